@@ -1,0 +1,105 @@
+package v1alpha1
+
+// Condition types. Conditions follow kstatus
+// (https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md):
+// Ready is derived from the others and never set by hand; Reconciling and
+// Stalled exist only while they are true.
+const (
+	// ConditionReady is True when the object is what its spec declares.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while the operator waits for something that
+	// can still come by itself; its message says what.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when a person must act; its message says how.
+	ConditionStalled = "Stalled"
+
+	// ConditionStorageReady says whether the profile's storage can be used.
+	ConditionStorageReady = "StorageReady"
+	// ConditionParametersAccepted says whether every Postgres parameter and
+	// override of the spec is safe and valid.
+	ConditionParametersAccepted = "ParametersAccepted"
+	// ConditionParametersApplied says whether the running instances have the
+	// parameters that status.parameters lists, as read back from them.
+	ConditionParametersApplied = "ParametersApplied"
+	// ConditionDatabaseReady says whether CloudNativePG reports the database
+	// healthy with all its instances.
+	ConditionDatabaseReady = "DatabaseReady"
+	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
+	// does not take part in Ready.
+	ConditionMonitored = "Monitored"
+	// ConditionBenchmarkComplete says how far the inline benchmark is. It does
+	// not take part in Ready.
+	ConditionBenchmarkComplete = "BenchmarkComplete"
+
+	// ConditionTargetReady says whether a PgBenchmark's cluster can be measured.
+	ConditionTargetReady = "TargetReady"
+	// ConditionComplete is True when a PgBenchmark has its result.
+	ConditionComplete = "Complete"
+	// ConditionIntegrityVerified says whether the checks after a PgBenchmark
+	// found the data intact.
+	ConditionIntegrityVerified = "IntegrityVerified"
+	// ConditionCleanedUp says whether a finished PgBenchmark's database, roles
+	// and Job are gone as its cleanup policy asks.
+	ConditionCleanedUp = "CleanedUp"
+)
+
+// Reasons of conditions that are as declared.
+const (
+	ReasonReady             = "Ready"
+	ReasonStorageClassFound = "StorageClassFound"
+	ReasonAccepted          = "Accepted"
+	ReasonApplied           = "Applied"
+	ReasonHealthy           = "Healthy"
+	ReasonPodMonitorApplied = "PodMonitorApplied"
+	ReasonDisabled          = "Disabled"
+	ReasonSucceeded         = "Succeeded"
+	ReasonVerified          = "Verified"
+	ReasonCleanedUp         = "CleanedUp"
+	ReasonKept              = "Kept"
+)
+
+// Reasons of conditions that wait: each resolves without a person, or says in
+// its message what it waits for.
+const (
+	ReasonProgressing          = "Progressing"
+	ReasonSuspended            = "Suspended"
+	ReasonProfileNotFound      = "ProfileNotFound"
+	ReasonProfileNotReady      = "ProfileNotReady"
+	ReasonStorageClassNotFound = "StorageClassNotFound"
+	ReasonCNPGNotInstalled     = "CloudNativePGNotInstalled"
+	ReasonCNPGTooOld           = "CloudNativePGTooOld"
+	ReasonCRDNotInstalled      = "CRDNotInstalled"
+	ReasonClusterCreating      = "ClusterCreating"
+	ReasonClusterNotHealthy    = "ClusterNotHealthy"
+	ReasonNotReadBack          = "NotReadBack"
+	ReasonPendingRestart       = "PendingRestart"
+	ReasonClusterNotFound      = "ClusterNotFound"
+	ReasonTargetNotReady       = "TargetNotReady"
+	ReasonWaitingForTurn       = "WaitingForTurn"
+	ReasonPreparing            = "Preparing"
+	ReasonInitialising         = "Initialising"
+	ReasonWarmingUp            = "WarmingUp"
+	ReasonRunning              = "Running"
+	ReasonCheckingIntegrity    = "CheckingIntegrity"
+	ReasonDeleting             = "Deleting"
+	ReasonInUse                = "InUse"
+	ReasonNotRun               = "NotRun"
+)
+
+// Reasons of conditions that need a person.
+const (
+	ReasonInvalidSpec       = "InvalidSpec"
+	ReasonInvalidParameters = "InvalidParameters"
+	ReasonOverrideRefused   = "OverrideRefused"
+	ReasonClusterNotOwned   = "ClusterNotOwned"
+	ReasonClusterDeleted    = "ClusterDeletedByHand"
+	ReasonClusterStuck      = "ClusterNeedsAttention"
+	ReasonRejected          = "RejectedByAPIServer"
+	ReasonFieldConflict     = "FieldConflict"
+	ReasonParametersDiffer  = "ParametersDiffer"
+	ReasonScriptNotFound    = "ScriptNotFound"
+	ReasonFailed            = "Failed"
+	ReasonIntegrityFailed   = "IntegrityFailed"
+	ReasonDurabilityDiffers = "DurabilityMismatch"
+	ReasonTimedOut          = "TimedOut"
+)

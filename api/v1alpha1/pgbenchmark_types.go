@@ -1,0 +1,400 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Script is a built-in script of pgbench
+// (https://www.postgresql.org/docs/current/pgbench.html).
+// +kubebuilder:validation:Enum=TPCB;SimpleUpdate;SelectOnly
+type Script string
+
+// The built-in scripts: pgbench's tpcb-like, simple-update and select-only.
+const (
+	ScriptTPCB         Script = "TPCB"
+	ScriptSimpleUpdate Script = "SimpleUpdate"
+	ScriptSelectOnly   Script = "SelectOnly"
+)
+
+// Protocol is pgbench's query mode.
+// +kubebuilder:validation:Enum=Simple;Extended;Prepared
+type Protocol string
+
+// The protocols of pgbench -M.
+const (
+	ProtocolSimple   Protocol = "Simple"
+	ProtocolExtended Protocol = "Extended"
+	ProtocolPrepared Protocol = "Prepared"
+)
+
+// CleanupPolicy says what stays after a benchmark.
+// +kubebuilder:validation:Enum=Always;OnSuccess;Never
+type CleanupPolicy string
+
+const (
+	// CleanupAlways removes the Job, database and role when the run has ended.
+	CleanupAlways CleanupPolicy = "Always"
+	// CleanupOnSuccess keeps them after a failed run, to look at.
+	CleanupOnSuccess CleanupPolicy = "OnSuccess"
+	// CleanupNever keeps them until the PgBenchmark is deleted.
+	CleanupNever CleanupPolicy = "Never"
+)
+
+// IntegrityMode chooses the checks after a run.
+// +kubebuilder:validation:Enum=Full;Basic
+type IntegrityMode string
+
+const (
+	// IntegrityFull adds pg_amcheck to Basic. It needs a superuser, so a role
+	// exists for the time of the benchmark.
+	IntegrityFull IntegrityMode = "Full"
+	// IntegrityBasic checks pgbench's own invariants and checksum failures.
+	IntegrityBasic IntegrityMode = "Basic"
+)
+
+// PgbenchSpec is what pgbench does.
+// +kubebuilder:validation:XValidation:rule="!(has(self.duration) && has(self.transactions))",message="duration and transactions exclude each other: pgbench runs for a time or for a number of transactions; remove one",fieldPath=".transactions"
+// +kubebuilder:validation:XValidation:rule="!(has(self.script) && has(self.customScripts))",message="script and customScripts exclude each other; remove one",fieldPath=".customScripts"
+type PgbenchSpec struct {
+	// scale of pgbench's tables: 100,000 accounts and about 15 MB each.
+	// Bounds: 1 to 100000. Default: 10.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	Scale int32 `json:"scale,omitempty"`
+
+	// script is the built-in script. Default, without customScripts: TPCB.
+	// +optional
+	Script Script `json:"script,omitempty"`
+
+	// customScripts run in place of the built-in script, chosen by weight. They
+	// run in the benchmark's own database as its own role.
+	// +optional
+	// +listType=map
+	// +listMapKey=key
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	CustomScripts []CustomScript `json:"customScripts,omitempty"`
+
+	// clients is the list of client counts, each measured in turn.
+	// Bounds: 1 to 16 counts of 1 to 1000. Default: [1, 4].
+	// +optional
+	// +listType=set
+	// +kubebuilder:default={1,4}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Minimum=1
+	// +kubebuilder:validation:items:Maximum=1000
+	Clients []int32 `json:"clients,omitempty"`
+
+	// jobs is the number of pgbench threads. Bounds: 1 to 256. Default: the
+	// client count, at most the runner's CPU limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=256
+	Jobs *int32 `json:"jobs,omitempty"`
+
+	// duration of each run, whole seconds from 1s to 24h. Default, without
+	// transactions: 60s.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"
+	Duration string `json:"duration,omitempty"`
+
+	// transactions of each client in each run, in place of duration.
+	// Bounds: 1 to 1000000000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000
+	Transactions *int32 `json:"transactions,omitempty"`
+
+	// warmUp before the first measured run, from 0s to 1h; its figures are thrown
+	// away. Default: 5s.
+	// +optional
+	// +kubebuilder:default="5s"
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) <= duration('1h')",message="warmUp must be whole hours, minutes and seconds from 0s to 1h, as 30s"
+	WarmUp string `json:"warmUp,omitempty"`
+
+	// repeats of the whole list of client counts, interleaved so that a drift of
+	// the machine meets all counts alike. The result is their median.
+	// Bounds: 1 to 20. Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	Repeats int32 `json:"repeats,omitempty"`
+
+	// rate is the target of transactions per second (pgbench --rate); absent: as
+	// fast as possible. Bounds: 1 to 10000000.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	Rate *int32 `json:"rate,omitempty"`
+
+	// protocol of pgbench -M. Default: Simple, as pgbench.
+	// +optional
+	// +kubebuilder:default=Simple
+	Protocol Protocol `json:"protocol,omitempty"`
+
+	// maxTries of a transaction that fails with a serialization error or a
+	// deadlock. Bounds: 1 to 1000. Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxTries int32 `json:"maxTries,omitempty"`
+
+	// integrity chooses the checks after the run. Basic: checksum failures and
+	// pgbench's own invariants. Full (default): pg_amcheck of the benchmark's
+	// database too; it needs a superuser, so a superuser role exists for the time
+	// of the benchmark, its password in a Secret that goes with it.
+	// +optional
+	// +kubebuilder:default=Full
+	Integrity IntegrityMode `json:"integrity,omitempty"`
+
+	// cleanup says what stays after the run: Always (default) removes the Job, the
+	// database and the role; OnSuccess keeps them after a failure; Never keeps
+	// them until the PgBenchmark is deleted.
+	// +optional
+	// +kubebuilder:default=Always
+	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
+
+	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+}
+
+// CustomScript is one file of SQL for pgbench --file.
+type CustomScript struct {
+	// configMap in the namespace of the benchmark that holds the script.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap,omitempty"`
+	// key of the script in the ConfigMap; unique within the benchmark.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]+$')",message="customScripts[].key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
+	Key string `json:"key,omitempty"`
+	// weight of the script against the others. Bounds: 1 to 1000. Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Weight int32 `json:"weight,omitempty"`
+}
+
+// PgBenchmarkSpec is a benchmark of one cluster. It is immutable: a benchmark is
+// one run; create another PgBenchmark for another run.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable because a PgBenchmark is one run; create another PgBenchmark"
+type PgBenchmarkSpec struct {
+	// cluster is the name of the PgStorageCluster, in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=50
+	Cluster string `json:"cluster,omitempty"`
+
+	// pgbench is what is run.
+	// +optional
+	// +kubebuilder:default={}
+	Pgbench PgbenchSpec `json:"pgbench,omitzero"`
+}
+
+// PgBenchmarkStatus is the progress and result of a benchmark.
+type PgBenchmarkStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
+	// IntegrityVerified, CleanedUp.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
+	// CheckingIntegrity, Succeeded or Failed.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+
+	// bestTPS is the highest median of transactions per second over the client
+	// counts.
+	// +optional
+	BestTPS string `json:"bestTPS,omitempty"`
+
+	// durability is the tier of the cluster when it was measured. Results of
+	// different tiers do not compare.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+
+	// job is the name of the Job that runs pgbench.
+	// +optional
+	Job string `json:"job,omitempty"`
+
+	// completionTime is when the run ended.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// run is what the runner beside pgbench reports; the runner alone writes it.
+	// +optional
+	Run *BenchmarkRun `json:"run,omitempty"`
+}
+
+// BenchmarkRun is the report of the runner.
+type BenchmarkRun struct {
+	// attempt is the UID of the runner's pod: a report of an older pod is not
+	// mixed with a newer one.
+	// +optional
+	Attempt string `json:"attempt,omitempty"`
+	// phase: Initialising, WarmingUp, Running, CheckingIntegrity, Succeeded, Failed.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// percent of the whole work done, 0 to 100.
+	// +optional
+	Percent int32 `json:"percent"`
+	// message says what is done now, or why it failed.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, Interrupted.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// serverVersion of Postgres, as "17.6".
+	// +optional
+	ServerVersion string `json:"serverVersion,omitempty"`
+	// fingerprint is a SHA-256 of every setting of the server that differs from
+	// its default: results with the same fingerprint ran on the same settings.
+	// +optional
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// synchronousCommit as the server had it during the run.
+	// +optional
+	SynchronousCommit string `json:"synchronousCommit,omitempty"`
+	// synchronousStandbyNames as the server had it during the run.
+	// +optional
+	SynchronousStandbyNames string `json:"synchronousStandbyNames,omitempty"`
+	// results, one for each client count.
+	// +optional
+	// +listType=map
+	// +listMapKey=clients
+	Results []BenchmarkResult `json:"results,omitempty"`
+	// integrity is what the checks after the run found.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Integrity []IntegrityCheck `json:"integrity,omitempty"`
+}
+
+// BenchmarkResult is the median run of one client count. Figures are decimal
+// numbers in strings; latencies are milliseconds.
+type BenchmarkResult struct {
+	// clients of pgbench.
+	// +required
+	Clients int32 `json:"clients,omitempty"`
+	// jobs (threads) of pgbench.
+	// +optional
+	Jobs int32 `json:"jobs,omitempty"`
+	// tps is transactions per second, without initial connection time: the median
+	// of the repeats.
+	// +required
+	TPS string `json:"tps,omitempty"`
+	// tpsOfRuns are the figures of all repeats, in order.
+	// +optional
+	// +listType=atomic
+	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
+	// latencyAverage in milliseconds.
+	// +optional
+	LatencyAverage string `json:"latencyAverage,omitempty"`
+	// latencyStddev is the standard deviation in milliseconds.
+	// +optional
+	LatencyStddev string `json:"latencyStddev,omitempty"`
+	// latencyP50 in milliseconds, from the transaction log.
+	// +optional
+	LatencyP50 string `json:"latencyP50,omitempty"`
+	// latencyP95 in milliseconds, from the transaction log.
+	// +optional
+	LatencyP95 string `json:"latencyP95,omitempty"`
+	// latencyP99 in milliseconds, from the transaction log.
+	// +optional
+	LatencyP99 string `json:"latencyP99,omitempty"`
+	// transactions processed.
+	// +optional
+	Transactions int64 `json:"transactions,omitempty"`
+	// failed transactions.
+	// +optional
+	Failed int64 `json:"failed"`
+	// retried transactions.
+	// +optional
+	Retried int64 `json:"retried"`
+	// statements are the latencies of each statement of the script.
+	// +optional
+	// +listType=atomic
+	Statements []StatementLatency `json:"statements,omitempty"`
+}
+
+// StatementLatency is the average latency of one statement of a script.
+type StatementLatency struct {
+	// sql as pgbench prints it, at most 200 characters.
+	// +required
+	SQL string `json:"sql,omitempty"`
+	// latencyAverage in milliseconds.
+	// +required
+	LatencyAverage string `json:"latencyAverage,omitempty"`
+	// failures of the statement.
+	// +optional
+	Failures int64 `json:"failures,omitempty"`
+	// retries of the statement.
+	// +optional
+	Retries int64 `json:"retries,omitempty"`
+}
+
+// IntegrityCheck is one check after a run.
+type IntegrityCheck struct {
+	// name: Checksums, Invariants or Amcheck.
+	// +required
+	Name string `json:"name,omitempty"`
+	// result: Passed, Failed or NotRun.
+	// +required
+	Result string `json:"result,omitempty"`
+	// message says what was found, or why the check was not run.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// PgBenchmark measures a PgStorageCluster with pgbench, in a database and with a
+// role of its own.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=pgb,categories=pgstorage
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.run.percent`
+// +kubebuilder:printcolumn:name="TPS",type=string,JSONPath=`.status.bestTPS`
+// +kubebuilder:printcolumn:name="Durability",type=string,JSONPath=`.status.durability`
+// +kubebuilder:printcolumn:name="Doing",type=string,JSONPath=`.status.run.message`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50",message="metadata.name must be at most 50 characters: the Job and the database role are named after it"
+type PgBenchmark struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is the benchmark that is wanted.
+	// +required
+	Spec PgBenchmarkSpec `json:"spec,omitzero"`
+	// status is its progress and result.
+	// +optional
+	Status PgBenchmarkStatus `json:"status,omitzero"`
+}
+
+// PgBenchmarkList is a list of PgBenchmarks.
+// +kubebuilder:object:root=true
+type PgBenchmarkList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []PgBenchmark `json:"items"`
+}

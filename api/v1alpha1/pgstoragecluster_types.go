@@ -1,0 +1,445 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Workload is a class of pgtune (https://github.com/le0pard/pgtune); it decides
+// how memory, WAL and planner parameters are computed.
+// +kubebuilder:validation:Enum=Web;OLTP;Analytics;Mixed;Desktop
+type Workload string
+
+// The workloads, with pgtune's own names: web, oltp, dw, mixed, desktop.
+const (
+	WorkloadWeb       Workload = "Web"
+	WorkloadOLTP      Workload = "OLTP"
+	WorkloadAnalytics Workload = "Analytics"
+	WorkloadMixed     Workload = "Mixed"
+	WorkloadDesktop   Workload = "Desktop"
+)
+
+// DurabilityTier says what an acknowledged commit survives.
+// +kubebuilder:validation:Enum=Quorum;Local;Async
+type DurabilityTier string
+
+const (
+	// DurabilityQuorum acknowledges a commit after it is flushed on the primary
+	// and at least one standby; writes stop when that cannot be kept.
+	DurabilityQuorum DurabilityTier = "Quorum"
+	// DurabilityLocal acknowledges a commit after it is flushed on the primary.
+	DurabilityLocal DurabilityTier = "Local"
+	// DurabilityAsync acknowledges a commit before it is flushed: up to
+	// 3 x wal_writer_delay (600 ms by default) may be lost.
+	DurabilityAsync DurabilityTier = "Async"
+)
+
+// DeletionPolicy says what becomes of the database when its PgStorageCluster is
+// deleted.
+// +kubebuilder:validation:Enum=Retain;Delete
+type DeletionPolicy string
+
+const (
+	// DeletionRetain leaves the CloudNativePG Cluster and its volumes running.
+	DeletionRetain DeletionPolicy = "Retain"
+	// DeletionDelete deletes the CloudNativePG Cluster and its claims.
+	DeletionDelete DeletionPolicy = "Delete"
+)
+
+// PgStorageClusterSpec is a Postgres cluster on a storage profile.
+// +kubebuilder:validation:XValidation:rule="self.durability != 'Quorum' || self.instances >= 2",message="spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local",fieldPath=".durability"
+// +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
+type PgStorageClusterSpec struct {
+	// profile is the name of the PgStorageProfile whose storage is used.
+	// Immutable: existing volumes do not move between kinds of storage; create a
+	// new cluster on the other profile and restore or replicate into it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.profile is immutable because volumes do not move between kinds of storage; create a PgStorageCluster on the other profile and replicate or restore into it"
+	Profile string `json:"profile,omitempty"`
+
+	// postgres chooses the version, the image, the first database and parameters.
+	// +required
+	Postgres PostgresSpec `json:"postgres,omitzero"`
+
+	// instances is the number of Postgres instances, one of them the primary.
+	// Bounds: 1 to 16. Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Instances *int32 `json:"instances,omitempty"`
+
+	// storage is the size of each instance's volumes.
+	// +required
+	Storage ClusterStorage `json:"storage,omitzero"`
+
+	// resources of each instance. Memory and CPU requests are required because
+	// Postgres' parameters are computed from them: memory by
+	// resources.requests.memory, cores by resources.requests.cpu (or the limit
+	// of CPU, when set).
+	// +required
+	Resources ClusterResources `json:"resources,omitzero"`
+
+	// workload is the class of work, in pgtune's terms. Default: Mixed.
+	// +optional
+	// +kubebuilder:default=Mixed
+	Workload Workload `json:"workload,omitempty"`
+
+	// durability is the tier that every acknowledged commit has. Quorum: flushed
+	// on the primary and at least one standby, writes stop when that cannot be
+	// kept. Local: flushed on the primary. Async: the last commits (up to
+	// 3 x wal_writer_delay) may be lost in a crash. There is no default: what a
+	// commit is worth is said, not guessed. status.durability says what loses
+	// acknowledged commits.
+	// +required
+	Durability DurabilityTier `json:"durability,omitempty"`
+
+	// monitoring of the instances.
+	// +optional
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+
+	// benchmark runs pgbench once the database is Ready, and again whenever this
+	// field changes. Its result is a PgBenchmark owned by this cluster.
+	// +optional
+	Benchmark *InlineBenchmark `json:"benchmark,omitempty"`
+
+	// deletionPolicy says what becomes of the database when this object is
+	// deleted. Retain (default): the CloudNativePG Cluster and its volumes stay
+	// as they are. Delete: they are removed with all their data.
+	// +optional
+	// +kubebuilder:default=Retain
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// suspend true pauses the operator: nothing is applied or removed for this
+	// cluster until it is false again. The database keeps running.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+
+	// cnpg is the escape hatch to what CloudNativePG offers and this API does not
+	// model.
+	// +optional
+	CNPG *CNPGOverrides `json:"cnpg,omitempty"`
+}
+
+// PostgresSpec chooses Postgres.
+type PostgresSpec struct {
+	// version of PostgreSQL: a major ("17") or major.minor ("17.6"), from 14 to
+	// 18. Lowering the major is refused; raising it is CloudNativePG's offline
+	// in-place major upgrade.
+	// +required
+	// +kubebuilder:validation:MaxLength=8
+	// +kubebuilder:validation:XValidation:rule="self.matches('^1[4-8]([.][0-9]{1,2})?$')",message="spec.postgres.version must be a PostgreSQL version from 14 to 18, as \"17\" or \"17.6\""
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^1[4-8]([.][0-9]{1,2})?$') || !oldSelf.matches('^1[4-8]([.][0-9]{1,2})?$') || int(self.split('.')[0]) >= int(oldSelf.split('.')[0])",message="spec.postgres.version: the major version cannot be lowered; create a new cluster and restore a dump into it"
+	Version string `json:"version,omitempty"`
+
+	// image is the complete image of Postgres, in place of the operator's image
+	// repository with version as tag. Its tag must begin with version's major,
+	// because CloudNativePG reads the major from the tag.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[^@ ]+:1[4-8][^/: ]*(@sha256:[0-9a-f]{64})?$')",message="spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version, as registry.example/postgresql:17.6"
+	Image string `json:"image,omitempty"`
+
+	// database is the application's first database. Immutable: it is used by
+	// initdb only. Default: app.
+	// +optional
+	// +kubebuilder:default=app
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]*$') && !(self in ['postgres', 'template0', 'template1']) && !self.startsWith('pgstorage_')",message="spec.postgres.database must be a plain lower-case identifier that is not postgres, template0, template1 or pgstorage_*"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.postgres.database is immutable because only initdb uses it; create further databases with CloudNativePG's Database kind"
+	Database string `json:"database,omitempty"`
+
+	// owner is the role that owns database. Immutable. Default: app. Its password
+	// is in the Secret that status.secrets.application names.
+	// +optional
+	// +kubebuilder:default=app
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]*$') && !(self in ['postgres', 'streaming_replica']) && !self.startsWith('pg_') && !self.startsWith('cnpg_') && !self.startsWith('pgstorage_')",message="spec.postgres.owner must be a plain lower-case identifier that is not postgres, streaming_replica, pg_*, cnpg_* or pgstorage_*"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.postgres.owner is immutable because only initdb uses it; create further roles with CloudNativePG's DatabaseRole kind"
+	Owner string `json:"owner,omitempty"`
+
+	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
+	// "5min"); at most 128. They win over computed values, and are refused where
+	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
+	// (fsync=off, full_page_writes=off, synchronous_commit below the tier).
+	// +optional
+	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'] in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
+	// +kubebuilder:validation:XValidation:rule="!('full_page_writes' in self) || self['full_page_writes'] in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[full_page_writes] must stay on: no profile of this version proves that the storage cannot tear an 8 kB page; remove it"
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['archive_mode','archive_command','restore_command','archive_cleanup_command','primary_conninfo','primary_slot_name','synchronous_standby_names','listen_addresses','port','data_directory','config_file','hba_file','ident_file','ssl','ssl_cert_file','ssl_key_file','ssl_ca_file','unix_socket_directories','cluster_name','hot_standby','logging_collector','log_destination','log_directory','log_filename','recovery_target','recovery_min_apply_delay'])",message="spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"
+	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+	Parameters map[string]string `json:"parameters,omitempty"`
+}
+
+// ClusterStorage is the size of each instance's volumes.
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.walSize) || has(self.walSize)",message="spec.storage.walSize cannot be removed: CloudNativePG cannot move WAL back onto the data volume; set it again"
+type ClusterStorage struct {
+	// size of the data volume, at least 1Gi. It can grow where the StorageClass
+	// allows expansion; it never shrinks.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.size must be a quantity of at least 1Gi, as 100Gi"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.size cannot shrink: volumes only grow; create a smaller cluster and restore into it"
+	Size resource.Quantity `json:"size,omitzero"`
+
+	// walSize gives WAL a volume of its own, at least 1Gi. Absent: WAL is on the
+	// data volume. It can be added and grown later, never removed or shrunk.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.walSize must be a quantity of at least 1Gi, as 20Gi"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.walSize cannot shrink: volumes only grow; create a new cluster and restore into it"
+	WALSize *resource.Quantity `json:"walSize,omitempty"`
+}
+
+// ClusterResources are the compute resources of each instance.
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('memory' in self.limits) || !isQuantity(string(self.limits['memory'])) || !('memory' in self.requests) || !isQuantity(string(self.requests['memory'])) || quantity(string(self.limits['memory'])).compareTo(quantity(string(self.requests['memory']))) >= 0",message="spec.resources.limits.memory is below spec.resources.requests.memory; raise the limit or lower the request"
+// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('cpu' in self.limits) || !isQuantity(string(self.limits['cpu'])) || !('cpu' in self.requests) || !isQuantity(string(self.requests['cpu'])) || quantity(string(self.limits['cpu'])).compareTo(quantity(string(self.requests['cpu']))) >= 0",message="spec.resources.limits.cpu is below spec.resources.requests.cpu; raise the limit or lower the request"
+type ClusterResources struct {
+	// requests reserve memory (at least 256Mi) and CPU (at least 50m) for each
+	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too.
+	// +required
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be at least 256Mi: Postgres' memory parameters are computed from it"
+	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be at least 50m: Postgres' parallelism is computed from it"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
+	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
+
+	// limits bound each instance. Set memory's limit equal to its request so that
+	// the kernel does not end Postgres before other pods.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
+	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
+}
+
+// PodMonitorMode says whether a PodMonitor is made.
+// +kubebuilder:validation:Enum=Auto;Disabled
+type PodMonitorMode string
+
+const (
+	// PodMonitorAuto makes a PodMonitor when the prometheus-operator is installed.
+	PodMonitorAuto PodMonitorMode = "Auto"
+	// PodMonitorDisabled makes none.
+	PodMonitorDisabled PodMonitorMode = "Disabled"
+)
+
+// Monitoring of the instances.
+type Monitoring struct {
+	// podMonitor Auto (default) makes a PodMonitor for the instances' metrics port
+	// when the PodMonitor CRD is installed; Disabled makes none.
+	// +optional
+	// +kubebuilder:default=Auto
+	PodMonitor PodMonitorMode `json:"podMonitor,omitempty"`
+}
+
+// InlineBenchmark is a PgBenchmark that follows its cluster.
+type InlineBenchmark struct {
+	PgbenchSpec `json:",inline"`
+}
+
+// CNPGOverrides is the escape hatch to CloudNativePG.
+type CNPGOverrides struct {
+	// spec is merged into the spec of the CloudNativePG Cluster
+	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/), for
+	// what this API does not model: affinity, tolerations, managed roles,
+	// backups, certificates, bootstrap from a backup, and so on. Fields that this
+	// API sets, and those that would undo its safety rules, are refused by name;
+	// docs/spec/pgstoragecluster.md lists them.
+	// +required
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Spec *runtime.RawExtension `json:"spec,omitempty"`
+}
+
+// PgStorageClusterStatus is what was read back.
+type PgStorageClusterStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions: Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
+	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// database is what CloudNativePG reports.
+	// +optional
+	Database *DatabaseStatus `json:"database,omitempty"`
+
+	// endpoints are the Services to connect to, on port 5432.
+	// +optional
+	Endpoints *Endpoints `json:"endpoints,omitempty"`
+
+	// secrets are the names of the Secrets to connect with.
+	// +optional
+	Secrets *SecretNames `json:"secrets,omitempty"`
+
+	// durability says what an acknowledged commit survives.
+	// +optional
+	Durability *DurabilityStatus `json:"durability,omitempty"`
+
+	// parameters lists each Postgres parameter that the operator sets, with where
+	// its value comes from and why, sorted by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Parameters []Parameter `json:"parameters,omitempty"`
+
+	// benchmark is the newest result of the inline benchmark.
+	// +optional
+	Benchmark *InlineBenchmarkStatus `json:"benchmark,omitempty"`
+}
+
+// DatabaseStatus is what CloudNativePG reports about its Cluster.
+type DatabaseStatus struct {
+	// name of the CloudNativePG Cluster, in the same namespace.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// uid of the CloudNativePG Cluster. Once its database was initialised a
+	// Cluster with another uid is never made in its place without consent.
+	// +optional
+	UID string `json:"uid,omitempty"`
+	// initialized is true once the database has been ready.
+	// +optional
+	Initialized *bool `json:"initialized,omitempty"`
+	// phase is CloudNativePG's own words for what it does.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// instances that exist.
+	// +optional
+	Instances *int32 `json:"instances,omitempty"`
+	// readyInstances are those that accept connections.
+	// +optional
+	ReadyInstances *int32 `json:"readyInstances,omitempty"`
+	// primary is the name of the primary's pod.
+	// +optional
+	Primary string `json:"primary,omitempty"`
+	// image that the instances run.
+	// +optional
+	Image string `json:"image,omitempty"`
+}
+
+// Endpoints are host names within the Kubernetes cluster.
+type Endpoints struct {
+	// readWrite leads to the primary.
+	// +optional
+	ReadWrite string `json:"readWrite,omitempty"`
+	// readOnly leads to the replicas.
+	// +optional
+	ReadOnly string `json:"readOnly,omitempty"`
+	// read leads to any instance.
+	// +optional
+	Read string `json:"read,omitempty"`
+}
+
+// SecretNames are names of Secrets, never their contents.
+type SecretNames struct {
+	// application holds user, password, host, port, dbname and uri of the owner.
+	// +optional
+	Application string `json:"application,omitempty"`
+	// certificateAuthority holds ca.crt, to verify the server with.
+	// +optional
+	CertificateAuthority string `json:"certificateAuthority,omitempty"`
+}
+
+// LossEvent is one thing that can happen to a cluster.
+type LossEvent struct {
+	// event: ProcessCrash, NodeLoss or SiteLoss.
+	// +required
+	Event string `json:"event,omitempty"`
+	// acknowledgedCommits: Kept, MayBeLost, or Lost.
+	// +required
+	AcknowledgedCommits string `json:"acknowledgedCommits,omitempty"`
+	// detail says why.
+	// +optional
+	Detail string `json:"detail,omitempty"`
+}
+
+// DurabilityStatus says what an acknowledged commit survives.
+type DurabilityStatus struct {
+	// tier that is in force.
+	// +optional
+	Tier DurabilityTier `json:"tier,omitempty"`
+	// acknowledged says when a commit is acknowledged.
+	// +optional
+	Acknowledged string `json:"acknowledged,omitempty"`
+	// losses says, for each event, what becomes of acknowledged commits.
+	// +optional
+	// +listType=map
+	// +listMapKey=event
+	Losses []LossEvent `json:"losses,omitempty"`
+}
+
+// Parameter is one setting of postgresql.conf.
+type Parameter struct {
+	// name of the parameter.
+	// +required
+	Name string `json:"name,omitempty"`
+	// value as given to Postgres.
+	// +required
+	Value string `json:"value"`
+	// source of the value, in order of precedence: Safety, User, Profile, Computed.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// reason in one line.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+}
+
+// InlineBenchmarkStatus points at the newest PgBenchmark of the cluster.
+type InlineBenchmarkStatus struct {
+	// name of the PgBenchmark.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// phase of it.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// bestTPS is the highest median of transactions per second over its client
+	// counts.
+	// +optional
+	BestTPS string `json:"bestTPS,omitempty"`
+	// durability tier of the result.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+}
+
+// PgStorageCluster is a Postgres cluster on storage that fits it.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=pgsc,categories=pgstorage
+// +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.profile`
+// +kubebuilder:printcolumn:name="Instances",type=integer,JSONPath=`.spec.instances`
+// +kubebuilder:printcolumn:name="Up",type=integer,JSONPath=`.status.database.readyInstances`
+// +kubebuilder:printcolumn:name="Primary",type=string,JSONPath=`.status.database.primary`
+// +kubebuilder:printcolumn:name="Durability",type=string,JSONPath=`.spec.durability`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"
+type PgStorageCluster struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is the cluster that is wanted.
+	// +required
+	Spec PgStorageClusterSpec `json:"spec,omitzero"`
+	// status is what was read back.
+	// +optional
+	Status PgStorageClusterStatus `json:"status,omitzero"`
+}
+
+// PgStorageClusterList is a list of PgStorageClusters.
+// +kubebuilder:object:root=true
+type PgStorageClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []PgStorageCluster `json:"items"`
+}

@@ -1,0 +1,109 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ProfileType is the discriminator of the profile union.
+// +kubebuilder:validation:Enum=External
+type ProfileType string
+
+// ProfileTypeExternal uses a StorageClass that exists already.
+const ProfileTypeExternal ProfileType = "External"
+
+// PgStorageProfileSpec says how one kind of storage is made and tuned. It says
+// nothing about Postgres. Exactly the member named by type is set.
+// +union
+// +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
+type PgStorageProfileSpec struct {
+	// type chooses the kind of storage and with it the member of this spec that
+	// must be set. External: an existing StorageClass (spec.external).
+	// Immutable: volumes that exist cannot change their kind; make another
+	// profile and a new cluster on it.
+	// +unionDiscriminator
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
+	Type ProfileType `json:"type,omitempty"`
+
+	// external names StorageClasses that exist already: a cloud volume,
+	// local-path, or any other. The operator creates nothing for it; it checks
+	// that the classes exist and reports what they offer.
+	// +optional
+	External *ExternalProfile `json:"external,omitempty"`
+}
+
+// PgStorageProfileStatus is what the operator found about the storage.
+type PgStorageProfileStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions: Ready, Reconciling, Stalled, StorageReady.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// storageClasses is what was read from the StorageClasses of this profile.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	StorageClasses []ObservedStorageClass `json:"storageClasses,omitempty"`
+
+	// clusters counts the PgStorageClusters that use this profile. The profile
+	// is not deleted while it is above 0.
+	// +optional
+	Clusters *int32 `json:"clusters,omitempty"`
+}
+
+// ObservedStorageClass is what the operator read from a StorageClass.
+type ObservedStorageClass struct {
+	// name of the StorageClass.
+	// +required
+	Name string `json:"name,omitempty"`
+	// provisioner that makes the volumes.
+	// +optional
+	Provisioner string `json:"provisioner,omitempty"`
+	// reclaimPolicy: Delete removes a volume's data with its claim, Retain keeps it.
+	// +optional
+	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
+	// volumeBindingMode: WaitForFirstConsumer or Immediate.
+	// +optional
+	VolumeBindingMode string `json:"volumeBindingMode,omitempty"`
+	// expansion says whether volumes can grow: Allowed or NotAllowed.
+	// +optional
+	Expansion string `json:"expansion,omitempty"`
+}
+
+// PgStorageProfile says how a kind of storage is made and tuned. It is written
+// by the platform team and used by any number of PgStorageClusters.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=pgsp,categories=pgstorage
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`
+// +kubebuilder:printcolumn:name="Class",type=string,JSONPath=`.status.storageClasses[0].name`
+// +kubebuilder:printcolumn:name="Clusters",type=integer,JSONPath=`.status.clusters`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type PgStorageProfile struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is the storage that is wanted.
+	// +required
+	Spec PgStorageProfileSpec `json:"spec,omitzero"`
+	// status is what was found.
+	// +optional
+	Status PgStorageProfileStatus `json:"status,omitzero"`
+}
+
+// PgStorageProfileList is a list of PgStorageProfiles.
+// +kubebuilder:object:root=true
+type PgStorageProfileList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []PgStorageProfile `json:"items"`
+}

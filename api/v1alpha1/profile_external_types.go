@@ -1,0 +1,45 @@
+package v1alpha1
+
+// StorageMedium is the class of disk beneath a volume, in pgtune's terms
+// (https://github.com/le0pard/pgtune): it decides random_page_cost and
+// effective_io_concurrency.
+// +kubebuilder:validation:Enum=SSD;HDD;SAN
+type StorageMedium string
+
+// The media that pgtune knows.
+const (
+	MediumSSD StorageMedium = "SSD"
+	MediumHDD StorageMedium = "HDD"
+	MediumSAN StorageMedium = "SAN"
+)
+
+// ExternalProfile names StorageClasses that exist already.
+// +kubebuilder:validation:XValidation:rule="has(self.walStorageClassName) == has(oldSelf.walStorageClassName)",message="spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile"
+type ExternalProfile struct {
+	// storageClassName is the StorageClass of the data volumes. It must exist;
+	// until it does the profile is not Ready and clusters on it wait.
+	// Immutable: CloudNativePG leaves existing volumes on their old class.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.external.storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.external.storageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it"
+	StorageClassName string `json:"storageClassName,omitempty"`
+
+	// walStorageClassName is the StorageClass of the WAL volumes of clusters that
+	// set storage.walSize. Default: storageClassName. Immutable.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.external.walStorageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it"
+	WALStorageClassName string `json:"walStorageClassName,omitempty"`
+
+	// medium is the class of disk beneath the class, which no StorageClass tells:
+	// SSD (also NVMe and cloud SSD volumes), HDD, or SAN. It decides
+	// random_page_cost (SSD and SAN 1.1, HDD 4) and effective_io_concurrency
+	// (SSD 200, HDD 2, SAN 300) by pgtune's rules.
+	// +optional
+	// +kubebuilder:default=SSD
+	Medium StorageMedium `json:"medium,omitempty"`
+}

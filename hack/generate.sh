@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Regenerates everything that is generated: deep copies, apply configurations,
+# CRDs (also into the chart), the manager's role, and the apply configurations
+# of CloudNativePG, which publishes none.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tool() { go tool -modfile=hack/tools/go.mod "$@"; }
+
+rm -rf api/v1alpha1/applyconfiguration
+tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
+tool controller-gen rbac:roleName=pgstorage-manager paths=./controllers/... output:rbac:dir=config/rbac
+
+out=internal/extapply/cnpg
+rm -rf "$out" && mkdir -p "$out"
+tool applyconfiguration-gen --output-dir "$out" --output-pkg "github.com/pgstorage/pgstorage/$out" \
+	--go-header-file /dev/null \
+	--external-applyconfigurations k8s.io/api/core/v1.TypedLocalObjectReference:k8s.io/client-go/applyconfigurations/core/v1 \
+	github.com/cloudnative-pg/cloudnative-pg/api/v1 \
+	github.com/cloudnative-pg/machinery/pkg/api \
+	github.com/cloudnative-pg/barman-cloud/pkg/api >/dev/null
+# Its lookup by kind does not compile for packages without a group version, and
+# nothing here uses it.
+rm -f "$out/utils.go"
+
+if [ -d charts/pgstorage ]; then
+	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds
+	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/
+fi
+go mod tidy
