@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Compute every parameter, sorted by name, and every refusal, sorted by name. A
+// refused parameter takes the value it would have had without the user's.
+func Compute(in Inputs) ([]Parameter, []Refusal) {
+	if catalogue()[in.Major] == nil {
+		return nil, []Refusal{{"version", RefusedVersion, fmt.Sprintf("spec.postgres.version: major %d is not supported; use 14 to 18", in.Major)}}
+	}
+	given := map[string]string{}
+	var refusals []Refusal
+	for _, name := range slices.Sorted(maps.Keys(in.User)) {
+		value, refusal := in.accept(name, in.User[name])
+		if refusal != nil {
+			refusals = append(refusals, *refusal)
+			continue
+		}
+		given[name] = value
+	}
+	refusals = append(refusals, in.together(given)...)
+	slices.SortFunc(refusals, func(a, b Refusal) int { return strings.Compare(a.Parameter, b.Parameter) })
+	return in.merge(given), refusals
+}
+
+// merge by precedence, lowest first.
+func (in Inputs) merge(given map[string]string) []Parameter {
+	out := map[string]Parameter{}
+	for _, p := range compute(in, given) {
+		out[p.Name] = p
+	}
+	for name, r := range in.Profile {
+		if value, refusal := in.accept(name, r.Value); refusal == nil { // not of this version, or not safe: left out
+			out[name] = Parameter{name, value, FromProfile, r.Reason}
+		}
+	}
+	out["synchronous_commit"] = in.commit()
+	for name, value := range given {
+		out[name] = Parameter{name, value, FromUser, "spec.postgres.parameters"}
+	}
+	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func (in Inputs) commit() Parameter {
+	if in.Tier == Async {
+		return Parameter{"synchronous_commit", "off", FromComputed, "durability Async: acknowledged before the flush"}
+	}
+	return Parameter{"synchronous_commit", "on", FromSafety, fmt.Sprintf("durability %s: acknowledged after the flush", in.Tier)}
+}
+
+// accept one value by itself: its name, its form, its safety.
+func (in Inputs) accept(name, value string) (string, *Refusal) {
+	if refusal := in.acceptName(name); refusal != nil {
+		return "", refusal
+	}
+	s, known := catalogue()[in.Major][name]
+	if !known { // of an extension
+		s = setting{kind: "string"}
+	}
+	normal, err := s.normalise(value)
+	if err != nil {
+		return "", refuse(name, err.reason, "%s", err.text)
+	}
+	if refusal := in.unsafe(name, normal); refusal != nil {
+		return "", refusal
+	}
+	return normal, in.fits(name, normal)
+}
+
+func (in Inputs) acceptName(name string) *Refusal {
+	if lower := strings.ToLower(name); lower != name {
+		return refuse(name, RefusedUnknown, "parameter names are written in lower case; use %s", lower)
+	}
+	if refusal := managed(name); refusal != nil {
+		return refusal
+	}
+	s, known := catalogue()[in.Major][name]
+	switch {
+	case known && s.context == "internal":
+		return refuse(name, RefusedFixed, "Postgres reports it and does not let it be set; remove it")
+	case known || extension(name):
+		return nil
+	}
+	hint := "remove it"
+	if near := nearest(in.Major, name); near != "" {
+		hint = "did you mean " + near + "? Else remove it"
+	}
+	return refuse(name, RefusedUnknown, "PostgreSQL %d has no such parameter; %s", in.Major, hint)
+}
+
+// extension says whether a name is like pg_stat_statements.max: parts that are
+// identifiers, joined by dots.
+func extension(name string) bool {
+	parts := strings.Split(name, ".")
+	for _, p := range parts {
+		if p == "" || strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789_$") != "" || p[0] >= '0' && p[0] <= '9' {
+			return false
+		}
+	}
+	return len(parts) > 1
+}
+
+func refuse(name, reason, format string, args ...any) *Refusal {
+	return &Refusal{name, reason, fmt.Sprintf("spec.postgres.parameters[%s]: ", name) + fmt.Sprintf(format, args...)}
+}

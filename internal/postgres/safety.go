@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed fixed.txt
+var fixedText string
+
+var fixed = sync.OnceValue(func() []string {
+	return slices.DeleteFunc(strings.Fields(fixedText[strings.Index(fixedText, "\n"):]), func(s string) bool { return s == "" })
+})
+
+// fields that say what a fixed parameter would.
+var fields = map[string]string{
+	"synchronous_standby_names": "spec.durability",
+}
+
+// managed refuses what CloudNativePG sets itself.
+func managed(name string) *Refusal {
+	if f, ok := fields[name]; ok {
+		return refuse(name, RefusedManagedByField, "it is set from %s; remove it and use that field", f)
+	}
+	switch {
+	case slices.Contains(fixed(), name), strings.HasPrefix(name, "cnpg."):
+		return refuse(name, RefusedFixed, "CloudNativePG sets it itself and takes no other value; remove it")
+	case name == "allow_alter_system":
+		return refuse(name, RefusedFixed, "ALTER SYSTEM is off so that the cluster runs as declared; remove it")
+	case name == "archive_library":
+		return refuse(name, RefusedFixed, "CloudNativePG archives with archive_command, and Postgres does not start with both; remove it")
+	}
+	return nil
+}
+
+// hazard is a value that is refused, what it does and what to do instead.
+type hazard struct{ value, text string }
+
+var hazards = map[string]hazard{
+	"fsync":                   {"off", "a crash becomes an unrecoverable corruption; remove it, or use durability: Async for faster commits"},
+	"full_page_writes":        {"off", "a page torn by a crash could not be repaired, and pg_rewind and backup from a standby need it; no profile of this version proves storage that never tears a page; remove it"},
+	"zero_damaged_pages":      {"on", "damaged pages are erased instead of reported; remove it, and restore from a backup"},
+	"ignore_checksum_failure": {"on", "corrupt pages are read as if they were good and can spread; remove it, and restore from a backup"},
+	"ignore_invalid_pages":    {"on", "recovery would skip WAL of damaged pages and lose data; remove it, and restore from a backup"},
+	"ignore_system_indexes":   {"on", "unique checks of the catalogue are at risk; remove it, and use it in a single session for a repair"},
+	"wal_level":               {"minimal", "archiving and standbys need replica or logical; remove it, or set logical or replica"},
+	"exit_on_error":           {"on", "any error would end its session, CloudNativePG's included; remove it"},
+}
+
+// unsafe refuses what loses acknowledged data or breaks replication. The value is
+// normalised, so that every spelling of off is "off".
+func (in Inputs) unsafe(name, value string) *Refusal {
+	if h, ok := hazards[name]; ok && h.value == value {
+		return refuse(name, RefusedUnsafe, "%s is unsafe: %s", value, h.text)
+	}
+	switch name {
+	case "synchronous_commit":
+		if in.Tier != Async && value != "on" && value != "remote_apply" {
+			return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)
+		}
+	case "wal_log_hints":
+		if value == "off" && in.Instances > 1 {
+			return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, which needs it; remove it", in.Instances)
+		}
+	case "session_replication_role":
+		if value != "origin" {
+			return refuse(name, RefusedUnsafe, "%s is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it", value)
+		}
+	case "max_wal_senders", "max_replication_slots":
+		least := float64(in.Instances + 2)
+		if n, _ := BaseValue(in.Major, name, value); n < least {
+			return refuse(name, RefusedUnsafe, "%s is too few: %d instances and backups need at least %g; raise or remove it", value, in.Instances, least)
+		}
+	case "max_worker_processes":
+		if n, _ := BaseValue(in.Major, name, value); n < 8 {
+			return refuse(name, RefusedUnsafe, "%s is too few: replication and parallel queries share these; use at least 8, or remove it", value)
+		}
+	}
+	return nil
+}
+
+// fits refuses sizes that memory or the volume cannot hold.
+func (in Inputs) fits(name, value string) *Refusal {
+	s := catalogue()[in.Major][name]
+	n, _ := BaseValue(in.Major, name, value)
+	_, base := unitsOf(s.unit)
+	bytes := n * base
+	switch name {
+	case "shared_buffers":
+		if limit := in.MemoryBytes / 4 * 3; in.MemoryBytes > 0 && bytes > float64(limit) {
+			return refuse(name, RefusedMemory, "%s leaves too little of the %s of memory for connections; use at most %s (three quarters), or raise spec.resources.requests.memory", value, amount(in.MemoryBytes), amount(limit))
+		}
+	case "work_mem", "maintenance_work_mem", "autovacuum_work_mem", "temp_buffers", "wal_buffers", "logical_decoding_work_mem":
+		if in.MemoryBytes > 0 && bytes >= float64(in.MemoryBytes) {
+			return refuse(name, RefusedMemory, "%s is not below the %s of memory; lower it, or raise spec.resources.requests.memory", value, amount(in.MemoryBytes))
+		}
+	case "max_wal_size", "min_wal_size":
+		volume, _, _ := in.volume()
+		if bytes < float64(32*mB) {
+			return refuse(name, RefusedRange, "%s is below two WAL segments; use at least 32MB", value)
+		}
+		if volume > 0 && bytes >= float64(volume) {
+			return refuse(name, RefusedVolume, "%s is not below the %s volume that WAL is on; lower it, or ask for a larger volume in spec.storage", value, amount(volume))
+		}
+	}
+	return nil
+}
+
+// together refuses values that are good alone but not with the others, and takes
+// them out of given.
+func (in Inputs) together(given map[string]string) []Refusal {
+	var out []Refusal
+	final := map[string]float64{"superuser_reserved_connections": 3}
+	for _, p := range in.merge(given) {
+		final[p.Name], _ = BaseValue(in.Major, p.Name, p.Value)
+	}
+	drop := func(r *Refusal) {
+		out = append(out, *r)
+		delete(given, r.Parameter)
+	}
+	if v, ok := given["min_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
+		drop(refuse("min_wal_size", RefusedRange, "%s is not below max_wal_size (%gMB); lower it, or raise max_wal_size", v, final["max_wal_size"]))
+	} else if v, ok := given["max_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
+		drop(refuse("max_wal_size", RefusedRange, "%s is not above min_wal_size (%gMB); use at least 64MB", v, final["min_wal_size"]))
+	}
+	reserved := final["superuser_reserved_connections"] + final["reserved_connections"]
+	for _, name := range []string{"max_connections", "reserved_connections", "superuser_reserved_connections"} {
+		if v, ok := given[name]; ok && reserved >= final["max_connections"] {
+			drop(refuse(name, RefusedRange, "%s leaves no connection for users: %g of %g are reserved; raise max_connections or reserve fewer", v, reserved, final["max_connections"]))
+		}
+	}
+	return out
+}

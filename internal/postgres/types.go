@@ -1,0 +1,95 @@
+package postgres
+
+// Workload is one of pgtune's classes: Web, OLTP, Analytics, Mixed, Desktop.
+type Workload string
+
+// Workloads.
+const (
+	Web       Workload = "Web"
+	OLTP      Workload = "OLTP"
+	Analytics Workload = "Analytics"
+	Mixed     Workload = "Mixed"
+	Desktop   Workload = "Desktop"
+)
+
+// Medium is one of pgtune's storage types: SSD, HDD, SAN.
+type Medium string
+
+// Media.
+const (
+	SSD Medium = "SSD"
+	HDD Medium = "HDD"
+	SAN Medium = "SAN"
+)
+
+// Tier says what an acknowledged commit survives; see [Durability].
+type Tier string
+
+// Tiers.
+const (
+	Quorum Tier = "Quorum"
+	Local  Tier = "Local"
+	Async  Tier = "Async"
+)
+
+// Source says who chose a value.
+type Source string
+
+// Sources, in order of precedence.
+const (
+	FromSafety   Source = "Safety"
+	FromUser     Source = "User"
+	FromProfile  Source = "Profile"
+	FromComputed Source = "Computed"
+)
+
+// Inputs are all that parameters depend on.
+type Inputs struct {
+	Major     int // 14 to 18
+	Workload  Workload
+	Medium    Medium
+	Tier      Tier
+	Instances int
+	// MemoryBytes that one instance may use: its request. 0 = not stated, and
+	// nothing that depends on memory is computed or checked.
+	MemoryBytes int64
+	CPUs        int // whole cores, at least 1
+	// DataBytes and WALBytes are volume sizes; WALBytes 0 = WAL is on the data volume.
+	DataBytes, WALBytes int64
+	User                map[string]string         // spec.postgres.parameters
+	Profile             map[string]Recommendation // by parameter name
+}
+
+// Recommendation is a value that a storage profile asks for, and why.
+type Recommendation struct{ Value, Reason string }
+
+// Parameter that is passed to CloudNativePG. Reason is one line.
+type Parameter struct {
+	Name, Value string
+	Source      Source
+	Reason      string
+}
+
+// Refusal of one user parameter. Message names the field, what is wrong and what
+// to do; Reason is one of the Refused constants.
+type Refusal struct{ Parameter, Reason, Message string }
+
+// Reasons of a refusal.
+const (
+	RefusedUnknown        = "UnknownParameter"
+	RefusedFixed          = "FixedByCloudNativePG"
+	RefusedManagedByField = "ManagedByField"
+	RefusedUnsafe         = "UnsafeParameter"
+	RefusedRange          = "OutOfRange"
+	RefusedInvalid        = "InvalidValue"
+	RefusedTier           = "BelowDurabilityTier"
+	RefusedMemory         = "ExceedsMemory"
+	RefusedVolume         = "ExceedsVolume"
+	RefusedVersion        = "UnsupportedVersion"
+)
+
+const (
+	kB = int64(1) << 10
+	mB = int64(1) << 20
+	gB = int64(1) << 30
+)
