@@ -45,7 +45,7 @@ func TestComputed(t *testing.T) {
 			in.Workload, in.MemoryBytes, in.CPUs, in.Medium, in.WALBytes, in.DataBytes = Desktop, 2*gB, 1, SAN, 0, 10*gB
 		}, map[string]string{
 			"shared_buffers": "128MB", "effective_cache_size": "512MB", // 2048/16, 2048/4
-			"wal_buffers":  "3932kB", // 131072*3/100
+			"wal_buffers":  "3928kB", // 131072*3/100 = 3932, in pages of 8kB: 491
 			"work_mem":     "4MB",    // (2097152-131072)/((20+8)*3*6) = 3900kB, floor 4MB
 			"max_wal_size": "1GB", "min_wal_size": "100MB", "effective_io_concurrency": "300"}},
 		"user's connections feed work_mem": {func(in *Inputs) { in.User = map[string]string{"max_connections": "100"} }, map[string]string{
