@@ -1,0 +1,107 @@
+// Command manager runs the controllers of pgstorage.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+type settings struct {
+	leaderElect, showVersion bool
+	metrics, probes          string
+	qps                      float64
+	burst                    int
+	controllers              controllers.Options
+	log                      zap.Options
+}
+
+func flags(set *flag.FlagSet, args []string) (settings, error) {
+	s := settings{}
+	set.BoolVar(&s.showVersion, "version", false, "print the version and exit")
+	set.BoolVar(&s.leaderElect, "leader-elect", false, "let one of several replicas work")
+	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 turns them off")
+	set.StringVar(&s.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
+	set.Float64Var(&s.qps, "kube-api-qps", 100, "requests per second to the API server")
+	set.IntVar(&s.burst, "kube-api-burst", 200, "requests at once to the API server")
+	set.IntVar(&s.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 8, "objects of one kind that are reconciled at once")
+	set.StringVar(&s.controllers.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "repository of Postgres images; spec.postgres.version is the tag")
+	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image that holds the benchmark runner at /bench (required)")
+	s.log.BindFlags(set)
+	if err := set.Parse(args); err != nil {
+		return s, err
+	}
+	if !s.showVersion && s.controllers.Config.BenchImage == "" {
+		return s, fmt.Errorf("--bench-image is required: the image of this operator, which holds /bench")
+	}
+	return s, nil
+}
+
+func main() {
+	s, err := flags(flag.NewFlagSet("manager", flag.ContinueOnError), os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if s.showVersion {
+		fmt.Println("pgstorage", version)
+		return
+	}
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&s.log)))
+	if err := run(s); err != nil {
+		ctrl.Log.Error(err, "manager ended")
+		os.Exit(1)
+	}
+}
+
+func run(s settings) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	config.QPS, config.Burst = float32(s.qps), s.burst
+	config.UserAgent = "pgstorage/" + version
+	mgr, err := newManager(config, s)
+	if err != nil {
+		return err
+	}
+	if err := controllers.Setup(mgr, s.controllers); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return fmt.Errorf("healthz: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+		return fmt.Errorf("readyz: %w", err)
+	}
+	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme.New(),
+		Cache:                         controllers.CacheOptions(),
+		Metrics:                       metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
+		HealthProbeBindAddress:        s.probes,
+		LeaderElection:                s.leaderElect,
+		LeaderElectionID:              "pgstorage.dev-manager",
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	return mgr, nil
+}

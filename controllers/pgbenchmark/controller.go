@@ -1,0 +1,186 @@
+// Package pgbenchmark reconciles PgBenchmarks: it prepares a database and roles
+// of their own, runs the Job, and removes them by the cleanup policy.
+package pgbenchmark
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/component/pgbench"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/status"
+)
+
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks/status,verbs=patch
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=databases;databaseroles,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=create;patch;delete
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=create;patch;delete
+
+// recheck is when a pass is repeated for what no watch covers: ConfigMaps of
+// users, CRDs that appear.
+const recheck = 30 * time.Second
+
+var gvk = v1alpha1.GroupVersion.WithKind("PgBenchmark")
+
+// Reconciler reconciles PgBenchmarks.
+type Reconciler struct {
+	client.Client
+	Readers observe.Readers
+	APIs    *observe.ForeignAPIs
+	Config  desired.Config
+	Clock   clock.PassiveClock
+	Events  events.EventRecorder
+	// Watch starts the watches of foreign kinds once their CRDs exist.
+	Watch func(state.ForeignAPIs) error
+}
+
+// Reconcile one benchmark.
+func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
+	apis, err := r.APIs.Get(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.Watch(apis); err != nil {
+		return reconcile.Result{}, fmt.Errorf("watch foreign kinds: %w", err)
+	}
+	facts, live, err := r.Readers.Benchmark(ctx, b, apis)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	switch {
+	case !b.DeletionTimestamp.IsZero():
+		return r.finalize(ctx, b, facts)
+	case desired.Ended(b):
+		return r.finish(ctx, b, facts)
+	case facts.Job != nil || b.Status.Job != "":
+		completion := desired.Completion(b, facts)
+		return reconcile.Result{}, r.report(ctx, b, facts, state.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "the benchmark was started"), completion)
+	}
+	return r.prepare(ctx, b, facts, live)
+}
+
+// prepare makes everything up to the Job.
+func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, live plan.Live) (reconcile.Result, error) {
+	if err := r.hold(ctx, b); err != nil {
+		return reconcile.Result{}, err
+	}
+	built, err := desired.PgBenchmark(b, facts, r.Config)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if built.Target.Kind == state.Done && facts.Role == nil {
+		if err := r.passwords(ctx, b, built.Passwords); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	_, applyErr := apply.Plan(ctx, r.Client, &built.Plan, live)
+	outcomes := built.Outcomes(b, facts)
+	if applyErr != nil && apply.Rejected(applyErr) {
+		outcomes[1] = state.WaitFor(v1alpha1.ConditionComplete, v1alpha1.ReasonRejected, "the API server refuses what the benchmark needs: "+applyErr.Error())
+		applyErr = nil
+	}
+	if err := r.report(ctx, b, facts, outcomes...); err != nil {
+		return reconcile.Result{}, err
+	}
+	return requeue(outcomes), applyErr
+}
+
+func requeue(outcomes []state.Outcome) reconcile.Result {
+	for _, o := range outcomes {
+		switch o.Reason {
+		case v1alpha1.ReasonScriptNotFound, v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonRejected:
+			return reconcile.Result{RequeueAfter: recheck}
+		}
+	}
+	return reconcile.Result{}
+}
+
+// passwords makes the Secrets of the roles, each once, with random contents. The
+// operator never reads a Secret: one that exists is of this benchmark, because
+// its name holds the UID.
+func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wanted map[string]string) error {
+	for _, object := range slices.Sorted(maps.Keys(wanted)) {
+		secret := pgbench.Password(b, object, wanted[object], rand.Text())
+		if err := r.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create Secret %s: %w", object, err)
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) hold(ctx context.Context, b *v1alpha1.PgBenchmark) error {
+	if controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
+		return nil
+	}
+	before := b.DeepCopy()
+	controllerutil.AddFinalizer(b, naming.BenchmarkFinalizer)
+	return r.Patch(ctx, b, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// finish cleans up after an ended benchmark as its policy asks.
+func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (reconcile.Result, error) {
+	outcomes := []state.Outcome{desired.Completion(b, facts), desired.Integrity(b)}
+	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
+	if desired.Keeps(b) {
+		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and roles stay until this PgBenchmark is deleted", b.Spec.Pgbench.Cleanup))
+	} else if waits, err := r.teardown(ctx, b, facts); err != nil {
+		return reconcile.Result{}, err
+	} else if waits != "" {
+		cleaned = state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
+	}
+	cleaned.Informative = true
+	return reconcile.Result{}, r.report(ctx, b, facts, append(outcomes, cleaned)...)
+}
+
+// report writes the status, then the event of a transition.
+func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, outcomes ...state.Outcome) error {
+	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
+	completion := outcomes[0]
+	for _, o := range outcomes {
+		if o.Condition == v1alpha1.ConditionComplete {
+			completion = o
+		}
+	}
+	want := desired.BenchmarkStatus(b, facts, completion, now)
+	if want.Phase == desired.PhaseSucceeded && completion.Kind == state.Done && !desired.Ended(b) {
+		outcomes = append(outcomes, desired.Integrity(b))
+	}
+	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, outcomes)
+	have := *b.Status.DeepCopy()
+	// The runner owns run: it is neither compared nor claimed.
+	have.Run = nil
+	if _, err := status.Apply(ctx, r.Client, b, gvk, have, want); err != nil {
+		return err
+	}
+	if want.Phase != have.Phase {
+		kind := corev1.EventTypeNormal
+		if want.Phase == desired.PhaseFailed {
+			kind = corev1.EventTypeWarning
+		}
+		r.Events.Eventf(b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)
+	}
+	return nil
+}

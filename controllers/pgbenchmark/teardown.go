@@ -1,0 +1,97 @@
+package pgbenchmark
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// teardown removes what a benchmark made, in the order in which it can go: the
+// Job, whose connections hold the database; the database, which the role owns;
+// the roles; then their Secrets and the runner's access. It returns what it
+// waits for, or "".
+func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (string, error) {
+	if facts.Job != nil {
+		return "waits until the Job is gone", r.delete(ctx, facts.Job)
+	}
+	if facts.Database != nil {
+		return "waits until CloudNativePG has dropped the benchmark's database", r.delete(ctx, facts.Database)
+	}
+	if facts.CheckRole != nil || facts.Role != nil {
+		const waits = "waits until CloudNativePG has dropped the benchmark's roles"
+		if facts.CheckRole != nil {
+			if err := r.delete(ctx, facts.CheckRole); err != nil {
+				return waits, err
+			}
+		}
+		if facts.Role != nil {
+			return waits, r.delete(ctx, facts.Role)
+		}
+		return waits, nil
+	}
+	return "", r.removeAccess(ctx, b)
+}
+
+func (r *Reconciler) delete(ctx context.Context, obj client.Object) error {
+	if !obj.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	return apply.Delete(ctx, r.Client, obj)
+}
+
+// removeAccess deletes by name: the names hold the UID of the benchmark.
+func (r *Reconciler) removeAccess(ctx context.Context, b *v1alpha1.PgBenchmark) error {
+	if b.Status.Conditions != nil && cleaned(b) {
+		return nil
+	}
+	uid := string(b.UID)
+	name := metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, uid)}
+	checker := metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, uid)}
+	for _, obj := range []client.Object{
+		&corev1.Secret{ObjectMeta: name}, &corev1.Secret{ObjectMeta: checker}, &corev1.ConfigMap{ObjectMeta: name},
+		&rbacv1.RoleBinding{ObjectMeta: name}, &rbacv1.Role{ObjectMeta: name}, &corev1.ServiceAccount{ObjectMeta: name},
+	} {
+		if err := client.IgnoreNotFound(r.Delete(ctx, obj)); err != nil {
+			return fmt.Errorf("delete %T %s: %w", obj, obj.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// cleaned says whether the status shows that access was removed before.
+func cleaned(b *v1alpha1.PgBenchmark) bool {
+	for _, c := range b.Status.Conditions {
+		if c.Type == v1alpha1.ConditionCleanedUp {
+			return c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonCleanedUp
+		}
+	}
+	return false
+}
+
+// finalize tears everything down before a deleted benchmark goes.
+func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
+		return reconcile.Result{}, nil
+	}
+	waits, err := r.teardown(ctx, b, facts)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if waits != "" {
+		return reconcile.Result{RequeueAfter: recheck}, r.report(ctx, b, facts, state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
+	}
+	before := b.DeepCopy()
+	controllerutil.RemoveFinalizer(b, naming.BenchmarkFinalizer)
+	return reconcile.Result{}, client.IgnoreNotFound(r.Patch(ctx, b, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}

@@ -1,0 +1,97 @@
+package pgbenchmark
+
+import (
+	"context"
+	"sync"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// SetupWithManager registers the controller. A PgBenchmark's own status wakes
+// it, because the runner reports there.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PgBenchmark{}, observe.BenchmarkIndex, observe.IndexBenchmark); err != nil { //nolint:forbidigo // set-up has no context of its own
+		return err
+	}
+	c, err := ctrl.NewControllerManagedBy(mgr).
+		Named("pgbenchmark").
+		For(&v1alpha1.PgBenchmark{}).
+		Owns(&batchv1.Job{}).
+		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(r.onCluster)).
+		Watches(&v1alpha1.PgBenchmark{}, handler.EnqueueRequestsFromMapFunc(r.onOther)).
+		WithOptions(options).
+		Build(reconcile.AsReconciler(mgr.GetClient(), r))
+	if err != nil {
+		return err
+	}
+	w := &foreignWatches{mgr: mgr, controller: c}
+	r.Watch = w.start
+	return nil
+}
+
+// onCluster wakes the benchmarks of a cluster that have not ended.
+func (r *Reconciler) onCluster(ctx context.Context, obj client.Object) []reconcile.Request {
+	return r.waiting(ctx, obj.GetNamespace(), obj.GetName())
+}
+
+// onOther wakes the benchmarks that wait for their turn when one ends.
+func (r *Reconciler) onOther(ctx context.Context, obj client.Object) []reconcile.Request {
+	b, ok := obj.(*v1alpha1.PgBenchmark)
+	if !ok || b.Status.CompletionTime == nil && b.DeletionTimestamp == nil {
+		return nil
+	}
+	return r.waiting(ctx, b.Namespace, b.Spec.Cluster)
+}
+
+func (r *Reconciler) waiting(ctx context.Context, namespace, cluster string) []reconcile.Request {
+	list := &v1alpha1.PgBenchmarkList{}
+	if err := r.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{observe.BenchmarkIndex: cluster}); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if list.Items[i].Status.CompletionTime == nil {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
+
+// foreignWatches starts each watch once.
+type foreignWatches struct {
+	mgr        ctrl.Manager
+	controller controller.Controller
+
+	mu      sync.Mutex
+	started bool
+}
+
+func (w *foreignWatches) start(apis state.ForeignAPIs) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.started || !apis.CNPGInstalled || len(apis.CNPGMissing) > 0 {
+		return nil
+	}
+	mapper := w.mgr.GetRESTMapper()
+	owner := func() handler.EventHandler {
+		return handler.EnqueueRequestForOwner(w.mgr.GetScheme(), mapper, &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
+	}
+	for _, obj := range []client.Object{&cnpgv1.Database{}, &cnpgv1.DatabaseRole{}} {
+		if err := w.controller.Watch(source.Kind(w.mgr.GetCache(), obj, owner())); err != nil {
+			return err
+		}
+	}
+	w.started = true
+	return nil
+}

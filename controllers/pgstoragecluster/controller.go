@@ -1,0 +1,183 @@
+// Package pgstoragecluster reconciles PgStorageClusters into CloudNativePG
+// Clusters: observe, build, apply, prune, status.
+package pgstoragecluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/status"
+)
+
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters/status,verbs=patch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusters.postgresql.cnpg.io;databases.postgresql.cnpg.io;databaseroles.postgresql.cnpg.io;podmonitors.monitoring.coreos.com,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// recheck is when a pass is repeated for things that no watch covers: CRDs that
+// appear, namesakes that are not in the cache.
+const recheck = time.Minute
+
+var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
+
+// Reconciler reconciles PgStorageClusters.
+type Reconciler struct {
+	client.Client
+	Readers  observe.Readers
+	APIs     *observe.ForeignAPIs
+	ReadBack *observe.ReadBack
+	Config   desired.Config
+	Clock    clock.PassiveClock
+	Events   events.EventRecorder
+	// Watch starts the watches of foreign kinds once their CRDs exist.
+	Watch func(state.ForeignAPIs) error
+}
+
+// pass is all that one pass over a cluster knows.
+type pass struct {
+	cr      *v1alpha1.PgStorageCluster
+	facts   state.ClusterFacts
+	live    plan.Live
+	built   desired.Cluster
+	changes []apply.Change
+}
+
+// Reconcile one cluster.
+func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluster) (reconcile.Result, error) {
+	p, err := r.observe(ctx, cr)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !cr.DeletionTimestamp.IsZero() {
+		return r.finalize(ctx, p)
+	}
+	if err := r.hold(ctx, cr); err != nil {
+		return reconcile.Result{}, err
+	}
+	p.built, err = desired.PgStorageCluster(cr, p.facts, r.Config)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	var applyErr error
+	if !desired.Suspended(cr) {
+		applyErr = r.apply(ctx, p)
+	}
+	return r.report(ctx, p, applyErr)
+}
+
+func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster) (*pass, error) {
+	apis, err := r.APIs.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Watch(apis); err != nil {
+		return nil, fmt.Errorf("watch foreign kinds: %w", err)
+	}
+	facts, live, err := r.Readers.Cluster(ctx, cr, apis, desired.BenchmarkName(cr))
+	if err != nil {
+		return nil, err
+	}
+	if facts.Cluster != nil && desired.Healthy(cr, facts.Cluster) {
+		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster)
+	}
+	return &pass{cr: cr, facts: facts, live: live}, nil
+}
+
+// apply writes the plan and prunes what it no longer wants.
+func (r *Reconciler) apply(ctx context.Context, p *pass) error {
+	changes, err := apply.Plan(ctx, r.Client, &p.built.Plan, p.live)
+	p.changes = changes
+	if err != nil {
+		return err
+	}
+	return r.prune(ctx, p)
+}
+
+// prune deletes children that are disposable and no longer wanted. The database
+// is not among them.
+func (r *Reconciler) prune(ctx context.Context, p *pass) error {
+	for key, seen := range p.live {
+		if key.Kind == "Cluster" || p.built.Plan.Has(key) || seen.GetDeletionTimestamp() != nil {
+			continue
+		}
+		if !metav1.IsControlledBy(seen, p.cr) {
+			continue
+		}
+		if err := apply.Delete(ctx, r.Client, seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report writes the status, then the events that follow from it.
+func (r *Reconciler) report(ctx context.Context, p *pass, applyErr error) (reconcile.Result, error) {
+	outcomes := p.built.AllOutcomes(p.cr, p.facts)
+	outcomes, applyErr = rejected(outcomes, applyErr)
+	want := p.built.Status(p.cr, p.facts)
+	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()), outcomes)
+	before := p.cr.DeepCopy()
+	_, err := status.Apply(ctx, r.Client, p.cr, gvk, p.cr.Status, want)
+	if err != nil {
+		return reconcile.Result{}, errors.Join(applyErr, err)
+	}
+	r.emit(before, want, p.changes)
+	return r.next(p, outcomes), applyErr
+}
+
+// rejected turns an object that the API server will not take into an outcome, so
+// that it is shown and not retried without end.
+func rejected(outcomes []state.Outcome, err error) ([]state.Outcome, error) {
+	if err == nil || !apply.Rejected(err) {
+		return outcomes, err
+	}
+	for i, o := range outcomes {
+		if o.Condition == v1alpha1.ConditionDatabaseReady {
+			outcomes[i] = state.InvalidBecause(o.Condition, v1alpha1.ReasonRejected, "the API server refuses what follows from this spec: "+err.Error())
+		}
+	}
+	return outcomes, nil
+}
+
+// next says when to look again at what no watch covers.
+func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
+	result := reconcile.Result{}
+	soon := func(d time.Duration) {
+		if result.RequeueAfter == 0 || d < result.RequeueAfter {
+			result.RequeueAfter = d
+		}
+	}
+	for _, o := range outcomes {
+		switch o.Reason {
+		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
+			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected:
+			soon(recheck)
+		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
+			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
+				soon(10 * time.Second)
+			}
+		case v1alpha1.ReasonApplied:
+			r.ReadBack.Settle(p.facts.Cluster.UID)
+			soon(observe.ReadBackEvery)
+		}
+	}
+	return result
+}

@@ -1,0 +1,114 @@
+package pgstoragecluster
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// SetupWithManager registers the controller. Foreign kinds are watched from the
+// pass on in which their CRDs are first seen, so that the operator runs, and
+// says what is missing, before they are installed.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PgStorageCluster{}, observe.ProfileIndex, observe.IndexProfile); err != nil { //nolint:forbidigo // set-up has no context of its own
+		return err
+	}
+	c, err := ctrl.NewControllerManagedBy(mgr).
+		Named("pgstoragecluster").
+		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Owns(&v1alpha1.PgBenchmark{}).
+		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
+		WithOptions(options).
+		Build(reconcile.AsReconciler(mgr.GetClient(), r))
+	if err != nil {
+		return err
+	}
+	w := &foreignWatches{mgr: mgr, controller: c}
+	r.Watch = w.start
+	return nil
+}
+
+func (r *Reconciler) onProfile(ctx context.Context, obj client.Object) []reconcile.Request {
+	list := &v1alpha1.PgStorageClusterList{}
+	if err := r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: obj.GetName()}); err != nil {
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(list.Items))
+	for i := range list.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return requests
+}
+
+// foreignWatches starts each watch once.
+type foreignWatches struct {
+	mgr        ctrl.Manager
+	controller controller.Controller
+
+	mu                    sync.Mutex
+	clusters, podMonitors bool
+}
+
+func (w *foreignWatches) start(apis state.ForeignAPIs) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if apis.CNPGInstalled && !w.clusters {
+		src := source.Kind(w.mgr.GetCache(), &cnpgv1.Cluster{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.Cluster]), consumed())
+		if err := w.controller.Watch(src); err != nil {
+			return err
+		}
+		w.clusters = true
+	}
+	if apis.PodMonitors && !w.podMonitors {
+		src := source.Kind(w.mgr.GetCache(), &monitoringv1.PodMonitor{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*monitoringv1.PodMonitor]))
+		if err := w.controller.Watch(src); err != nil {
+			return err
+		}
+		w.podMonitors = true
+	}
+	return nil
+}
+
+// ownerOf finds the PgStorageCluster by label: a database has no ownerReference.
+func ownerOf[T client.Object](_ context.Context, obj T) []reconcile.Request {
+	name := obj.GetLabels()[naming.LabelCluster]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}}}
+}
+
+// consumed passes updates of what a pass reads, and no others: CloudNativePG
+// writes its status often.
+func consumed() predicate.TypedPredicate[*cnpgv1.Cluster] {
+	return predicate.TypedFuncs[*cnpgv1.Cluster]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*cnpgv1.Cluster]) bool {
+			return !reflect.DeepEqual(reads(e.ObjectOld), reads(e.ObjectNew))
+		},
+	}
+}
+
+func reads(c *cnpgv1.Cluster) any {
+	return []any{
+		c.Generation, c.Labels, c.Annotations, c.DeletionTimestamp,
+		c.Status.Phase, c.Status.PhaseReason, c.Status.Instances, c.Status.ReadyInstances,
+		c.Status.CurrentPrimary, c.Status.Image, c.Status.Conditions, c.Status.InstancesReportedState,
+	}
+}

@@ -1,0 +1,111 @@
+// Package controllers wires every controller into a manager.
+package controllers
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
+	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
+	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/observe"
+)
+
+// Options of the controllers.
+type Options struct {
+	// Config of what is built.
+	Config desired.Config
+	// MaxConcurrentReconciles of each controller. Default: 8.
+	MaxConcurrentReconciles int
+	// Clock is the time; tests give their own.
+	Clock clock.PassiveClock
+	// SkipNameValidation lets tests run several managers in one process.
+	SkipNameValidation bool
+}
+
+// CacheOptions hold only objects that the operator made, whatever else the
+// cluster holds, without the managed fields that nothing here reads.
+func CacheOptions() cache.Options {
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{naming.LabelManagedBy: naming.ManagedBy})}
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&cnpgv1.Cluster{}:          ours,
+			&cnpgv1.Database{}:         ours,
+			&cnpgv1.DatabaseRole{}:     ours,
+			&monitoringv1.PodMonitor{}: ours,
+			&batchv1.Job{}:             ours,
+		},
+	}
+}
+
+// longestBackoff bounds how long a failing object waits for its next pass.
+const longestBackoff = 2 * time.Minute
+
+// Setup adds every controller to the manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+	if o.MaxConcurrentReconciles == 0 {
+		o.MaxConcurrentReconciles = 8
+	}
+	options := func() controller.Options {
+		return controller.Options{
+			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
+			ReconciliationTimeout:   time.Minute,
+			SkipNameValidation:      &o.SkipNameValidation,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](50*time.Millisecond, longestBackoff),
+		}
+	}
+	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	apis := &observe.ForeignAPIs{Reader: mgr.GetAPIReader(), Clock: o.Clock}
+	cluster := &pgstoragecluster.Reconciler{
+		Client:   mgr.GetClient(),
+		Readers:  readers,
+		APIs:     apis,
+		ReadBack: &observe.ReadBack{Client: metricsClient(), Clock: o.Clock},
+		Config:   o.Config,
+		Clock:    o.Clock,
+		Events:   mgr.GetEventRecorder("pgstorage"),
+	}
+	if err := cluster.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up pgstoragecluster: %w", err)
+	}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Clock: o.Clock}
+	if err := storage.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up pgstorageprofile: %w", err)
+	}
+	benchmark := &pgbenchmark.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	if err := benchmark.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up pgbenchmark: %w", err)
+	}
+	return nil
+}
+
+// metricsClient reads instances' metrics. Their certificate names Services, not
+// pod addresses, and nothing secret is sent or read.
+func metricsClient() *http.Client {
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see the function's comment
+		DisableKeepAlives: true,
+		Proxy:             nil,
+	}
+	return &http.Client{Transport: transport}
+}

@@ -1,0 +1,89 @@
+// Package apply is the only writer of children: it applies what a plan wants and
+// prunes what it no longer wants.
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+)
+
+// Writer is what applying needs.
+type Writer interface {
+	Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error
+	Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error
+}
+
+// Change is one write that was made.
+type Change struct {
+	Key plan.Key
+	// Drift is the path of a field that somebody else had changed, or "" when the
+	// intent itself is new.
+	Drift string
+}
+
+// Plan applies every object whose stage is open and which the API server does
+// not hold already. It stops at the first error: later stages build on earlier
+// ones. A write is never repeated while neither intent nor object changed.
+func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) ([]Change, error) {
+	var changes []Change
+	for _, o := range p.Open() {
+		drift, needed, err := needs(o, live[o.Key()])
+		if err != nil {
+			return changes, err
+		}
+		if !needed {
+			continue
+		}
+		// Children are ours alone: another owner's edit of a field that we claim
+		// is drift, and is taken back.
+		err = w.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.Content.DeepCopy()), client.FieldOwner(naming.FieldOwner), client.ForceOwnership)
+		if err != nil {
+			return changes, fmt.Errorf("apply %s: %w", o.Key(), err)
+		}
+		changes = append(changes, Change{Key: o.Key(), Drift: drift})
+	}
+	return changes, nil
+}
+
+func needs(o plan.Object, seen plan.Seen) (drift string, needed bool, err error) {
+	if seen == nil {
+		return "", true, nil
+	}
+	if o.Stale(seen.GetAnnotations(), naming.AnnotationIntent) {
+		return "", true, nil
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
+	if err != nil {
+		return "", false, fmt.Errorf("read %s: %w", o.Key(), err)
+	}
+	gvk := o.Content.GroupVersionKind()
+	// Typed objects from the cache have no kind.
+	content["apiVersion"], content["kind"] = gvk.ToAPIVersionAndKind()
+	drift = o.Missing(content)
+	return drift, drift != "", nil
+}
+
+// Delete removes an object that was seen, and no other one of its name that came
+// after it.
+func Delete(ctx context.Context, w Writer, obj client.Object, opts ...client.DeleteOption) error {
+	uid, version := obj.GetUID(), obj.GetResourceVersion()
+	opts = append(opts, client.Preconditions(metav1.Preconditions{UID: &uid, ResourceVersion: &version}), client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err := client.IgnoreNotFound(w.Delete(ctx, obj, opts...)); err != nil {
+		return fmt.Errorf("delete %T %s: %w", obj, client.ObjectKeyFromObject(obj), err)
+	}
+	return nil
+}
+
+// Rejected says whether the API server will refuse the same object again: a
+// person must change something.
+func Rejected(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)
+}

@@ -1,0 +1,52 @@
+package cnpg
+
+import (
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	cnpgac "github.com/pgstorage/pgstorage/internal/extapply/cnpg/api/v1"
+	machineryac "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+)
+
+const benchmarkKind = "PgBenchmark"
+
+// BenchmarkRole owns the benchmark's database and nothing else.
+func BenchmarkRole(b *v1alpha1.PgBenchmark) *cnpgac.DatabaseRoleApplyConfiguration {
+	return role(b, naming.BenchmarkObject(b.Name, string(b.UID)), naming.BenchmarkDatabase(string(b.UID)), "database owner of PgBenchmark "+b.Name, false)
+}
+
+// CheckRole runs pg_amcheck, whose functions only a superuser may call. It is
+// dropped with the benchmark.
+func CheckRole(b *v1alpha1.PgBenchmark) *cnpgac.DatabaseRoleApplyConfiguration {
+	return role(b, naming.BenchmarkChecker(b.Name, string(b.UID)), naming.BenchmarkCheckRole(string(b.UID)), "pg_amcheck of PgBenchmark "+b.Name, true)
+}
+
+func role(b *v1alpha1.PgBenchmark, object, name, comment string, superuser bool) *cnpgac.DatabaseRoleApplyConfiguration {
+	return cnpgac.DatabaseRole(object, b.Namespace).
+		WithLabels(naming.BenchmarkLabels(b.Name)).
+		WithOwnerReferences(plan.ControllerReference(benchmarkKind, b)).
+		WithSpec(cnpgac.DatabaseRoleSpec().
+			WithName(name).
+			WithComment(comment).
+			WithLogin(true).
+			WithSuperuser(superuser).
+			WithPasswordSecret(machineryac.LocalObjectReference().WithName(object)).
+			WithClusterRef(corev1.LocalObjectReference{Name: b.Spec.Cluster}).
+			WithReclaimPolicy(cnpgv1.DatabaseRoleReclaimDelete))
+}
+
+// BenchmarkDatabase is the database that the benchmark fills and drops.
+func BenchmarkDatabase(b *v1alpha1.PgBenchmark) *cnpgac.DatabaseApplyConfiguration {
+	name := naming.BenchmarkDatabase(string(b.UID))
+	return cnpgac.Database(naming.BenchmarkObject(b.Name, string(b.UID)), b.Namespace).
+		WithLabels(naming.BenchmarkLabels(b.Name)).
+		WithOwnerReferences(plan.ControllerReference(benchmarkKind, b)).
+		WithSpec(cnpgac.DatabaseSpec().
+			WithName(name).
+			WithOwner(name).
+			WithClusterRef(corev1.LocalObjectReference{Name: b.Spec.Cluster}).
+			WithReclaimPolicy(cnpgv1.DatabaseReclaimDelete))
+}

@@ -1,0 +1,94 @@
+package cnpg
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// refusedOverrides are the fields of a CloudNativePG Cluster that the escape
+// hatch must not touch, with what to do instead.
+var refusedOverrides = map[string]string{
+	"instances":                      "set spec.instances",
+	"imageName":                      "set spec.postgres.version or spec.postgres.image",
+	"imageCatalogRef":                "set spec.postgres.image: the version decides which parameters exist",
+	"storage":                        "set spec.profile and spec.storage.size",
+	"walStorage":                     "set spec.storage.walSize",
+	"resources":                      "set spec.resources: parameters are computed from it",
+	"minSyncReplicas":                "set spec.durability",
+	"maxSyncReplicas":                "set spec.durability",
+	"postgresql.parameters":          "set spec.postgres.parameters, which are checked",
+	"postgresql.synchronous":         "set spec.durability",
+	"postgresql.enableAlterSystem":   "ALTER SYSTEM would change parameters behind the checks; set spec.postgres.parameters",
+	"bootstrap.initdb.database":      "set spec.postgres.database",
+	"bootstrap.initdb.owner":         "set spec.postgres.owner",
+	"bootstrap.initdb.dataChecksums": "data checksums are always on",
+	"bootstrap.initdb.options":       "initdb's options could turn checksums or fsync off; set the single fields of bootstrap.initdb",
+	"replica":                        "a replica cluster follows another primary, whose durability tier this object could not state",
+	"monitoring.enablePodMonitor":    "set spec.monitoring.podMonitor",
+	"env":                            "environment variables can change Postgres beneath its parameters",
+	"envFrom":                        "environment variables can change Postgres beneath its parameters",
+	"postgresql.syncReplicaElectionConstraint": "set spec.durability; it narrows which standbys may acknowledge",
+}
+
+// Merge puts the escape hatch into the spec of a Cluster. Every refused field is
+// returned as a message that names it; then content is unchanged.
+func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides) []string {
+	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
+		return nil
+	}
+	extra := map[string]any{}
+	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {
+		return []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}
+	}
+	if refused := refusals(extra); len(refused) > 0 {
+		return refused
+	}
+	spec, _ := content["spec"].(map[string]any)
+	if bootstrapsElsewhere(extra) {
+		delete(spec, "bootstrap")
+	}
+	merge(spec, extra)
+	return nil
+}
+
+func refusals(extra map[string]any) []string {
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(refusedOverrides)) {
+		if has(extra, strings.Split(path, ".")) {
+			out = append(out, fmt.Sprintf("spec.cnpg.spec.%s: not open to overrides: %s", path, refusedOverrides[path]))
+		}
+	}
+	return out
+}
+
+func has(m map[string]any, path []string) bool {
+	v, ok := m[path[0]]
+	if !ok || len(path) == 1 {
+		return ok
+	}
+	next, ok := v.(map[string]any)
+	return ok && has(next, path[1:])
+}
+
+// bootstrapsElsewhere says whether the database comes from a backup or another
+// cluster, where initdb has no part.
+func bootstrapsElsewhere(extra map[string]any) bool {
+	return has(extra, []string{"bootstrap", "recovery"}) || has(extra, []string{"bootstrap", "pg_basebackup"})
+}
+
+func merge(into, from map[string]any) {
+	for k, v := range from {
+		child, isMap := v.(map[string]any)
+		have, haveMap := into[k].(map[string]any)
+		if isMap && haveMap {
+			merge(have, child)
+			continue
+		}
+		into[k] = v
+	}
+}

@@ -1,0 +1,170 @@
+package desired
+
+import (
+	"fmt"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/component/pgbench"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Benchmark is what follows from a PgBenchmark and the facts about it.
+type Benchmark struct {
+	Plan plan.Plan
+	// Passwords are the Secrets that must exist before the plan's roles, with the
+	// role that each is for. Their contents are random, so they are no plan.
+	Passwords map[string]string
+	Target    state.Outcome
+}
+
+// PgBenchmark builds the plan of a benchmark that has not ended.
+func PgBenchmark(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, config Config) (Benchmark, error) {
+	uid := string(b.UID)
+	out := Benchmark{
+		Target:    targetOutcome(b, facts),
+		Passwords: map[string]string{naming.BenchmarkObject(b.Name, string(b.UID)): naming.BenchmarkDatabase(uid)},
+	}
+	if out.Target.Kind != state.Done {
+		out.Plan.Hold(plan.StageAccess, out.Target.Reason, out.Target.Message)
+	}
+	instructions, err := pgbench.ConfigMap(b, facts.Target)
+	if err != nil {
+		return out, err
+	}
+	configurations := []struct {
+		stage plan.Stage
+		ac    any
+	}{
+		{plan.StageAccess, pgbench.ServiceAccount(b)},
+		{plan.StageAccess, pgbench.Role(b)},
+		{plan.StageAccess, pgbench.RoleBinding(b)},
+		{plan.StageAccess, instructions},
+		{plan.StageStorage, cnpg.BenchmarkRole(b)},
+		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
+		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage})},
+	}
+	for _, c := range configurations {
+		o, err := plan.FromApply(c.stage, c.ac)
+		if err != nil {
+			return out, err
+		}
+		out.Plan.Add(o)
+	}
+	if b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic {
+		out.Passwords[naming.BenchmarkChecker(b.Name, string(b.UID))] = naming.BenchmarkCheckRole(uid)
+		o, err := plan.FromApply(plan.StageStorage, cnpg.CheckRole(b))
+		if err != nil {
+			return out, err
+		}
+		out.Plan.Add(o)
+	}
+	hold(&out.Plan, b, facts)
+	if facts.Role != nil {
+		// Roles come after access: where there is a role, access was applied.
+		out.Plan.Applied(plan.StageAccess)
+	}
+	return out, nil
+}
+
+// hold waits for roles before the database, and for both before the Job.
+func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) {
+	if message := roleWaits(facts.Role != nil, facts); message != "" {
+		p.Hold(plan.StageDatabase, v1alpha1.ReasonPreparing, message)
+	}
+	if b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic && (facts.CheckRole == nil || !isTrue(facts.CheckRole.Status.Applied)) {
+		message := "waits for CloudNativePG to create the role of pg_amcheck"
+		if facts.CheckRole != nil && facts.CheckRole.Status.Message != "" {
+			message += ": " + facts.CheckRole.Status.Message
+		}
+		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
+	}
+	if facts.Database == nil || !isTrue(facts.Database.Status.Applied) {
+		message := "waits for CloudNativePG to create the benchmark's database"
+		if facts.Database != nil && facts.Database.Status.Message != "" {
+			message += ": " + facts.Database.Status.Message
+		}
+		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
+	}
+}
+
+func roleWaits(exists bool, facts state.BenchmarkFacts) string {
+	if exists && isTrue(facts.Role.Status.Applied) {
+		return ""
+	}
+	message := "waits for CloudNativePG to create the benchmark's role"
+	if exists && facts.Role.Status.Message != "" {
+		message += ": " + facts.Role.Status.Message
+	}
+	return message
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
+
+func targetOutcome(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+	const c = v1alpha1.ConditionTargetReady
+	if facts.Target == nil {
+		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
+	}
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
+		return state.WaitFor(c, o.Reason, o.Message)
+	}
+	if len(facts.MissingScripts) > 0 {
+		return state.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
+	}
+	if facts.Job == nil {
+		ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
+			return state.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
+		}
+		if facts.Before != "" {
+			return state.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
+		}
+	}
+	return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
+}
+
+// Ended says whether a benchmark has its result or has failed for good.
+func Ended(b *v1alpha1.PgBenchmark) bool {
+	return b.Status.Phase == PhaseSucceeded || b.Status.Phase == PhaseFailed
+}
+
+// The last phases of a benchmark.
+const (
+	PhasePending   = "Pending"
+	PhasePreparing = "Preparing"
+	PhaseSucceeded = "Succeeded"
+	PhaseFailed    = "Failed"
+)
+
+// jobFailed returns why a Job failed, or "".
+func jobFailed(job *batchv1.Job) string {
+	if job == nil {
+		return ""
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	return ""
+}
+
+func jobComplete(job *batchv1.Job) bool {
+	if job == nil {
+		return false
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobComplete && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}

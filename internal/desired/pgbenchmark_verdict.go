@@ -1,0 +1,156 @@
+package desired
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Outcomes are the conditions of a benchmark that has not been cleaned up yet.
+func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) []state.Outcome {
+	return []state.Outcome{d.Target, d.completion(b, facts)}
+}
+
+func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+	const c = v1alpha1.ConditionComplete
+	if d.Target.Kind != state.Done {
+		return state.WaitFor(c, d.Target.Reason, d.Target.Message)
+	}
+	if facts.Job != nil {
+		return Completion(b, facts)
+	}
+	if gate, held := d.Plan.Held(plan.StageBenchmark); held {
+		return state.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
+	}
+	return state.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
+}
+
+// Completion is what the runner and its Job say of a started benchmark.
+func Completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+	const c = v1alpha1.ConditionComplete
+	run := b.Status.Run
+	switch {
+	case run != nil && run.Phase == PhaseSucceeded:
+		return state.DoneWith(c, v1alpha1.ReasonSucceeded, fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), b.Status.Durability))
+	case run != nil && run.Phase == PhaseFailed:
+		reason := run.Reason
+		if reason == "" {
+			reason = v1alpha1.ReasonFailed
+		}
+		return state.InvalidBecause(c, reason, "the benchmark failed: "+run.Message+"; create another PgBenchmark to run it again")
+	}
+	if why := jobFailed(facts.Job); why != "" {
+		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s failed without a result: %s; see kubectl -n %s logs job/%s, and create another PgBenchmark to run it again", facts.Job.Name, why, b.Namespace, facts.Job.Name))
+	}
+	if facts.Job == nil && b.Status.Job != "" {
+		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s was deleted before it had a result; create another PgBenchmark to run it again", b.Status.Job))
+	}
+	if jobComplete(facts.Job) {
+		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s ended and its result never arrived; see kubectl -n %s logs job/%s", facts.Job.Name, b.Namespace, facts.Job.Name))
+	}
+	if run == nil {
+		return state.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf("waits for the runner's pod to start; see kubectl -n %s describe job %s", b.Namespace, facts.Job.Name))
+	}
+	return state.WaitFor(c, run.Phase, fmt.Sprintf("%s: %s", run.Phase, run.Message))
+}
+
+// Integrity is what the checks after the run found.
+func Integrity(b *v1alpha1.PgBenchmark) state.Outcome {
+	const c = v1alpha1.ConditionIntegrityVerified
+	var passed, failed, notRun []string
+	if b.Status.Run != nil {
+		for _, check := range b.Status.Run.Integrity {
+			switch check.Result {
+			case "Passed":
+				passed = append(passed, check.Name)
+			case "Failed":
+				failed = append(failed, check.Name+": "+check.Message)
+			default:
+				notRun = append(notRun, check.Name+": "+check.Message)
+			}
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return state.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, strings.Join(failed, "; ")+"; keep the cluster's volumes and look into the storage")
+	case len(passed) == 0:
+		o := state.WaitFor(c, v1alpha1.ReasonNotRun, "no check was run: "+strings.Join(notRun, "; "))
+		o.Unknown, o.Informative = true, true
+		return o
+	}
+	message := "passed: " + strings.Join(passed, ", ")
+	if len(notRun) > 0 {
+		message += "; not run: " + strings.Join(notRun, ", ")
+	}
+	return state.DoneWith(c, v1alpha1.ReasonVerified, message)
+}
+
+// Keeps says whether the cleanup policy leaves the Job and the database of an
+// ended benchmark.
+func Keeps(b *v1alpha1.PgBenchmark) bool {
+	switch b.Spec.Pgbench.Cleanup {
+	case v1alpha1.CleanupNever:
+		return true
+	case v1alpha1.CleanupOnSuccess:
+		return b.Status.Phase != PhaseSucceeded
+	}
+	return false
+}
+
+// BenchmarkStatus is the status of a benchmark without conditions and without
+// run, which the runner writes.
+func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, completion state.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
+	s := v1alpha1.PgBenchmarkStatus{
+		ObservedGeneration: b.Generation,
+		Job:                b.Status.Job,
+		Durability:         b.Status.Durability,
+		CompletionTime:     b.Status.CompletionTime,
+		Phase:              phase(b, facts, completion),
+	}
+	if facts.Job != nil {
+		s.Job = facts.Job.Name
+	}
+	if s.Durability == "" && facts.Target != nil {
+		s.Durability = facts.Target.Spec.Durability
+	}
+	if b.Status.Run != nil {
+		s.BestTPS = bestTPS(b.Status.Run)
+	}
+	if s.CompletionTime == nil && (s.Phase == PhaseSucceeded || s.Phase == PhaseFailed) {
+		s.CompletionTime = &now
+	}
+	return s
+}
+
+func phase(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, completion state.Outcome) string {
+	switch {
+	case Ended(b):
+		return b.Status.Phase
+	case completion.Kind == state.Done:
+		return PhaseSucceeded
+	case completion.Kind == state.Invalid:
+		return PhaseFailed
+	case b.Status.Run != nil && b.Status.Run.Phase != "":
+		return b.Status.Run.Phase
+	case facts.Role != nil || facts.Job != nil:
+		return PhasePreparing
+	}
+	return PhasePending
+}
+
+// bestTPS is the highest median over the client counts.
+func bestTPS(run *v1alpha1.BenchmarkRun) string {
+	best, highest := "", -1.0
+	for _, r := range run.Results {
+		if v, err := strconv.ParseFloat(r.TPS, 64); err == nil && v > highest {
+			best, highest = r.TPS, v
+		}
+	}
+	return best
+}

@@ -1,0 +1,264 @@
+// Package desired composes a plan from a CR and the facts about it. Every
+// function here is total and pure: the same inputs give byte-equal output.
+package desired
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/component/monitoring"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Config is what the operator was started with.
+type Config struct {
+	// ImageRepository of Postgres; spec.postgres.version is its tag.
+	ImageRepository string
+	// BenchImage holds the benchmark runner.
+	BenchImage string
+}
+
+// Cluster is what follows from a PgStorageCluster and the facts about it.
+type Cluster struct {
+	Plan       plan.Plan
+	Parameters []postgres.Parameter
+	// Outcomes that are decided before anything is applied.
+	Outcomes []state.Outcome
+}
+
+// PgStorageCluster builds the plan of a PgStorageCluster.
+func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts, config Config) (Cluster, error) {
+	var out Cluster
+	storage := storageOutcome(cr, facts)
+	out.Outcomes = append(out.Outcomes, storage)
+	if storage.Kind != state.Done {
+		out.Plan.Hold(plan.StageStorage, storage.Reason, storage.Message)
+	}
+	volumes, err := volumes(facts.Profile)
+	if err != nil {
+		return out, err
+	}
+	parameters, refusals := postgres.Compute(inputs(cr, volumes))
+	out.Parameters = parameters
+	object, overridden, err := database(cr, volumes, parameters, config)
+	if err != nil {
+		return out, err
+	}
+	accepted := acceptance(refusals, overridden)
+	out.Outcomes = append(out.Outcomes, accepted)
+	if accepted.Kind != state.Done {
+		out.Plan.Hold(plan.StageStorage, accepted.Reason, accepted.Message)
+	}
+	holdDatabase(&out.Plan, cr, facts)
+	out.Plan.Add(object)
+	return out, addCompanions(&out.Plan, cr, facts)
+}
+
+func storageOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
+	const c = v1alpha1.ConditionStorageReady
+	if facts.Profile == nil {
+		return state.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
+	}
+	for _, cond := range facts.Profile.Status.Conditions {
+		if cond.Type != v1alpha1.ConditionReady {
+			continue
+		}
+		if cond.Status == "True" && cond.ObservedGeneration == facts.Profile.Generation {
+			return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
+		}
+		return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, cond.Reason, cond.Message))
+	}
+	return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
+}
+
+func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
+	if p == nil {
+		return profile.Volumes{Medium: postgres.Medium(v1alpha1.MediumSSD)}, nil
+	}
+	t, err := catalog.For(p.Spec.Type)
+	if err != nil {
+		return profile.Volumes{}, err
+	}
+	return t.Volumes(p.Spec), nil
+}
+
+func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
+	in := postgres.Inputs{
+		Major:       major(cr.Spec.Postgres.Version),
+		Workload:    postgres.Workload(cr.Spec.Workload),
+		Medium:      v.Medium,
+		Tier:        postgres.Tier(cr.Spec.Durability),
+		Instances:   int(Instances(cr)),
+		MemoryBytes: bytes(cr.Spec.Resources.Requests, corev1.ResourceMemory),
+		CPUs:        cores(cr.Spec.Resources),
+		User:        cr.Spec.Postgres.Parameters,
+		Profile:     v.Parameters,
+		DataBytes:   cr.Spec.Storage.Size.Value(),
+	}
+	if w := cr.Spec.Storage.WALSize; w != nil {
+		in.WALBytes = w.Value()
+	}
+	return in
+}
+
+func bytes(amounts map[corev1.ResourceName]resource.Quantity, name corev1.ResourceName) int64 {
+	q := amounts[name]
+	return q.Value()
+}
+
+// cores that an instance may use: its limit, else its request, in whole cores.
+func cores(r v1alpha1.ClusterResources) int {
+	q, limited := r.Limits[corev1.ResourceCPU]
+	if !limited {
+		q = r.Requests[corev1.ResourceCPU]
+	}
+	return max(1, int(q.Value()))
+}
+
+// Instances that the spec asks for.
+func Instances(cr *v1alpha1.PgStorageCluster) int32 {
+	if cr.Spec.Instances == nil {
+		return 1
+	}
+	return *cr.Spec.Instances
+}
+
+// major of a version that admission has checked; 0 for any other.
+func major(version string) int {
+	m, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(m)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func image(cr *v1alpha1.PgStorageCluster, config Config) string {
+	if cr.Spec.Postgres.Image != "" {
+		return cr.Spec.Postgres.Image
+	}
+	return config.ImageRepository + ":" + cr.Spec.Postgres.Version
+}
+
+func database(cr *v1alpha1.PgStorageCluster, v profile.Volumes, parameters []postgres.Parameter, config Config) (plan.Object, []string, error) {
+	object, err := plan.FromApply(plan.StageDatabase, cnpg.Cluster(cnpg.Inputs{CR: cr, Volumes: v, Image: image(cr, config), Parameters: parameters}))
+	if err != nil {
+		return plan.Object{}, nil, err
+	}
+	refused := cnpg.Merge(object.Content.Object, cr.Spec.CNPG)
+	return plan.FromContent(plan.StageDatabase, object.Content.Object), refused, nil
+}
+
+func acceptance(refusals []postgres.Refusal, overridden []string) state.Outcome {
+	const c = v1alpha1.ConditionParametersAccepted
+	if len(refusals) > 0 {
+		messages := make([]string, 0, len(refusals))
+		for _, r := range refusals {
+			messages = append(messages, r.Message)
+		}
+		return state.InvalidBecause(c, v1alpha1.ReasonInvalidParameters, strings.Join(messages, "; "))
+	}
+	if len(overridden) > 0 {
+		return state.InvalidBecause(c, v1alpha1.ReasonOverrideRefused, strings.Join(overridden, "; "))
+	}
+	return state.DoneWith(c, v1alpha1.ReasonAccepted, "every parameter and override is valid and safe")
+}
+
+// holdDatabase keeps a Cluster from being made where that would not be safe.
+func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) {
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
+		p.Hold(plan.StageDatabase, o.Reason, o.Message)
+	}
+	if o, held := ownership(cr, facts); held {
+		p.Hold(plan.StageDatabase, o.Reason, o.Message)
+	}
+}
+
+// CNPGOutcome says whether CloudNativePG can take what we apply.
+func CNPGOutcome(apis state.ForeignAPIs) state.Outcome {
+	const c = v1alpha1.ConditionDatabaseReady
+	if !apis.CNPGInstalled {
+		return state.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/")
+	}
+	if len(apis.CNPGMissing) > 0 {
+		return state.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf("CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer", strings.Join(apis.CNPGMissing, ", ")))
+	}
+	return state.DoneWith(c, v1alpha1.ReasonHealthy, "")
+}
+
+// ownership refuses a namesake that is not ours, and a new empty database in
+// place of one that somebody deleted.
+func ownership(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (state.Outcome, bool) {
+	const c = v1alpha1.ConditionDatabaseReady
+	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
+		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+	}
+	known := cr.Status.Database
+	if facts.Cluster != nil || facts.Namesake != nil || known == nil || known.UID == "" || known.Initialized == nil || !*known.Initialized {
+		return state.Outcome{}, false
+	}
+	if cr.Annotations[naming.AnnotationRecreate] == known.UID {
+		return state.Outcome{}, false
+	}
+	return state.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
+}
+
+func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) error {
+	if cr.Spec.Monitoring == nil || cr.Spec.Monitoring.PodMonitor != v1alpha1.PodMonitorDisabled {
+		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr))
+		if err != nil {
+			return err
+		}
+		p.Add(o)
+		if o := MonitoredOutcome(cr, facts); o.Kind != state.Done {
+			p.Hold(plan.StageMonitors, o.Reason, o.Message)
+		}
+	}
+	if cr.Spec.Benchmark == nil {
+		return nil
+	}
+	benchmark, err := inlineBenchmark(cr)
+	if err != nil {
+		return err
+	}
+	o, err := plan.FromApply(plan.StageBenchmark, benchmark)
+	if err != nil {
+		return err
+	}
+	p.Add(o)
+	return nil
+}
+
+// MonitoredOutcome says whether a PodMonitor can be made.
+func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
+	o := state.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, "a PodMonitor scrapes the instances")
+	switch {
+	case cr.Spec.Monitoring != nil && cr.Spec.Monitoring.PodMonitor == v1alpha1.PodMonitorDisabled:
+		o = state.WaitFor(o.Condition, v1alpha1.ReasonDisabled, "spec.monitoring.podMonitor is Disabled")
+	case !facts.PodMonitors:
+		o = state.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled")
+	case facts.ForeignPodMonitor:
+		o = state.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a PodMonitor %s exists and was not made by this operator; rename it, or set spec.monitoring.podMonitor: Disabled", cr.Name))
+	}
+	o.Informative = true
+	return o
+}
+
+// BenchmarkName is the PgBenchmark of the current inline benchmark, or "".
+func BenchmarkName(cr *v1alpha1.PgStorageCluster) string {
+	if cr.Spec.Benchmark == nil {
+		return ""
+	}
+	return naming.InlineBenchmark(cr.Name, cr.Spec.Benchmark)
+}

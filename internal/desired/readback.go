@@ -1,0 +1,67 @@
+package desired
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// appliedOutcome compares what every instance reports with what was given. What
+// cannot be read is said to be unknown, and does not keep a cluster from Ready.
+func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, seen state.ReadBack, database state.Outcome) state.Outcome {
+	const cond = v1alpha1.ConditionParametersApplied
+	if database.Kind != state.Done {
+		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "parameters are read back once the database is ready")
+		o.Informative, o.Unknown = true, true
+		return o
+	}
+	var differences []string
+	compared := 0
+	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {
+		n, differ := compare(major(cr.Spec.Postgres.Version), instance, parameters, seen.Instances[instance])
+		compared += n
+		differences = append(differences, differ...)
+	}
+	switch {
+	case len(differences) > 0:
+		return state.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+"; CloudNativePG reloads or restarts instances one by one")
+	case len(seen.Errors) > 0 || compared == 0:
+		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the instances' metrics could not be read, so the parameters are not proved: "+joined(seen.Errors))
+		o.Informative, o.Unknown = true, true
+		return o
+	}
+	return state.DoneWith(cond, v1alpha1.ReasonApplied, fmt.Sprintf("%d instances report the numeric and boolean parameters of status.parameters as given", len(seen.Instances)))
+}
+
+func compare(major int, instance string, parameters []postgres.Parameter, have map[string]float64) (int, []string) {
+	var differences []string
+	compared := 0
+	for _, p := range parameters {
+		want, numeric := postgres.BaseValue(major, p.Name, p.Value)
+		got, known := have[p.Name]
+		if !numeric || !known {
+			continue
+		}
+		compared++
+		if got != want {
+			differences = append(differences, fmt.Sprintf("%s has %s = %g, wanted %g (%s)", instance, p.Name, got, want, p.Value))
+		}
+	}
+	return compared, differences
+}
+
+func joined(errors map[string]string) string {
+	if len(errors) == 0 {
+		return "no instance reports pg_settings; CloudNativePG's default monitoring queries are needed"
+	}
+	var out []string
+	for _, instance := range slices.Sorted(maps.Keys(errors)) {
+		out = append(out, instance+": "+errors[instance])
+	}
+	return strings.Join(out, "; ")
+}

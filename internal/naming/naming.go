@@ -1,0 +1,122 @@
+// Package naming is the only place where a name, label, annotation, finalizer or
+// field owner of pgstorage is born.
+package naming
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+const (
+	// FieldOwner is the field manager of everything the manager applies.
+	FieldOwner = "pgstorage"
+	// BenchFieldOwner is the field manager of status.run, which the runner writes.
+	BenchFieldOwner = "pgstorage-bench"
+
+	// LabelManagedBy marks every object that the manager made; caches hold no
+	// other ones.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// ManagedBy is the value of LabelManagedBy.
+	ManagedBy = "pgstorage"
+	// LabelCluster names the PgStorageCluster that an object belongs to.
+	LabelCluster = "pgstorage.dev/cluster"
+	// LabelBenchmark names the PgBenchmark that an object belongs to.
+	LabelBenchmark = "pgstorage.dev/benchmark"
+	// LabelOwnerUID holds the UID of the owner of a data-bearing object, which
+	// carries no ownerReference so that garbage collection never takes it.
+	LabelOwnerUID = "pgstorage.dev/owner-uid"
+
+	// AnnotationIntent is the hash of what was last applied to a child.
+	AnnotationIntent = "pgstorage.dev/intent"
+	// AnnotationAdopt on a CloudNativePG Cluster names the PgStorageCluster that
+	// may take it over.
+	AnnotationAdopt = "pgstorage.dev/adopt-by"
+	// AnnotationRecreate on a PgStorageCluster holds the UID of a CloudNativePG
+	// Cluster that was deleted by hand and may be made anew, empty.
+	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
+
+	// ClusterFinalizer holds a PgStorageCluster until deletionPolicy was carried out.
+	ClusterFinalizer = "pgstorage.dev/cluster"
+	// ProfileFinalizer holds a PgStorageProfile while clusters use it.
+	ProfileFinalizer = "pgstorage.dev/profile"
+	// BenchmarkFinalizer holds a PgBenchmark until its database and roles are gone.
+	BenchmarkFinalizer = "pgstorage.dev/benchmark"
+
+	// BenchmarkPrefix begins the name of every database and role of a benchmark.
+	BenchmarkPrefix = "pgstorage_bench"
+)
+
+// Labels of an object that belongs to a PgStorageCluster.
+func Labels(cluster string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelCluster: cluster}
+}
+
+// BenchmarkLabels of an object that belongs to a PgBenchmark.
+func BenchmarkLabels(benchmark string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelBenchmark: benchmark}
+}
+
+// DataBearing are the labels of a data-bearing object of a PgStorageCluster.
+func DataBearing(cluster, uid string) map[string]string {
+	l := Labels(cluster)
+	l[LabelOwnerUID] = uid
+	return l
+}
+
+// InlineBenchmark is the name of the PgBenchmark made from a cluster's inline
+// benchmark: a change of the spec is another name, because a run is immutable.
+func InlineBenchmark(cluster string, spec any) string {
+	const room = 50 - 9
+	if len(cluster) > room {
+		cluster = cluster[:room]
+	}
+	return cluster + "-" + Hash(spec)[:8]
+}
+
+// BenchmarkObject is the name of a benchmark's Job, ConfigMap, ServiceAccount,
+// Role, RoleBinding, Database, DatabaseRole and Secret. The UID in it keeps it
+// from meeting an object of somebody else, so none has to be read first.
+func BenchmarkObject(benchmark, uid string) string { return benchmark + "-" + Hash(uid)[:8] }
+
+// BenchmarkChecker is the name of the DatabaseRole and Secret of the role that
+// runs pg_amcheck.
+func BenchmarkChecker(benchmark, uid string) string { return BenchmarkObject(benchmark, uid) + "-chk" }
+
+// BenchmarkDatabase is the database, and the role that owns it, of a benchmark.
+func BenchmarkDatabase(uid string) string { return BenchmarkPrefix + "_" + Hash(uid)[:10] }
+
+// BenchmarkCheckRole is the superuser role that runs pg_amcheck.
+func BenchmarkCheckRole(uid string) string { return "pgstorage_check_" + Hash(uid)[:10] }
+
+// ReadWriteService is the Service of the primary, as CloudNativePG names it.
+func ReadWriteService(cluster string) string { return cluster + "-rw" }
+
+// ReadOnlyService is the Service of the replicas.
+func ReadOnlyService(cluster string) string { return cluster + "-ro" }
+
+// ReadService is the Service of all instances.
+func ReadService(cluster string) string { return cluster + "-r" }
+
+// ServiceHost is the name of a Service within the Kubernetes cluster.
+func ServiceHost(service, namespace string) string {
+	return fmt.Sprintf("%s.%s.svc", service, namespace)
+}
+
+// ApplicationSecret holds the owner's credentials, as CloudNativePG names it.
+func ApplicationSecret(cluster string) string { return cluster + "-app" }
+
+// CASecret holds the certificate authority of the server certificates.
+func CASecret(cluster string) string { return cluster + "-ca" }
+
+// Hash is a SHA-256 in hex over the JSON of v, whose maps JSON sorts.
+func Hash(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		// Only types that JSON cannot express reach this: a defect, not input.
+		panic(fmt.Sprintf("naming: hash of %T: %v", v, err))
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,133 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// BenchmarkIndex is the cache index of PgBenchmarks by their cluster.
+const BenchmarkIndex = "spec.cluster"
+
+// IndexBenchmark is the index function of BenchmarkIndex.
+func IndexBenchmark(obj client.Object) []string {
+	b, ok := obj.(*v1alpha1.PgBenchmark)
+	if !ok {
+		return nil
+	}
+	return []string{b.Spec.Cluster}
+}
+
+// Benchmark reads the facts about a PgBenchmark, and its children.
+func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis state.ForeignAPIs) (state.BenchmarkFacts, plan.Live, error) {
+	facts, live := state.BenchmarkFacts{ForeignAPIs: apis}, plan.Live{}
+	var err error
+	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
+	if facts.Target, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{}); err != nil {
+		return facts, nil, err
+	}
+	if facts.Target != nil && facts.Target.Status.Database != nil {
+		facts.Image = facts.Target.Status.Database.Image
+	}
+	if err := r.benchmarkChildren(ctx, b, &facts, live); err != nil {
+		return facts, nil, err
+	}
+	if facts.Job != nil {
+		return facts, live, nil
+	}
+	if facts.Before, err = r.before(ctx, b); err != nil {
+		return facts, nil, err
+	}
+	facts.MissingScripts, err = r.missingScripts(ctx, b)
+	return facts, live, err
+}
+
+func (r Readers) benchmarkChildren(ctx context.Context, b *v1alpha1.PgBenchmark, facts *state.BenchmarkFacts, live plan.Live) error {
+	uid := string(b.UID)
+	key := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, uid)}
+	var err error
+	if facts.Job, err = find(ctx, r.Cache, key, &batchv1.Job{}); err != nil {
+		return err
+	}
+	if facts.Job != nil {
+		live[keyOf(batchv1.SchemeGroupVersion.WithKind("Job"), facts.Job)] = facts.Job
+	}
+	if !facts.CNPGInstalled || len(facts.CNPGMissing) > 0 {
+		return nil
+	}
+	if facts.Database, err = find(ctx, r.Cache, key, &cnpgv1.Database{}); err != nil {
+		return err
+	}
+	if facts.Database != nil {
+		live[keyOf(cnpgv1.SchemeGroupVersion.WithKind("Database"), facts.Database)] = facts.Database
+	}
+	if facts.Role, err = r.role(ctx, key, live); err != nil {
+		return err
+	}
+	key.Name = naming.BenchmarkChecker(b.Name, uid)
+	facts.CheckRole, err = r.role(ctx, key, live)
+	return err
+}
+
+func (r Readers) role(ctx context.Context, key client.ObjectKey, live plan.Live) (*cnpgv1.DatabaseRole, error) {
+	role, err := find(ctx, r.Cache, key, &cnpgv1.DatabaseRole{})
+	if err == nil && role != nil {
+		live[keyOf(cnpgv1.SchemeGroupVersion.WithKind("DatabaseRole"), role)] = role
+	}
+	return role, err
+}
+
+// before names an older PgBenchmark of the same cluster that has not ended.
+func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, error) {
+	list := &v1alpha1.PgBenchmarkList{}
+	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingFields{BenchmarkIndex: b.Spec.Cluster}); err != nil {
+		return "", fmt.Errorf("list PgBenchmarks of %s: %w", b.Spec.Cluster, err)
+	}
+	first := ""
+	for i := range list.Items {
+		other := &list.Items[i]
+		if other.UID == b.UID || other.Status.CompletionTime != nil || !earlier(other, b) {
+			continue
+		}
+		if first == "" || other.Name < first {
+			first = other.Name
+		}
+	}
+	return first, nil
+}
+
+// earlier orders benchmarks by age, then by name. One that has its Job already
+// runs first whatever its age.
+func earlier(a, b *v1alpha1.PgBenchmark) bool {
+	if a.Status.Job != "" {
+		return true
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.Name < b.Name
+}
+
+// missingScripts asks the API server: ConfigMaps of users are in no cache.
+func (r Readers) missingScripts(ctx context.Context, b *v1alpha1.PgBenchmark) ([]string, error) {
+	var missing []string
+	for _, s := range b.Spec.Pgbench.CustomScripts {
+		cm, err := find(ctx, r.Live, client.ObjectKey{Namespace: b.Namespace, Name: s.ConfigMap}, &corev1.ConfigMap{})
+		if err != nil {
+			return nil, err
+		}
+		if cm == nil || cm.Data[s.Key] == "" {
+			missing = append(missing, fmt.Sprintf("ConfigMap %s key %s", s.ConfigMap, s.Key))
+		}
+	}
+	return missing, nil
+}

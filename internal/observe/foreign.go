@@ -1,0 +1,126 @@
+// Package observe reads the cluster into facts. It writes nothing.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// The CRDs of other operators that we look at.
+const (
+	crdClusters    = "clusters.postgresql.cnpg.io"
+	crdDatabases   = "databases.postgresql.cnpg.io"
+	crdRoles       = "databaseroles.postgresql.cnpg.io"
+	crdPodMonitors = "podmonitors.monitoring.coreos.com"
+)
+
+// required are the fields that we set in a CloudNativePG Cluster and that older
+// versions do not have.
+var required = []string{
+	"spec.bootstrap.initdb.dataChecksums",
+	"spec.postgresql.synchronous.dataDurability",
+	"spec.postgresql.synchronous.failoverQuorum",
+}
+
+// fresh is how long a finding is believed. CRDs are not watched: only three of
+// them matter, and an unfiltered watch would hold every CRD of the cluster.
+const fresh = 30 * time.Second
+
+// ForeignAPIs finds out what other operators offer.
+type ForeignAPIs struct {
+	Reader client.Reader
+	Clock  clock.PassiveClock
+
+	mu   sync.Mutex
+	at   time.Time
+	last state.ForeignAPIs
+}
+
+// Get returns what is offered, at most half a minute old.
+func (f *ForeignAPIs) Get(ctx context.Context) (state.ForeignAPIs, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.at.IsZero() && f.Clock.Since(f.at) < fresh {
+		return f.last, nil
+	}
+	found, err := f.look(ctx)
+	if err != nil {
+		return state.ForeignAPIs{}, err
+	}
+	f.at, f.last = f.Clock.Now(), found
+	return found, nil
+}
+
+func (f *ForeignAPIs) look(ctx context.Context) (state.ForeignAPIs, error) {
+	var out state.ForeignAPIs
+	clusters, err := f.crd(ctx, crdClusters)
+	if err != nil {
+		return out, err
+	}
+	out.CNPGInstalled = clusters != nil
+	if clusters != nil {
+		out.CNPGMissing = lacking(clusters)
+	}
+	for _, name := range []string{crdDatabases, crdRoles} {
+		crd, err := f.crd(ctx, name)
+		if err != nil {
+			return out, err
+		}
+		if crd == nil && out.CNPGInstalled {
+			out.CNPGMissing = append(out.CNPGMissing, name)
+		}
+	}
+	monitors, err := f.crd(ctx, crdPodMonitors)
+	out.PodMonitors = monitors != nil
+	return out, err
+}
+
+// crd returns a CRD that is served, or nil.
+func (f *ForeignAPIs) crd(ctx context.Context, name string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := f.Reader.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read CRD %s: %w", name, err)
+	}
+	for _, c := range crd.Status.Conditions {
+		if c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
+			return crd, nil
+		}
+	}
+	return nil, nil
+}
+
+func lacking(crd *apiextensionsv1.CustomResourceDefinition) []string {
+	var out []string
+	for _, v := range crd.Spec.Versions {
+		if v.Name != "v1" || v.Schema == nil {
+			continue
+		}
+		for _, path := range required {
+			if !defined(v.Schema.OpenAPIV3Schema, strings.Split(path, ".")) {
+				out = append(out, path)
+			}
+		}
+		return out
+	}
+	return []string{"version v1"}
+}
+
+func defined(schema *apiextensionsv1.JSONSchemaProps, path []string) bool {
+	if schema == nil || len(path) == 0 {
+		return schema != nil
+	}
+	next, ok := schema.Properties[path[0]]
+	return ok && defined(&next, path[1:])
+}

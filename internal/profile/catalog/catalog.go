@@ -1,0 +1,25 @@
+// Package catalog is the explicit list of the kinds of storage.
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/profile/external"
+)
+
+// All lists every kind of storage.
+func All() []profile.Type {
+	return []profile.Type{external.Type{}}
+}
+
+// For returns the kind that a profile names.
+func For(name v1alpha1.ProfileType) (profile.Type, error) {
+	for _, t := range All() {
+		if t.Name() == name {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("spec.type: %q is not known to this version of the operator", name)
+}

@@ -1,0 +1,49 @@
+package state
+
+import (
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// ForeignAPIs is what other operators' CRDs offer.
+type ForeignAPIs struct {
+	// CNPGInstalled: the CRDs of CloudNativePG exist.
+	CNPGInstalled bool
+	// CNPGMissing lists what we set and its CRDs do not have: it is too old.
+	CNPGMissing []string
+	// PodMonitors: the CRD of prometheus-operator exists.
+	PodMonitors bool
+}
+
+// ClusterFacts is what was seen about one PgStorageCluster.
+type ClusterFacts struct {
+	ForeignAPIs
+	// Profile is nil when it does not exist.
+	Profile *v1alpha1.PgStorageProfile
+	// Cluster is ours; nil when there is none.
+	Cluster *cnpgv1.Cluster
+	// Namesake is a CloudNativePG Cluster of our name that is not ours.
+	Namesake *Namesake
+	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.
+	ForeignPodMonitor bool
+	// ReadBack is what the running instances report.
+	ReadBack ReadBack
+	// Benchmark is the inline benchmark of the current spec, if it exists.
+	Benchmark *v1alpha1.PgBenchmark
+}
+
+// Namesake is a CloudNativePG Cluster that has our name but is not ours.
+type Namesake struct {
+	UID string
+	// AdoptBy is the PgStorageCluster that it may be taken over by.
+	AdoptBy string
+}
+
+// ReadBack is what the running instances say of their parameters.
+type ReadBack struct {
+	// Instances that answered, with each parameter's value in Postgres' base unit.
+	Instances map[string]map[string]float64
+	// Errors of those that did not, by instance.
+	Errors map[string]string
+}
