@@ -10,7 +10,9 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -53,6 +55,16 @@ func CacheOptions() cache.Options {
 			&batchv1.Job{}:             ours,
 		},
 	}
+}
+
+// NewClient makes a manager's client. The API server refuses unknown fields
+// rather than drop them: what is not stored must not look applied.
+func NewClient(config *rest.Config, options client.Options) (client.Client, error) {
+	c, err := client.New(config, options)
+	if err != nil {
+		return nil, err
+	}
+	return client.WithFieldValidation(c, metav1.FieldValidationStrict), nil
 }
 
 // longestBackoff bounds how long a failing object waits for its next pass.

@@ -94,6 +94,7 @@ func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme.New(),
 		Cache:                         controllers.CacheOptions(),
+		NewClient:                     controllers.NewClient,
 		Metrics:                       metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		HealthProbeBindAddress:        s.probes,
 		LeaderElection:                s.leaderElect,

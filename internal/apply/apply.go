@@ -5,6 +5,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,5 +86,11 @@ func Delete(ctx context.Context, w Writer, obj client.Object, opts ...client.Del
 // Rejected says whether the API server will refuse the same object again: a
 // person must change something.
 func Rejected(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err)
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || mistyped(err)
+}
+
+// mistyped recognises an object that does not fit its schema, which server-side
+// apply reports as an internal error without a reason of its own.
+func mistyped(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "failed to create typed patch object")
 }

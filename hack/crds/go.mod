@@ -1,0 +1,6 @@
+// Modules that are needed for the CRDs in them only, never imported.
+module github.com/pgstorage/pgstorage/hack/crds
+
+go 1.26.0
+
+require github.com/prometheus-operator/prometheus-operator v0.93.0

@@ -1,0 +1,101 @@
+// Package apiserver starts a real kube-apiserver and etcd for tests, with our
+// CRDs and the real CRDs of the operators that we stand on, taken from their Go
+// modules.
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/pgstorage/pgstorage/internal/scheme"
+)
+
+// CRDs chooses which foreign CRDs are installed.
+type CRDs struct {
+	CNPG, PodMonitors bool
+}
+
+// Everything installs all of them.
+var Everything = CRDs{CNPG: true, PodMonitors: true}
+
+// Start runs an API server until stop is called. KUBEBUILDER_ASSETS names the
+// folder of its binaries; without it, tests fail rather than skip.
+func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		return nil, nil, fmt.Errorf("KUBEBUILDER_ASSETS is not set; run make test-integration")
+	}
+	paths := []string{filepath.Join(Root(), "config", "crd", "bases")}
+	foreign, err := Foreign(crds)
+	if err != nil {
+		return nil, nil, err
+	}
+	env = &envtest.Environment{CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New()}
+	if _, err := env.Start(); err != nil {
+		return nil, nil, fmt.Errorf("start API server: %w", err)
+	}
+	env.Config.QPS, env.Config.Burst = 500, 1000
+	return env, env.Stop, nil
+}
+
+// Foreign returns the paths of foreign CRDs in the module cache.
+func Foreign(crds CRDs) ([]string, error) {
+	var paths []string
+	if crds.CNPG {
+		dir, err := module("github.com/cloudnative-pg/cloudnative-pg")
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, filepath.Join(dir, "config", "crd", "bases"))
+	}
+	if crds.PodMonitors {
+		dir, err := module("github.com/prometheus-operator/prometheus-operator")
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, filepath.Join(dir, "example", "prometheus-operator-crd", "monitoring.coreos.com_podmonitors.yaml"))
+	}
+	return paths, nil
+}
+
+// Root is the top of the repository.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}
+
+// module finds the folder of a module that go.mod pins, or that the list of
+// modules with CRDs only pins, and downloads it when the cache lacks it.
+func module(path string) (string, error) {
+	for _, modfile := range []string{"go.mod", filepath.Join("hack", "crds", "go.mod")} {
+		cmd := exec.Command("go", "mod", "download", "-json", "-modfile="+filepath.Join(Root(), modfile), path) //nolint:gosec // fixed arguments
+		cmd.Dir = Root()
+		out, err := cmd.Output()
+		if err != nil {
+			continue
+		}
+		found := struct{ Dir string }{}
+		if err := json.Unmarshal(out, &found); err == nil && found.Dir != "" {
+			return found.Dir, nil
+		}
+	}
+	return "", fmt.Errorf("no module %s in go.mod or hack/crds/go.mod", path)
+}
+
+// Client of an environment, with strict field validation.
+func Client(t testing.TB, config *rest.Config) client.Client {
+	t.Helper()
+	c, err := client.New(config, client.Options{Scheme: scheme.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.WithFieldValidation(c, "Strict")
+}

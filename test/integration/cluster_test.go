@@ -1,0 +1,430 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+func create(t *testing.T, c client.Client, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := c.Create(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func get[T client.Object](t *testing.T, c client.Client, key client.ObjectKey, into T) T {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%T %s", into, key), func(ctx context.Context) error { return c.Get(ctx, key, into) })
+	return into
+}
+
+func TestClusterFromApplyToReady(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "ready")
+	cr := cluster(ns, "shop", "ready")
+	cr.Spec.Postgres.Parameters = map[string]string{"work_mem": "32MB"}
+	create(t, c, cr)
+
+	pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	if len(pg.OwnerReferences) != 0 {
+		t.Errorf("the database has ownerReferences %v: garbage collection could take it", pg.OwnerReferences)
+	}
+	if got := pg.Spec.ImageName; got != "registry.example/postgresql:17" {
+		t.Errorf("image %s", got)
+	}
+	if got := pg.Spec.PostgresConfiguration.Parameters["work_mem"]; got != "32MB" {
+		t.Errorf("work_mem %s", got)
+	}
+	if pg.Spec.Bootstrap == nil || pg.Spec.Bootstrap.InitDB == nil || pg.Spec.Bootstrap.InitDB.DataChecksums == nil || !*pg.Spec.Bootstrap.InitDB.DataChecksums {
+		t.Error("data checksums are not on")
+	}
+	get(t, c, client.ObjectKeyFromObject(cr), &monitoringv1.PodMonitor{})
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	hasCondition(t, c, cr, v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied)
+	if cr.Status.Endpoints == nil || cr.Status.Endpoints.ReadWrite != "shop-rw."+ns+".svc" {
+		t.Errorf("endpoints %+v", cr.Status.Endpoints)
+	}
+	if cr.Status.Secrets == nil || cr.Status.Secrets.Application != "shop-app" {
+		t.Errorf("secrets %+v", cr.Status.Secrets)
+	}
+	if cr.Status.Durability == nil || len(cr.Status.Durability.Losses) == 0 {
+		t.Errorf("durability %+v", cr.Status.Durability)
+	}
+	sources := map[string]string{}
+	for _, p := range cr.Status.Parameters {
+		sources[p.Name] = p.Source
+		if p.Reason == "" {
+			t.Errorf("parameter %s has no reason", p.Name)
+		}
+	}
+	if sources["work_mem"] != "User" || sources["shared_buffers"] != "Computed" {
+		t.Errorf("sources %v", sources)
+	}
+}
+
+func TestQuorumAsksForASynchronousStandby(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "quorum")
+	cr := cluster(ns, "bank", "quorum")
+	three := int32(3)
+	cr.Spec.Instances, cr.Spec.Durability = &three, v1alpha1.DurabilityQuorum
+	create(t, c, cr)
+	pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	s := pg.Spec.PostgresConfiguration.Synchronous
+	if s == nil || s.Method != cnpgv1.SynchronousReplicaConfigurationMethodAny || s.Number != 1 || s.DataDurability != cnpgv1.DataDurabilityLevelRequired || !s.FailoverQuorum {
+		t.Errorf("synchronous %+v", s)
+	}
+	if got := pg.Spec.PostgresConfiguration.Parameters["synchronous_commit"]; got != "on" {
+		t.Errorf("synchronous_commit %q", got)
+	}
+}
+
+func TestClusterWaitsForItsProfile(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	cr := cluster(ns, "early", "late")
+	create(t, c, cr)
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonProfileNotFound)
+	profile(t, c, "late")
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonProfileNotReady)
+	absent(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	class := storageClass("late")
+	create(t, c, class)
+	get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+
+	// The class vanishing later holds back changes and touches nothing.
+	if err := c.Delete(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonProfileNotReady)
+	get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	get(t, c, client.ObjectKeyFromObject(cr), &monitoringv1.PodMonitor{})
+}
+
+func absent[T client.Object](t *testing.T, c client.Client, key client.ObjectKey, obj T) {
+	t.Helper()
+	if err := c.Get(t.Context(), key, obj); !apierrors.IsNotFound(err) {
+		t.Errorf("%T %s exists (%v)", obj, key, err)
+	}
+}
+
+func gone[T client.Object](t *testing.T, c client.Client, key client.ObjectKey, obj T) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%T %s to be gone", obj, key), func(ctx context.Context) error {
+		err := c.Get(ctx, key, obj)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(errors.New("it exists"), err)
+	})
+}
+
+func TestNamesakeIsNotTakenOver(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "namesake")
+	strange := &cnpgv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"},
+		Spec:       cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "5Gi"}},
+	}
+	create(t, c, strange)
+	cr := cluster(ns, "shop", "namesake")
+	create(t, c, cr)
+	got := hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotOwned)
+	if !strings.Contains(got.Message, naming.AnnotationAdopt) {
+		t.Errorf("the message does not tell how to adopt: %s", got.Message)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonClusterNotOwned)
+	version := strange.ResourceVersion
+	pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	if pg.ResourceVersion != version {
+		t.Error("a stranger's Cluster was written to")
+	}
+
+	// Deleting the PgStorageCluster leaves it alone too.
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(cr), &v1alpha1.PgStorageCluster{})
+	pg = get(t, c, client.ObjectKeyFromObject(strange), &cnpgv1.Cluster{})
+	if pg.ResourceVersion != version || pg.DeletionTimestamp != nil {
+		t.Error("a stranger's Cluster was touched by a deletion")
+	}
+}
+
+func TestNamesakeIsAdoptedWithConsent(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "adopt")
+	old := &cnpgv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop", Annotations: map[string]string{naming.AnnotationAdopt: "shop"}},
+		Spec:       cnpgv1.ClusterSpec{Instances: 1, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}},
+	}
+	create(t, c, old)
+	cr := cluster(ns, "shop", "adopt")
+	create(t, c, cr)
+	eventually(t, "the adoption", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(old), old); err != nil {
+			return err
+		}
+		if old.Labels[naming.LabelOwnerUID] != string(cr.UID) {
+			return fmt.Errorf("labels %v", old.Labels)
+		}
+		return nil
+	})
+}
+
+func TestDatabaseDeletedByHand(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "byhand")
+	cr := cluster(ns, "shop", "byhand")
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	first := get(t, c, key, &cnpgv1.Cluster{})
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+
+	// Before it held data, it is made again.
+	if err := c.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	second := &cnpgv1.Cluster{}
+	eventually(t, "a second Cluster", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, second); err != nil {
+			return err
+		}
+		if second.UID == first.UID {
+			return errors.New("still the first")
+		}
+		return nil
+	})
+
+	// After it held data, an empty one never takes its place.
+	simulatedHealthy(t, c, key)
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	if err := c.Delete(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterDeleted)
+	absent(t, c, key, &cnpgv1.Cluster{})
+
+	// With consent it does.
+	before := cr.DeepCopy()
+	cr.Annotations = map[string]string{naming.AnnotationRecreate: string(second.UID)}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	get(t, c, key, &cnpgv1.Cluster{})
+}
+
+func TestDriftIsRepaired(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "drift")
+	cr := cluster(ns, "shop", "drift")
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	wanted := pg.Spec.PostgresConfiguration.Parameters["shared_buffers"]
+	before := pg.DeepCopy()
+	pg.Spec.PostgresConfiguration.Parameters["shared_buffers"] = "1MB"
+	pg.Spec.Description = "somebody's own field"
+	if err := c.Patch(t.Context(), pg, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the repair", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, pg); err != nil {
+			return err
+		}
+		if got := pg.Spec.PostgresConfiguration.Parameters["shared_buffers"]; got != wanted {
+			return fmt.Errorf("shared_buffers %s", got)
+		}
+		return nil
+	})
+	if pg.Spec.Description == "" {
+		t.Error("a field that we do not claim was taken from its owner")
+	}
+}
+
+func TestDeletionPolicy(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "deletion")
+	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionDelete} {
+		t.Run(string(policy), func(t *testing.T) {
+			cr := cluster(ns, "del-"+strings.ToLower(string(policy)), "deletion")
+			cr.Spec.DeletionPolicy = policy
+			create(t, c, cr)
+			key := client.ObjectKeyFromObject(cr)
+			get(t, c, key, &cnpgv1.Cluster{})
+			simulatedHealthy(t, c, key)
+			hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+			if err := c.Delete(t.Context(), cr); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, c, key, &v1alpha1.PgStorageCluster{})
+			if policy == v1alpha1.DeletionDelete {
+				gone(t, c, key, &cnpgv1.Cluster{})
+				return
+			}
+			pg := get(t, c, key, &cnpgv1.Cluster{})
+			if pg.DeletionTimestamp != nil || pg.Labels[naming.LabelManagedBy] != "" || pg.Spec.Instances != 1 {
+				t.Errorf("the retained Cluster was changed: %+v", pg.ObjectMeta)
+			}
+		})
+	}
+}
+
+func TestSuspendTouchesNothing(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "suspend")
+	cr := cluster(ns, "shop", "suspend")
+	yes := true
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	get(t, c, key, &cnpgv1.Cluster{})
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+	before := cr.DeepCopy()
+	cr.Spec.Suspend = &yes
+	cr.Spec.Postgres.Parameters = map[string]string{"work_mem": "77MB"}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	if pg.Spec.PostgresConfiguration.Parameters["work_mem"] == "77MB" {
+		t.Error("a suspended cluster was changed")
+	}
+	before = cr.DeepCopy()
+	cr.Spec.Suspend = nil
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the change after suspend", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, pg); err != nil {
+			return err
+		}
+		if got := pg.Spec.PostgresConfiguration.Parameters["work_mem"]; got != "77MB" {
+			return fmt.Errorf("work_mem %s", got)
+		}
+		return nil
+	})
+}
+
+func TestRefusedParametersChangeNothing(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "refused")
+	cr := cluster(ns, "shop", "refused")
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	get(t, c, key, &cnpgv1.Cluster{})
+	before := cr.DeepCopy()
+	cr.Spec.Postgres.Parameters = map[string]string{"work_mem": "88MB", "wrok_mem": "1MB"}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidParameters)
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	if pg.Spec.PostgresConfiguration.Parameters["work_mem"] == "88MB" {
+		t.Error("a refused spec was half applied")
+	}
+}
+
+func TestEscapeHatch(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "hatch")
+	cr := cluster(ns, "shop", "hatch")
+	cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"topology.kubernetes.io/zone"},"postgresql":{"shared_preload_libraries":["auto_explain"]}}`)}}
+	create(t, c, cr)
+	pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	if pg.Spec.Affinity.TopologyKey != "topology.kubernetes.io/zone" || len(pg.Spec.PostgresConfiguration.AdditionalLibraries) != 1 {
+		t.Errorf("overrides did not arrive: %+v", pg.Spec.Affinity)
+	}
+	unsafe := cluster(ns, "unsafe", "hatch")
+	unsafe.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"postgresql":{"parameters":{"fsync":"off"}}}`)}}
+	create(t, c, unsafe)
+	hasCondition(t, c, unsafe, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonOverrideRefused)
+	absent(t, c, client.ObjectKeyFromObject(unsafe), &cnpgv1.Cluster{})
+	wrong := cluster(ns, "wrong", "hatch")
+	wrong.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"podAntiAffinityType":7}}`)}}
+	create(t, c, wrong)
+	hasCondition(t, c, wrong, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRejected)
+}
+
+func TestStuckPhaseNeedsAPerson(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "stuck")
+	cr := cluster(ns, "shop", "stuck")
+	create(t, c, cr)
+	simulatedPhase(t, c, client.ObjectKeyFromObject(cr), cnpgv1.PhaseUnrecoverable, "no primary")
+	got := hasCondition(t, c, cr, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonClusterStuck)
+	if !strings.Contains(got.Message, "no primary") {
+		t.Errorf("message %s", got.Message)
+	}
+}
+
+func TestProfileIsHeldWhileInUse(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	storage(t, c, "held")
+	cr := cluster(ns, "user", "held")
+	create(t, c, cr)
+	get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	p := get(t, c, client.ObjectKey{Name: "held"}, &v1alpha1.PgStorageProfile{})
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the profile to say who uses it", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(p), p); err != nil {
+			return err
+		}
+		for _, cond := range p.Status.Conditions {
+			if cond.Type == v1alpha1.ConditionReady && cond.Reason == v1alpha1.ReasonInUse && strings.Contains(cond.Message, ns+"/user") {
+				return nil
+			}
+		}
+		return fmt.Errorf("conditions %+v", p.Status.Conditions)
+	})
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(p), &v1alpha1.PgStorageProfile{})
+}

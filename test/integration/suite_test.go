@@ -1,0 +1,183 @@
+// Package integration runs the manager against a real API server with the real
+// CRDs of the operators that we stand on. What those operators would do is
+// simulated by patching status, and every such function says so in its name.
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+const (
+	// patience bounds every wait of this suite.
+	patience = 30 * time.Second
+	interval = 50 * time.Millisecond
+)
+
+var config *rest.Config
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(zap.New(zap.UseDevMode(true), zap.Level(zapcore.ErrorLevel)))
+	env, stop, err := apiserver.Start(apiserver.Everything)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	config = env.Config
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// startManager runs a manager with strict field validation until the test ends.
+// wrap, when given, stands between the manager and the API server.
+func startManager(t *testing.T, c *rest.Config, wrap func(*rest.Config)) (stop func()) {
+	t.Helper()
+	own := rest.CopyConfig(c)
+	if wrap != nil {
+		wrap(own)
+	}
+	mgr, err := ctrl.NewManager(own, ctrl.Options{
+		Scheme:    scheme.New(),
+		Cache:     controllers.CacheOptions(),
+		Metrics:   metricsserver.Options{BindAddress: "0"},
+		NewClient: controllers.NewClient,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = controllers.Setup(mgr, controllers.Options{
+		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
+		SkipNameValidation: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("manager ended: %v", err)
+			}
+		case <-time.After(patience):
+			t.Error("manager did not end")
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// namespace makes a namespace of its own for a test.
+func namespace(t *testing.T, c client.Client) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "it-"}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// storage makes a StorageClass and a profile on it, both with this name.
+func storage(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	create(t, c, storageClass(name))
+	profile(t, c, name)
+}
+
+func storageClass(name string) *storagev1.StorageClass {
+	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: "example.com/none"}
+}
+
+func profile(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	p := &v1alpha1.PgStorageProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: name}},
+	}
+	if err := c.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// cluster is a valid PgStorageCluster that was not created yet.
+func cluster(namespace, name, profile string) *v1alpha1.PgStorageCluster {
+	amounts := map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	return &v1alpha1.PgStorageCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1alpha1.PgStorageClusterSpec{
+			Profile:    profile,
+			Postgres:   v1alpha1.PostgresSpec{Version: "17"},
+			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("1Gi")},
+			Resources:  v1alpha1.ClusterResources{Requests: amounts, Limits: amounts},
+			Workload:   v1alpha1.WorkloadOLTP,
+			Durability: v1alpha1.DurabilityLocal,
+		},
+	}
+}
+
+// eventually waits until check holds, and fails with its last complaint.
+func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("waited %s for %s: %v", patience, what, last)
+	}
+}
+
+// hasCondition waits for a condition of a cluster.
+func hasCondition(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	t.Helper()
+	var found metav1.Condition
+	eventually(t, fmt.Sprintf("%s=%s (%s)", kind, status, reason), func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+			return err
+		}
+		got := meta.FindStatusCondition(cr.Status.Conditions, kind)
+		if got == nil {
+			return fmt.Errorf("no condition %s among %+v", kind, cr.Status.Conditions)
+		}
+		if got.Status != status || got.Reason != reason || got.ObservedGeneration != cr.Generation {
+			return fmt.Errorf("%s is %s (%s): %s", kind, got.Status, got.Reason, got.Message)
+		}
+		found = *got
+		return nil
+	})
+	return found
+}
