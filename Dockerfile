@@ -1,0 +1,29 @@
+# One image of two static programs: /manager, the operator, and /bench, which an
+# init container copies beside pgbench. Compiled on the builder's own platform
+# for the target's, so no architecture is emulated:
+#   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 .
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN --mount=type=cache,target=/go/pkg/mod go mod download
+COPY api api
+COPY cmd cmd
+COPY controllers controllers
+COPY internal internal
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=dev
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
+    go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./cmd/manager ./cmd/bench
+
+FROM gcr.io/distroless/static:nonroot
+ARG VERSION=dev
+LABEL org.opencontainers.image.title="pgstorage" \
+      org.opencontainers.image.description="Postgres on CloudNativePG with storage that fits it" \
+      org.opencontainers.image.source="https://github.com/pgstorage/pgstorage" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}"
+COPY --from=build /out/manager /out/bench /
+USER 65532:65532
+ENTRYPOINT ["/manager"]

@@ -1,0 +1,170 @@
+package install_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+func TestHelmLint(t *testing.T) {
+	out, stderr, err := tool(t, "HELM", "helm", "lint", "--strict", "--kube-version", kubeVersion, chart)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, stderr)
+	}
+}
+
+func deployment(t *testing.T, all objects) appsv1.Deployment {
+	t.Helper()
+	return into[appsv1.Deployment](t, all["Deployment "+namespace+"/pgstorage-manager"])
+}
+
+func TestValuesReachTheManager(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a", 64)
+	for _, test := range []struct {
+		name, set string
+		args      []string // that the manager has
+		image     string
+	}{
+		{
+			name:  "default",
+			args:  []string{"--leader-elect=true", "--metrics-bind-address=:8443", "--bench-image=ghcr.io/pgstorage/pgstorage:v0.1.0"},
+			image: "ghcr.io/pgstorage/pgstorage:v0.1.0",
+		},
+		{
+			name:  "tag",
+			set:   "image.repository=registry.example:5000/pgstorage,image.tag=v9",
+			args:  []string{"--bench-image=registry.example:5000/pgstorage:v9"},
+			image: "registry.example:5000/pgstorage:v9",
+		},
+		{
+			name:  "digest wins over tag",
+			set:   "image.tag=v9,image.digest=" + digest,
+			args:  []string{"--bench-image=ghcr.io/pgstorage/pgstorage@" + digest},
+			image: "ghcr.io/pgstorage/pgstorage@" + digest,
+		},
+		{name: "bench image", set: "bench.image=registry.example/bench:1", args: []string{"--bench-image=registry.example/bench:1"}},
+		{name: "metrics off", set: "metrics.enabled=false", args: []string{"--metrics-bind-address=0"}},
+		{name: "leader election off", set: "leaderElection.enabled=false", args: []string{"--leader-elect=false"}},
+		{name: "Postgres images", set: "postgres.imageRepository=registry.example/pg", args: []string{"--postgres-image-repository=registry.example/pg"}},
+		{
+			name: "rates",
+			set:  "kubeAPI.qps=25,kubeAPI.burst=2000000,maxConcurrentReconciles=3,logLevel=debug",
+			args: []string{"--kube-api-qps=25", "--kube-api-burst=2000000", "--max-concurrent-reconciles=3", "--zap-log-level=debug"},
+		},
+		{name: "further arguments", set: "extraArgs={--zap-devel=true}", args: []string{"--zap-devel=true"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			container := deployment(t, installed(t, "--set", test.set)).Spec.Template.Spec.Containers[0]
+			for _, arg := range test.args {
+				if !slices.Contains(container.Args, arg) {
+					t.Errorf("no argument %s in %q", arg, container.Args)
+				}
+			}
+			if test.image != "" && container.Image != test.image {
+				t.Errorf("image %s, want %s", container.Image, test.image)
+			}
+		})
+	}
+}
+
+func TestValuesReachThePod(t *testing.T) {
+	pod := deployment(t, installed(t,
+		"--set-json", `tolerations=[{"key":"a","operator":"Exists"}]`,
+		"--set-json", `imagePullSecrets=[{"name":"registry"}]`,
+		"--set-json", `affinity={"podAntiAffinity":{}}`,
+		"--set", "nodeSelector.zone=a,priorityClassName=system-cluster-critical,podAnnotations.example=yes,resources.limits.memory=1Gi,image.pullPolicy=Always",
+	)).Spec.Template
+	for what, ok := range map[string]bool{
+		"tolerations":       len(pod.Spec.Tolerations) == 1,
+		"imagePullSecrets":  len(pod.Spec.ImagePullSecrets) == 1,
+		"affinity":          pod.Spec.Affinity != nil,
+		"nodeSelector":      pod.Spec.NodeSelector["zone"] == "a",
+		"priorityClassName": pod.Spec.PriorityClassName == "system-cluster-critical",
+		"podAnnotations":    pod.Annotations["example"] == "yes",
+		"resources":         pod.Spec.Containers[0].Resources.Limits.Memory().String() == "1Gi",
+		"pullPolicy":        pod.Spec.Containers[0].ImagePullPolicy == "Always",
+	} {
+		if !ok {
+			t.Errorf("%s does not reach the pod", what)
+		}
+	}
+}
+
+// TestValuesSwitchObjects lists what each switch takes from the whole.
+func TestValuesSwitchObjects(t *testing.T) {
+	whole := []string{"--set", "metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true"}
+	all := installed(t, whole...)
+	for _, test := range []struct {
+		set  string
+		gone []string
+	}{
+		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false", []string{
+			"ClusterRole /pgstorage-metrics-auth", "ClusterRole /pgstorage-metrics-reader", "ClusterRoleBinding /pgstorage-metrics-auth",
+			"Service pgstorage-system/pgstorage-metrics", "ServiceMonitor pgstorage-system/pgstorage-manager",
+		}},
+		{"metrics.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-manager"}},
+		{"networkPolicy.enabled=false", []string{"NetworkPolicy pgstorage-system/pgstorage-manager"}},
+		{"leaderElection.enabled=false", []string{
+			"Role pgstorage-system/pgstorage-leader-election", "RoleBinding pgstorage-system/pgstorage-leader-election",
+		}},
+		{"crds.install=false", []string{
+			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgstorageclusters.pgstorage.dev",
+			"CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
+		}},
+	} {
+		t.Run(test.set, func(t *testing.T) {
+			some := installed(t, append(slices.Clone(whole), "--set", test.set)...)
+			gone := slices.DeleteFunc(all.keys(), func(key string) bool { return some[key] != nil })
+			if !slices.Equal(gone, test.gone) {
+				t.Errorf("gone: %q\nwant: %q", gone, test.gone)
+			}
+		})
+	}
+}
+
+func TestUninstallKeepsCRDs(t *testing.T) {
+	for set, want := range map[string]string{"crds.keep=true": "keep", "crds.keep=false": ""} {
+		for key, object := range installed(t, "--set", set) {
+			if object.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			if got := object.GetAnnotations()["helm.sh/resource-policy"]; got != want {
+				t.Errorf("%s: %s: resource policy %q, want %q", set, key, got, want)
+			}
+		}
+	}
+}
+
+func TestAggregationCanBeSwitchedOff(t *testing.T) {
+	for key, object := range installed(t, "--set", "rbac.aggregate=false") {
+		for label := range object.GetLabels() {
+			if strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-") {
+				t.Errorf("%s has label %s", key, label)
+			}
+		}
+	}
+}
+
+func TestNamespaceFollowsTheRelease(t *testing.T) {
+	out, err := helmTemplate(t, "--namespace", "elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out, namespace) {
+		t.Errorf("%s is written into the chart", namespace)
+	}
+}
+
+// The arguments of the Deployment are flags that the manager has.
+func TestArgumentsAreFlagsOfTheManager(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the manager")
+	}
+	args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args
+	out, err := goRun(t, append([]string{"./cmd/manager", "--version"}, args...)...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,206 @@
+package install_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// right is one row of what the manager may do. A verb is added here with its
+// reason before it is added to a marker.
+type right struct {
+	group     string
+	resources string
+	names     string // resourceNames; empty: any
+	verbs     string
+	reason    string
+}
+
+const watched = "get list watch"
+
+var managerRights = []right{
+	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", watched, "reconciled"},
+	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", "patch", "their finalizers"},
+	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster"},
+	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status", "", "patch", "status is applied"},
+	{"postgresql.cnpg.io", "clusters", "", watched + " create patch delete", "the database; deleted by deletionPolicy Delete only"},
+	{"postgresql.cnpg.io", "databases databaseroles", "", watched + " create patch delete", "a benchmark's own database and role"},
+	{"batch", "jobs", "", watched + " create patch delete", "runs a benchmark"},
+	{"", "secrets", "", "create delete", "the password of a benchmark's role; never read back"},
+	{"", "configmaps", "", "get create patch delete", "a benchmark's SQL is read by name; its scripts and series are written"},
+	{"", "serviceaccounts", "", "create patch delete", "the identity of a benchmark's runner"},
+	{"rbac.authorization.k8s.io", "roles rolebindings", "", "create patch delete", "lets the runner report into its own PgBenchmark"},
+	{"monitoring.coreos.com", "podmonitors", "", watched + " create patch delete", "scrapes the instances"},
+	{"storage.k8s.io", "storageclasses", "", watched, "a profile is Ready when its class exists"},
+	{"events.k8s.io", "events", "", "create patch", "tells of transitions"},
+	{
+		"apiextensions.k8s.io", "customresourcedefinitions",
+		"clusters.postgresql.cnpg.io databases.postgresql.cnpg.io databaseroles.postgresql.cnpg.io podmonitors.monitoring.coreos.com",
+		"get", "says which API is not installed",
+	},
+}
+
+// flat is every single right: "group/resource[name] verb".
+func flat(rules []rbacv1.PolicyRule) map[string]bool {
+	all := map[string]bool{}
+	for _, rule := range rules {
+		names := rule.ResourceNames
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, name := range names {
+					for _, verb := range rule.Verbs {
+						all[group+"/"+resource+"["+name+"] "+verb] = true
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (r right) rule() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{
+		APIGroups: []string{r.group}, Resources: strings.Fields(r.resources),
+		ResourceNames: strings.Fields(r.names), Verbs: strings.Fields(r.verbs),
+	}
+}
+
+func TestManagerHasTheRightsItUses(t *testing.T) {
+	var rules []rbacv1.PolicyRule
+	for _, r := range managerRights {
+		if r.reason == "" {
+			t.Errorf("%s %s: no reason", r.resources, r.verbs)
+		}
+		rules = append(rules, r.rule())
+	}
+	want := flat(rules)
+	got := flat(into[rbacv1.ClusterRole](t, parse(t, readFile(t, "config/rbac/role.yaml"))["ClusterRole /pgstorage-manager"]).Rules)
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if !want[name] {
+			t.Errorf("config/rbac/role.yaml grants %s, which this test gives no reason for", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !got[name] {
+			t.Errorf("config/rbac/role.yaml lacks %s", name)
+		}
+	}
+}
+
+// forbidden are rights that no role of an installation has, as parts of what
+// flat prints.
+var forbidden = map[string]string{
+	"*":                  "a wildcard grants what nobody has thought of",
+	"/secrets[] get":     "every password of the Kubernetes cluster",
+	"/secrets[] list":    "every password of the Kubernetes cluster",
+	"/secrets[] watch":   "every password of the Kubernetes cluster",
+	"] escalate":         "becomes anyone",
+	"] bind":             "becomes anyone",
+	"] impersonate":      "becomes anyone",
+	"/pods/exec":         "runs programs in any pod",
+	"/pods/ephemeral":    "runs programs in any pod",
+	"/nodes":             "the operator has no business with nodes",
+	"/persistentvolume":  "volumes belong to CloudNativePG",
+	"/serviceaccounts/t": "tokens of any ServiceAccount",
+	"webhookconfig":      "there are no webhooks",
+	"/clusterrole":       "rights beyond a namespace",
+}
+
+func TestNoRoleHasForbiddenRights(t *testing.T) {
+	checked := 0
+	for key, object := range installed(t) {
+		var rules []rbacv1.PolicyRule
+		switch object.GetKind() {
+		case "ClusterRole":
+			rules = into[rbacv1.ClusterRole](t, object).Rules
+		case "Role":
+			rules = into[rbacv1.Role](t, object).Rules
+		default:
+			continue
+		}
+		checked++
+		for name := range flat(rules) {
+			for part, reason := range forbidden {
+				if strings.Contains(name, part) {
+					t.Errorf("%s grants %s: %s", key, name, reason)
+				}
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no role was found to check")
+	}
+}
+
+// Every binding is of the manager to a role of this installation.
+func TestBindings(t *testing.T) {
+	all := installed(t)
+	for key, object := range all {
+		var ref rbacv1.RoleRef
+		var subjects []rbacv1.Subject
+		roleNamespace := ""
+		switch object.GetKind() {
+		case "ClusterRoleBinding":
+			binding := into[rbacv1.ClusterRoleBinding](t, object)
+			ref, subjects = binding.RoleRef, binding.Subjects
+		case "RoleBinding":
+			binding := into[rbacv1.RoleBinding](t, object)
+			ref, subjects, roleNamespace = binding.RoleRef, binding.Subjects, namespace
+		default:
+			continue
+		}
+		if all[ref.Kind+" "+roleNamespace+"/"+ref.Name] == nil {
+			t.Errorf("%s binds %s %s, which is not installed", key, ref.Kind, ref.Name)
+		}
+		for _, subject := range subjects {
+			if all[subject.Kind+" "+subject.Namespace+"/"+subject.Name] == nil {
+				t.Errorf("%s has subject %s %s/%s, which is not installed", key, subject.Kind, subject.Namespace, subject.Name)
+			}
+		}
+	}
+}
+
+func TestPeople(t *testing.T) {
+	all := installed(t)
+	for name, want := range map[string]struct{ aggregated, verbs, resources string }{
+		"pgstorage-view":          {"admin edit view", "get list watch", "pgbenchmarks pgstorageclusters pgstorageprofiles"},
+		"pgstorage-edit":          {"admin edit", "create delete patch update", "pgbenchmarks pgstorageclusters"},
+		"pgstorage-admin":         {"admin", "deletecollection", "pgbenchmarks pgstorageclusters"},
+		"pgstorage-profile-admin": {"", "create delete get list patch update watch", "pgstorageprofiles"},
+	} {
+		role := into[rbacv1.ClusterRole](t, all["ClusterRole /"+name])
+		verbs, resources, aggregated := map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for _, rule := range role.Rules {
+			for _, verb := range rule.Verbs {
+				verbs[verb] = true
+			}
+			for _, resource := range rule.Resources {
+				resources[resource] = true
+			}
+		}
+		for label := range role.Labels {
+			if to, found := strings.CutPrefix(label, "rbac.authorization.k8s.io/aggregate-to-"); found {
+				aggregated[to] = true
+			}
+		}
+		for what, pair := range map[string][2]string{
+			"verbs":         {words(verbs), want.verbs},
+			"resources":     {words(resources), want.resources},
+			"aggregated to": {words(aggregated), want.aggregated},
+		} {
+			if pair[0] != pair[1] {
+				t.Errorf("%s: %s %q, want %q", name, what, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+func words(set map[string]bool) string {
+	return strings.Join(slices.Sorted(maps.Keys(set)), " ")
+}

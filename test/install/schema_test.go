@@ -1,0 +1,57 @@
+package install_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSchemaRefusesWrongValues(t *testing.T) {
+	for _, test := range []struct {
+		path, json string
+		want       string // in helm's message
+	}{
+		{"replica", `2`, "replica"},
+		{"replicas", `"two"`, "replicas"},
+		{"replicas", `6`, "replicas"},
+		{"image", `{"repository": "Registry/Upper"}`, "image"},
+		{"image", `{"registry": "ghcr.io"}`, "registry"},
+		{"image.digest", `"sha256:short"`, "digest"},
+		{"image.tag", `"a tag"`, "tag"},
+		{"image.pullPolicy", `"Sometimes"`, "pullPolicy"},
+		{"imagePullSecrets", `["registry"]`, "imagePullSecrets"},
+		{"resources.limits.memory", `"256 MB"`, "memory"},
+		{"resources.claims", `[]`, "claims"},
+		{"affinity.nodeAfinity", `{}`, "nodeAfinity"},
+		{"leaderElection.enabled", `"yes"`, "leaderElection"},
+		{"metrics.port", `9090`, "port"},
+		{"metrics.serviceMonitor.labels.release", `1`, "labels"},
+		{"logLevel", `"verbose"`, "logLevel"},
+		{"maxConcurrentReconciles", `0`, "maxConcurrentReconciles"},
+		{"kubeAPI.qps", `0`, "qps"},
+		{"kubeAPI.burst", `1.5`, "burst"},
+		{"crds.keep", `"true"`, "keep"},
+		{"extraArgs", `["-v"]`, "extraArgs"},
+		{"podAnnotations.a", `1`, "podAnnotations"},
+	} {
+		t.Run(test.path+"="+test.json, func(t *testing.T) {
+			_, err := helmTemplate(t, "--set-json", test.path+"="+test.json)
+			switch {
+			case err == nil:
+				t.Error("accepted")
+			case !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "values don't meet the specifications of the schema"):
+				t.Errorf("refused for another reason: %v", err)
+			}
+		})
+	}
+}
+
+func TestChartRefusesContradictions(t *testing.T) {
+	for set, want := range map[string]string{
+		"replicas=2,leaderElection.enabled=false":                   "replicas above 1 need leaderElection.enabled",
+		"metrics.enabled=false,metrics.serviceMonitor.enabled=true": "metrics.serviceMonitor.enabled needs metrics.enabled",
+	} {
+		if _, err := helmTemplate(t, "--set", set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: want %q, got %v", set, want, err)
+		}
+	}
+}
