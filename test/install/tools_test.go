@@ -5,7 +5,6 @@ package install_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,21 +20,16 @@ const (
 )
 
 // tool runs the program that the environment variable names, else the one that
-// hack/tools/go.mod pins.
+// hack/tools pins.
 func tool(t *testing.T, variable, name string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var cmd *exec.Cmd
-	modfile, absErr := filepath.Abs(filepath.Join(root, "hack/tools/go.mod"))
-	if absErr != nil {
-		t.Fatal(absErr)
-	}
-	switch program := os.Getenv(variable); {
-	case program != "":
+	if program := os.Getenv(variable); program != "" {
 		cmd = exec.CommandContext(t.Context(), program, args...)
-	case pinned(modfile, name):
-		cmd = goTool(t.Context(), modfile, name, args)
-	default:
-		t.Skipf("%s is neither named by %s nor pinned by hack/tools/go.mod", name, variable)
+	} else if modfile := pinnedBy(t, name); modfile != "" {
+		cmd = exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=" + modfile, name}, args...)...)
+	} else {
+		t.Skipf("%s is neither named by %s nor pinned in hack/tools", name, variable)
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -43,14 +37,33 @@ func tool(t *testing.T, variable, name string, args ...string) (stdout, stderr s
 	return out.String(), errs.String(), err
 }
 
-func goTool(ctx context.Context, modfile, name string, args []string) *exec.Cmd {
-	return exec.CommandContext(ctx, "go", append([]string{"tool", "-modfile=" + modfile, name}, args...)...)
+// pinnedBy is the module file in hack/tools that lists the program as a tool.
+func pinnedBy(t *testing.T, name string) string {
+	t.Helper()
+	for _, pattern := range []string{"hack/tools/go.mod", "hack/tools/*/go.mod"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !pins(t, file, name) {
+				continue
+			}
+			modfile, err := filepath.Abs(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return modfile
+		}
+	}
+	return ""
 }
 
-func pinned(modfile, name string) bool {
+func pins(t *testing.T, modfile, name string) bool {
+	t.Helper()
 	content, err := os.ReadFile(modfile)
 	if err != nil {
-		return false
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(content)) {
 		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tool "))
