@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -69,6 +70,10 @@ func noUnknownField(t *testing.T, object *unstructured.Unstructured) {
 		into[v1alpha1.PgStorageProfile](t, object)
 	case "PgStorageCluster":
 		into[v1alpha1.PgStorageCluster](t, object)
+		if overrides, found, _ := unstructured.NestedMap(object.Object, "spec", "cnpg", "spec"); found {
+			cluster := map[string]any{"apiVersion": cnpgv1.SchemeGroupVersion.String(), "kind": cnpgv1.ClusterKind, "spec": overrides}
+			into[cnpgv1.Cluster](t, &unstructured.Unstructured{Object: cluster})
+		}
 	case "PgBenchmark":
 		into[v1alpha1.PgBenchmark](t, object)
 	case "ConfigMap":

@@ -20,68 +20,34 @@ const (
 )
 
 // tool runs the program that the environment variable names, else the one that
-// hack/tools pins.
+// hack/tools.sh builds from its pinned version.
 func tool(t *testing.T, variable, name string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	var cmd *exec.Cmd
-	if program := os.Getenv(variable); program != "" {
-		cmd = exec.CommandContext(t.Context(), program, args...)
-	} else if modfile := pinnedBy(t, name); modfile != "" {
-		cmd = exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=" + modfile, name}, args...)...)
-	} else {
-		t.Skipf("%s is neither named by %s nor pinned in hack/tools", name, variable)
+	program := os.Getenv(variable)
+	if program == "" {
+		program = build(t, name)
 	}
+	return run(exec.CommandContext(t.Context(), program, args...))
+}
+
+func build(t *testing.T, name string) string {
+	t.Helper()
+	out, stderr, err := run(exec.CommandContext(t.Context(), filepath.Join(root, "hack/tools.sh"), name))
+	if err != nil {
+		t.Fatalf("hack/tools.sh %s: %v\n%s", name, err, stderr)
+	}
+	lines := strings.Fields(out)
+	if len(lines) == 0 {
+		t.Fatalf("hack/tools.sh %s prints no path", name)
+	}
+	return lines[len(lines)-1]
+}
+
+func run(cmd *exec.Cmd) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	return out.String(), errs.String(), err
-}
-
-// pinnedBy is the module file in hack/tools that lists the program as a tool.
-func pinnedBy(t *testing.T, name string) string {
-	t.Helper()
-	for _, pattern := range []string{"hack/tools/go.mod", "hack/tools/*/go.mod"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			if !pins(t, file, name) {
-				continue
-			}
-			modfile, err := filepath.Abs(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return modfile
-		}
-	}
-	return ""
-}
-
-func pins(t *testing.T, modfile, name string) bool {
-	t.Helper()
-	content, err := os.ReadFile(modfile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(content)) {
-		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "tool "))
-		if len(fields) == 1 && toolName(fields[0]) == name {
-			return true
-		}
-	}
-	return false
-}
-
-// toolName is the name go tool knows a package by: its last element that is not
-// a major version.
-func toolName(path string) string {
-	name := filepath.Base(path)
-	if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
-		return filepath.Base(filepath.Dir(path))
-	}
-	return name
 }
 
 // helmTemplate renders the chart; the error is helm's own words.
