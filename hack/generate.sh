@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-tool() { go tool -modfile=hack/tools/go.mod "$@"; }
+tool() { "$("hack/tools.sh" "$1")" "${@:2}"; }
 
 rm -rf api/v1alpha1/applyconfiguration
 tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
@@ -26,5 +26,6 @@ rm -f "$out/utils.go"
 if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds
 	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/
+	cp config/rbac/role.yaml charts/pgstorage/files/manager-role.yaml
 fi
 go mod tidy

@@ -1,0 +1,98 @@
+# Every target that a person or CI calls. Tools and binaries are built once per
+# version into ${XDG_CACHE_HOME:-~/.cache}/pgstorage.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+E2E_CLUSTER ?= pgstorage-e2e
+VERSION ?= dev
+GO_TEST := go test -count=1
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*##"} /^[a-z0-9-]+:.*##/ {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Use
+
+.PHONY: demo
+demo: ## From nothing to a measured Postgres on a real cluster
+	@hack/demo.sh up
+
+.PHONY: demo-down
+demo-down: ## Remove everything that demo made
+	@hack/demo.sh down
+
+##@ Develop
+
+.PHONY: generate
+generate: ## Regenerate code, CRDs, roles and chart files
+	hack/generate.sh
+
+.PHONY: manifests
+manifests: generate ## The same as generate
+
+.PHONY: fmt
+fmt: ## Format the code
+	gofmt -w $$(git ls-files '*.go')
+
+.PHONY: build
+build: ## Build the binaries into bin/
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
+
+.PHONY: docker-build
+docker-build: ## Build the image with Docker
+	docker build --build-arg VERSION=$(VERSION) -t pgstorage:$(VERSION) .
+
+##@ Test
+
+.PHONY: test
+test: ## Every level: lint, verify, unit, integration, install, e2e
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory verify
+	@$(MAKE) --no-print-directory test-unit
+	@$(MAKE) --no-print-directory test-install
+	@$(MAKE) --no-print-directory test-integration
+	@$(MAKE) --no-print-directory test-e2e
+
+.PHONY: lint
+lint: ## golangci-lint, with the package directions
+	@echo "== lint"
+	@lint=$$(hack/tools.sh golangci-lint) && $$lint run ./...
+
+.PHONY: verify
+verify: ## Fail when generated files are not what generate makes
+	@echo "== verify"
+	@hack/verify.sh
+
+.PHONY: test-unit
+test-unit: ## Pure packages, and the runner against a real Postgres
+	@echo "== unit"
+	$(GO_TEST) ./api/... ./cmd/... ./internal/...
+
+.PHONY: test-install
+test-install: ## Chart and kustomization render the same, least privilege
+	@echo "== install"
+	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) $(GO_TEST) ./test/install/...
+
+.PHONY: test-integration
+test-integration: ## Controllers and CRDs on a real API server
+	@echo "== integration"
+	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 15m ./controllers/... ./test/crd/... ./test/integration/...
+
+.PHONY: test-e2e
+test-e2e: ## Real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster
+	@echo "== e2e"
+	@hack/e2e.sh $(E2E_CLUSTER)
+
+.PHONY: helm-test
+helm-test: ## Run the chart's own tests on the current cluster
+	$$(hack/tools.sh helm) test pgstorage --namespace pgstorage-system
+
+.PHONY: bench
+bench: ## Cost of a reconcile: requests, times, memory; ARGS="-clusters 500"
+	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) go run ./test/bench $(ARGS)
+
+.PHONY: clean-cache
+clean-cache: ## Remove what the tests and the demo have cached
+	hack/docker.sh stop
+	rm -rf "$${XDG_CACHE_HOME:-$$HOME/.cache}/pgstorage"

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Images that a cluster needs beside its nodes'. Usage: hack/images.sh NAME,
+# which prints the image:
+#   operator   ours, from this tree
+#   cnpg       CloudNativePG
+#   postgres   PostgreSQL for CloudNativePG
+#   local-path, helper   the StorageClass
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+eval "$("$REPO/hack/docker.sh" env)"
+
+exists() { docker image inspect "$1" >/dev/null 2>&1; }
+
+# publish NAME IMAGE: pulls a published image where that can be done quickly.
+pull() { published "${1%%/*}" && logged "pull-$(tr '/:' '--' <<<"$1")" timeout 600 docker pull -q "$1"; }
+
+# import NAME ROOT CHANGE...: makes an image of a folder.
+import() {
+	local image=$1 root=$2 changes=() c
+	shift 2
+	for c in "$@"; do changes+=(--change "$c"); done
+	tar -C "$root" --numeric-owner -c . | docker import "${changes[@]}" - "$image" >/dev/null
+}
+
+# static_image IMAGE FOLDER CHANGE...: a folder with certificates and /tmp added.
+static_image() {
+	local root=$2
+	mkdir -p "$root/etc/ssl/certs" "$root/tmp"
+	chmod 1777 "$root/tmp"
+	cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+	chown -R 0:0 "$root"
+	import "$1" "$root" "${@:3}"
+}
+
+# operator: its tag is its contents, so that a new build is a new image.
+operator() {
+	local out=$CACHE/build/operator tag
+	mkdir -p "$out"
+	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/bench
+	tag=$(cat "$out"/manager "$out"/bench | sha256sum | cut -c1-12)
+	local image=pgstorage.local/pgstorage:$tag
+	exists "$image" || logged image-operator static_image "$image" "$out" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
+	echo "$image"
+}
+
+cnpg_build() {
+	local source work
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
+	work=$(mktemp -d)
+	mkdir -p "$1/operator"
+	CGO_ENABLED=0 GOFLAGS=-trimpath nice go build -C "$source" -o "$1/operator/manager_amd64" \
+		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}" ./cmd/manager
+	ln -s operator/manager_amd64 "$1/manager"
+	rm -rf "$work"
+}
+
+cnpg() {
+	local image=ghcr.io/cloudnative-pg/cloudnative-pg:${CNPG_VERSION#v} local=pgstorage.local/cloudnative-pg:${CNPG_VERSION#v} root=$CACHE/cnpg/$CNPG_VERSION
+	if exists "$local"; then echo "$local"; return; fi
+	if exists "$image" || pull "$image"; then echo "$image"; return; fi
+	cached build-cnpg "$root" cnpg_build
+	logged image-cnpg static_image "$local" "$root" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
+	echo "$local"
+}
+
+postgres() {
+	local image=ghcr.io/cloudnative-pg/postgresql:$POSTGRES_MAJOR local=pgstorage.local/postgresql:$POSTGRES_MAJOR root
+	if exists "$local"; then echo "$local"; return; fi
+	if exists "$image" || pull "$image"; then echo "$image"; return; fi
+	root=$("$REPO/hack/rootfs.sh" postgres)
+	logged image-postgres import "$local" "$root" 'USER 26' \
+		"ENV PATH=/usr/lib/postgresql/$POSTGRES_MAJOR/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" 'ENV LANG=C.UTF-8'
+	echo "$local"
+}
+
+local_path() {
+	local image=pgstorage.local/local-path-provisioner:$LOCAL_PATH_VERSION root
+	if exists "$image"; then echo "$image"; return; fi
+	root=$(mktemp -d)
+	install -D -m755 "$("$REPO/hack/kubernetes.sh" node)/local-path-provisioner" "$root/local-path-provisioner"
+	logged image-local-path static_image "$image" "$root" 'ENTRYPOINT ["/local-path-provisioner"]'
+	rm -rf "$root"
+	echo "$image"
+}
+
+helper() {
+	local image=pgstorage.local/helper:1 root
+	if exists "$image"; then echo "$image"; return; fi
+	packages busybox-static
+	root=$(mktemp -d)
+	install -D -m755 /bin/busybox "$root/bin/busybox"
+	for c in sh mkdir rm chmod; do ln -s busybox "$root/bin/$c"; done
+	logged image-helper static_image "$image" "$root" 'ENV PATH=/bin'
+	rm -rf "$root"
+	echo "$image"
+}
+
+case ${1:-} in
+operator | cnpg | postgres | helper) "$1" ;;
+local-path) local_path ;;
+*) die "usage: hack/images.sh operator|cnpg|postgres|local-path|helper" ;;
+esac

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Builds Kubernetes, etcd and what a node runs from their Go modules, each once
+# per version. Usage: hack/kubernetes.sh control|node|all
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+CONTROL=$CACHE/kubernetes/$KUBERNETES_VERSION-etcd-$ETCD_VERSION
+NODE=$CACHE/kubernetes/$KUBERNETES_VERSION-node-$CONTAINERD_VERSION-$RUNC_VERSION-$CNI_VERSION-$COREDNS_VERSION-$LOCAL_PATH_VERSION
+export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
+
+# wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
+# replace lines, which `go install` refuses. FILE of replace lines is optional.
+wrapper() {
+	mkdir -p "$1"
+	{
+		printf 'module pgstorage.dev/build\n\ngo 1.26\n\nrequire %s %s\n' "$2" "$3"
+		[ -z "${4:-}" ] || cat "$4"
+	} >"$1/go.mod"
+}
+
+# build_in DIR OUT PACKAGE...: builds packages of a wrapper's module.
+build_in() {
+	local dir=$1 out=$2 p
+	shift 2
+	mkdir -p "$out"
+	{
+		printf '//go:build tools\n\npackage build\n\nimport (\n'
+		for p in "$@"; do printf '\t_ "%s"\n' "$p"; done
+		printf ')\n'
+	} >"$dir/tools.go"
+	(cd "$dir" && nice go build -mod=mod -ldflags "-s -w ${LDFLAGS:-}" -o "$out/" "$@")
+}
+
+kubernetes_wrapper() {
+	local dir=$1 source
+	source=$(module_dir k8s.io/kubernetes "$KUBERNETES_VERSION")
+	{
+		echo 'replace ('
+		sed -nE "s#^[[:space:]]*(k8s.io/[a-z0-9-]+) => \./staging.*#\t\1 => \1 $KUBERNETES_STAGING_VERSION#p" "$source/go.mod"
+		echo ')'
+	} >"$dir.replace"
+	wrapper "$dir" k8s.io/kubernetes "$KUBERNETES_VERSION" "$dir.replace"
+}
+
+# kubernetes OUT COMMAND...: builds commands of Kubernetes with their version.
+kubernetes() {
+	local out=$1 work minor v=k8s.io/component-base/version
+	shift
+	work=$(mktemp -d)
+	minor=$(cut -d. -f2 <<<"$KUBERNETES_VERSION")
+	kubernetes_wrapper "$work/kubernetes"
+	LDFLAGS="-X $v.gitVersion=$KUBERNETES_VERSION -X $v.gitMajor=1 -X $v.gitMinor=$minor" \
+		build_in "$work/kubernetes" "$out" "${@/#/k8s.io/kubernetes/cmd/}"
+	rm -rf "$work"
+}
+
+control() {
+	local work
+	kubernetes "$1" kube-apiserver kubectl
+	work=$(mktemp -d)
+	wrapper "$work" go.etcd.io/etcd/server/v3 "$ETCD_VERSION"
+	build_in "$work" "$1" go.etcd.io/etcd/server/v3
+	mv "$1/v3" "$1/etcd" 2>/dev/null || mv "$1/server" "$1/etcd" 2>/dev/null || [ -x "$1/etcd" ]
+	rm -rf "$work"
+}
+
+install_go() { GOBIN=$1 nice go install -ldflags "-s -w" "${@:2}"; }
+
+node() {
+	local work
+	kubernetes "$1" kubelet kubeadm kube-controller-manager kube-scheduler kube-proxy
+	install_go "$1" "sigs.k8s.io/kind@$KIND_VERSION"
+	install_go "$1" "github.com/coredns/coredns@$COREDNS_VERSION"
+	install_go "$1" "github.com/rancher/local-path-provisioner@$LOCAL_PATH_VERSION"
+	local p=github.com/containernetworking/plugins/plugins
+	install_go "$1" "$p/ipam/host-local@$CNI_VERSION" "$p/main/loopback@$CNI_VERSION" "$p/main/ptp@$CNI_VERSION" "$p/meta/portmap@$CNI_VERSION"
+	p=github.com/containerd/containerd/v2/cmd
+	install_go "$1" -tags "no_aufs no_zfs no_btrfs no_devmapper" \
+		"$p/containerd@$CONTAINERD_VERSION" "$p/containerd-shim-runc-v2@$CONTAINERD_VERSION" "$p/ctr@$CONTAINERD_VERSION"
+	work=$(mktemp -d)
+	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION"
+	build_in "$work" "$1" sigs.k8s.io/cri-tools/cmd/crictl
+	rm -rf "$work"
+	runc "$1"
+}
+
+# runc must have seccomp, so it is the one program that needs a C library; the
+# headers are unpacked beside the system.
+runc() {
+	local lib
+	lib=$(mktemp -d)
+	(cd "$lib" && timeout 120 apt-get -qq download libseccomp-dev libseccomp2 && for d in ./*.deb; do dpkg -x "$d" root; done)
+	PKG_CONFIG_SYSROOT_DIR=$lib/root PKG_CONFIG_PATH=$lib/root/usr/lib/x86_64-linux-gnu/pkgconfig \
+		CGO_LDFLAGS="-L$lib/root/usr/lib/x86_64-linux-gnu" CGO_ENABLED=1 GOBIN=$1 \
+		nice go install -tags "seccomp netgo osusergo" -ldflags "-s -w -linkmode external -extldflags -static" \
+		"github.com/opencontainers/runc@$RUNC_VERSION"
+	rm -rf "$lib"
+}
+
+case ${1:-} in
+control) cached build-kubernetes-control "$CONTROL" control && echo "$CONTROL" ;;
+node)
+	packages gcc libc6-dev pkg-config
+	cached build-kubernetes-node "$NODE" node && echo "$NODE"
+	;;
+*) die "usage: hack/kubernetes.sh control|node" ;;
+esac

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds a pinned tool once per version and prints its path.
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+# Some tools have a module file of their own, because their dependencies clash.
+case ${1:-} in
+controller-gen) dir=hack/tools package=sigs.k8s.io/controller-tools/cmd/controller-gen ;;
+applyconfiguration-gen) dir=hack/tools package=k8s.io/code-generator/cmd/applyconfiguration-gen ;;
+kustomize) dir=hack/tools package=sigs.k8s.io/kustomize/kustomize/v5 ;;
+helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
+golangci-lint) dir=hack/tools/lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint" ;;
+esac
+
+build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
+
+target=$CACHE/tools/$(cat "$REPO/$dir/go.mod" "$REPO/$dir/go.sum" | sha256sum | cut -c1-12)/$1
+cached "build-$1" "$target" build
+echo "$target"

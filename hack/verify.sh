@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Regenerates into a copy of the tree and compares, so that a person's own
+# changes are neither needed committed nor touched.
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+git -C "$REPO" ls-files -z --cached --others --exclude-standard | (cd "$REPO" && xargs -0 tar -c --ignore-failed-read 2>/dev/null) | tar -x -C "$copy"
+logged generate "$copy/hack/generate.sh"
+status=0
+for path in api config charts internal/extapply go.mod go.sum; do
+	diff -r "$REPO/$path" "$copy/$path" >&2 || status=1
+done
+[ $status = 0 ] || die "generated files differ from what make generate makes; run it and commit"
+unformatted=$(cd "$REPO" && gofmt -l $(git ls-files '*.go'))
+[ -z "$unformatted" ] || die "not formatted: $unformatted; run make fmt"
+echo "generated files are up to date"
