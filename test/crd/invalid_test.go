@@ -1,0 +1,245 @@
+package crd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// TestInvalidObjectsAreRefused makes every object of the table and reads what a
+// person would.
+func TestInvalidObjectsAreRefused(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t)
+	prepareStorage(t, c)
+	atAdmission, byConditions := 0, 0
+	seen := map[string]bool{}
+	for i, r := range rows {
+		if seen[r.name] {
+			t.Errorf("two rows are called %q", r.name)
+		}
+		seen[r.name] = true
+		refused := t.Run(r.name, func(t *testing.T) {
+			object := base(t, r.kind, r.before...)
+			if r.kind == "PgStorageProfile" {
+				object.SetName(fmt.Sprintf("row-%d", i))
+			}
+			place(object, namespace(t, c))
+			switch r.stage {
+			case onCreate:
+				edit(t, object, r.change...)
+				mustSay(t, c.Create(t.Context(), object, client.DryRunAll), r.says)
+			case onUpdate:
+				refusedUpdate(t, c, object, r)
+			case byCondition:
+				refusedByCondition(t, c, object, r)
+			}
+		})
+		if !refused {
+			continue
+		}
+		if r.stage == byCondition {
+			byConditions++
+		} else {
+			atAdmission++
+		}
+	}
+	t.Run("profile deleted in use", func(t *testing.T) { profileInUse(t, c) })
+	byConditions++
+	total := atAdmission + byConditions
+	t.Logf("%d invalid CRs refused: %d at admission, %d by condition", total, atAdmission, byConditions)
+	if total < 60 {
+		t.Errorf("%d invalid CRs are refused; at least 60 are wanted", total)
+	}
+}
+
+// refusedUpdate makes the valid object and changes it.
+func refusedUpdate(t *testing.T, c client.Client, object *unstructured.Unstructured, r row) {
+	t.Helper()
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatalf("the base is not valid: %v", err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err
+		}
+		edit(t, object, r.change...)
+		err := c.Update(ctx, object, client.DryRunAll)
+		if apierrors.IsConflict(err) { // the controllers wrote in between
+			return false, nil
+		}
+		return true, err
+	})
+	mustSay(t, err, r.says)
+}
+
+// mustSay checks that an object was found invalid in these words.
+func mustSay(t *testing.T, err error, says []string) {
+	t.Helper()
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		t.Fatalf("not refused by the API server: %v", err)
+	}
+	if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+		t.Errorf("refused for another reason than its content: %v", err)
+	}
+	contains(t, status.Status().Message, says)
+}
+
+func contains(t *testing.T, message string, says []string) {
+	t.Helper()
+	if len(says) == 0 {
+		t.Error("the row says nothing")
+	}
+	for _, s := range says {
+		if !strings.Contains(message, s) {
+			t.Errorf("the message lacks %q:\n%s", s, message)
+		}
+	}
+}
+
+// refusedByCondition stores the object and waits for the controllers' verdict.
+func refusedByCondition(t *testing.T, c client.Client, object *unstructured.Unstructured, r row) {
+	t.Helper()
+	edit(t, object, r.change...)
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatalf("only facts can refuse it, yet the API server does: %v", err)
+	}
+	contains(t, notReady(t, c, object, r.says[0]), r.says)
+	noDatabase(t, c, object.GetNamespace())
+}
+
+// notReady waits until Ready is False for this generation with these words, and
+// returns its message.
+func notReady(t *testing.T, c client.Client, object *unstructured.Unstructured, says string) string {
+	t.Helper()
+	message, last := "", "no condition Ready"
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return false, err
+		}
+		conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+		if err != nil {
+			return false, err
+		}
+		for _, entry := range conditions {
+			condition, _ := entry.(map[string]any)
+			if condition["type"] != v1alpha1.ConditionReady {
+				continue
+			}
+			message, _ = condition["message"].(string)
+			last = fmt.Sprintf("Ready=%v (%v): %s", condition["status"], condition["reason"], message)
+			if condition["status"] == "False" && condition["observedGeneration"] == object.GetGeneration() && strings.Contains(message, says) {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		t.Fatalf("waited for Ready=False with %q: %v; last: %s", says, err, last)
+	}
+	return message
+}
+
+// noDatabase checks that no CloudNativePG Cluster was made in a namespace.
+func noDatabase(t *testing.T, c client.Client, ns string) {
+	t.Helper()
+	if ns == "" {
+		return
+	}
+	list := &cnpgv1.ClusterList{}
+	if err := c.List(t.Context(), list, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) > 0 {
+		t.Errorf("a database was made: %s", list.Items[0].Name)
+	}
+}
+
+// profileInUse deletes a profile that a cluster uses.
+func profileInUse(t *testing.T, c client.Client) {
+	p := base(t, "PgStorageProfile", set("metadata/name", "used"))
+	if err := c.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	ns := namespace(t, c)
+	user := base(t, "PgStorageCluster", set("spec/profile", "used"), set("metadata/namespace", ns), set("spec/suspend", true))
+	if err := c.Create(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	held := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(p), p)
+		clusters, _, _ := unstructured.NestedInt64(p.Object, "status", "clusters")
+		return err == nil && clusters == 1 && len(p.GetFinalizers()) > 0, err
+	})
+	if held != nil {
+		t.Fatalf("the profile was not counted and held: %v", held)
+	}
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	says := "deletion waits for the PgStorageClusters that use this profile: "
+	contains(t, notReady(t, c, p, says), []string{says, ns + "/shop"})
+	noDatabase(t, c, ns)
+}
+
+// prepareStorage makes the profile of the bases, Ready on a StorageClass that
+// exists, so that nothing but the mutation holds a database back.
+func prepareStorage(t *testing.T, c client.Client) {
+	t.Helper()
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: "example.com/none"}
+	if err := c.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Create(t.Context(), base(t, "PgStorageProfile")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startManager runs the controllers until the test ends.
+func startManager(t *testing.T) {
+	t.Helper()
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:    scheme.New(),
+		Cache:     controllers.CacheOptions(),
+		Metrics:   metricsserver.Options{BindAddress: "0"},
+		NewClient: controllers.NewClient,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = controllers.Setup(mgr, controllers.Options{
+		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
+		SkipNameValidation: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("manager ended: %v", err)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+// Package crd_test shows what a person sees who writes a custom resource: what
+// is refused and in which words, what is accepted, which defaults come out, and
+// what kubectl explain says. A real API server answers, and the controllers run
+// for what only facts can refuse.
+package crd_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/yaml"
+
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+const (
+	// patience bounds every wait of this suite.
+	patience = 30 * time.Second
+	interval = 50 * time.Millisecond
+)
+
+var config *rest.Config
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(zap.New(zap.UseDevMode(true), zap.Level(zapcore.ErrorLevel)))
+	env, stop, err := apiserver.Start(apiserver.Everything)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	config = env.Config
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// The bases of the tables: valid objects with only what is required.
+var bases = map[string]string{
+	"PgStorageCluster": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageCluster
+metadata: {name: shop}
+spec:
+  profile: fast
+  postgres: {version: "17"}
+  storage: {size: 10Gi}
+  resources:
+    requests: {cpu: "1", memory: 1Gi}
+  durability: Local
+`,
+	"PgStorageProfile": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: fast}
+spec:
+  type: External
+  external: {storageClassName: fast}
+`,
+	"PgBenchmark": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgBenchmark
+metadata: {name: first}
+spec:
+  cluster: shop
+`,
+}
+
+// change sets a field of an object. The path is separated by "/"; a nil value
+// removes the field.
+type change struct {
+	path  string
+	value any
+}
+
+func set(path string, value any) change { return change{path, value} }
+func unset(path string) change          { return change{path: path} }
+
+// base returns the valid object of a kind with changes made to it.
+func base(t testing.TB, kind string, changes ...change) *unstructured.Unstructured {
+	t.Helper()
+	object := parse(t, bases[kind])
+	edit(t, object, changes...)
+	return object
+}
+
+func parse(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	content, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(content); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func edit(t testing.TB, object *unstructured.Unstructured, changes ...change) {
+	t.Helper()
+	for _, c := range changes {
+		path := strings.Split(c.path, "/")
+		parent := object.Object
+		for _, step := range path[:len(path)-1] {
+			child, ok := parent[step].(map[string]any)
+			if !ok {
+				child = map[string]any{}
+				parent[step] = child
+			}
+			parent = child
+		}
+		last := path[len(path)-1]
+		if c.value == nil {
+			delete(parent, last)
+			continue
+		}
+		parent[last] = plain(t, c.value)
+	}
+}
+
+// plain turns a value into what JSON decodes to in an unstructured object.
+func plain(t testing.TB, value any) any {
+	t.Helper()
+	content, err := json.Marshal(map[string]any{"value": value})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder := &unstructured.Unstructured{}
+	// The decoder of unstructured objects keeps whole numbers whole.
+	if err := holder.UnmarshalJSON([]byte(`{"apiVersion":"v1","kind":"Holder",` + string(content[1:]))); err != nil {
+		t.Fatal(err)
+	}
+	return holder.Object["value"]
+}
+
+func namespace(t testing.TB, c client.Client) string {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "crd-"}}
+	if err := c.Create(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	return ns.Name
+}
+
+// place gives an object a name of its own row and the namespace that its kind
+// lives in.
+func place(object *unstructured.Unstructured, ns string) {
+	if object.GetKind() != "PgStorageProfile" {
+		object.SetNamespace(ns)
+	}
+}

@@ -1,0 +1,270 @@
+package crd_test
+
+import "strings"
+
+// stage is where an invalid object is refused.
+type stage string
+
+const (
+	// onCreate: the API server refuses the object.
+	onCreate stage = "create"
+	// onUpdate: the API server takes the object as it is before and refuses the change.
+	onUpdate stage = "update"
+	// byCondition: only facts decide; the object is stored, the controllers say
+	// Ready=False, and no database is made.
+	byCondition stage = "condition"
+)
+
+// row is one invalid object: the valid base of its kind, before (which keeps it
+// valid), and one mutation.
+type row struct {
+	name   string
+	kind   string
+	stage  stage
+	before []change
+	change []change
+	// says are parts of the message; together they name field, fault and remedy.
+	says []string
+}
+
+func cluster(name string, c change, says ...string) row {
+	return row{name: name, kind: "PgStorageCluster", stage: onCreate, change: []change{c}, says: says}
+}
+
+func benchmark(name string, c change, says ...string) row {
+	return row{name: name, kind: "PgBenchmark", stage: onCreate, change: []change{c}, says: says}
+}
+
+func profile(name string, c change, says ...string) row {
+	return row{name: name, kind: "PgStorageProfile", stage: onCreate, change: []change{c}, says: says}
+}
+
+func (r row) with(before ...change) row   { r.before = append(r.before, before...); return r }
+func (r row) and(more ...change) row      { r.change = append(r.change, more...); return r }
+func (r row) updated() row                { r.stage = onUpdate; return r }
+func (r row) condition() row              { r.stage = byCondition; return r }
+func parameter(name, value string) change { return set("spec/postgres/parameters/"+name, value) }
+func override(path string, v any) change {
+	return set("spec/cnpg/spec/"+strings.ReplaceAll(path, ".", "/"), v)
+}
+func pgbench(field string, v any) change { return set("spec/pgbench/"+field, v) }
+
+var long = strings.Repeat("a", 51)
+
+var rows = []row{
+	// Names.
+	cluster("name too long", set("metadata/name", long), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"),
+	cluster("name starts with a digit", set("metadata/name", "1shop"), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter"),
+	cluster("name with a dot", set("metadata/name", "shop.one"), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter"),
+	benchmark("benchmark name too long", set("metadata/name", long), "metadata.name must be at most 50 characters: the Job and the database role are named after it"),
+
+	// Unknown and missing fields.
+	cluster("unknown field", set("spec/instnces", 3), `unknown field "spec.instnces"`),
+	cluster("unknown field of postgres", set("spec/postgres/parameter", map[string]string{}), `unknown field "spec.postgres.parameter"`),
+	benchmark("unknown field of pgbench", pgbench("client", 4), `unknown field "spec.pgbench.client"`),
+	profile("unknown field of a profile", set("spec/external/class", "fast"), `unknown field "spec.external.class"`),
+	cluster("no spec", unset("spec"), "spec: Required value"),
+	cluster("no profile", unset("spec/profile"), "spec.profile: Required value"),
+	cluster("no durability", unset("spec/durability"), "spec.durability: Required value"),
+	cluster("no postgres", unset("spec/postgres"), "spec.postgres: Required value"),
+	cluster("no version", set("spec/postgres", map[string]any{"database": "app"}), "spec.postgres.version: Required value"),
+	cluster("no storage", unset("spec/storage"), "spec.storage: Required value"),
+	cluster("no resources", unset("spec/resources"), "spec.resources: Required value"),
+	benchmark("no cluster", unset("spec/cluster"), "spec.cluster: Required value"),
+
+	// Enums.
+	cluster("unknown workload", set("spec/workload", "oltp"), `spec.workload: Unsupported value: "oltp": supported values: "Web", "OLTP", "Analytics", "Mixed", "Desktop"`),
+	cluster("unknown durability", set("spec/durability", "Sync"), `spec.durability: Unsupported value: "Sync": supported values: "Quorum", "Local", "Async"`),
+	cluster("unknown deletionPolicy", set("spec/deletionPolicy", "Orphan"), `spec.deletionPolicy: Unsupported value: "Orphan": supported values: "Retain", "Delete"`),
+	cluster("unknown podMonitor", set("spec/monitoring/podMonitor", "Enabled"), `spec.monitoring.podMonitor: Unsupported value: "Enabled": supported values: "Auto", "Disabled"`),
+	cluster("suspend is text", set("spec/suspend", "yes"), `spec.suspend: Invalid value: "string": spec.suspend in body must be of type boolean`),
+
+	// Instances.
+	cluster("no instances", set("spec/instances", 0), "spec.instances: Invalid value: 0: spec.instances in body should be greater than or equal to 1"),
+	cluster("17 instances", set("spec/instances", 17), "spec.instances: Invalid value: 17: spec.instances in body should be less than or equal to 16"),
+	cluster("Quorum with one instance", set("spec/durability", "Quorum"), "spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local"),
+	cluster("Quorum loses its standby", set("spec/instances", 1), "spec.durability: Quorum needs spec.instances of at least 2").with(set("spec/instances", 3), set("spec/durability", "Quorum")).updated(),
+
+	// Versions and images.
+	cluster("version 13", set("spec/postgres/version", "13"), `spec.postgres.version must be a PostgreSQL version from 14 to 18, as "17" or "17.6"`),
+	cluster("version 19", set("spec/postgres/version", "19"), `spec.postgres.version must be a PostgreSQL version from 14 to 18, as "17" or "17.6"`),
+	cluster("version latest", set("spec/postgres/version", "latest"), `spec.postgres.version must be a PostgreSQL version from 14 to 18, as "17" or "17.6"`),
+	cluster("version with three parts", set("spec/postgres/version", "17.6.1"), `spec.postgres.version must be a PostgreSQL version from 14 to 18, as "17" or "17.6"`),
+	cluster("version is a number", set("spec/postgres/version", 17), `spec.postgres.version: Invalid value: "integer": spec.postgres.version in body must be of type string`),
+	cluster("version too long", set("spec/postgres/version", "17.000006"), "spec.postgres.version: Too long: may not be more than 8 bytes"),
+	cluster("major lowered", set("spec/postgres/version", "16"), "spec.postgres.version: the major version cannot be lowered; create a new cluster and restore a dump into it").updated(),
+	cluster("image without tag", set("spec/postgres/image", "registry.example/postgresql"), "spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version, as registry.example/postgresql:17.6"),
+	cluster("image with a port and no tag", set("spec/postgres/image", "registry.example:5000/postgresql"), "spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version, as registry.example/postgresql:17.6"),
+	cluster("image with tag latest", set("spec/postgres/image", "registry.example/postgresql:latest"), "spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version, as registry.example/postgresql:17.6"),
+	cluster("image by digest only", set("spec/postgres/image", "registry.example/postgresql@sha256:"+strings.Repeat("0", 64)), "spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version"),
+	cluster("image of another major", set("spec/postgres/image", "registry.example/postgresql:16.4"), "spec.postgres.image: its tag must begin with the major of spec.postgres.version"),
+
+	// The first database.
+	cluster("database postgres", set("spec/postgres/database", "postgres"), "spec.postgres.database must be a plain lower-case identifier that is not postgres, template0, template1 or pgstorage_*"),
+	cluster("database template1", set("spec/postgres/database", "template1"), "spec.postgres.database must be a plain lower-case identifier that is not postgres, template0, template1 or pgstorage_*"),
+	cluster("database of the operator", set("spec/postgres/database", "pgstorage_bench"), "spec.postgres.database must be a plain lower-case identifier that is not postgres, template0, template1 or pgstorage_*"),
+	cluster("database with a dash", set("spec/postgres/database", "my-shop"), "spec.postgres.database must be a plain lower-case identifier"),
+	cluster("database too long", set("spec/postgres/database", strings.Repeat("d", 64)), "spec.postgres.database: Too long: may not be more than 63 bytes"),
+	cluster("owner postgres", set("spec/postgres/owner", "postgres"), "spec.postgres.owner must be a plain lower-case identifier that is not postgres, streaming_replica, pg_*, cnpg_* or pgstorage_*"),
+	cluster("owner streaming_replica", set("spec/postgres/owner", "streaming_replica"), "spec.postgres.owner must be a plain lower-case identifier that is not postgres, streaming_replica, pg_*, cnpg_* or pgstorage_*"),
+	cluster("owner pg_monitor", set("spec/postgres/owner", "pg_monitor"), "spec.postgres.owner must be a plain lower-case identifier that is not postgres, streaming_replica, pg_*, cnpg_* or pgstorage_*"),
+	cluster("owner in capitals", set("spec/postgres/owner", "Shop"), "spec.postgres.owner must be a plain lower-case identifier"),
+	cluster("database changed", set("spec/postgres/database", "other"), "spec.postgres.database is immutable because only initdb uses it; create further databases with CloudNativePG's Database kind").updated(),
+	cluster("owner changed", set("spec/postgres/owner", "other"), "spec.postgres.owner is immutable because only initdb uses it; create further roles with CloudNativePG's DatabaseRole kind").updated(),
+	cluster("database removed", set("spec/postgres/database", "app"), "spec.postgres.database is immutable because only initdb uses it").with(set("spec/postgres/database", "shop")).updated(),
+	cluster("profile changed", set("spec/profile", "slow"), "spec.profile is immutable because volumes do not move between kinds of storage; create a PgStorageCluster on the other profile and replicate or restore into it").updated(),
+
+	// Volumes.
+	cluster("size with a wrong unit", set("spec/storage/size", "100GB"), "spec.storage.size must be a quantity of at least 1Gi, as 100Gi"),
+	cluster("size with a blank", set("spec/storage/size", "100 Gi"), "spec.storage.size must be a quantity of at least 1Gi, as 100Gi"),
+	cluster("size too small", set("spec/storage/size", "100Mi"), "spec.storage.size must be a quantity of at least 1Gi, as 100Gi"),
+	cluster("size as a bare number", set("spec/storage/size", 100), "spec.storage.size must be a quantity of at least 1Gi, as 100Gi"),
+	cluster("size negative", set("spec/storage/size", "-10Gi"), "spec.storage.size must be a quantity of at least 1Gi, as 100Gi"),
+	cluster("walSize with a wrong unit", set("spec/storage/walSize", "5gb"), "spec.storage.walSize must be a quantity of at least 1Gi, as 20Gi"),
+	cluster("walSize too small", set("spec/storage/walSize", "64Mi"), "spec.storage.walSize must be a quantity of at least 1Gi, as 20Gi"),
+	cluster("size shrinks", set("spec/storage/size", "5Gi"), "spec.storage.size cannot shrink: volumes only grow; create a smaller cluster and restore into it").updated(),
+	cluster("walSize shrinks", set("spec/storage/walSize", "2Gi"), "spec.storage.walSize cannot shrink: volumes only grow; create a new cluster and restore into it").with(set("spec/storage/walSize", "5Gi")).updated(),
+	cluster("walSize removed", unset("spec/storage/walSize"), "spec.storage.walSize cannot be removed: CloudNativePG cannot move WAL back onto the data volume; set it again").with(set("spec/storage/walSize", "5Gi")).updated(),
+
+	// Resources.
+	cluster("no memory", unset("spec/resources/requests/memory"), "spec.resources.requests.memory must be at least 256Mi: Postgres' memory parameters are computed from it"),
+	cluster("memory too small", set("spec/resources/requests/memory", "128Mi"), "spec.resources.requests.memory must be at least 256Mi: Postgres' memory parameters are computed from it"),
+	cluster("memory with a wrong unit", set("spec/resources/requests/memory", "1gigabyte"), "spec.resources.requests.memory must be at least 256Mi"),
+	cluster("memory as a bare number", set("spec/resources/requests/memory", 1024), "spec.resources.requests.memory must be at least 256Mi"),
+	cluster("no cpu", unset("spec/resources/requests/cpu"), "spec.resources.requests.cpu must be at least 50m: Postgres' parallelism is computed from it"),
+	cluster("cpu too small", set("spec/resources/requests/cpu", "10m"), "spec.resources.requests.cpu must be at least 50m"),
+	cluster("requests missing", set("spec/resources", map[string]any{}), "spec.resources.requests: Required value"),
+	cluster("unknown resource", set("spec/resources/requests/mem", "1Gi"), "spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"),
+	cluster("unknown limit", set("spec/resources/limits/gpu", "1"), "spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"),
+	cluster("memory limit below request", set("spec/resources/limits/memory", "512Mi"), "spec.resources.limits.memory is below spec.resources.requests.memory; raise the limit or lower the request"),
+	cluster("cpu limit below request", set("spec/resources/limits/cpu", "500m"), "spec.resources.limits.cpu is below spec.resources.requests.cpu; raise the limit or lower the request"),
+	cluster("limit with a wrong unit", set("spec/resources/limits/memory", "2GB"), "spec.resources.limits[memory]", "quantit"),
+
+	// Parameters that a CR alone refuses.
+	cluster("fsync=off", parameter("fsync", "off"), "spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"),
+	cluster("fsync=false", parameter("fsync", "false"), "spec.postgres.parameters[fsync] must stay on"),
+	cluster("fsync=no", parameter("fsync", "no"), "spec.postgres.parameters[fsync] must stay on"),
+	cluster("fsync=OFF", parameter("fsync", "OFF"), "spec.postgres.parameters[fsync] must stay on"),
+	cluster("full_page_writes=off", parameter("full_page_writes", "off"), "spec.postgres.parameters[full_page_writes] must stay on: no profile of this version proves that the storage cannot tear an 8 kB page; remove it"),
+	cluster("full_page_writes=0", parameter("full_page_writes", "0"), "spec.postgres.parameters[full_page_writes] must stay on"),
+	cluster("synchronous_commit=off under Local", parameter("synchronous_commit", "off"), "spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits"),
+	cluster("synchronous_commit=local under Quorum", parameter("synchronous_commit", "local"), "spec.postgres.parameters[synchronous_commit] is below the durability tier").with(set("spec/durability", "Quorum"), set("spec/instances", 3)),
+	cluster("synchronous_commit below a raised tier", set("spec/durability", "Local"), "spec.postgres.parameters[synchronous_commit] is below the durability tier").with(set("spec/durability", "Async"), parameter("synchronous_commit", "off")).updated(),
+	cluster("archive_command", parameter("archive_command", "/bin/true"), "spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"),
+	cluster("listen_addresses", parameter("listen_addresses", "*"), "spec.postgres.parameters has a parameter that CloudNativePG sets itself"),
+	cluster("synchronous_standby_names", parameter("synchronous_standby_names", ""), "spec.postgres.parameters has a parameter that CloudNativePG sets itself"),
+	cluster("shared_preload_libraries", parameter("shared_preload_libraries", "pg_cron"), "spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"),
+	cluster("parameter in capitals", parameter("Work_Mem", "64MB"), "spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"),
+	cluster("parameter with a dash", parameter("work-mem", "64MB"), "spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"),
+	cluster("parameter is a number", set("spec/postgres/parameters/max_connections", 100), `spec.postgres.parameters.max_connections: Invalid value: "integer": spec.postgres.parameters.max_connections in body must be of type string`),
+
+	// The inline benchmark has the rules of a PgBenchmark.
+	cluster("inline benchmark scale", set("spec/benchmark/scale", 0), "spec.benchmark.scale: Invalid value: 0: spec.benchmark.scale in body should be greater than or equal to 1"),
+	cluster("inline benchmark duration", set("spec/benchmark/duration", "5 minutes"), "spec.benchmark.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	cluster("cnpg without spec", set("spec/cnpg", map[string]any{}), "spec.cnpg.spec: Required value"),
+	cluster("cnpg spec is a list", set("spec/cnpg/spec", []string{"affinity"}), `spec.cnpg.spec: Invalid value: "array": spec.cnpg.spec in body must be of type object`),
+
+	// Profiles.
+	profile("unknown type", set("spec/type", "Ceph"), `spec.type: Unsupported value: "Ceph": supported values: "External"`),
+	profile("no type", unset("spec/type"), "spec.type: Required value"),
+	profile("union member missing", unset("spec/external"), "spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass"),
+	profile("no class", set("spec/external", map[string]any{"medium": "SSD"}), "spec.external.storageClassName: Required value"),
+	profile("empty class", set("spec/external/storageClassName", ""), "spec.external.storageClassName"),
+	profile("class in capitals", set("spec/external/storageClassName", "Fast_SSD"), "spec.external.storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"),
+	profile("class with a slash", set("spec/external/storageClassName", "fast/ssd"), "spec.external.storageClassName must be the name of a StorageClass"),
+	profile("WAL class in capitals", set("spec/external/walStorageClassName", "WAL"), "spec.external.walStorageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"),
+	profile("class too long", set("spec/external/storageClassName", strings.Repeat("c", 254)), "spec.external.storageClassName: Too long: may not be more than 253 bytes"),
+	profile("unknown medium", set("spec/external/medium", "NVMe"), `spec.external.medium: Unsupported value: "NVMe": supported values: "SSD", "HDD", "SAN"`),
+	profile("class changed", set("spec/external/storageClassName", "slow"), "spec.external.storageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it").updated(),
+	profile("WAL class changed", set("spec/external/walStorageClassName", "slow"), "spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it").with(set("spec/external/walStorageClassName", "wal")).updated(),
+	profile("WAL class added", set("spec/external/walStorageClassName", "wal"), "spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile").updated(),
+	profile("WAL class removed", unset("spec/external/walStorageClassName"), "spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile").with(set("spec/external/walStorageClassName", "wal")).updated(),
+
+	// Benchmarks.
+	benchmark("scale 0", pgbench("scale", 0), "spec.pgbench.scale: Invalid value: 0: spec.pgbench.scale in body should be greater than or equal to 1"),
+	benchmark("scale too large", pgbench("scale", 100001), "spec.pgbench.scale in body should be less than or equal to 100000"),
+	benchmark("no clients", pgbench("clients", []int{}), "spec.pgbench.clients: Invalid value: 0: spec.pgbench.clients in body should have at least 1 items"),
+	benchmark("0 clients", pgbench("clients", []int{0}), "spec.pgbench.clients[0]: Invalid value: 0: spec.pgbench.clients[0] in body should be greater than or equal to 1"),
+	benchmark("1001 clients", pgbench("clients", []int{1, 1001}), "spec.pgbench.clients[1]: Invalid value: 1001: spec.pgbench.clients[1] in body should be less than or equal to 1000"),
+	benchmark("duplicate clients", pgbench("clients", []int{4, 4}), "spec.pgbench.clients[1]: Duplicate value: 4"),
+	benchmark("17 client counts", pgbench("clients", []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}), "spec.pgbench.clients: Too many: 17: must have at most 16 items"),
+	benchmark("duration and transactions", pgbench("duration", "1m"), "spec.pgbench.transactions", "duration and transactions exclude each other: pgbench runs for a time or for a number of transactions; remove one").and(pgbench("transactions", 1000)),
+	benchmark("duration in words", pgbench("duration", "5 minutes"), "spec.pgbench.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	benchmark("duration 0s", pgbench("duration", "0s"), "spec.pgbench.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	benchmark("duration 25h", pgbench("duration", "25h"), "spec.pgbench.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	benchmark("duration in fractions", pgbench("duration", "1.5s"), "spec.pgbench.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	benchmark("duration beyond measure", pgbench("duration", "99999999999999999999h"), "spec.pgbench.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
+	benchmark("warmUp 2h", pgbench("warmUp", "2h"), "spec.pgbench.warmUp", "warmUp must be whole hours, minutes and seconds from 0s to 1h, as 30s"),
+	benchmark("warmUp in milliseconds", pgbench("warmUp", "500ms"), "spec.pgbench.warmUp", "warmUp must be whole hours, minutes and seconds from 0s to 1h, as 30s"),
+	benchmark("script and customScripts", pgbench("script", "TPCB"), "spec.pgbench.customScripts", "script and customScripts exclude each other; remove one").and(pgbench("customScripts", []any{map[string]any{"configMap": "sql", "key": "a.sql"}})),
+	benchmark("unknown script", pgbench("script", "tpcb-like"), `spec.pgbench.script: Unsupported value: "tpcb-like": supported values: "TPCB", "SimpleUpdate", "SelectOnly"`),
+	benchmark("empty customScripts", pgbench("customScripts", []any{}), "spec.pgbench.customScripts in body should have at least 1 items"),
+	benchmark("customScripts of one key", pgbench("customScripts", []any{map[string]any{"configMap": "a", "key": "x.sql"}, map[string]any{"configMap": "b", "key": "x.sql"}}), "spec.pgbench.customScripts[1]: Duplicate value"),
+	benchmark("customScripts key is a path", pgbench("customScripts", []any{map[string]any{"configMap": "sql", "key": "../a.sql"}}), "spec.pgbench.customScripts[0].key", "customScripts[].key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"),
+	benchmark("customScripts without ConfigMap", pgbench("customScripts", []any{map[string]any{"key": "a.sql"}}), "spec.pgbench.customScripts[0].configMap: Required value"),
+	benchmark("customScripts weight 0", pgbench("customScripts", []any{map[string]any{"configMap": "sql", "key": "a.sql", "weight": 0}}), "spec.pgbench.customScripts[0].weight in body should be greater than or equal to 1"),
+	benchmark("bad protocol", pgbench("protocol", "simple"), `spec.pgbench.protocol: Unsupported value: "simple": supported values: "Simple", "Extended", "Prepared"`),
+	benchmark("maxTries 0", pgbench("maxTries", 0), "spec.pgbench.maxTries: Invalid value: 0: spec.pgbench.maxTries in body should be greater than or equal to 1"),
+	benchmark("repeats 21", pgbench("repeats", 21), "spec.pgbench.repeats: Invalid value: 21: spec.pgbench.repeats in body should be less than or equal to 20"),
+	benchmark("rate 0", pgbench("rate", 0), "spec.pgbench.rate: Invalid value: 0: spec.pgbench.rate in body should be greater than or equal to 1"),
+	benchmark("jobs 257", pgbench("jobs", 257), "spec.pgbench.jobs in body should be less than or equal to 256"),
+	benchmark("transactions 0", pgbench("transactions", 0), "spec.pgbench.transactions in body should be greater than or equal to 1"),
+	benchmark("bad integrity", pgbench("integrity", "None"), `spec.pgbench.integrity: Unsupported value: "None": supported values: "Full", "Basic"`),
+	benchmark("bad cleanup", pgbench("cleanup", "Later"), `spec.pgbench.cleanup: Unsupported value: "Later": supported values: "Always", "OnSuccess", "Never"`),
+	benchmark("spec changed", pgbench("scale", 20), "spec is immutable because a PgBenchmark is one run; create another PgBenchmark").updated(),
+	benchmark("cluster changed", set("spec/cluster", "other"), "spec is immutable because a PgBenchmark is one run; create another PgBenchmark").updated(),
+
+	// What facts decide.
+	cluster("unknown profile", set("spec/profile", "nowhere"), `spec.profile: PgStorageProfile "nowhere" does not exist; create it, or see kubectl get pgsp for those that do`).condition(),
+	profile("class that does not exist", set("spec/external/storageClassName", "nowhere"), "StorageClass nowhere does not exist; create it, or make a profile that names one of kubectl get storageclass").condition(),
+	benchmark("cluster that does not exist", set("spec/cluster", "nowhere"), "spec.cluster: PgStorageCluster nowhere does not exist in namespace", "create it, or see kubectl -n").condition(),
+	cluster("unknown parameter", parameter("wrk_mem", "64MB"), "spec.postgres.parameters[wrk_mem]: PostgreSQL 17 has no such parameter; did you mean work_mem? Else remove it").condition(),
+	cluster("parameter of a newer version", parameter("io_method", "worker"), "spec.postgres.parameters[io_method]: PostgreSQL 17 has no such parameter; ").condition(),
+	cluster("parameter fixed by CloudNativePG", parameter("restart_after_crash", "on"), "spec.postgres.parameters[restart_after_crash]: CloudNativePG sets it itself and takes no other value; remove it").condition(),
+	cluster("ssl_ca_file of another kind", parameter("ssl_crl_file", "/tmp/crl"), "spec.postgres.parameters[ssl_crl_file]: CloudNativePG sets it itself and takes no other value; remove it").condition(),
+	cluster("ALTER SYSTEM by parameter", parameter("allow_alter_system", "on"), "spec.postgres.parameters[allow_alter_system]: ALTER SYSTEM is off so that the cluster runs as declared; remove it").condition(),
+	cluster("parameter that only reports", parameter("block_size", "8192"), "spec.postgres.parameters[block_size]: Postgres reports it and does not let it be set; remove it").condition(),
+	cluster("parameter with a wrong unit", parameter("work_mem", "64mb"), `spec.postgres.parameters[work_mem]: "64mb" has an unknown unit; use one of the units B, kB, MB, GB, TB (case matters)`).condition(),
+	cluster("time with a wrong unit", parameter("checkpoint_timeout", "5m"), `spec.postgres.parameters[checkpoint_timeout]: "5m" has an unknown unit; use one of the units us, ms, s, min, h, d (case matters)`).condition(),
+	cluster("parameter out of range", parameter("max_connections", "0"), `spec.postgres.parameters[max_connections]: "0" is outside 1 to 262143`).condition(),
+	cluster("parameter that is no boolean", parameter("autovacuum", "perhaps"), `spec.postgres.parameters[autovacuum]: "perhaps" is not a boolean; use on or off`).condition(),
+	cluster("parameter that is no choice", parameter("wal_compression", "brotli"), `spec.postgres.parameters[wal_compression]: "brotli" is not one of `).condition(),
+	cluster("shared_buffers beyond memory", parameter("shared_buffers", "900MB"), "spec.postgres.parameters[shared_buffers]: 900MB leaves too little of the 1", "of memory for connections; use at most 768", "(three quarters), or raise spec.resources.requests.memory").condition(),
+	cluster("memory that cannot hold shared_buffers", set("spec/resources/requests/memory", "512Mi"), "spec.postgres.parameters[shared_buffers]", "or raise spec.resources.requests.memory").with(parameter("shared_buffers", "600MB")).condition(),
+	cluster("work_mem beyond memory", parameter("work_mem", "2GB"), "spec.postgres.parameters[work_mem]: 2GB is not below the 1", "of memory; lower it, or raise spec.resources.requests.memory").condition(),
+	cluster("max_wal_size beyond the volume", parameter("max_wal_size", "20GB"), "spec.postgres.parameters[max_wal_size]: 20GB is not below the 10", "volume that WAL is on; lower it, or ask for a larger volume in spec.storage").condition(),
+	cluster("max_wal_size below two segments", parameter("max_wal_size", "16MB"), "spec.postgres.parameters[max_wal_size]: 16MB is below two WAL segments; use at least 32MB").condition(),
+	cluster("reserved connections", parameter("superuser_reserved_connections", "100"), "spec.postgres.parameters[superuser_reserved_connections]: 100 leaves no connection for users", "raise max_connections or reserve fewer").with(parameter("max_connections", "50")).condition(),
+	cluster("wal_level=minimal", parameter("wal_level", "minimal"), "spec.postgres.parameters[wal_level]: minimal is unsafe: archiving and standbys need replica or logical; remove it, or set logical or replica").condition(),
+	cluster("zero_damaged_pages", parameter("zero_damaged_pages", "true"), "spec.postgres.parameters[zero_damaged_pages]: on is unsafe: damaged pages are erased instead of reported; remove it, and restore from a backup").condition(),
+	cluster("ignore_checksum_failure", parameter("ignore_checksum_failure", "on"), "spec.postgres.parameters[ignore_checksum_failure]: on is unsafe: corrupt pages are read as if they were good and can spread; remove it, and restore from a backup").condition(),
+	cluster("too few wal senders", parameter("max_wal_senders", "2"), "spec.postgres.parameters[max_wal_senders]: 2 is too few: 1 instances and backups need at least 3; raise or remove it").condition(),
+	cluster("too few workers", parameter("max_worker_processes", "1"), "spec.postgres.parameters[max_worker_processes]: 1 is too few: replication and parallel queries share these; use at least 8, or remove it").condition(),
+
+	// What the escape hatch does not open.
+	hatch("instances", 3, "set spec.instances"),
+	hatch("imageName", "registry.example/postgresql:17", "set spec.postgres.version or spec.postgres.image"),
+	hatch("imageCatalogRef", map[string]any{"name": "c", "major": 17}, "set spec.postgres.image: the version decides which parameters exist"),
+	hatch("storage", map[string]any{"size": "1Gi"}, "set spec.profile and spec.storage.size"),
+	hatch("walStorage", map[string]any{"size": "1Gi"}, "set spec.storage.walSize"),
+	hatch("resources", map[string]any{}, "set spec.resources: parameters are computed from it"),
+	hatch("minSyncReplicas", 1, "set spec.durability"),
+	hatch("maxSyncReplicas", 1, "set spec.durability"),
+	hatch("postgresql.parameters", map[string]any{"fsync": "off"}, "set spec.postgres.parameters, which are checked"),
+	hatch("postgresql.synchronous", map[string]any{"number": 1}, "set spec.durability"),
+	hatch("postgresql.syncReplicaElectionConstraint", map[string]any{"enabled": true}, "set spec.durability; it narrows which standbys may acknowledge"),
+	hatch("postgresql.enableAlterSystem", true, "ALTER SYSTEM would change parameters behind the checks; set spec.postgres.parameters"),
+	hatch("bootstrap.initdb.database", "other", "set spec.postgres.database"),
+	hatch("bootstrap.initdb.owner", "other", "set spec.postgres.owner"),
+	hatch("bootstrap.initdb.dataChecksums", false, "data checksums are always on"),
+	hatch("bootstrap.initdb.options", []string{"--no-sync"}, "initdb's options could turn checksums or fsync off; set the single fields of bootstrap.initdb"),
+	hatch("replica", map[string]any{"enabled": true}, "a replica cluster follows another primary, whose durability tier this object could not state"),
+	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
+	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
+	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
+}
+
+// hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
+func hatch(path string, value any, remedy string) row {
+	return cluster("override "+path, override(path, value), "spec.cnpg.spec."+path+": not open to overrides: "+remedy).condition()
+}
