@@ -22,7 +22,7 @@ type Result struct {
 	MaxTries int `json:"maxTries,omitempty"`
 
 	// Duration of a run by time; PerClient transactions of a run by number.
-	Duration  time.Duration `json:"duration,omitempty"`
+	Duration  time.Duration `json:"durationNanoseconds,omitempty"`
 	PerClient int64         `json:"transactionsPerClient,omitempty"`
 
 	Counts

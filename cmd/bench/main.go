@@ -1,0 +1,140 @@
+// Command bench runs a PgBenchmark in a container of Postgres, beside pgbench.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
+)
+
+const usage = `usage:
+  bench copy DEST                                   copy this program, for an init container
+  bench run --spec FILE --namespace NS --name NAME  run a benchmark and report it
+
+run connects as PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE say, checks with
+PGSTORAGE_CHECK_USER and PGSTORAGE_CHECK_PASSWORD where they are set, and prints
+every run as JSON at the end. It exits with 0 after a benchmark that succeeded, with
+1 after one that failed, and with 2 when it was called wrongly.
+`
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// errUsage is a call that names no benchmark.
+var errUsage = errors.New("wrong usage")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	err := dispatch(ctx, os.Args[1:])
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	if errors.Is(err, errUsage) {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(exitUsage)
+	}
+	os.Exit(exitFailed)
+}
+
+func dispatch(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "copy":
+		return copySelf(args[1])
+	case len(args) > 0 && args[0] == "run":
+		return run(ctx, args[1:])
+	}
+	return errUsage
+}
+
+// copySelf under another name first: the container that runs it must never see
+// half of it.
+func copySelf(dest string) (err error) {
+	in, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(filepath.Clean(dest)+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return errors.Join(fmt.Errorf("copy: %w", err), out.Close())
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	return os.Rename(out.Name(), dest)
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	file := flags.String("spec", "", "")
+	namespace := flags.String("namespace", "", "")
+	name := flags.String("name", "", "")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if *file == "" || *namespace == "" || *name == "" || flags.NArg() > 0 {
+		return errUsage
+	}
+	reporter, err := inCluster(*namespace, *name)
+	if err != nil {
+		return err
+	}
+	runner := &benchrun.Runner{
+		Reporter:      reporter,
+		Attempt:       os.Getenv("POD_UID"),
+		CheckUser:     os.Getenv(benchrun.EnvCheckUser),
+		CheckPassword: os.Getenv(benchrun.EnvCheckPassword),
+		Processors:    runtime.GOMAXPROCS(0),
+		Clock:         clock.RealClock{},
+		Log:           slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Connecting:    benchrun.Connecting,
+	}
+	if runner.WorkDir, err = os.Getwd(); err != nil {
+		return fmt.Errorf("working directory: %w", err)
+	}
+	raw, err := os.ReadFile(*file)
+	if err != nil {
+		return runner.Refuse(ctx, fmt.Errorf("specification of the benchmark: %w", err))
+	}
+	if runner.Spec, err = spec.Parse(raw); err != nil {
+		return runner.Refuse(ctx, err)
+	}
+	outcome, err := runner.Run(ctx)
+	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(outcome))
+}
+
+func inCluster(namespace, name string) (benchrun.Reporter, error) {
+	config, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, fmt.Errorf("API server: %w", err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("API server: %w", err)
+	}
+	return benchrun.StatusReporter{Client: client, Namespace: namespace, Name: name}, nil
+}

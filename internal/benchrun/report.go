@@ -1,0 +1,89 @@
+package benchrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
+)
+
+// Report is status.run of a PgBenchmark.
+type Report = v1alpha1.BenchmarkRun
+
+// Reporter takes a Report to where it is read.
+type Reporter interface {
+	Report(ctx context.Context, report Report) error
+}
+
+// Phases of a Report.
+const (
+	PhaseInitialising      = "Initialising"
+	PhaseWarmingUp         = "WarmingUp"
+	PhaseRunning           = "Running"
+	PhaseCheckingIntegrity = "CheckingIntegrity"
+	PhaseSucceeded         = "Succeeded"
+	PhaseFailed            = "Failed"
+)
+
+// Reasons of a failed Report.
+const (
+	ReasonFailed             = "Failed"
+	ReasonIntegrityFailed    = "IntegrityFailed"
+	ReasonDurabilityMismatch = "DurabilityMismatch"
+	ReasonInterrupted        = "Interrupted"
+)
+
+// Results of an integrity check.
+const (
+	Passed = "Passed"
+	Failed = "Failed"
+	NotRun = "NotRun"
+)
+
+// Names of the integrity checks.
+const (
+	CheckChecksums  = "Checksums"
+	CheckInvariants = "Invariants"
+	CheckAmcheck    = "Amcheck"
+)
+
+// Outcome of a benchmark: the last Report and every run behind its medians.
+type Outcome struct {
+	Report Report `json:"report"`
+	Runs   []Run  `json:"runs"`
+}
+
+// Run of pgbench.
+type Run struct {
+	Repeat  int             `json:"repeat"`
+	Clients int             `json:"clients"`
+	Result  *pgbench.Result `json:"result"`
+	// Log of the transactions, of which SamplingRate was written.
+	Log          pgbench.LogSummary `json:"log"`
+	SamplingRate float64            `json:"samplingRate"`
+	// Before and After the run, as the server had it.
+	Before Durability `json:"before"`
+	After  Durability `json:"after"`
+}
+
+// Failure is a benchmark that failed for a Reason.
+type Failure struct {
+	Reason string
+	Err    error
+}
+
+func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Err) }
+
+// Unwrap gives the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// failure of any error: what carries no reason of its own is just Failed.
+func failure(err error) *Failure {
+	var f *Failure
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Failure{Reason: ReasonFailed, Err: err}
+}

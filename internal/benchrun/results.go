@@ -1,0 +1,78 @@
+package benchrun
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// Bounds of what a status holds: it is an object in etcd, not an archive.
+const (
+	maxSQL        = 200
+	maxStatements = 40
+)
+
+// summarise makes one result of each client count, in the order of counts: its
+// median run by TPS, the lower one of the two in the middle, so that all figures
+// are of one run that took place.
+func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
+	var results []v1alpha1.BenchmarkResult
+	for _, clients := range counts {
+		var same []Run
+		var all []string
+		for _, r := range runs {
+			if r.Clients == int(clients) {
+				same, all = append(same, r), append(all, decimals(r.Result.TPS, 2))
+			}
+		}
+		if len(same) == 0 {
+			continue
+		}
+		slices.SortStableFunc(same, func(a, b Run) int { return cmp.Compare(a.Result.TPS, b.Result.TPS) })
+		result := figures(same[(len(same)-1)/2])
+		result.TPSOfRuns = all
+		results = append(results, result)
+	}
+	return results
+}
+
+func figures(run Run) v1alpha1.BenchmarkResult {
+	r := run.Result
+	result := v1alpha1.BenchmarkResult{
+		Clients:        int32(run.Clients),
+		Jobs:           int32(r.Threads),
+		TPS:            decimals(r.TPS, 2),
+		LatencyAverage: decimals(r.LatencyAvg, 3),
+		LatencyStddev:  decimals(r.LatencyStddev, 3),
+		Transactions:   r.Transactions,
+		Failed:         r.Failed,
+		Retried:        r.Retried,
+	}
+	if run.Log.Processed > 0 {
+		result.LatencyP50 = decimals(run.Log.P50, 3)
+		result.LatencyP95 = decimals(run.Log.P95, 3)
+		result.LatencyP99 = decimals(run.Log.P99, 3)
+	}
+	for _, s := range r.AllStatements() {
+		if len(result.Statements) == maxStatements {
+			break
+		}
+		result.Statements = append(result.Statements, v1alpha1.StatementLatency{
+			SQL: shorten(s.SQL, maxSQL), LatencyAverage: decimals(s.LatencyMs, 3), Failures: s.Failures, Retries: s.Retries,
+		})
+	}
+	return result
+}
+
+func decimals(f float64, n int) string { return strconv.FormatFloat(f, 'f', n, 64) }
+
+// shorten to so many characters, whole ones.
+func shorten(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return string(runes)
+	}
+	return string(runes[:n])
+}
