@@ -126,6 +126,7 @@ type PgStorageClusterSpec struct {
 }
 
 // PostgresSpec chooses Postgres.
+// +kubebuilder:validation:XValidation:rule="!has(self.image) || !self.version.matches('^1[4-8]([.][0-9]{1,2})?$') || self.image.split('@')[0].matches(':' + self.version.split('.')[0] + '([^0-9/:][^/:]*)?$')",message="spec.postgres.image: its tag must begin with the major of spec.postgres.version, because CloudNativePG reads the major from the tag; change the tag or the version",fieldPath=".image"
 type PostgresSpec struct {
 	// version of PostgreSQL: a major ("17") or major.minor ("17.6"), from 14 to
 	// 18. Lowering the major is refused; raising it is CloudNativePG's offline
@@ -169,8 +170,8 @@ type PostgresSpec struct {
 	// (fsync=off, full_page_writes=off, synchronous_commit below the tier).
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
-	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'] in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
-	// +kubebuilder:validation:XValidation:rule="!('full_page_writes' in self) || self['full_page_writes'] in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[full_page_writes] must stay on: no profile of this version proves that the storage cannot tear an 8 kB page; remove it"
+	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
+	// +kubebuilder:validation:XValidation:rule="!('full_page_writes' in self) || self['full_page_writes'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[full_page_writes] must stay on: no profile of this version proves that the storage cannot tear an 8 kB page; remove it"
 	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['archive_mode','archive_command','restore_command','archive_cleanup_command','primary_conninfo','primary_slot_name','synchronous_standby_names','listen_addresses','port','data_directory','config_file','hba_file','ident_file','ssl','ssl_cert_file','ssl_key_file','ssl_ca_file','unix_socket_directories','cluster_name','hot_standby','logging_collector','log_destination','log_directory','log_filename','recovery_target','recovery_min_apply_delay'])",message="spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"
 	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
@@ -203,9 +204,10 @@ type ClusterResources struct {
 	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too.
 	// +required
 	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be at least 256Mi: Postgres' memory parameters are computed from it"
-	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be at least 50m: Postgres' parallelism is computed from it"
+	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: Postgres' memory parameters are computed from it"
+	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: Postgres' parallelism is computed from it"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, isQuantity(string(self[k])))",message="spec.resources.requests must be quantities, as 500m or 2Gi"
 	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 
 	// limits bound each instance. Set memory's limit equal to its request so that
@@ -213,6 +215,7 @@ type ClusterResources struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, isQuantity(string(self[k])))",message="spec.resources.limits must be quantities, as 500m or 2Gi"
 	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
