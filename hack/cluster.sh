@@ -78,8 +78,8 @@ network() {
 load() {
 	local image
 	for image in "$@"; do
-		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q | grep -qxF "$image" && continue
-		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q | grep -qxF "docker.io/$image" && continue
+		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q 2>/dev/null | grep -qxF "$image" && continue
+		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q 2>/dev/null | grep -qxF "docker.io/$image" && continue
 		logged "load-$(tr '/:' '--' <<<"$image")" timeout 300 kind load docker-image --name "$NAME" "$image"
 	done
 }
@@ -104,8 +104,8 @@ cloudnative_pg() {
 }
 
 up() {
-	"$REPO/hack/docker.sh" start
 	prefetch
+	"$REPO/hack/docker.sh" start
 	tools
 	local image=
 	published registry.k8s.io || image=$("$REPO/hack/node-image.sh")

@@ -6,7 +6,8 @@
 #   hack/docker.sh stop    ends ours, and what it left on the network
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-DOCKER=$CACHE/docker/$DOCKER_DEBIAN
+# The last number changes with what is unpacked.
+DOCKER=$CACHE/docker/$DOCKER_DEBIAN-1
 DATA=$CACHE/docker/data
 SOCKET=$RUN/docker.sock
 PIDFILE=$RUN/docker.pid
@@ -34,7 +35,7 @@ unpack() {
 	options=(-q -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
 		-o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=/dev/null -o APT::Sandbox::User=root)
 	timeout 300 apt-get "${options[@]}" update
-	(cd "$state/debs" && timeout 300 apt-get "${options[@]}" download docker.io docker-cli containerd tini runc)
+	(cd "$state/debs" && timeout 300 apt-get "${options[@]}" download docker.io docker-cli containerd tini)
 	for d in "$state"/debs/*.deb; do dpkg -x "$d" "$1"; done
 	rm -rf "$state"
 }
@@ -62,7 +63,9 @@ forget_dead() {
 }
 
 daemon() {
-	export PATH=$DOCKER/usr/sbin:$DOCKER/usr/bin:$PATH
+	# That Debian's runc wants a newer C library, so it is the one we build.
+	PATH=$("$REPO/hack/kubernetes.sh" node):$DOCKER/usr/sbin:$DOCKER/usr/bin:$PATH
+	export PATH
 	# A bridge of our own: without one dockerd would take docker0 for its own.
 	ip link show "$BRIDGE" >/dev/null 2>&1 || ip link add "$BRIDGE" type bridge
 	ip addr replace "$BRIDGE_NET.1/24" dev "$BRIDGE"

@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # The last number changes with this file.
-IMAGE=pgstorage.local/node:$KUBERNETES_VERSION-1
+IMAGE=pgstorage.local/node:$KUBERNETES_VERSION-2
 eval "$("$REPO/hack/docker.sh" env)"
 
 if docker image inspect "$IMAGE" >/dev/null 2>&1; then
@@ -88,7 +88,7 @@ node_root() {
 		jq '.hooks.createContainer += [{"path":"/kind/bin/mount-product-files.sh"}] | del(.process.rlimits)' >"$n/etc/containerd/cri-base.json"
 	sed -i "s#/pause:[0-9.]*\"#/pause:$PAUSE_VERSION\"#" "$n/etc/containerd/config.toml"
 	# hack/cluster.sh makes the StorageClass; kind wants a manifest here.
-	printf 'apiVersion: v1\nkind: List\nitems: []\n' >"$n/kind/manifests/default-storage.yaml"
+	printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: local-path-storage}\n' >"$n/kind/manifests/default-storage.yaml"
 }
 
 # preload imports the control plane's images into the node's own containerd.
