@@ -7,6 +7,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
 )
@@ -23,6 +24,10 @@ func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) (*cor
 		WithData(map[string]string{specFile: string(raw)}), nil
 }
 
-func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) any {
-	return map[string]any{"scale": b.Spec.Pgbench.Scale, "cluster": b.Spec.Cluster}
+func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) spec.Spec {
+	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir}
+	if target != nil {
+		out.Durability = target.Spec.Durability
+	}
+	return out
 }
