@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -243,4 +247,73 @@ func startManager(t *testing.T) {
 			t.Errorf("manager ended: %v", err)
 		}
 	})
+}
+
+// TestAnUnchangedBaseMakesADatabase is the other half of the table: without its
+// mutation, nothing of a row keeps a database from being made.
+func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t)
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "control"}, Provisioner: "example.com/none"}
+	if err := c.Create(t.Context(), class); err != nil {
+		t.Fatal(err)
+	}
+	p := base(t, "PgStorageProfile", set("metadata/name", "control"), set("spec/external/storageClassName", "control"))
+	if err := c.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	object := base(t, "PgStorageCluster", set("spec/profile", "control"))
+	place(object, namespace(t, c))
+	if err := c.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(object), &cnpgv1.Cluster{})
+		return err == nil, client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		t.Errorf("no database was made: %v", err)
+	}
+}
+
+// TestEveryRuleHasARow: a CEL rule that no row of the table breaks may say
+// anything, or nothing.
+func TestEveryRuleHasARow(t *testing.T) {
+	rules := 0
+	check := func(path string, s schema) {
+		for _, rule := range s.XValidations {
+			rules++
+			shown := slices.ContainsFunc(rows, func(r row) bool {
+				return slices.ContainsFunc(r.says, func(s string) bool { return strings.Contains(rule.Message, s) })
+			})
+			if !shown {
+				t.Errorf("%s: no row shows %q", path, rule.Message)
+			}
+		}
+	}
+	for _, crd := range crds(t) {
+		for _, version := range crd.Spec.Versions {
+			check(crd.Spec.Names.Kind, *version.Schema.OpenAPIV3Schema)
+		}
+	}
+	walk(t, check)
+	t.Logf("%d rules are shown", rules)
+}
+
+// TestEveryRefusedOverrideHasARow reads the fields that the escape hatch refuses
+// from the source that lists them.
+func TestEveryRefusedOverrideHasARow(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(apiserver.Root(), "internal", "component", "cnpg", "overrides.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := regexp.MustCompile(`(?m)^\t"([a-zA-Z.]+)": +"`).FindAllStringSubmatch(string(source), -1)
+	if len(paths) < 20 {
+		t.Errorf("only %d refused fields were found in the source", len(paths))
+	}
+	for _, path := range paths {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.name == "override "+path[1] }) {
+			t.Errorf("no row for spec.cnpg.spec.%s", path[1])
+		}
+	}
 }

@@ -156,8 +156,7 @@ func namespace(t testing.TB, c client.Client) string {
 	return ns.Name
 }
 
-// place gives an object a name of its own row and the namespace that its kind
-// lives in.
+// place gives an object its namespace, where its kind has one.
 func place(object *unstructured.Unstructured, ns string) {
 	if object.GetKind() != "PgStorageProfile" {
 		object.SetNamespace(ns)

@@ -21,7 +21,7 @@ type ExternalProfileApplyConfiguration struct {
 	// medium is the class of disk beneath the class, which no StorageClass tells:
 	// SSD (also NVMe and cloud SSD volumes), HDD, or SAN. It decides
 	// random_page_cost (SSD and SAN 1.1, HDD 4) and effective_io_concurrency
-	// (SSD 200, HDD 2, SAN 300) by pgtune's rules.
+	// (SSD 200, HDD 2, SAN 300) by pgtune's rules. Default: SSD.
 	Medium *apiv1alpha1.StorageMedium `json:"medium,omitempty"`
 }
 
