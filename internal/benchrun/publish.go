@@ -2,6 +2,7 @@ package benchrun
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -47,14 +48,18 @@ func (p *publisher) publish(r Report) {
 	p.newest <- r
 }
 
-// close sends the last report and returns when it has arrived, or when ctx of
-// startPublisher or of close ends.
-func (p *publisher) close(ctx context.Context, r Report) {
+// errLost is a benchmark whose last report did not arrive.
+var errLost = errors.New("the last report did not arrive")
+
+// close sends the last report and returns when it has arrived, or when ctx ends.
+func (p *publisher) close(ctx context.Context, r Report) error {
 	p.publish(r)
 	close(p.last)
 	select {
 	case <-p.done:
+		return nil
 	case <-ctx.Done():
+		return errLost
 	}
 }
 

@@ -13,9 +13,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 )
 
-// lastReportTimeout bounds the last report: the kubelet gives a pod that it stops
-// 15 seconds, and pgbench may have taken 5 of them.
-const lastReportTimeout = 8 * time.Second
+// How long the last report is tried. When the runner is told to stop, the kubelet
+// gives its pod 15 seconds, of which pgbench may have taken 5.
+const (
+	lastReportPatience = 10 * time.Minute
+	lastReportHaste    = 8 * time.Second
+)
 
 // Runner carries out one benchmark.
 type Runner struct {
@@ -82,14 +85,28 @@ func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, 
 	}
 	b.conclude(err)
 
-	last, cancel := context.WithTimeout(reporting, lastReportTimeout)
-	defer cancel()
-	p.close(last, b.report)
 	outcome := Outcome{Report: b.report, Runs: b.runs}
+	lost := r.lastReport(ctx, reporting, p, b.report)
 	if err != nil {
-		return outcome, failure(err)
+		return outcome, errors.Join(failure(err), lost)
 	}
-	return outcome, nil
+	return outcome, lost
+}
+
+// lastReport is the one that counts, so it is tried for long, unless the runner
+// has been told to stop.
+func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report Report) error {
+	last, cancel := context.WithTimeout(reporting, lastReportPatience)
+	defer cancel()
+	hurry := context.AfterFunc(ctx, func() {
+		select {
+		case <-r.Clock.After(lastReportHaste):
+			cancel()
+		case <-last.Done():
+		}
+	})
+	defer hurry()
+	return p.close(last, report)
 }
 
 func (r *run) conclude(err error) {
