@@ -279,9 +279,14 @@ func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
 // TestEveryRuleHasARow: a CEL rule that no row of the table breaks may say
 // anything, or nothing.
 func TestEveryRuleHasARow(t *testing.T) {
+	// One type of profile exists, so there is no other to change to.
+	unreachable := "spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
 	rules := 0
 	check := func(path string, s schema) {
 		for _, rule := range s.XValidations {
+			if rule.Message == unreachable && len(s.Enum) == 1 {
+				continue
+			}
 			rules++
 			shown := slices.ContainsFunc(rows, func(r row) bool {
 				return slices.ContainsFunc(r.says, func(s string) bool { return strings.Contains(rule.Message, s) })

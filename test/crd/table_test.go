@@ -172,7 +172,7 @@ var rows = []row{
 	profile("no type", unset("spec/type"), "spec.type: Required value"),
 	profile("union member missing", unset("spec/external"), "spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass"),
 	profile("no class", set("spec/external", map[string]any{"medium": "SSD"}), "spec.external.storageClassName: Required value"),
-	profile("empty class", set("spec/external/storageClassName", ""), "spec.external.storageClassName"),
+	profile("empty class", set("spec/external/storageClassName", ""), "spec.external.storageClassName in body should be at least 1 chars long"),
 	profile("class in capitals", set("spec/external/storageClassName", "Fast_SSD"), "spec.external.storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"),
 	profile("class with a slash", set("spec/external/storageClassName", "fast/ssd"), "spec.external.storageClassName must be the name of a StorageClass"),
 	profile("WAL class in capitals", set("spec/external/walStorageClassName", "WAL"), "spec.external.walStorageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"),
