@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-	batchv1 "k8s.io/api/batch/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
@@ -21,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
@@ -42,17 +41,19 @@ type Options struct {
 }
 
 // CacheOptions hold only objects that the operator made, whatever else the
-// cluster holds, without the managed fields that nothing here reads.
+// cluster holds, without the managed fields that nothing here reads. The filter
+// is the default, not one for each kind, because a kind that is named here must
+// exist when the manager starts, and foreign CRDs may come later.
 func CacheOptions() cache.Options {
-	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{naming.LabelManagedBy: naming.ManagedBy})}
+	all := cache.ByObject{Label: labels.Everything()}
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform:     cache.TransformStripManagedFields(),
+		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{naming.LabelManagedBy: naming.ManagedBy}),
 		ByObject: map[client.Object]cache.ByObject{
-			&cnpgv1.Cluster{}:          ours,
-			&cnpgv1.Database{}:         ours,
-			&cnpgv1.DatabaseRole{}:     ours,
-			&monitoringv1.PodMonitor{}: ours,
-			&batchv1.Job{}:             ours,
+			&v1alpha1.PgStorageProfile{}: all,
+			&v1alpha1.PgStorageCluster{}: all,
+			&v1alpha1.PgBenchmark{}:      all,
+			&storagev1.StorageClass{}:    all,
 		},
 	}
 }
