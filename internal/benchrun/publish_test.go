@@ -119,10 +119,11 @@ func TestReportThatNeverEndsHoldsNothingUp(t *testing.T) {
 		if err := p.close(last, Report{Percent: 100}); !errors.Is(err, errLost) {
 			t.Errorf("want errLost, got %v", err)
 		}
+		cancel()
+		synctest.Wait()
 		if c.tries < 3 {
 			t.Errorf("%d tries in a minute", c.tries)
 		}
-		cancel()
 	})
 }
 

@@ -81,17 +81,21 @@ func (s Spec) validate() error {
 	if _, err := Protocol(s.Pgbench.Protocol); err != nil {
 		errs = append(errs, err)
 	}
-	for _, d := range []string{s.Pgbench.Duration, s.Pgbench.WarmUp} {
-		if parsed, err := time.ParseDuration(d); d != "" && (err != nil || parsed < 0 || parsed%time.Second != 0) {
-			errs = append(errs, fmt.Errorf("%q is not a duration of whole seconds", d))
-		}
-	}
+	errs = append(errs, wholeSeconds(s.Pgbench.Duration), wholeSeconds(s.Pgbench.WarmUp))
 	for _, n := range s.Pgbench.Clients {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("clients must be at least 1, not %d", n))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func wholeSeconds(s string) error {
+	d, err := time.ParseDuration(s)
+	if s != "" && (err != nil || d < 0 || d%time.Second != 0) {
+		return fmt.Errorf("%q is not a duration of whole seconds", s)
+	}
+	return nil
 }
 
 // Duration of each run; zero where it is by transactions.
