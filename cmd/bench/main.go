@@ -74,7 +74,7 @@ func copySelf(dest string) (err error) {
 		return fmt.Errorf("copy: %w", err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.OpenFile(filepath.Clean(dest)+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	out, err := os.OpenFile(filepath.Clean(dest)+".part", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755) //nolint:gosec // a program, for the other container
 	if err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
@@ -84,7 +84,7 @@ func copySelf(dest string) (err error) {
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	return os.Rename(out.Name(), dest)
+	return os.Rename(out.Name(), dest) //nolint:gosec // whoever calls it names the file
 }
 
 func run(ctx context.Context, args []string) error {

@@ -88,7 +88,7 @@ func (r *run) warmUp(ctx context.Context) error {
 func (r *run) measure(ctx context.Context) error {
 	for repeat := range int(r.Spec.Pgbench.Repeats) {
 		for _, clients := range r.Spec.Pgbench.Clients {
-			done, err := r.once(ctx, int(clients))
+			done, err := r.once(ctx, clients)
 			if err != nil {
 				return fmt.Errorf("run %d of %d with %d clients: %w", len(r.runs)+1, r.budget.runs, clients, err)
 			}
@@ -102,7 +102,7 @@ func (r *run) measure(ctx context.Context) error {
 }
 
 // once is one run, with the durability proved on both sides of it.
-func (r *run) once(ctx context.Context, clients int) (done Run, err error) {
+func (r *run) once(ctx context.Context, clients int32) (done Run, err error) {
 	done.Clients = clients
 	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, clients))
 	if done.Before, err = r.durability(ctx); err != nil {
@@ -111,7 +111,7 @@ func (r *run) once(ctx context.Context, clients int) (done Run, err error) {
 	if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
 		return done, err
 	}
-	o, err := r.options(clients)
+	o, err := r.options(int(clients))
 	if err != nil {
 		return done, err
 	}
@@ -120,7 +120,7 @@ func (r *run) once(ctx context.Context, clients int) (done Run, err error) {
 	if done.Result, err = r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs)); err != nil {
 		return done, err
 	}
-	r.rate, r.rateClients = done.Result.TPS, clients
+	r.rate, r.rateClients = done.Result.TPS, o.Clients
 	if done.After, err = r.durability(ctx); err != nil {
 		return done, err
 	}

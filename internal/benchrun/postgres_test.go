@@ -68,7 +68,7 @@ func postgresBin(t *testing.T) string {
 func startPostgres(t *testing.T) *postgres {
 	t.Helper()
 	bin := postgresBin(t)
-	dir, err := os.MkdirTemp("", "pg")
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // t.TempDir is too long for a socket, and ends with the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func (p *postgres) sql(t *testing.T, database string, statements ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background())
+	defer func() { _ = conn.Close(context.Background()) }()
 	for _, s := range statements {
 		if _, err := conn.Exec(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)

@@ -50,7 +50,7 @@ func (c command) run(ctx context.Context) (string, error) {
 		ctx, cancel = context.WithTimeoutCause(ctx, c.timeout, fmt.Errorf("%s did not end within %s", filepath.Base(c.path), c.timeout))
 		defer cancel()
 	}
-	cmd := exec.CommandContext(ctx, c.path, c.args...)
+	cmd := exec.CommandContext(ctx, c.path, c.args...) //nolint:gosec // pgbench or pg_amcheck, without a shell
 	cmd.Dir, cmd.Env = c.dir, c.env
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
@@ -108,8 +108,7 @@ func (c command) failed(ctx context.Context, err error, said []string) error {
 		err = context.Cause(ctx)
 	}
 	p := &programError{program: filepath.Base(c.path), said: said, err: err}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		p.code = exit.ExitCode()
 	}
 	return p

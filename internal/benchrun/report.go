@@ -58,7 +58,7 @@ type Outcome struct {
 // Run of pgbench.
 type Run struct {
 	Repeat  int             `json:"repeat"`
-	Clients int             `json:"clients"`
+	Clients int32           `json:"clients"`
 	Result  *pgbench.Result `json:"result"`
 	// Log of the transactions, of which SamplingRate was written.
 	Log          pgbench.LogSummary `json:"log"`
@@ -81,8 +81,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // failure of any error: what carries no reason of its own is just Failed.
 func failure(err error) *Failure {
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
 	return &Failure{Reason: ReasonFailed, Err: err}

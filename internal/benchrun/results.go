@@ -23,7 +23,7 @@ func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
 		var same []Run
 		var all []string
 		for _, r := range runs {
-			if r.Clients == int(clients) {
+			if r.Clients == clients {
 				same, all = append(same, r), append(all, decimals(r.Result.TPS, 2))
 			}
 		}
@@ -41,8 +41,8 @@ func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
 func figures(run Run) v1alpha1.BenchmarkResult {
 	r := run.Result
 	result := v1alpha1.BenchmarkResult{
-		Clients:        int32(run.Clients),
-		Jobs:           int32(r.Threads),
+		Clients:        run.Clients,
+		Jobs:           int32(r.Threads), //nolint:gosec // the parser read it as 32 bits
 		TPS:            decimals(r.TPS, 2),
 		LatencyAverage: decimals(r.LatencyAvg, 3),
 		LatencyStddev:  decimals(r.LatencyStddev, 3),

@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 )
 
-func ran(clients int, tps, avg float64) Run {
+func ran(clients int32, tps, avg float64) Run {
 	r := &pgbench.Result{TPS: tps, Threads: 2}
 	r.LatencyAvg, r.Transactions = avg, int64(tps)
 	return Run{Clients: clients, Result: r}

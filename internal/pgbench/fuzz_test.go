@@ -52,7 +52,7 @@ func FuzzParseLog(f *testing.F) {
 
 func FuzzProgress(f *testing.F) {
 	for _, path := range recorded(f, "*.err.txt") {
-		for _, line := range strings.Split(read(f, path), "\n") {
+		for line := range strings.SplitSeq(read(f, path), "\n") {
 			f.Add(line)
 		}
 	}

@@ -28,7 +28,7 @@ func ParseProgress(line string) (p Progress, ok bool) {
 	if !ok {
 		return Progress{}, false
 	}
-	for _, part := range strings.Split(strings.TrimRight(rest, "\r\n"), ", ") {
+	for part := range strings.SplitSeq(strings.TrimRight(rest, "\r\n"), ", ") {
 		if !p.part(strings.Fields(part)) {
 			return Progress{}, false
 		}

@@ -43,7 +43,7 @@ func TestParseProgressRefuses(t *testing.T) {
 // be neither.
 func TestRecordedStderr(t *testing.T) {
 	for _, path := range recorded(t, "*.err.txt") {
-		for _, line := range strings.Split(strings.TrimSuffix(read(t, path), "\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimSuffix(read(t, path), "\n"), "\n") {
 			_, progress := ParseProgress(line)
 			_, initialising := ParseInitProgress(line)
 			_, complaint := ParseComplaint(line)
