@@ -51,7 +51,6 @@ const (
 	ReasonApplied           = "Applied"
 	ReasonHealthy           = "Healthy"
 	ReasonPodMonitorApplied = "PodMonitorApplied"
-	ReasonDisabled          = "Disabled"
 	ReasonSucceeded         = "Succeeded"
 	ReasonVerified          = "Verified"
 	ReasonCleanedUp         = "CleanedUp"
@@ -72,7 +71,6 @@ const (
 	ReasonClusterCreating      = "ClusterCreating"
 	ReasonClusterNotHealthy    = "ClusterNotHealthy"
 	ReasonNotReadBack          = "NotReadBack"
-	ReasonPendingRestart       = "PendingRestart"
 	ReasonClusterNotFound      = "ClusterNotFound"
 	ReasonTargetNotReady       = "TargetNotReady"
 	ReasonWaitingForTurn       = "WaitingForTurn"
@@ -84,6 +82,9 @@ const (
 	ReasonDeleting             = "Deleting"
 	ReasonInUse                = "InUse"
 	ReasonNotRun               = "NotRun"
+	ReasonParametersDiffer     = "ParametersDiffer"
+	ReasonScriptNotFound       = "ScriptNotFound"
+	ReasonDisabled             = "Disabled"
 )
 
 // Reasons of conditions that need a person.
@@ -95,11 +96,8 @@ const (
 	ReasonClusterDeleted    = "ClusterDeletedByHand"
 	ReasonClusterStuck      = "ClusterNeedsAttention"
 	ReasonRejected          = "RejectedByAPIServer"
-	ReasonFieldConflict     = "FieldConflict"
-	ReasonParametersDiffer  = "ParametersDiffer"
-	ReasonScriptNotFound    = "ScriptNotFound"
 	ReasonFailed            = "Failed"
 	ReasonIntegrityFailed   = "IntegrityFailed"
 	ReasonDurabilityDiffers = "DurabilityMismatch"
-	ReasonTimedOut          = "TimedOut"
+	ReasonInterrupted       = "Interrupted"
 )

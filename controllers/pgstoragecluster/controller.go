@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -17,6 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -108,7 +110,25 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) error {
 	if err != nil {
 		return err
 	}
+	if err := r.forgetConsent(ctx, p.facts.Cluster); err != nil {
+		return err
+	}
 	return r.prune(ctx, p)
+}
+
+// forgetConsent removes the consent to an adoption once it was used, so that it
+// is not there for another PgStorageCluster of this name.
+func (r *Reconciler) forgetConsent(ctx context.Context, cluster *cnpgv1.Cluster) error {
+	if cluster == nil || cluster.Annotations[naming.AnnotationAdopt] == "" {
+		return nil
+	}
+	before := cluster.DeepCopy()
+	after := cluster.DeepCopy()
+	delete(after.Annotations, naming.AnnotationAdopt)
+	if err := r.Patch(ctx, after, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("remove %s from Cluster %s: %w", naming.AnnotationAdopt, cluster.Name, err)
+	}
+	return nil
 }
 
 // prune deletes children that are disposable and no longer wanted. The database

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,37 +77,40 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, config Con
 
 // hold waits for roles before the database, and for both before the Job.
 func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) {
-	if message := roleWaits(facts.Role != nil, facts); message != "" {
+	if message := roleWaits(facts.Role, "the benchmark's role"); message != "" {
 		p.Hold(plan.StageDatabase, v1alpha1.ReasonPreparing, message)
 	}
-	if b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic && (facts.CheckRole == nil || !isTrue(facts.CheckRole.Status.Applied)) {
-		message := "waits for CloudNativePG to create the role of pg_amcheck"
-		if facts.CheckRole != nil && facts.CheckRole.Status.Message != "" {
-			message += ": " + facts.CheckRole.Status.Message
-		}
+	if message := roleWaits(facts.CheckRole, "the role of pg_amcheck"); message != "" && b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic {
 		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
 	}
-	if facts.Database == nil || !isTrue(facts.Database.Status.Applied) {
-		message := "waits for CloudNativePG to create the benchmark's database"
-		if facts.Database != nil && facts.Database.Status.Message != "" {
-			message += ": " + facts.Database.Status.Message
-		}
+	var applied *bool
+	message := ""
+	if facts.Database != nil {
+		applied, message = facts.Database.Status.Applied, facts.Database.Status.Message
+	}
+	if message := waits(applied, message, "the benchmark's database"); message != "" {
 		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
 	}
 }
 
-func roleWaits(exists bool, facts state.BenchmarkFacts) string {
-	if exists && isTrue(facts.Role.Status.Applied) {
+func roleWaits(role *cnpgv1.DatabaseRole, what string) string {
+	if role == nil {
+		return waits(nil, "", what)
+	}
+	return waits(role.Status.Applied, role.Status.Message, what)
+}
+
+// waits says what CloudNativePG has not applied yet, and why, or "".
+func waits(applied *bool, why, what string) string {
+	if applied != nil && *applied {
 		return ""
 	}
-	message := "waits for CloudNativePG to create the benchmark's role"
-	if exists && facts.Role.Status.Message != "" {
-		message += ": " + facts.Role.Status.Message
+	message := "waits for CloudNativePG to create " + what
+	if why != "" {
+		message += ": " + why
 	}
 	return message
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }
 
 func targetOutcome(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
 	const c = v1alpha1.ConditionTargetReady

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -31,20 +32,43 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFac
 	return state.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
 }
 
-// Completion is what the runner and its Job say of a started benchmark.
+// Completion is what the runner and its Job say of a started benchmark. What
+// they said of one that has ended stands, though its Job is gone.
 func Completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
 	const c = v1alpha1.ConditionComplete
+	if o, ended := stored(b); ended {
+		return o
+	}
 	run := b.Status.Run
-	switch {
-	case run != nil && run.Phase == PhaseSucceeded:
+	if run != nil && run.Phase == PhaseSucceeded {
 		return state.DoneWith(c, v1alpha1.ReasonSucceeded, fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), b.Status.Durability))
-	case run != nil && run.Phase == PhaseFailed:
+	}
+	if run != nil && run.Phase == PhaseFailed {
 		reason := run.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonFailed
 		}
 		return state.InvalidBecause(c, reason, "the benchmark failed: "+run.Message+"; create another PgBenchmark to run it again")
 	}
+	return unreported(b, facts)
+}
+
+// stored is the Complete condition of a benchmark that has ended.
+func stored(b *v1alpha1.PgBenchmark) (state.Outcome, bool) {
+	known := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
+	if known == nil || !Ended(b) {
+		return state.Outcome{}, false
+	}
+	if b.Status.Phase == PhaseSucceeded {
+		return state.DoneWith(known.Type, known.Reason, known.Message), true
+	}
+	return state.InvalidBecause(known.Type, known.Reason, known.Message), true
+}
+
+// unreported is what the Job says of a benchmark whose runner has not ended.
+func unreported(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+	const c = v1alpha1.ConditionComplete
+	run := b.Status.Run
 	if why := jobFailed(facts.Job); why != "" {
 		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s failed without a result: %s; see kubectl -n %s logs job/%s, and create another PgBenchmark to run it again", facts.Job.Name, why, b.Namespace, facts.Job.Name))
 	}
@@ -54,7 +78,7 @@ func Completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outco
 	if jobComplete(facts.Job) {
 		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s ended and its result never arrived; see kubectl -n %s logs job/%s", facts.Job.Name, b.Namespace, facts.Job.Name))
 	}
-	if run == nil {
+	if run == nil || run.Phase == "" {
 		return state.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf("waits for the runner's pod to start; see kubectl -n %s describe job %s", b.Namespace, facts.Job.Name))
 	}
 	return state.WaitFor(c, run.Phase, fmt.Sprintf("%s: %s", run.Phase, run.Message))

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
@@ -216,12 +217,12 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (state.O
 
 func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) error {
 	if cr.Spec.Monitoring == nil || cr.Spec.Monitoring.PodMonitor != v1alpha1.PodMonitorDisabled {
-		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr))
+		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr, metricsTLS(p)))
 		if err != nil {
 			return err
 		}
 		p.Add(o)
-		if o := MonitoredOutcome(cr, facts); o.Kind != state.Done {
+		if o := MonitoredOutcome(cr, facts); o.Reason == v1alpha1.ReasonCRDNotInstalled || o.Kind == state.Invalid {
 			p.Hold(plan.StageMonitors, o.Reason, o.Message)
 		}
 	}
@@ -240,9 +241,20 @@ func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.Clus
 	return nil
 }
 
+// metricsTLS says whether the database of the plan serves its metrics over TLS,
+// which only an override can ask for.
+func metricsTLS(p *plan.Plan) bool {
+	for _, o := range p.Objects {
+		if enabled, found, err := unstructured.NestedBool(o.Content.Object, "spec", "monitoring", "tls", "enabled"); err == nil && found {
+			return enabled
+		}
+	}
+	return false
+}
+
 // MonitoredOutcome says whether a PodMonitor can be made.
 func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
-	o := state.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, "a PodMonitor scrapes the instances")
+	o := state.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf("PodMonitor %s selects the instances", cr.Name))
 	switch {
 	case cr.Spec.Monitoring != nil && cr.Spec.Monitoring.PodMonitor == v1alpha1.PodMonitorDisabled:
 		o = state.WaitFor(o.Condition, v1alpha1.ReasonDisabled, "spec.monitoring.podMonitor is Disabled")
@@ -250,6 +262,8 @@ func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) s
 		o = state.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled")
 	case facts.ForeignPodMonitor:
 		o = state.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a PodMonitor %s exists and was not made by this operator; rename it, or set spec.monitoring.podMonitor: Disabled", cr.Name))
+	case !facts.PodMonitor:
+		o = state.WaitFor(o.Condition, v1alpha1.ReasonProgressing, "the PodMonitor is made together with the database")
 	}
 	o.Informative = true
 	return o

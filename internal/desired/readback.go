@@ -30,7 +30,7 @@ func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Paramet
 	switch {
 	case len(differences) > 0:
 		return state.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+"; CloudNativePG reloads or restarts instances one by one")
-	case len(seen.Errors) > 0 || compared == 0:
+	case len(seen.Errors) > 0 || compared == 0 || len(seen.Instances) < int(Instances(cr)):
 		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the instances' metrics could not be read, so the parameters are not proved: "+joined(seen.Errors))
 		o.Informative, o.Unknown = true, true
 		return o
@@ -57,7 +57,7 @@ func compare(major int, instance string, parameters []postgres.Parameter, have m
 
 func joined(errors map[string]string) string {
 	if len(errors) == 0 {
-		return "no instance reports pg_settings; CloudNativePG's default monitoring queries are needed"
+		return "not every instance reports pg_settings yet; CloudNativePG's default monitoring queries are needed"
 	}
 	var out []string
 	for _, instance := range slices.Sorted(maps.Keys(errors)) {

@@ -7,6 +7,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -95,7 +96,7 @@ func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, e
 	first := ""
 	for i := range list.Items {
 		other := &list.Items[i]
-		if other.UID == b.UID || other.Status.CompletionTime != nil || !earlier(other, b) {
+		if other.UID == b.UID || other.Status.CompletionTime != nil || cannotStart(other) || !earlier(other, b) {
 			continue
 		}
 		if first == "" || other.Name < first {
@@ -103,6 +104,13 @@ func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, e
 		}
 	}
 	return first, nil
+}
+
+// cannotStart says whether a benchmark waits for something that only a person
+// can bring, so that others need not wait for it.
+func cannotStart(b *v1alpha1.PgBenchmark) bool {
+	target := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionTargetReady)
+	return b.Status.Job == "" && target != nil && target.Reason == v1alpha1.ReasonScriptNotFound
 }
 
 // earlier orders benchmarks by age, then by name. One that has its Job already

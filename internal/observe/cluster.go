@@ -76,6 +76,7 @@ func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, 
 		facts.ForeignPodMonitor = true
 		return nil
 	}
+	facts.PodMonitor = true
 	live[keyOf(podMonitorGVK, found)] = found
 	return nil
 }

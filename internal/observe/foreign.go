@@ -31,7 +31,7 @@ var required = []string{
 	"spec.postgresql.synchronous.failoverQuorum",
 }
 
-// fresh is how long a finding is believed. CRDs are not watched: only three of
+// fresh is how long a finding is believed. CRDs are not watched: only four of
 // them matter, and an unfiltered watch would hold every CRD of the cluster.
 const fresh = 30 * time.Second
 

@@ -127,8 +127,8 @@ func (p *Plan) Hold(stage Stage, reason, message string) {
 	p.Gates = append(p.Gates, Gate{Stage: stage, Reason: reason, Message: message})
 }
 
-// Held returns the gate that holds a stage back: its own or an earlier one's.
-// Monitors hang on nothing but their own gate.
+// Held returns the gate that holds a stage back: its own or an earlier one's. The
+// gate of monitors holds nothing but monitors.
 func (p *Plan) Held(stage Stage) (Gate, bool) {
 	for _, g := range p.Gates {
 		if g.Stage == stage || (g.Stage < stage && g.Stage != StageMonitors) {

@@ -27,11 +27,12 @@ func Durability(t Tier, instances int) Statement {
 		}
 	case Async:
 		s.Acknowledged = "before it is flushed: up to 3 x wal_writer_delay of commits may be lost"
+		node.Detail = "up to 3 x wal_writer_delay of the last commits, and what no standby has received"
 		crash = Loss{"ProcessCrash", "MayBeLost", "up to 3 x wal_writer_delay of the last commits; what remains is consistent"}
 	default:
 		s.Acknowledged = "after a flush on the primary"
 	}
-	if instances < 2 && t != Quorum {
+	if instances < 2 && t == Local {
 		node.Detail = "there is no standby: kept only if the volume outlives its node"
 		node.AcknowledgedCommits = "MayBeLost"
 	}

@@ -55,30 +55,56 @@ func (in Inputs) unsafe(name, value string) *Refusal {
 	if h, ok := hazards[name]; ok && h.value == value {
 		return refuse(name, RefusedUnsafe, "%s is unsafe: %s", value, h.text)
 	}
-	switch name {
-	case "synchronous_commit":
-		if in.Tier != Async && value != "on" && value != "remote_apply" {
-			return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)
-		}
-	case "wal_log_hints":
-		if value == "off" && in.Instances > 1 {
-			return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, which needs it; remove it", in.Instances)
-		}
-	case "session_replication_role":
-		if value != "origin" {
-			return refuse(name, RefusedUnsafe, "%s is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it", value)
-		}
-	case "max_wal_senders", "max_replication_slots":
-		least := float64(in.Instances + 2)
-		if n, _ := BaseValue(in.Major, name, value); n < least {
-			return refuse(name, RefusedUnsafe, "%s is too few: %d instances and backups need at least %g; raise or remove it", value, in.Instances, least)
-		}
-	case "max_worker_processes":
-		if n, _ := BaseValue(in.Major, name, value); n < 8 {
-			return refuse(name, RefusedUnsafe, "%s is too few: replication and parallel queries share these; use at least 8, or remove it", value)
-		}
+	if check, ok := conditional[name]; ok {
+		return check(in, name, value)
 	}
 	return nil
+}
+
+// conditional are parameters whose safety depends on the rest of the spec.
+var conditional = map[string]func(in Inputs, name, value string) *Refusal{
+	"synchronous_commit":       commitBelowTier,
+	"wal_log_hints":            hintsForRewind,
+	"session_replication_role": skippedTriggers,
+	"max_wal_senders":          tooFewSenders,
+	"max_replication_slots":    tooFewSenders,
+	"max_worker_processes":     tooFewWorkers,
+}
+
+func commitBelowTier(in Inputs, name, value string) *Refusal {
+	if in.Tier == Async || value == "on" || value == "remote_apply" {
+		return nil
+	}
+	return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)
+}
+
+func hintsForRewind(in Inputs, name, value string) *Refusal {
+	if value != "off" || in.Instances <= 1 {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, which needs it; remove it", in.Instances)
+}
+
+func skippedTriggers(_ Inputs, name, value string) *Refusal {
+	if value == "origin" {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "%s is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it", value)
+}
+
+func tooFewSenders(in Inputs, name, value string) *Refusal {
+	least := float64(in.Instances + 2)
+	if n, _ := BaseValue(in.Major, name, value); n >= least {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "%s is too few: %d instances and backups need at least %g; raise or remove it", value, in.Instances, least)
+}
+
+func tooFewWorkers(in Inputs, name, value string) *Refusal {
+	if n, _ := BaseValue(in.Major, name, value); n >= 8 {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "%s is too few: replication and parallel queries share these; use at least 8, or remove it", value)
 }
 
 // fits refuses sizes that memory or the volume cannot hold.
@@ -97,13 +123,18 @@ func (in Inputs) fits(name, value string) *Refusal {
 			return refuse(name, RefusedMemory, "%s is not below the %s of memory; lower it, or raise spec.resources.requests.memory", value, amount(in.MemoryBytes))
 		}
 	case "max_wal_size", "min_wal_size":
-		volume, _, _ := in.volume()
-		if bytes < float64(32*mB) {
-			return refuse(name, RefusedRange, "%s is below two WAL segments; use at least 32MB", value)
-		}
-		if volume > 0 && bytes >= float64(volume) {
-			return refuse(name, RefusedVolume, "%s is not below the %s volume that WAL is on; lower it, or ask for a larger volume in spec.storage", value, amount(volume))
-		}
+		return in.fitsVolume(name, value, bytes)
+	}
+	return nil
+}
+
+func (in Inputs) fitsVolume(name, value string, bytes float64) *Refusal {
+	volume, _, _ := in.volume()
+	if bytes < float64(32*mB) {
+		return refuse(name, RefusedRange, "%s is below two WAL segments; use at least 32MB", value)
+	}
+	if volume > 0 && bytes >= float64(volume) {
+		return refuse(name, RefusedVolume, "%s is not below the %s volume that WAL is on; lower it, or ask for a larger volume in spec.storage", value, amount(volume))
 	}
 	return nil
 }

@@ -37,12 +37,12 @@ func unitsOf(base string) ([]unit, float64) {
 // false, yes, no, on, off, in any case, or 1 or 0.
 func parseBool(v string) (value, ok bool) {
 	v = strings.ToLower(v)
-	switch {
-	case v == "1" || v == "on":
+	switch v {
+	case "1", "on":
 		return true, true
-	case v == "0" || v == "of" || v == "off":
+	case "0", "of", "off":
 		return false, true
-	case v == "":
+	case "":
 		return false, false
 	}
 	if strings.HasPrefix("true", v) || strings.HasPrefix("yes", v) {
@@ -99,7 +99,25 @@ func (s setting) normaliseEnum(v string) (string, *invalid) {
 
 // number in the parameter's base unit.
 func (s setting) number(v string) (float64, *invalid) {
-	text := strings.TrimSpace(v)
+	n, suffix, ok := split(strings.TrimSpace(v))
+	if !ok {
+		return 0, bad("%q is not a number%s", v, s.unitHelp())
+	}
+	n, unknown := s.scale(n, suffix, v)
+	if unknown != nil {
+		return 0, unknown
+	}
+	if s.kind == "integer" {
+		n = math.RoundToEven(n)
+	}
+	if n < s.min || n > s.max {
+		return 0, &invalid{RefusedRange, fmt.Sprintf("%q is outside %s to %s", v, s.print(s.min), s.print(s.max))}
+	}
+	return n, nil
+}
+
+// split parts a number from the unit behind it.
+func split(text string) (n float64, suffix string, ok bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.+-eE", r) })
 	if end < 0 {
 		end = len(text)
@@ -111,19 +129,9 @@ func (s setting) number(v string) (float64, *invalid) {
 		}
 	}
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0, bad("%q is not a number%s", v, s.unitHelp())
+		return 0, "", false
 	}
-	n, unknown := s.scale(n, strings.TrimSpace(text[end:]), v)
-	if unknown != nil {
-		return 0, unknown
-	}
-	if s.kind == "integer" {
-		n = math.RoundToEven(n)
-	}
-	if n < s.min || n > s.max {
-		return 0, &invalid{RefusedRange, fmt.Sprintf("%q is outside %s to %s", v, s.print(s.min), s.print(s.max))}
-	}
-	return n, nil
+	return n, strings.TrimSpace(text[end:]), true
 }
 
 func (s setting) scale(n float64, suffix, whole string) (float64, *invalid) {

@@ -25,6 +25,8 @@ type ClusterFacts struct {
 	Cluster *cnpgv1.Cluster
 	// Namesake is a CloudNativePG Cluster of our name that is not ours.
 	Namesake *Namesake
+	// PodMonitor: ours exists.
+	PodMonitor bool
 	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.
 	ForeignPodMonitor bool
 	// ReadBack is what the running instances report.

@@ -7,11 +7,11 @@ package state
 type OutcomeKind int
 
 const (
-	// Done: as declared.
+	// Done means as declared.
 	Done OutcomeKind = iota
-	// Wait: not yet; it can come by itself.
+	// Wait means not yet; it can come by itself.
 	Wait
-	// Invalid: a person must act.
+	// Invalid means that a person must act.
 	Invalid
 )
 

@@ -66,13 +66,15 @@ func refusals(extra map[string]any) []string {
 	return out
 }
 
+// has says whether m touches a path: by holding it, or by putting something else
+// than an object, null above all, where the path goes through.
 func has(m map[string]any, path []string) bool {
 	v, ok := m[path[0]]
 	if !ok || len(path) == 1 {
 		return ok
 	}
-	next, ok := v.(map[string]any)
-	return ok && has(next, path[1:])
+	next, isMap := v.(map[string]any)
+	return !isMap || has(next, path[1:])
 }
 
 // bootstrapsElsewhere says whether the database comes from a backup or another

@@ -4,6 +4,7 @@ package monitoring
 import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	monitoringac "github.com/prometheus-operator/prometheus-operator/pkg/client/applyconfiguration/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -14,13 +15,26 @@ import (
 // PodMonitor scrapes the metrics port of every instance. CloudNativePG's own
 // switch for it is deprecated, so it is made here
 // (https://cloudnative-pg.io/documentation/current/monitoring/).
-func PodMonitor(cr *v1alpha1.PgStorageCluster) *monitoringac.PodMonitorApplyConfiguration {
+func PodMonitor(cr *v1alpha1.PgStorageCluster, tls bool) *monitoringac.PodMonitorApplyConfiguration {
 	return monitoringac.PodMonitor(cr.Name, cr.Namespace).
 		WithLabels(naming.Labels(cr.Name)).
 		WithOwnerReferences(plan.ControllerReference("PgStorageCluster", cr)).
 		WithSpec(monitoringac.PodMonitorSpec().
 			WithSelector(selector(cr.Name)).
-			WithPodMetricsEndpoints(monitoringac.PodMetricsEndpoint().WithPort("metrics").WithScheme(monitoringv1.SchemeHTTP)))
+			WithPodMetricsEndpoints(endpoint(cr.Name, tls)))
+}
+
+// endpoint is the instances' metrics port. With TLS its certificate is of the
+// Cluster's own authority and names the Services.
+func endpoint(cluster string, tls bool) *monitoringac.PodMetricsEndpointApplyConfiguration {
+	e := monitoringac.PodMetricsEndpoint().WithPort("metrics").WithScheme(monitoringv1.SchemeHTTP)
+	if !tls {
+		return e
+	}
+	ca := corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: naming.CASecret(cluster)}, Key: "ca.crt"}
+	return e.WithScheme(monitoringv1.SchemeHTTPS).WithTLSConfig(monitoringac.SafeTLSConfig().
+		WithCA(monitoringac.SecretOrConfigMap().WithSecret(ca)).
+		WithServerName(naming.ReadWriteService(cluster)))
 }
 
 func selector(cluster string) *metav1ac.LabelSelectorApplyConfiguration {
