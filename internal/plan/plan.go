@@ -79,10 +79,13 @@ func FromApply(stage Stage, configuration any) (Object, error) {
 func FromContent(stage Stage, content map[string]any) Object {
 	u := &unstructured.Unstructured{Object: content}
 	annotations := u.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
 	delete(annotations, naming.AnnotationIntent)
+	if len(annotations) == 0 {
+		annotations = map[string]string{}
+		unstructured.RemoveNestedField(content, "metadata", "annotations")
+	} else {
+		u.SetAnnotations(annotations)
+	}
 	annotations[naming.AnnotationIntent] = naming.Hash(content)[:16]
 	u.SetAnnotations(annotations)
 	return Object{Stage: stage, Content: u}

@@ -352,7 +352,7 @@ func TestRefusedParametersChangeNothing(t *testing.T) {
 	key := client.ObjectKeyFromObject(cr)
 	get(t, c, key, &cnpgv1.Cluster{})
 	before := cr.DeepCopy()
-	cr.Spec.Postgres.Parameters = map[string]string{"work_mem": "88MB", "wrok_mem": "1MB"}
+	cr.Spec.Postgres.Parameters = map[string]string{"work_mem": "88MB", "work_men": "1MB"}
 	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,73 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+var (
+	early = metav1.NewTime(time.Unix(1000, 0))
+	late  = metav1.NewTime(time.Unix(2000, 0))
+)
+
+func TestSummary(t *testing.T) {
+	informative := state.InvalidBecause("Monitored", "NotOwned", "whose?")
+	informative.Informative = true
+	for _, tc := range []struct {
+		name     string
+		outcomes []state.Outcome
+		ready    metav1.ConditionStatus
+		reason   string
+		also     string
+	}{
+		{"all done", []state.Outcome{state.DoneWith("A", "Fine", "")}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+		{"one waits", []state.Outcome{state.DoneWith("A", "Fine", ""), state.WaitFor("B", "Slow", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"a person is named before a wait", []state.Outcome{state.WaitFor("A", "Slow", ""), state.InvalidBecause("B", "Wrong", "")}, metav1.ConditionFalse, "Wrong", v1alpha1.ConditionStalled},
+		{"the first of two", []state.Outcome{state.WaitFor("A", "Slow", ""), state.WaitFor("B", "Slower", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"informative ones do not count", []state.Outcome{informative}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := Conditions(nil, 7, early, tc.outcomes)
+			ready := meta.FindStatusCondition(got, v1alpha1.ConditionReady)
+			if ready == nil || ready.Status != tc.ready || ready.Reason != tc.reason || ready.ObservedGeneration != 7 {
+				t.Fatalf("Ready %+v", ready)
+			}
+			for _, kind := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
+				if present := meta.IsStatusConditionTrue(got, kind); present != (kind == tc.also) {
+					t.Errorf("%s present: %v", kind, present)
+				}
+			}
+		})
+	}
+}
+
+func TestTimesChangeWithStatusOnly(t *testing.T) {
+	first := Conditions(nil, 1, early, []state.Outcome{state.WaitFor("A", "Slow", "1 of 3")})
+	second := Conditions(first, 2, late, []state.Outcome{state.WaitFor("A", "Slow", "2 of 3")})
+	for _, c := range second {
+		if !c.LastTransitionTime.Equal(&early) {
+			t.Errorf("%s moved without a change of status", c.Type)
+		}
+	}
+	third := Conditions(second, 2, late, []state.Outcome{state.DoneWith("A", "Fine", "")})
+	for _, kind := range []string{"A", v1alpha1.ConditionReady} {
+		if c := meta.FindStatusCondition(third, kind); !c.LastTransitionTime.Equal(&late) {
+			t.Errorf("%s kept its time through a change", kind)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	o := state.WaitFor("A", "NotReadBack", "")
+	o.Unknown, o.Informative = true, true
+	got := meta.FindStatusCondition(Conditions(nil, 1, early, []state.Outcome{o}), "A")
+	if got.Status != metav1.ConditionUnknown {
+		t.Errorf("status %s", got.Status)
+	}
+}

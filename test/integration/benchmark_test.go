@@ -1,0 +1,258 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// readyCluster is a PgStorageCluster whose database is simulated to be healthy.
+func readyCluster(t *testing.T, c client.Client, name string) *v1alpha1.PgStorageCluster {
+	t.Helper()
+	ns := namespace(t, c)
+	storage(t, c, name)
+	cr := cluster(ns, name, name)
+	create(t, c, cr)
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	return cr
+}
+
+func benchmark(cr *v1alpha1.PgStorageCluster, name string) *v1alpha1.PgBenchmark {
+	return &v1alpha1.PgBenchmark{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: name},
+		Spec:       v1alpha1.PgBenchmarkSpec{Cluster: cr.Name},
+	}
+}
+
+// hasPhase waits for a benchmark's phase while CloudNativePG is simulated.
+func hasPhase(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark, phase string) {
+	t.Helper()
+	simulate := simulatedApplied(t, c, b.Namespace)
+	eventually(t, "phase "+phase, func(ctx context.Context) error {
+		if err := simulate(ctx); err != nil {
+			return err
+		}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		if b.Status.Phase != phase {
+			return fmt.Errorf("phase %s: %+v", b.Status.Phase, b.Status.Conditions)
+		}
+		return nil
+	})
+}
+
+// startedJob waits for a benchmark's Job while CloudNativePG is simulated.
+func startedJob(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) *batchv1.Job {
+	t.Helper()
+	job := &batchv1.Job{}
+	simulate := simulatedApplied(t, c, b.Namespace)
+	eventually(t, "the Job of "+b.Name, func(ctx context.Context) error {
+		if err := simulate(ctx); err != nil {
+			return err
+		}
+		return c.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, string(b.UID))}, job)
+	})
+	return job
+}
+
+// simulatedReport writes status.run as the runner does.
+func simulatedReport(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark, run map[string]any) {
+	t.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"run": run}}}
+	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
+	u.SetNamespace(b.Namespace)
+	u.SetName(b.Name)
+	if err := c.Status().Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(naming.BenchFieldOwner)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func succeeded() map[string]any {
+	return map[string]any{
+		"phase": "Succeeded", "percent": int64(100), "message": "1 run",
+		"results":   []any{map[string]any{"clients": int64(1), "tps": "123.45", "failed": int64(0), "retried": int64(0)}},
+		"integrity": []any{map[string]any{"name": "Checksums", "result": "Passed"}},
+	}
+}
+
+// allGone waits until nothing of a benchmark is left. The API server of this
+// suite has no garbage collector, so everything must have been deleted.
+func allGone(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) {
+	t.Helper()
+	key := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, string(b.UID))}
+	checker := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, string(b.UID))}
+	for _, obj := range []client.Object{&cnpgv1.Database{}, &cnpgv1.DatabaseRole{}, &corev1.Secret{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &rbacv1.Role{}, &rbacv1.RoleBinding{}} {
+		gone(t, c, key, obj)
+	}
+	gone(t, c, checker, &cnpgv1.DatabaseRole{})
+	gone(t, c, checker, &corev1.Secret{})
+	job := &batchv1.Job{}
+	eventually(t, "the Job to be gone or going", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, job); client.IgnoreNotFound(err) != nil || err == nil && job.DeletionTimestamp == nil {
+			return errors.Join(errors.New("it is there"), err)
+		}
+		return nil
+	})
+}
+
+func TestBenchmarkRunsAndCleansUp(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	cr := readyCluster(t, c, "measured")
+	b := benchmark(cr, "first")
+	create(t, c, b)
+	job := startedJob(t, c, b)
+	pod := job.Spec.Template.Spec
+	if pod.Containers[0].Image != cr.Status.Database.Image {
+		t.Errorf("pgbench runs in %s, not in the server's own image %s", pod.Containers[0].Image, cr.Status.Database.Image)
+	}
+	database := naming.BenchmarkDatabase(string(b.UID))
+	for _, e := range pod.Containers[0].Env {
+		if e.Name == "PGDATABASE" && e.Value != database {
+			t.Errorf("the benchmark runs in database %s", e.Value)
+		}
+		if strings.Contains(e.Name, "PASSWORD") && e.Value != "" {
+			t.Errorf("%s is in clear text", e.Name)
+		}
+	}
+	hasPhase(t, c, b, "Preparing")
+	simulatedReport(t, c, b, map[string]any{"phase": "Running", "percent": int64(40), "message": "run 1 of 2"})
+	hasPhase(t, c, b, "Running")
+
+	// Another one of the same cluster waits for its turn.
+	second := benchmark(cr, "second")
+	create(t, c, second)
+	eventually(t, "the second to wait", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(second), second); err != nil {
+			return err
+		}
+		for _, cond := range second.Status.Conditions {
+			if cond.Type == v1alpha1.ConditionTargetReady && cond.Reason == v1alpha1.ReasonWaitingForTurn {
+				return nil
+			}
+		}
+		return fmt.Errorf("conditions %+v", second.Status.Conditions)
+	})
+
+	simulatedReport(t, c, b, succeeded())
+	hasPhase(t, c, b, "Succeeded")
+	if b.Status.BestTPS != "123.45" || b.Status.Durability != v1alpha1.DurabilityLocal || b.Status.CompletionTime == nil {
+		t.Errorf("status %+v", b.Status)
+	}
+	allGone(t, c, b)
+	startedJob(t, c, second)
+}
+
+func TestFailedBenchmarkSaysWhy(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	cr := readyCluster(t, c, "failing")
+	b := benchmark(cr, "late")
+	create(t, c, b)
+	job := startedJob(t, c, b)
+	before := job.DeepCopy()
+	now := metav1.Now()
+	job.Status.StartTime = &now
+	job.Status.Conditions = []batchv1.JobCondition{
+		{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded", Message: "too long", LastTransitionTime: now},
+		{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded", Message: "too long", LastTransitionTime: now},
+	}
+	if err := c.Status().Patch(t.Context(), job, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	hasPhase(t, c, b, "Failed")
+	allGone(t, c, b)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil {
+		t.Fatal(err)
+	}
+	for _, cond := range b.Status.Conditions {
+		if cond.Type == v1alpha1.ConditionComplete && !strings.Contains(cond.Message, "DeadlineExceeded") {
+			t.Errorf("cleaning up lost the cause: %s", cond.Message)
+		}
+	}
+}
+
+func TestBenchmarkWithoutTarget(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	ns := namespace(t, c)
+	b := benchmark(cluster(ns, "nowhere", "x"), "lost")
+	create(t, c, b)
+	hasPhase(t, c, b, "Pending")
+	for _, cond := range b.Status.Conditions {
+		if cond.Type == v1alpha1.ConditionReady && cond.Reason != v1alpha1.ReasonClusterNotFound {
+			t.Errorf("%+v", cond)
+		}
+	}
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgBenchmark{})
+}
+
+func TestInlineBenchmarkFollowsItsCluster(t *testing.T) {
+	c := apiserver.Client(t, config)
+	startManager(t, config, nil)
+	cr := readyCluster(t, c, "inline")
+	before := cr.DeepCopy()
+	cr.Spec.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: v1alpha1.PgbenchSpec{Scale: 3, Duration: "10s"}}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	first := ownBenchmark(t, c, cr, "")
+	if first.Spec.Pgbench.Scale != 3 || first.Spec.Pgbench.Duration != "10s" {
+		t.Errorf("spec %+v", first.Spec)
+	}
+	startedJob(t, c, first)
+	simulatedReport(t, c, first, succeeded())
+	hasPhase(t, c, first, "Succeeded")
+	hasCondition(t, c, cr, v1alpha1.ConditionBenchmarkComplete, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	if cr.Status.Benchmark == nil || cr.Status.Benchmark.BestTPS != "123.45" {
+		t.Errorf("status.benchmark %+v", cr.Status.Benchmark)
+	}
+
+	// Another spec is another run; the old one goes.
+	before = cr.DeepCopy()
+	cr.Spec.Benchmark.Scale = 4
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	ownBenchmark(t, c, cr, first.Name)
+	gone(t, c, client.ObjectKeyFromObject(first), &v1alpha1.PgBenchmark{})
+}
+
+// ownBenchmark waits for the inline benchmark of a cluster that is not named so.
+func ownBenchmark(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, not string) *v1alpha1.PgBenchmark {
+	t.Helper()
+	var found *v1alpha1.PgBenchmark
+	eventually(t, "the inline benchmark", func(ctx context.Context) error {
+		list := &v1alpha1.PgBenchmarkList{}
+		if err := c.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.Labels(cr.Name))); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if list.Items[i].Name != not {
+				found = &list.Items[i]
+				return nil
+			}
+		}
+		return errors.New("none yet")
+	})
+	return found
+}

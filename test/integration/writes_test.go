@@ -1,0 +1,135 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// writes counts the writes of a manager, and can cut the connection after one.
+type writes struct {
+	inner http.RoundTripper
+	count atomic.Int64
+	// failAfter, when positive, makes every write after so many fail.
+	failAfter int64
+}
+
+var errCut = errors.New("the connection was cut")
+
+func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "/events") {
+		return w.inner.RoundTrip(r)
+	}
+	n := w.count.Add(1)
+	if w.failAfter > 0 && n > w.failAfter {
+		return nil, errCut
+	}
+	return w.inner.RoundTrip(r)
+}
+
+func (w *writes) into(c *rest.Config) {
+	c.Wrap(func(inner http.RoundTripper) http.RoundTripper {
+		w.inner = inner
+		return w
+	})
+}
+
+// settled waits until a second's looks have all seen the same count.
+func settled(t *testing.T, w *writes) int64 {
+	t.Helper()
+	last, same := int64(-1), 0
+	eventually(t, "the writes to end", func(context.Context) error {
+		now := w.count.Load()
+		if now != last {
+			last, same = now, 0
+		}
+		if same++; same < int(time.Second/interval) {
+			return fmt.Errorf("%d writes and counting", now)
+		}
+		return nil
+	})
+	return last
+}
+
+func TestWritesOfANewClusterAreFewAndEnd(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	startManager(t, config, w.into)
+	ns := namespace(t, c)
+	storage(t, c, "writes")
+	warm := cluster(ns, "warm", "writes")
+	create(t, c, warm)
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(warm))
+	hasCondition(t, c, warm, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	start := settled(t, w)
+	cr := cluster(ns, "shop", "writes")
+	create(t, c, cr)
+	get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	get(t, c, client.ObjectKeyFromObject(cr), &monitoringv1.PodMonitor{})
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+	if n := settled(t, w) - start; n > 8 {
+		t.Errorf("%d writes until the children exist, want at most 8", n)
+	}
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	rest := settled(t, w)
+
+	// A pass that changes nothing writes nothing.
+	before := cr.DeepCopy()
+	cr.Annotations = map[string]string{"example.com/note": "wake up"}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	if n := settled(t, w) - rest; n != 0 {
+		t.Errorf("%d writes at rest", n)
+	}
+}
+
+// A manager that is killed after any of its writes is followed by one that ends
+// up in the same place.
+func TestKilledAfterAnyWrite(t *testing.T) {
+	c := apiserver.Client(t, config)
+	storage(t, c, "killed")
+	ns := namespace(t, c)
+	for cut := int64(1); cut <= 5; cut++ {
+		t.Run(fmt.Sprintf("write %d", cut), func(t *testing.T) {
+			cr := cluster(ns, fmt.Sprintf("cut-%d", cut), "killed")
+			create(t, c, cr)
+			w := &writes{failAfter: cut}
+			stop := startManager(t, config, w.into)
+			eventually(t, "the cut", func(context.Context) error {
+				if w.count.Load() <= cut {
+					return errors.New("not yet")
+				}
+				return nil
+			})
+			stop()
+			stop = startManager(t, config, nil)
+			simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+			hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+			get(t, c, client.ObjectKeyFromObject(cr), &monitoringv1.PodMonitor{})
+			list := &cnpgv1.ClusterList{}
+			if err := c.List(t.Context(), list, client.InNamespace(ns)); err != nil {
+				t.Fatal(err)
+			}
+			if len(list.Items) != int(cut) {
+				t.Errorf("%d Clusters for %d PgStorageClusters", len(list.Items), cut)
+			}
+			stop()
+		})
+	}
+}
