@@ -31,17 +31,23 @@ install_operator() {
 		--set "image.repository=${image%:*}" --set "image.tag=${image##*:}" --set "postgres.imageRepository=$repository"
 }
 
-# sql TEXT: psql in the Postgres image, through the -rw Service, as the owner.
+# sql IMAGE TEXT: psql in the Postgres image, through the -rw Service, as the owner.
 sql() {
 	local pod=psql-$RANDOM image=$1
 	shift
-	kubectl run "$pod" --image="$image" --restart=Never --rm -i --quiet --pod-running-timeout=2m \
-		--overrides "$(jq -n --arg sql "$*" --arg image "$image" --arg host "$DEMO-rw" --arg secret "$DEMO-app" '{spec:{containers:[{name:"psql",image:$image,stdin:true,
+	kubectl run "$pod" --image="$image" --restart=Never \
+		--overrides "$(jq -n --arg sql "$*" --arg image "$image" --arg host "$DEMO-rw" --arg secret "$DEMO-app" '{spec:{containers:[{name:"psql",image:$image,
 			command:["psql","-v","ON_ERROR_STOP=1","-X","-c",$sql],
 			env:[{name:"PGHOST",value:$host},{name:"PGSSLMODE",value:"require"},
 				{name:"PGUSER",valueFrom:{secretKeyRef:{name:$secret,key:"username"}}},
 				{name:"PGPASSWORD",valueFrom:{secretKeyRef:{name:$secret,key:"password"}}},
-				{name:"PGDATABASE",valueFrom:{secretKeyRef:{name:$secret,key:"dbname"}}}]}]}}')" </dev/null
+				{name:"PGDATABASE",valueFrom:{secretKeyRef:{name:$secret,key:"dbname"}}}]}]}}')" >/dev/null
+	kubectl wait pod "$pod" --for=jsonpath='{.status.phase}'=Succeeded --timeout=60s >/dev/null || {
+		kubectl logs "$pod" >&2
+		die "psql failed"
+	}
+	kubectl logs "$pod"
+	kubectl delete pod "$pod" --wait=false >/dev/null
 }
 
 table() { column -t -s $'\t' -N "$1"; }
@@ -72,7 +78,8 @@ up() {
 	watch_until 300 pgsc "$DEMO" "$ready.status == \"True\" and $ready.observedGeneration == .metadata.generation" "$ready | \"\(.status // \"Unknown\") \(.reason // \"\"): \(.message // \"not looked at yet\")\""
 	kubectl get pgsp,pgsc
 	say "==> a row through the -rw Service"
-	sql "$postgres" "CREATE TABLE IF NOT EXISTS greeting (at timestamptz DEFAULT now(), text text); INSERT INTO greeting (text) VALUES ('written and read through $DEMO-rw'); SELECT * FROM greeting ORDER BY at DESC LIMIT 1"
+	sql "$postgres" "CREATE TABLE IF NOT EXISTS greeting (at timestamptz DEFAULT now(), text text); INSERT INTO greeting (text) VALUES ('written through $DEMO-rw')"
+	sql "$postgres" "SELECT at, text FROM greeting ORDER BY at DESC LIMIT 1"
 	say "==> parameters, and why"
 	parameters
 	benchmark=$(kubectl get pgsc "$DEMO" -o jsonpath='{.status.benchmark.name}')
