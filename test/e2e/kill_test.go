@@ -1,0 +1,141 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+// clientPod runs a shell beside psql that reaches the database as an application
+// does: by the -rw Service, with the application's Secret.
+func clientPod(shop *v1alpha1.PgStorageCluster, name, script string) *corev1.Pod {
+	from := func(env, key string) corev1.EnvVar {
+		return corev1.EnvVar{Name: env, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: shop.Status.Secrets.Application}, Key: key,
+		}}}
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: name},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{
+				Name: "client", Image: shop.Status.Database.Image, Command: []string{"bash", "-c", script},
+				Env: []corev1.EnvVar{
+					{Name: "PGHOST", Value: naming.ReadWriteService(shop.Name)}, {Name: "PGSSLMODE", Value: "require"},
+					{Name: "PGCONNECT_TIMEOUT", Value: "3"},
+					from("PGUSER", "username"), from("PGPASSWORD", "password"), from("PGDATABASE", "dbname"),
+				},
+			}},
+		},
+	}
+}
+
+// client1 runs a script to its end and returns what it printed.
+func client1(t *testing.T, shop *v1alpha1.PgStorageCluster, name, script string) string {
+	t.Helper()
+	pod := clientPod(shop, name, script)
+	create(t, pod)
+	eventually(t, "the client "+name, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		if pod.Status.Phase != corev1.PodSucceeded {
+			return fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return nil
+	})
+	return logs(t, shop.Namespace, name)
+}
+
+func logs(t *testing.T, namespace, pod string) string {
+	t.Helper()
+	out, err := command(t.Context(), "kubectl", "-n", namespace, "logs", pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// insertLoop commits one row after another and prints each only when Postgres has
+// acknowledged it. A row whose fate is unknown is not tried again under its
+// number. It ends when the table "stop" exists.
+const insertLoop = `
+n=0
+while :; do
+  n=$((n+1))
+  out=$(timeout 10 psql -XAtq -v ON_ERROR_STOP=1 -c "INSERT INTO acked VALUES ($n) RETURNING id" -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null) || { echo "fail $n"; continue; }
+  echo "ack $n"
+  case $out in *t) echo done; exit 0 ;; esac
+done`
+
+func acknowledged(log string) map[string]bool {
+	out := map[string]bool{}
+	for _, line := range strings.Split(log, "\n") {
+		if id, ok := strings.CutPrefix(line, "ack "); ok {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// killPrimary deletes the primary's pod without grace while a client commits, and
+// then looks for every row that the client was told is safe.
+func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	old := shop.Status.Database.Primary
+	client1(t, shop, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
+	create(t, clientPod(shop, "loader", insertLoop))
+	atLeast(t, shop, 50)
+	now := int64(0)
+	if err := c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: old}}, &client.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		t.Fatal(err)
+	}
+	killed, before := time.Now(), len(acknowledged(logs(t, shop.Namespace, "loader")))
+	atLeast(t, shop, before+50)
+	t.Logf("50 more commits were acknowledged %s after the kill", time.Since(killed).Round(100*time.Millisecond))
+	ready(t, shop)
+	primary := shop.Status.Database.Primary
+	psql(t, shop.Namespace, primary, "CREATE TABLE stop ()")
+	loader := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "loader"}}
+	eventually(t, "the client to end", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(loader), loader); err != nil {
+			return err
+		}
+		if loader.Status.Phase != corev1.PodSucceeded {
+			return fmt.Errorf("it is %s", loader.Status.Phase)
+		}
+		return nil
+	})
+	told := acknowledged(logs(t, shop.Namespace, "loader"))
+	for _, id := range strings.Split(psql(t, shop.Namespace, primary, "SELECT id FROM acked"), "\n") {
+		delete(told, id)
+	}
+	if len(told) > 0 {
+		t.Errorf("%d acknowledged rows are lost: %v", len(told), told)
+	}
+	t.Logf("primary %s was killed, %s took over, no acknowledged row is lost", old, primary)
+}
+
+func atLeast(t *testing.T, shop *v1alpha1.PgStorageCluster, rows int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d acknowledged rows", rows), func(ctx context.Context) error {
+		out, err := command(ctx, "kubectl", "-n", shop.Namespace, "logs", "loader")
+		if err != nil {
+			return fmt.Errorf("the client has not started")
+		}
+		if len(acknowledged(out)) < rows {
+			return fmt.Errorf("not yet")
+		}
+		return nil
+	})
+}
