@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// manager is the operator as a process of its own.
+type manager struct {
+	cmd     *exec.Cmd
+	done    chan error
+	dir     string
+	metrics string
+	token   string
+	client  *http.Client
+}
+
+func startManager(ctx context.Context, config *rest.Config, server string) (*manager, error) {
+	dir, err := os.MkdirTemp("", "pgstorage-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("temporary folder: %w", err)
+	}
+	m := &manager{dir: dir, done: make(chan error, 1), client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, // the manager's certificate is its own
+	}}}
+	if m.token, err = metricsReader(ctx, config); err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(dir, "manager")
+	progress("building the manager")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
+	build.Dir, build.Stderr = apiserver.Root(), os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build the manager: %w", err)
+	}
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := writeKubeconfig(kubeconfig, server); err != nil {
+		return nil, err
+	}
+	metrics, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	m.metrics = "https://" + metrics + "/metrics"
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	m.cmd = exec.Command(binary, "--bench-image=none", "--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--zap-log-level=error")
+	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the manager: %w", err)
+	}
+	go func() { m.done <- m.cmd.Wait() }()
+	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, err := m.scrape(ctx)
+		return err == nil, nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the manager's metrics did not answer; see %s", log.Name()), err)
+	}
+	return m, nil
+}
+
+func (m *manager) stop() {
+	_ = m.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-m.done:
+	case <-time.After(30 * time.Second):
+		_ = m.cmd.Process.Kill()
+	}
+	_ = os.RemoveAll(m.dir)
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("free port: %w", err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+func writeKubeconfig(path, server string) error {
+	config := api.NewConfig()
+	config.Clusters["bench"] = &api.Cluster{Server: server}
+	config.Contexts["bench"] = &api.Context{Cluster: "bench"}
+	config.CurrentContext = "bench"
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// metricsReader makes an account that may read the metrics and returns its token.
+func metricsReader(ctx context.Context, config *rest.Config) (string, error) {
+	c, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return "", fmt.Errorf("client: %w", err)
+	}
+	meta := metav1.ObjectMeta{Name: "metrics-reader"}
+	if _, err := c.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		return "", fmt.Errorf("account: %w", err)
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
+	if _, err := c.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+		return "", fmt.Errorf("role: %w", err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: meta.Name}},
+	}
+	if _, err := c.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		return "", fmt.Errorf("binding: %w", err)
+	}
+	token, err := c.CoreV1().ServiceAccounts("default").CreateToken(ctx, meta.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	return token.Status.Token, nil
+}
+
+func (m *manager) scrape(ctx context.Context) (map[string]*dto.MetricFamily, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.metrics, nil)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+m.token)
+	response, err := m.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("metrics: %s", strconv.Itoa(response.StatusCode))
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(response.Body)
+}
+
+// liveHeap is what the newest garbage collection found alive. Scrapes make the
+// garbage that brings two more of them.
+func (m *manager) liveHeap(ctx context.Context) (float64, error) {
+	first := -1.0
+	for range 5000 {
+		families, err := m.scrape(ctx)
+		if err != nil {
+			return 0, err
+		}
+		cycles, live := value(families["go_gc_cycles_total_gc_cycles_total"]), value(families["go_gc_heap_live_bytes"])
+		if live == 0 {
+			return 0, errors.New("the manager reports no go_gc_heap_live_bytes")
+		}
+		if first < 0 {
+			first = cycles
+		}
+		if cycles >= first+2 {
+			return live, nil
+		}
+	}
+	return 0, errors.New("no garbage collection in 5000 scrapes")
+}
+
+func value(f *dto.MetricFamily) float64 {
+	for _, m := range f.GetMetric() {
+		return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+	}
+	return 0
+}
+
+// passQuantile of the time of a pass over a PgStorageCluster, in seconds, within
+// the histogram's buckets.
+func passQuantile(families map[string]*dto.MetricFamily, q float64) float64 {
+	for _, m := range families["controller_runtime_reconcile_time_seconds"].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == "controller" && l.GetValue() == "pgstoragecluster" {
+				return quantile(m.GetHistogram(), q)
+			}
+		}
+	}
+	return 0
+}
+
+func quantile(h *dto.Histogram, q float64) float64 {
+	rank := q * float64(h.GetSampleCount())
+	lower, below := 0.0, 0.0
+	for _, b := range h.GetBucket() {
+		count := float64(b.GetCumulativeCount())
+		if count >= rank && count > below {
+			return lower + (b.GetUpperBound()-lower)*(rank-below)/(count-below)
+		}
+		lower, below = b.GetUpperBound(), count
+	}
+	return lower
+}
