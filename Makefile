@@ -55,8 +55,9 @@ test: ## Every level: lint, verify, unit, integration, install, e2e
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
-lint: ## golangci-lint, with the package directions
+lint: ## golangci-lint, with the package directions; ShellCheck
 	@echo "== lint"
+	@hack/shellcheck.sh
 	@lint=$$(hack/tools.sh golangci-lint) && $$lint run ./...
 
 .PHONY: verify

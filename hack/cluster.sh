@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A kind cluster with CloudNativePG and a StorageClass. Usage:
-#   hack/cluster.sh up NAME     makes it, or finishes what was interrupted
+#   hack/cluster.sh up NAME [--workers N]   makes it, or finishes what was interrupted
 #   hack/cluster.sh env NAME    prints the variables to reach it (for eval)
 #   hack/cluster.sh load NAME IMAGE...   brings images onto its nodes
 #   hack/cluster.sh down NAME   removes it, and our Docker with the last one
@@ -10,11 +10,17 @@ NAME=${2:?usage: hack/cluster.sh up|env|load|down NAME}
 KUBECONFIG=$RUN/$NAME.kubeconfig
 export KUBECONFIG
 POD_NET=10.244.0.0/16
+WORKERS=0
 
 tools() {
+	local programs
 	eval "$("$REPO/hack/docker.sh" env)"
-	PATH=$("$REPO/hack/kubernetes.sh" control):$PATH
-	command -v kind >/dev/null || PATH=$("$REPO/hack/kubernetes.sh" node):$PATH
+	programs=$("$REPO/hack/kubernetes.sh" kind)
+	PATH=$programs:$PATH
+	if ! command -v kubectl >/dev/null; then
+		programs=$("$REPO/hack/kubernetes.sh" control)
+		PATH=$programs:$PATH
+	fi
 	export PATH
 }
 
@@ -24,23 +30,16 @@ environment() {
 	"$REPO/hack/docker.sh" env
 }
 
-# prefetch overlaps what needs the network with what needs the processors.
-prefetch() {
-	published registry.k8s.io && published ghcr.io && return 0
-	"$REPO/hack/rootfs.sh" node >/dev/null &
-	local rootfs=$!
-	"$REPO/hack/kubernetes.sh" control >/dev/null
-	"$REPO/hack/kubernetes.sh" node >/dev/null
-	wait "$rootfs"
-}
-
+# kind_config OWN-NODE-IMAGE: what nodes built here need is said only for them.
 kind_config() {
+	local i
 	cat <<-CONFIG
 		kind: Cluster
 		apiVersion: kind.x-k8s.io/v1alpha4
 		nodes:
 		- role: control-plane
 	CONFIG
+	for ((i = 0; i < WORKERS; i++)); do echo "- role: worker"; done
 	[ -z "$1" ] || cat <<-CONFIG
 		networking: {disableDefaultCNI: true, podSubnet: $POD_NET}
 		kubeadmConfigPatches:
@@ -57,30 +56,71 @@ kind_config() {
 create() {
 	local image=$1 config=$RUN/$NAME.kind.yaml
 	kind_config "$image" >"$config"
-	timeout 400 kind create cluster --name "$NAME" ${image:+--image "$image"} --config "$config" --retain
+	timeout 600 kind create cluster --name "$NAME" ${image:+--image "$image"} --config "$config" --retain
 }
 
-running() { kind get clusters 2>/dev/null | grep -qx "$NAME" && kubectl get --raw /readyz >/dev/null 2>&1; }
+node_names() { timeout 20 kind get nodes --name "$NAME" 2>/dev/null; }
 
-# network does what kind's own CNI would, on nodes that are built without it.
+api_answers() { kubectl get --raw /readyz --request-timeout=5s >/dev/null 2>&1; }
+
+# running: is there a whole cluster? Its containers may have been stopped. kind
+# writes the kubeconfig last, so one that was interrupted has none.
+running() {
+	local nodes i
+	nodes=$(node_names)
+	[ -n "$nodes" ] && [ -s "$KUBECONFIG" ] || return 1
+	api_answers && return 0
+	say "the cluster is there but does not answer; starting its nodes, waiting 90s"
+	# shellcheck disable=SC2086 # one word a node
+	timeout 60 docker start $nodes >/dev/null || return 1
+	for ((i = 0; i < 60; i++)); do
+		api_answers && return 0
+		sleep 1.5
+	done
+	return 1
+}
+
+node_networks() {
+	kubectl get nodes --request-timeout=10s \
+		-o jsonpath='{range .items[*]}{.metadata.name} {.status.addresses[?(@.type=="InternalIP")].address} {.spec.podCIDR}{"\n"}{end}'
+}
+
+# all_networks: has every node been given its pod network?
+all_networks() { node_networks | awk 'NF < 3 {missing = 1} END {exit missing || NR == 0}'; }
+
+# network does what kind's own CNI would, on nodes that are built without it. It
+# is also run again, because a restart of a node's container takes its routes.
 network() {
-	local node ip cidr
-	until_ok 60 "pod networks of the nodes" bash -c "kubectl get nodes -o jsonpath='{.items[*].spec.podCIDR}' | grep -q /"
-	kubectl get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.addresses[0].address} {.spec.podCIDR}{"\n"}{end}' |
-		while read -r node ip cidr; do
-			docker exec -i "$node" sh -c 'cat >/etc/cni/net.d/10-pgstorage.conflist' <<-CONFLIST
-				{"cniVersion":"1.0.0","name":"pgstorage","plugins":[{"type":"ptp","mtu":1500,"ipam":{"type":"host-local","dataDir":"/run/cni-ipam-state","routes":[{"dst":"0.0.0.0/0"}],"ranges":[[{"subnet":"$cidr"}]]}},{"type":"portmap","capabilities":{"portMappings":true}}]}
-			CONFLIST
-			docker exec "$node" sh -c "iptables -t nat -C POSTROUTING -s $POD_NET ! -d $POD_NET -j MASQUERADE 2>/dev/null || iptables -t nat -A POSTROUTING -s $POD_NET ! -d $POD_NET -j MASQUERADE" </dev/null
-		done
+	local networks node ip cidr other
+	until_ok 60 "pod networks of the nodes" all_networks
+	networks=$(node_networks)
+	while read -r node _ cidr; do
+		docker exec -i "$node" sh -c 'cat >/etc/cni/net.d/10-pgstorage.conflist' <<-CONFLIST
+			{"cniVersion":"1.0.0","name":"pgstorage","plugins":[{"type":"ptp","mtu":1500,"ipam":{"type":"host-local","dataDir":"/run/cni-ipam-state","routes":[{"dst":"0.0.0.0/0"}],"ranges":[[{"subnet":"$cidr"}]]}},{"type":"portmap","capabilities":{"portMappings":true}}]}
+		CONFLIST
+		docker exec "$node" sh -c "iptables -t nat -C POSTROUTING -s $POD_NET ! -d $POD_NET -j MASQUERADE 2>/dev/null || iptables -t nat -A POSTROUTING -s $POD_NET ! -d $POD_NET -j MASQUERADE" </dev/null
+		while read -r other ip cidr; do
+			[ "$other" = "$node" ] || docker exec "$node" ip route replace "$cidr" via "$ip" </dev/null
+		done <<<"$networks"
+	done <<<"$networks"
 }
 
+# on_every_node IMAGE: is it there already?
+on_every_node() {
+	local node
+	for node in $(node_names); do
+		docker exec "$node" ctr -n k8s.io images ls -q 2>/dev/null | grep -xF -e "$1" -e "docker.io/$1" >/dev/null || return 1
+	done
+}
+
+# load brings images of ours onto the nodes; others are pulled by the nodes.
 load() {
 	local image
 	for image in "$@"; do
-		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q 2>/dev/null | grep -qxF "$image" && continue
-		docker exec "$NAME-control-plane" ctr -n k8s.io images ls -q 2>/dev/null | grep -qxF "docker.io/$image" && continue
-		logged "load-$(tr '/:' '--' <<<"$image")" timeout 300 kind load docker-image --name "$NAME" "$image"
+		case $image in pgstorage.local/*) ;; *) continue ;; esac
+		if ! on_every_node "$image"; then
+			logged "load-$(tr '/:' '--' <<<"$image")" timeout 300 kind load docker-image --name "$NAME" "$image"
+		fi
 	done
 }
 
@@ -94,23 +134,28 @@ storage_class() {
 }
 
 cloudnative_pg() {
-	local image manifest
+	local image postgres manifest
 	image=$("$REPO/hack/images.sh" cnpg)
-	load "$image" "$("$REPO/hack/images.sh" postgres)"
+	postgres=$("$REPO/hack/images.sh" postgres)
+	load "$image" "$postgres"
 	manifest=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")/releases/cnpg-${CNPG_VERSION#v}.yaml
 	sed -E "s#ghcr.io/cloudnative-pg/cloudnative-pg:[^ \"]+#$image#; s#imagePullPolicy: Always#imagePullPolicy: IfNotPresent#" "$manifest" |
 		kubectl apply --server-side --force-conflicts -f - >/dev/null
-	timeout 200 kubectl -n cnpg-system rollout status deployment/cnpg-controller-manager --timeout=180s
+	timeout 320 kubectl -n cnpg-system rollout status deployment/cnpg-controller-manager --timeout=300s
 }
 
 up() {
-	prefetch
+	alone "cluster-$NAME"
+	packages curl ca-certificates
+	local image=
+	"$REPO/hack/prefetch.sh" >/dev/null
+	say "everything is prepared after ${SECONDS}s"
 	"$REPO/hack/docker.sh" start
 	tools
-	local image=
-	published registry.k8s.io || image=$("$REPO/hack/node-image.sh")
+	published registry-1.docker.io || image=$("$REPO/hack/node-image.sh")
 	if ! running; then
-		kind delete cluster --name "$NAME" >/dev/null 2>&1 || true
+		timeout 120 kind delete cluster --name "$NAME" >/dev/null 2>&1 || true
+		rm -f "$KUBECONFIG"
 		logged "create-$NAME" create "$image"
 	fi
 	[ -z "$image" ] || logged "network-$NAME" network
@@ -121,20 +166,37 @@ up() {
 	say "cluster $NAME is up after ${SECONDS}s"
 }
 
+# containers of kind clusters: of one by its name, or of all. It fails when
+# Docker does not answer, which is not the same as having none.
+containers() { timeout 30 docker ps -aq --filter "label=io.x-k8s.kind.cluster${1:+=$1}"; }
+
 down() {
-	if [ -S "$RUN/docker.sock" ] || command -v docker >/dev/null; then
-		tools
-		timeout 120 kind delete cluster --name "$NAME" >/dev/null 2>&1 || true
-		[ -n "$(kind get clusters 2>/dev/null)" ] || "$REPO/hack/docker.sh" stop
+	alone "cluster-$NAME"
+	local reach mine rest=
+	reach=$("$REPO/hack/docker.sh" env)
+	eval "$reach"
+	if mine=$(containers "$NAME" 2>/dev/null); then
+		# shellcheck disable=SC2086 # one word a container
+		[ -z "$mine" ] || timeout 120 docker rm -f -v $mine >/dev/null
+		rest=$(containers)
+	elif [ -n "$reach" ]; then
+		die "our Docker does not answer; hack/docker.sh stop ends it with every cluster on it"
 	fi
+	[ -n "$rest" ] || "$REPO/hack/docker.sh" stop
 	rm -f "$KUBECONFIG" "$RUN/$NAME.kind.yaml"
 	say "cluster $NAME is gone"
 }
 
 case $1 in
-up) up ;;
+up)
+	[ "${3:-}" != --workers ] || WORKERS=${4:?--workers needs a number}
+	up
+	;;
 env) environment ;;
-load) tools && load "${@:3}" ;;
+load)
+	tools
+	load "${@:3}"
+	;;
 down) down ;;
 *) die "usage: hack/cluster.sh up|env|load|down NAME" ;;
 esac

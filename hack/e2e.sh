@@ -8,6 +8,7 @@ finish() {
 	[ -n "${KEEP:-}" ] || "$REPO/hack/cluster.sh" down "$NAME"
 }
 trap finish EXIT
+trap 'exit 130' INT TERM
 
 "$REPO/hack/cluster.sh" up "$NAME"
 eval "$("$REPO/hack/cluster.sh" env "$NAME")"
@@ -17,5 +18,5 @@ PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 HELM=$("$REPO/hack/tools.sh" helm)
 export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres"
-cd "$REPO"
+cd "$REPO" || exit
 go test -tags e2e -count=1 -v -timeout 40m ./test/e2e/...

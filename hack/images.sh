@@ -5,13 +5,12 @@
 #   cnpg       CloudNativePG
 #   postgres   PostgreSQL for CloudNativePG
 #   local-path, helper   the StorageClass
+# A published image is only named: the nodes pull it themselves.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+packages curl ca-certificates
 eval "$("$REPO/hack/docker.sh" env)"
 
 exists() { docker image inspect "$1" >/dev/null 2>&1; }
-
-# publish NAME IMAGE: pulls a published image where that can be done quickly.
-pull() { published "${1%%/*}" && logged "pull-$(tr '/:' '--' <<<"$1")" timeout 600 docker pull -q "$1"; }
 
 # import NAME ROOT CHANGE...: makes an image of a folder.
 import() {
@@ -34,6 +33,8 @@ static_image() {
 # operator: its tag is its contents, so that a new build is a new image.
 operator() {
 	local out=$CACHE/build/operator tag
+	alone operator-image
+	rm -rf "$out"
 	mkdir -p "$out"
 	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/bench
 	tag=$(cat "$out"/manager "$out"/bench | sha256sum | cut -c1-12)
@@ -42,22 +43,11 @@ operator() {
 	echo "$image"
 }
 
-cnpg_build() {
-	local source work
-	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
-	work=$(mktemp -d)
-	mkdir -p "$1/operator"
-	CGO_ENABLED=0 GOFLAGS=-trimpath nice go build -C "$source" -o "$1/operator/manager_amd64" \
-		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}" ./cmd/manager
-	ln -s operator/manager_amd64 "$1/manager"
-	rm -rf "$work"
-}
-
 cnpg() {
-	local image=ghcr.io/cloudnative-pg/cloudnative-pg:${CNPG_VERSION#v} local=pgstorage.local/cloudnative-pg:${CNPG_VERSION#v} root=$CACHE/cnpg/$CNPG_VERSION
+	local image=ghcr.io/cloudnative-pg/cloudnative-pg:${CNPG_VERSION#v} local=pgstorage.local/cloudnative-pg:${CNPG_VERSION#v} root
 	if exists "$local"; then echo "$local"; return; fi
-	if exists "$image" || pull "$image"; then echo "$image"; return; fi
-	cached build-cnpg "$root" cnpg_build
+	if published ghcr.io; then echo "$image"; return; fi
+	root=$("$REPO/hack/kubernetes.sh" cnpg)
 	logged image-cnpg static_image "$local" "$root" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
 	echo "$local"
 }
@@ -65,7 +55,7 @@ cnpg() {
 postgres() {
 	local image=ghcr.io/cloudnative-pg/postgresql:$POSTGRES_MAJOR local=pgstorage.local/postgresql:$POSTGRES_MAJOR root
 	if exists "$local"; then echo "$local"; return; fi
-	if exists "$image" || pull "$image"; then echo "$image"; return; fi
+	if published ghcr.io; then echo "$image"; return; fi
 	root=$("$REPO/hack/rootfs.sh" postgres)
 	logged image-postgres import "$local" "$root" 'USER 26' \
 		"ENV PATH=/usr/lib/postgresql/$POSTGRES_MAJOR/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" 'ENV LANG=C.UTF-8'

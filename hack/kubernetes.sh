@@ -1,10 +1,18 @@
 #!/usr/bin/env bash
 # Builds Kubernetes, etcd and what a node runs from their Go modules, each once
-# per version. Usage: hack/kubernetes.sh control|node|all
+# per version, and prints the folder. Usage: hack/kubernetes.sh WHAT
+#   control   kube-apiserver, etcd, kubectl
+#   node      what a kind node and its own pods run
+#   kind      kind itself
+#   runc      for a Docker of our own
+#   cnpg      the image root of CloudNativePG
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 CONTROL=$CACHE/kubernetes/$KUBERNETES_VERSION-etcd-$ETCD_VERSION
-NODE=$CACHE/kubernetes/$KUBERNETES_VERSION-node-$CONTAINERD_VERSION-$RUNC_VERSION-$CNI_VERSION-$COREDNS_VERSION-$LOCAL_PATH_VERSION
+NODE=$CACHE/kubernetes/$KUBERNETES_VERSION-node-$CONTAINERD_VERSION-$CNI_VERSION-$COREDNS_VERSION-$LOCAL_PATH_VERSION
+KIND=$CACHE/kubernetes/kind-$KIND_VERSION
+RUNC=$CACHE/kubernetes/runc-$RUNC_VERSION
+CNPG=$CACHE/cnpg/$CNPG_VERSION
 export CGO_ENABLED=0 GOFLAGS="-trimpath -buildvcs=false"
 
 # wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
@@ -59,7 +67,8 @@ control() {
 	work=$(mktemp -d)
 	wrapper "$work" go.etcd.io/etcd/server/v3 "$ETCD_VERSION"
 	build_in "$work" "$1" go.etcd.io/etcd/server/v3
-	mv "$1/v3" "$1/etcd" 2>/dev/null || mv "$1/server" "$1/etcd" 2>/dev/null || [ -x "$1/etcd" ]
+	# Go names the program after the module's last folder, without its version.
+	mv "$1/server" "$1/etcd"
 	rm -rf "$work"
 }
 
@@ -68,7 +77,6 @@ install_go() { GOBIN=$1 nice go install -ldflags "-s -w" "${@:2}"; }
 node() {
 	local work
 	kubernetes "$1" kubelet kubeadm kube-controller-manager kube-scheduler kube-proxy
-	install_go "$1" "sigs.k8s.io/kind@$KIND_VERSION"
 	install_go "$1" "github.com/coredns/coredns@$COREDNS_VERSION"
 	install_go "$1" "github.com/rancher/local-path-provisioner@$LOCAL_PATH_VERSION"
 	local p=github.com/containernetworking/plugins/plugins
@@ -80,8 +88,9 @@ node() {
 	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION"
 	build_in "$work" "$1" sigs.k8s.io/cri-tools/cmd/crictl
 	rm -rf "$work"
-	runc "$1"
 }
+
+kind() { install_go "$1" "sigs.k8s.io/kind@$KIND_VERSION"; }
 
 # runc must have seccomp, so it is the one program that needs a C library; the
 # headers are unpacked beside the system.
@@ -96,11 +105,38 @@ runc() {
 	rm -rf "$lib"
 }
 
+# CloudNativePG's own image has the program under both names.
+cnpg() {
+	local source
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
+	mkdir -p "$1/operator"
+	nice go build -C "$source" -o "$1/operator/manager_amd64" \
+		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}" ./cmd/manager
+	ln -s operator/manager_amd64 "$1/manager"
+}
+
+command -v go >/dev/null || die "needed: Go, the version in go.mod"
 case ${1:-} in
-control) cached build-kubernetes-control "$CONTROL" control && echo "$CONTROL" ;;
-node)
-	packages gcc libc6-dev pkg-config
-	cached build-kubernetes-node "$NODE" node && echo "$NODE"
+control)
+	cached build-kubernetes-control "$CONTROL" control
+	echo "$CONTROL"
 	;;
-*) die "usage: hack/kubernetes.sh control|node" ;;
+node)
+	cached build-kubernetes-node "$NODE" node
+	echo "$NODE"
+	;;
+kind)
+	cached build-kind "$KIND" kind
+	echo "$KIND"
+	;;
+runc)
+	packages gcc libc6-dev pkg-config
+	cached build-runc "$RUNC" runc
+	echo "$RUNC"
+	;;
+cnpg)
+	cached build-cnpg "$CNPG" cnpg
+	echo "$CNPG"
+	;;
+*) die "usage: hack/kubernetes.sh control|node|kind|runc|cnpg" ;;
 esac

@@ -8,6 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 IMAGE=pgstorage.local/node:$KUBERNETES_VERSION-2
 eval "$("$REPO/hack/docker.sh" env)"
 
+alone node-image
 if docker image inspect "$IMAGE" >/dev/null 2>&1; then
 	echo "$IMAGE"
 	exit 0
@@ -15,7 +16,9 @@ fi
 
 CONTROL=$("$REPO/hack/kubernetes.sh" control)
 PROGRAMS=$("$REPO/hack/kubernetes.sh" node)
+RUNC=$("$REPO/hack/kubernetes.sh" runc)
 ROOTFS=$("$REPO/hack/rootfs.sh" node)
+rm -rf "$CACHE"/node-image.???? # of a run that was interrupted
 WORK=$(mktemp -d "$CACHE/node-image.XXXX")
 trap 'rm -rf "$WORK"' EXIT
 
@@ -57,7 +60,7 @@ control_plane_images() {
 	source=$(module_dir k8s.io/kubernetes "$KUBERNETES_VERSION")
 	gcc -Os -s -static -DVERSION="$PAUSE_VERSION" -o "$WORK/pause.bin" "$source/build/pause/linux/pause.c"
 	program_image pause "pause:$PAUSE_VERSION" "$WORK/pause.bin"
-	docker save -o "$WORK/images.tar" $(docker images --format '{{.Repository}}:{{.Tag}}' | grep '^registry.k8s.io/')
+	docker images --format '{{.Repository}}:{{.Tag}}' | grep '^registry.k8s.io/' | xargs docker save -o "$WORK/images.tar"
 }
 
 # node_root lays kind's own files and the programs over Debian.
@@ -70,7 +73,7 @@ node_root() {
 	cp -r --no-preserve=mode "$files/usr/." "$n/usr/"
 	chmod 0755 "$n"/usr/local/bin/* "$n/kind" "$n/kind/bin" "$n"/kind/bin/*
 	install -m755 -t "$n/usr/local/bin" "$PROGRAMS"/{containerd,containerd-shim-runc-v2,ctr,crictl}
-	install -m755 -t "$n/usr/local/sbin" "$PROGRAMS/runc"
+	install -m755 -t "$n/usr/local/sbin" "$RUNC/runc"
 	install -D -m755 -t "$n/opt/cni/bin" "$PROGRAMS"/{host-local,loopback,ptp,portmap}
 	install -m755 -t "$n/usr/bin" "$PROGRAMS"/{kubelet,kubeadm} "$CONTROL/kubectl"
 	mkdir -p "$n"/{etc/kubernetes/manifests,kind/manifests,etc/cni/net.d}
@@ -94,6 +97,7 @@ node_root() {
 # preload imports the control plane's images into the node's own containerd.
 preload() {
 	local n=$WORK/node run=$RUN/preload pid
+	rm -rf "$run"
 	mkdir -p "$run"
 	cat >"$run/config.toml" <<-CONFIG
 		version = 3
@@ -103,7 +107,7 @@ preload() {
 		[grpc]
 		address = "$run/c.sock"
 	CONFIG
-	"$PROGRAMS/containerd" --config "$run/config.toml" >"$LOGS/preload-containerd.log" 2>&1 &
+	"$PROGRAMS/containerd" --config "$run/config.toml" >"$LOGS/preload-containerd.log" 2>&1 8>&- &
 	pid=$!
 	until_ok 30 "containerd for the node image" "$PROGRAMS/ctr" -a "$run/c.sock" version
 	timeout 300 "$PROGRAMS/ctr" -a "$run/c.sock" -n k8s.io images import --all-platforms --no-unpack --digests "$WORK/images.tar"

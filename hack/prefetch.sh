@@ -1,7 +1,38 @@
 #!/usr/bin/env bash
-# Builds what the cluster needs ahead of time, at low priority.
+# Makes what a cluster needs ahead of it: what waits for the network beside what
+# needs the processors. Whatever it makes is found ready by the other scripts.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
-"$REPO/hack/rootfs.sh" node
-"$REPO/hack/rootfs.sh" postgres
-nice "$REPO/hack/kubernetes.sh" control
-nice "$REPO/hack/kubernetes.sh" node
+packages curl ca-certificates
+
+# Source of the programs that are compiled last, so that nothing waits for it.
+modules() {
+	local source
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
+	nice go list -C "$source" -deps ./cmd/manager >/dev/null
+}
+
+# downloads are Debian's packages and modules.
+downloads() {
+	"$REPO/hack/docker.sh" unpack
+	"$REPO/hack/rootfs.sh" node
+	if [ ! -e "$CACHE/cnpg/$CNPG_VERSION" ]; then logged modules-cnpg modules; fi
+	"$REPO/hack/rootfs.sh" postgres
+}
+
+compile() {
+	local what
+	for what in control node kind runc cnpg; do "$REPO/hack/kubernetes.sh" "$what"; done
+}
+
+if published registry-1.docker.io && published ghcr.io; then
+	"$REPO/hack/kubernetes.sh" kind
+	exit 0
+fi
+packages debootstrap gcc libc6-dev pkg-config
+set -m
+downloads &
+pid=$!
+set +m
+trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
+compile
+wait "$pid"

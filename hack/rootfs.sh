@@ -31,7 +31,13 @@ postgres() {
 
 packages debootstrap ca-certificates
 case ${1:-} in
-node) cached bootstrap-node "$NODE" node && echo "$NODE" ;;
-postgres) cached bootstrap-postgres "$POSTGRES" postgres && echo "$POSTGRES" ;;
+node)
+	cached bootstrap-node "$NODE" node
+	echo "$NODE"
+	;;
+postgres)
+	cached bootstrap-postgres "$POSTGRES" postgres
+	echo "$POSTGRES"
+	;;
 *) die "usage: hack/rootfs.sh node|postgres" ;;
 esac

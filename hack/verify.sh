@@ -12,6 +12,6 @@ for path in api config charts internal/extapply go.mod go.sum; do
 	diff -r "$REPO/$path" "$copy/$path" >&2 || status=1
 done
 [ $status = 0 ] || die "generated files differ from what make generate makes; run it and commit"
-unformatted=$(cd "$REPO" && gofmt -l $(git ls-files '*.go'))
+unformatted=$(cd "$REPO" && git ls-files -z '*.go' | xargs -0 gofmt -l)
 [ -z "$unformatted" ] || die "not formatted: $unformatted; run make fmt"
 echo "generated files are up to date"

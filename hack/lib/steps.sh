@@ -34,17 +34,24 @@ heartbeat() {
 }
 
 # logged NAME COMMAND...: runs a command with its output in a log, whose end is
-# shown when it fails.
+# shown when it fails. An interruption ends the command with all it has started.
 logged() {
-	local name=$1 start=$SECONDS log pid beat status=0
+	local name=$1 start=$SECONDS log pid beat ignored status=0
 	shift
+	# Inside a condition bash goes on after a failure, and so would the step.
+	ignored=$( (set -e; false; echo yes); true)
+	[ -z "$ignored" ] || die "step $name is part of a condition"
 	log=$LOGS/$name.log
 	say "==> $name"
+	set -m # a process group of its own
 	("$@") >"$log" 2>&1 </dev/null &
 	pid=$!
-	heartbeat "$name" "$pid" &
+	set +m
+	trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
+	heartbeat "$name" "$pid" 8>&- 9>&- &
 	beat=$!
 	wait "$pid" || status=$?
+	trap - INT TERM
 	kill "$beat" 2>/dev/null || true
 	wait "$beat" 2>/dev/null || true
 	if [ "$status" -ne 0 ]; then
@@ -62,12 +69,24 @@ cached() {
 	[ -e "$target" ] && return 0
 	mkdir -p "$(dirname "$target")"
 	(
-		flock -w 1800 9 || die "another run holds $target for half an hour"
+		if ! flock -n 9; then
+			say "waiting for another run's $name"
+			flock -w 1800 9 || die "another run holds $target.lock for half an hour"
+		fi
 		[ -e "$target" ] && exit 0
 		rm -rf "$target.part"
 		logged "$name" "$@" "$target.part"
 		mv "$target.part" "$target"
 	) 9>"$target.lock"
+}
+
+# alone NAME: from here on, one run at a time. What outlives the script must not
+# inherit the lock: start it with 8>&-.
+alone() {
+	exec 8>"$CACHE/$1.lock"
+	flock -n 8 && return 0
+	say "waiting for another run that holds $CACHE/$1.lock"
+	flock -w 1800 8 || die "another run holds $CACHE/$1.lock for half an hour"
 }
 
 # until_ok SECONDS WHAT COMMAND...: repeats a command until it succeeds.
@@ -81,25 +100,27 @@ until_ok() {
 	done
 }
 
-# packages NAME...: installs Debian packages that are missing.
+# packages NAME...: installs Debian packages that are missing. A command of the
+# package's name will do, so that other distributions can have theirs.
 packages() {
 	local missing=() p
 	for p in "$@"; do
-		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+		command -v "$p" >/dev/null || dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
 	done
 	[ ${#missing[@]} -eq 0 ] && return 0
+	command -v apt-get >/dev/null || die "needed, by the names of Debian's packages: ${missing[*]}"
 	[ "$(id -u)" = 0 ] || die "missing packages; as root: apt-get install ${missing[*]}"
-	command -v apt-get >/dev/null || die "needed: ${missing[*]}"
 	logged apt-packages apt_install "${missing[@]}"
 }
 apt_install() {
 	export DEBIAN_FRONTEND=noninteractive
-	timeout 300 apt-get -q update
-	timeout 600 apt-get -q install -y --no-install-recommends "$@"
+	timeout 300 apt-get -q -o DPkg::Lock::Timeout=120 update
+	timeout 600 apt-get -q -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"
 }
 
 # debian_mirror prints the archive that this machine's own sources name.
 debian_mirror() {
+	# shellcheck disable=SC2016 # apt's own variable
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -E '/debian/?$' | head -n1
 }
 
@@ -108,5 +129,17 @@ module_dir() {
 	(cd "$CACHE" && GOFLAGS=-mod=mod go mod download -json "$1@$2") | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
 }
 
-# published HOST: can images be had from there? Decided once in 5 seconds.
-published() { timeout 5 bash -c ": </dev/tcp/$1/443" 2>/dev/null; }
+# published REGISTRY (needs curl): does it answer as a registry, within 5 seconds? That a port
+# is open says little where a proxy refuses. Asked once for a script and those it
+# calls; a caller may set the variable itself.
+published() {
+	local answer=PGSTORAGE_PUBLISHED_${1//[.-]/_} code
+	if [ -z "${!answer:-}" ]; then
+		code=$(curl -s -o /dev/null -m 5 -w '%{http_code}' "https://$1/v2/" || true)
+		case $code in
+		200 | 401) export "$answer=yes" ;;
+		*) export "$answer=no" ;;
+		esac
+	fi
+	[ "${!answer}" = yes ]
+}
