@@ -59,7 +59,7 @@ func (f *figures) print(out io.Writer) {
 	row(fmt.Sprintf("requests in %s at rest, with foreign objects", f.rest), "%v", f.foreignRequests)
 	_ = w.Flush()
 	_, _ = fmt.Fprintf(out, "\nBenchmarkReconcile/clusters=%d 1 %d ns/op %.2f writes/cluster %.0f B/cluster %d rest-writes/op\n",
-		f.clusters, f.total.Nanoseconds(), f.perCluster(writes(f.requests)), (f.heap-f.heapIdle)/float64(f.clusters), writes(f.restRequests))
+		f.clusters, f.total.Nanoseconds(), f.perCluster(writes(f.requests)), (f.heap-f.heapIdle)/float64(f.clusters), atRest(f.restRequests))
 }
 
 // judge compares with the marks. That of the total time is for 500 clusters.
@@ -74,8 +74,8 @@ func (f *figures) judge(out io.Writer) error {
 	}
 	mark(f.perCluster(writes(f.requests)) <= maxWrites, fmt.Sprintf("at most %.0f writes per new cluster: %.2f", maxWrites, f.perCluster(writes(f.requests))))
 	mark(f.total <= maxTotal || f.clusters > 500, fmt.Sprintf("500 clusters to all children within %s: %d in %s", maxTotal, f.clusters, f.total.Round(100*time.Millisecond)))
-	mark(writes(f.restRequests) == 0, fmt.Sprintf("no writes at rest: %d", writes(f.restRequests)))
-	mark(writes(f.foreignRequests) == 0, fmt.Sprintf("no writes at rest with foreign objects: %d", writes(f.foreignRequests)))
+	mark(atRest(f.restRequests) == 0, fmt.Sprintf("no writes at rest: %d", atRest(f.restRequests)))
+	mark(atRest(f.foreignRequests) == 0, fmt.Sprintf("no writes at rest with foreign objects: %d", atRest(f.foreignRequests)))
 	above := (f.heap - f.heapIdle) / mebibyte
 	mark(above <= maxHeap || f.clusters > 500, fmt.Sprintf("heap at most %.0f MiB above idle: %.1f", maxHeap, above))
 	grown := (f.heapForeign - f.heap) / mebibyte

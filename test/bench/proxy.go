@@ -103,6 +103,7 @@ func since(now, then map[string]int) map[string]int {
 	return out
 }
 
+// writes of objects; events are counted apart.
 func writes(counts map[string]int) int {
 	n := 0
 	for k, v := range counts {
@@ -112,3 +113,6 @@ func writes(counts map[string]int) int {
 	}
 	return n
 }
+
+// atRest are all writes, events too.
+func atRest(counts map[string]int) int { return writes(counts) + counts["event"] }
