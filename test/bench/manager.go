@@ -91,7 +91,7 @@ func startManager(ctx context.Context, config *rest.Config, server string) (*man
 func (m *manager) stop() {
 	_ = m.cmd.Process.Signal(syscall.SIGTERM)
 	select {
-	case <-m.done:
+	case <-m.done: //nolint:errcheck // it was told to end
 	case <-time.After(30 * time.Second):
 		_ = m.cmd.Process.Kill()
 	}
