@@ -1,0 +1,213 @@
+package desired
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var config = Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:1"}
+
+func shop(change func(*v1alpha1.PgStorageClusterSpec)) *v1alpha1.PgStorageCluster {
+	amounts := map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")}
+	cr := &v1alpha1.PgStorageCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop", UID: "11111111-2222-3333-4444-555555555555", Generation: 1},
+		Spec: v1alpha1.PgStorageClusterSpec{
+			Profile:    "standard",
+			Postgres:   v1alpha1.PostgresSpec{Version: "17", Database: "app", Owner: "app"},
+			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("100Gi")},
+			Resources:  v1alpha1.ClusterResources{Requests: amounts, Limits: amounts},
+			Workload:   v1alpha1.WorkloadOLTP,
+			Durability: v1alpha1.DurabilityLocal,
+		},
+	}
+	if change != nil {
+		change(&cr.Spec)
+	}
+	return cr
+}
+
+func facts() state.ClusterFacts {
+	return state.ClusterFacts{
+		ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true, PodMonitors: true},
+		Profile: &v1alpha1.PgStorageProfile{
+			Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "fast", WALStorageClassName: "faster", Medium: v1alpha1.MediumSSD}},
+			Status: v1alpha1.PgStorageProfileStatus{Conditions: []metav1.Condition{
+				{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady},
+			}},
+		},
+	}
+}
+
+func golden(t *testing.T, name string, p *plan.Plan) {
+	t.Helper()
+	got, err := p.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name+".golden.yaml")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs; if that is meant: go test ./internal/desired -update\n%s", path, diff)
+	}
+}
+
+func TestClusterPlans(t *testing.T) {
+	three := int32(3)
+	wal := resource.MustParse("20Gi")
+	for _, tc := range []struct {
+		name   string
+		change func(*v1alpha1.PgStorageClusterSpec)
+		facts  func(*state.ClusterFacts)
+	}{
+		{"single", nil, nil},
+		{"quorum-with-wal", func(s *v1alpha1.PgStorageClusterSpec) {
+			s.Instances, s.Durability, s.Storage.WALSize = &three, v1alpha1.DurabilityQuorum, &wal
+			s.Postgres.Parameters = map[string]string{"work_mem": "64MB"}
+		}, nil},
+		{"benchmark", func(s *v1alpha1.PgStorageClusterSpec) {
+			s.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: v1alpha1.PgbenchSpec{Scale: 100, Clients: []int32{1, 16, 64}, Duration: "5m"}}
+			s.Monitoring = &v1alpha1.Monitoring{PodMonitor: v1alpha1.PodMonitorDisabled}
+		}, nil},
+		{"overrides", func(s *v1alpha1.PgStorageClusterSpec) {
+			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"zone"},"monitoring":{"tls":{"enabled":true}},"bootstrap":{"recovery":{"source":"old"}}}`)}}
+		}, nil},
+		{"held", nil, func(f *state.ClusterFacts) { *f = state.ClusterFacts{} }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := facts()
+			if tc.facts != nil {
+				tc.facts(&f)
+			}
+			built, err := PgStorageCluster(shop(tc.change), f, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "cluster-"+tc.name, &built.Plan)
+			again, err := PgStorageCluster(shop(tc.change), f, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(text(t, &built.Plan), text(t, &again.Plan)); diff != "" {
+				t.Errorf("the same inputs give other output: %s", diff)
+			}
+		})
+	}
+}
+
+func text(t *testing.T, p *plan.Plan) string {
+	t.Helper()
+	out, err := p.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestBenchmarkPlans(t *testing.T) {
+	yes := true
+	target := shop(nil)
+	target.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
+	bench := func(change func(*v1alpha1.PgbenchSpec)) *v1alpha1.PgBenchmark {
+		b := &v1alpha1.PgBenchmark{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "nightly", UID: "66666666-7777-8888-9999-000000000000"},
+			Spec:       v1alpha1.PgBenchmarkSpec{Cluster: "shop", Pgbench: v1alpha1.PgbenchSpec{Scale: 10, Clients: []int32{1, 4}, Duration: "30s", WarmUp: "5s", Repeats: 3, Integrity: v1alpha1.IntegrityFull}},
+		}
+		if change != nil {
+			change(&b.Spec.Pgbench)
+		}
+		return b
+	}
+	prepared := state.BenchmarkFacts{
+		ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true}, Target: target, Image: "registry.example/postgresql:17",
+		Role:      &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: &yes}},
+		CheckRole: &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: &yes}},
+		Database:  &cnpgv1.Database{Status: cnpgv1.DatabaseStatus{Applied: &yes}},
+	}
+	unprepared := prepared
+	unprepared.Role, unprepared.CheckRole, unprepared.Database = nil, nil, nil
+	for _, tc := range []struct {
+		name   string
+		change func(*v1alpha1.PgbenchSpec)
+		facts  state.BenchmarkFacts
+	}{
+		{"built-in", nil, prepared},
+		{"custom-basic", func(p *v1alpha1.PgbenchSpec) {
+			p.CustomScripts = []v1alpha1.CustomScript{{ConfigMap: "sql", Key: "read.sql", Weight: 9}, {ConfigMap: "more", Key: "write.sql", Weight: 1}}
+			p.Integrity = v1alpha1.IntegrityBasic
+		}, prepared},
+		{"unprepared", nil, unprepared},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			built, err := PgBenchmark(bench(tc.change), tc.facts, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "benchmark-"+tc.name, &built.Plan)
+		})
+	}
+}
+
+func TestReadBackOutcome(t *testing.T) {
+	built, err := PgStorageCluster(shop(nil), facts(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := state.DoneWith(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonHealthy, "")
+	for _, tc := range []struct {
+		name   string
+		seen   state.ReadBack
+		reason string
+		kind   state.OutcomeKind
+		counts bool
+	}{
+		{"as given", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}}, v1alpha1.ReasonApplied, state.Done, true},
+		{"another value", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 16384}}}, v1alpha1.ReasonParametersDiffer, state.Wait, true},
+		{"nothing read", state.ReadBack{}, v1alpha1.ReasonNotReadBack, state.Wait, false},
+		{"one that did not answer", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}, Errors: map[string]string{"shop-2": "no"}}, v1alpha1.ReasonNotReadBack, state.Wait, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := appliedOutcome(shop(nil), built.Parameters, tc.seen, done)
+			if got.Reason != tc.reason || got.Kind != tc.kind || got.Informative == tc.counts {
+				t.Errorf("outcome %+v", got)
+			}
+		})
+	}
+}
+
+func TestInlineBenchmarkNameFollowsItsSpec(t *testing.T) {
+	with := func(scale int32) string {
+		return BenchmarkName(shop(func(s *v1alpha1.PgStorageClusterSpec) {
+			s.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: v1alpha1.PgbenchSpec{Scale: scale}}
+		}))
+	}
+	if first, again := with(1), with(1); first == with(2) || first != again || BenchmarkName(shop(nil)) != "" {
+		t.Errorf("names %s %s", with(1), with(2))
+	}
+	if n := naming.InlineBenchmark("a-name-that-is-as-long-as-a-cluster-name-may-be-50", 1); len(n) > 50 {
+		t.Errorf("%s has %d characters", n, len(n))
+	}
+}
