@@ -1,6 +1,8 @@
 package pgstoragecluster
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -8,16 +10,29 @@ import (
 	"github.com/pgstorage/pgstorage/internal/apply"
 )
 
+// emitChanges sends at most one event of a reason: the recorder folds a second
+// one into a series, which loses its text and is written again minutes later.
+func (r *Reconciler) emitChanges(cr *v1alpha1.PgStorageCluster, changes []apply.Change) {
+	var applied, repaired []string
+	for _, c := range changes {
+		if c.Drift != "" {
+			repaired = append(repaired, c.Key.String()+": "+c.Drift)
+			continue
+		}
+		applied = append(applied, c.Key.String())
+	}
+	if len(repaired) > 0 {
+		r.Events.Eventf(cr, nil, corev1.EventTypeWarning, "DriftRepaired", "Apply", "%s was changed by somebody else and was set back; change the PgStorageCluster instead", strings.Join(repaired, ", "))
+	}
+	if len(applied) > 0 {
+		r.Events.Eventf(cr, nil, corev1.EventTypeNormal, "Applied", "Apply", "applied %s", strings.Join(applied, ", "))
+	}
+}
+
 // emit tells what the stored status and the writes of this pass mean. Events
 // come on transitions only.
 func (r *Reconciler) emit(before *v1alpha1.PgStorageCluster, now v1alpha1.PgStorageClusterStatus, changes []apply.Change) {
-	for _, c := range changes {
-		if c.Drift != "" {
-			r.Events.Eventf(before, nil, corev1.EventTypeWarning, "DriftRepaired", "Apply", "%s: %s was changed by somebody else and was set back; change the PgStorageCluster instead", c.Key, c.Drift)
-			continue
-		}
-		r.Events.Eventf(before, nil, corev1.EventTypeNormal, "Applied", "Apply", "applied %s", c.Key)
-	}
+	r.emitChanges(before, changes)
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionReady)
 	is := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionReady)
 	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -79,6 +80,6 @@ func (f *figures) judge(out io.Writer) error {
 	above := (f.heap - f.heapIdle) / mebibyte
 	mark(above <= maxHeap || f.clusters > 500, fmt.Sprintf("heap at most %.0f MiB above idle: %.1f", maxHeap, above))
 	grown := (f.heapForeign - f.heap) / mebibyte
-	mark(grown <= maxHeapForeign, fmt.Sprintf("heap unchanged by foreign objects within %.0f MiB: %.1f", maxHeapForeign, grown))
+	mark(math.Abs(grown) <= maxHeapForeign, fmt.Sprintf("heap unchanged by foreign objects within %.0f MiB: %.1f", maxHeapForeign, grown))
 	return missed
 }

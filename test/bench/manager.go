@@ -83,7 +83,9 @@ func startManager(ctx context.Context, config *rest.Config, server string) (*man
 		return err == nil, nil
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the manager's metrics did not answer; see %s", log.Name()), err)
+		said, _ := os.ReadFile(log.Name())
+		m.stop()
+		return nil, errors.Join(fmt.Errorf("the manager's metrics did not answer; it said: %s", said), err)
 	}
 	return m, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,14 +108,18 @@ func (s *scene) create(ctx context.Context, f *figures) error {
 		failed <- nil
 		applied <- at
 	}()
-	seen, err := s.children(ctx, s.clusters+1)
+	creating, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		if err := <-failed; err != nil {
+			cancel(err)
+		}
+	}()
+	seen, err := s.children(creating, s.clusters+1)
 	if err != nil {
-		return err
+		return errors.Join(err, context.Cause(creating))
 	}
 	f.total = time.Since(start)
-	if err := <-failed; err != nil {
-		return err
-	}
 	for name, at := range <-applied {
 		f.times = append(f.times, seen[name].Sub(at))
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,7 +39,11 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	env = &envtest.Environment{CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New()}
+	env = &envtest.Environment{
+		CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New(),
+		// It ends open watches at leisure.
+		ControlPlaneStopTimeout: 2 * time.Minute,
+	}
 	if _, err := env.Start(); err != nil {
 		return nil, nil, fmt.Errorf("start API server: %w", err)
 	}
