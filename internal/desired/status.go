@@ -15,7 +15,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts
 	s := v1alpha1.PgStorageClusterStatus{
 		ObservedGeneration: cr.Generation,
 		Database:           cr.Status.Database,
-		Durability:         durability(cr),
+		Durability:         durability(cr, facts.Cluster),
 		Parameters:         parameters(c.Parameters),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
 	}
@@ -49,13 +49,24 @@ func databaseStatus(c *cnpgv1.Cluster, before *v1alpha1.DatabaseStatus) *v1alpha
 	}
 }
 
-func durability(cr *v1alpha1.PgStorageCluster) *v1alpha1.DurabilityStatus {
+// durability is the statement of the tier, held against where the instances are:
+// a quorum on one node is lost with it.
+func durability(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) *v1alpha1.DurabilityStatus {
 	statement := postgres.Durability(postgres.Tier(cr.Spec.Durability), int(Instances(cr)))
 	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
 	for _, l := range statement.Losses {
-		out.Losses = append(out.Losses, v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail})
+		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
+		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && !spread(cluster) {
+			e.AcknowledgedCommits = "MayBeLost"
+			e.Detail = "CloudNativePG does not report instances on two or more nodes: a node's loss may take every copy; set spec.cnpg.spec.affinity.podAntiAffinityType to required to spread them"
+		}
+		out.Losses = append(out.Losses, e)
 	}
 	return out
+}
+
+func spread(cluster *cnpgv1.Cluster) bool {
+	return cluster != nil && cluster.Status.Topology.NodesUsed >= 2
 }
 
 func parameters(in []postgres.Parameter) []v1alpha1.Parameter {
