@@ -179,13 +179,14 @@ func (p *Plan) YAML() (string, error) {
 	return b.String(), nil
 }
 
-// ControllerReference of a disposable child.
+// ControllerReference of a disposable child. It does not block the owner's
+// deletion, which would need the right to update the owner's finalizers where
+// OwnerReferencesPermissionEnforcement is on.
 func ControllerReference(kind string, owner metav1.Object) *metav1ac.OwnerReferenceApplyConfiguration {
 	return metav1ac.OwnerReference().
 		WithAPIVersion(v1alpha1.GroupVersion.String()).
 		WithKind(kind).
 		WithName(owner.GetName()).
 		WithUID(owner.GetUID()).
-		WithController(true).
-		WithBlockOwnerDeletion(true)
+		WithController(true)
 }

@@ -48,12 +48,13 @@ func RoleBinding(b *v1alpha1.PgBenchmark) *rbacv1ac.RoleBindingApplyConfiguratio
 // Password is the Secret of a role, in the form that CloudNativePG reads
 // (https://cloudnative-pg.io/documentation/current/declarative_role_management/).
 func Password(b *v1alpha1.PgBenchmark, object, role, password string) *corev1.Secret {
+	controller := true
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            object,
 			Namespace:       b.Namespace,
 			Labels:          naming.BenchmarkLabels(b.Name),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b, v1alpha1.GroupVersion.WithKind(kind))},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: b.Name, UID: b.UID, Controller: &controller}},
 		},
 		Type: corev1.SecretTypeBasicAuth,
 		StringData: map[string]string{
