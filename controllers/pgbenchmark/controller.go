@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -84,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (re
 
 // prepare makes everything up to the Job.
 func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, live plan.Live) (reconcile.Result, error) {
-	if err := r.hold(ctx, b); err != nil {
+	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	built, err := desired.PgBenchmark(b, facts, r.Config)
@@ -129,15 +128,6 @@ func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wan
 		}
 	}
 	return nil
-}
-
-func (r *Reconciler) hold(ctx context.Context, b *v1alpha1.PgBenchmark) error {
-	if controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
-		return nil
-	}
-	before := b.DeepCopy()
-	controllerutil.AddFinalizer(b, naming.BenchmarkFinalizer)
-	return r.Patch(ctx, b, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
 // finish cleans up after an ended benchmark as its policy asks.

@@ -91,7 +91,5 @@ func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, fact
 	if waits != "" {
 		return reconcile.Result{RequeueAfter: recheck}, r.report(ctx, b, facts, state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
 	}
-	before := b.DeepCopy()
-	controllerutil.RemoveFinalizer(b, naming.BenchmarkFinalizer)
-	return reconcile.Result{}, client.IgnoreNotFound(r.Patch(ctx, b, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return reconcile.Result{}, apply.Release(ctx, r.Client, b, naming.BenchmarkFinalizer)
 }

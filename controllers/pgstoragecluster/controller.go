@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if !cr.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, p)
 	}
-	if err := r.hold(ctx, cr); err != nil {
+	if err := apply.Hold(ctx, r.Client, cr, naming.ClusterFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	p.built, err = desired.PgStorageCluster(cr, p.facts, r.Config)

@@ -20,16 +20,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/status"
 )
 
-// hold adds the finalizer before anything is made.
-func (r *Reconciler) hold(ctx context.Context, cr *v1alpha1.PgStorageCluster) error {
-	if controllerutil.ContainsFinalizer(cr, naming.ClusterFinalizer) {
-		return nil
-	}
-	before := cr.DeepCopy()
-	controllerutil.AddFinalizer(cr, naming.ClusterFinalizer)
-	return r.Patch(ctx, cr, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-}
-
 // finalize carries out deletionPolicy. While suspended nothing is removed, the
 // finalizer included.
 func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, error) {
@@ -83,9 +73,7 @@ func (r *Reconciler) release(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if cr.Status.Database != nil {
 		r.ReadBack.Forget(types.UID(cr.Status.Database.UID))
 	}
-	before := cr.DeepCopy()
-	controllerutil.RemoveFinalizer(cr, naming.ClusterFinalizer)
-	return client.IgnoreNotFound(r.Patch(ctx, cr, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return apply.Release(ctx, r.Client, cr, naming.ClusterFinalizer)
 }
 
 func (r *Reconciler) waiting(ctx context.Context, p *pass, reason, message string) error {

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/profile/catalog"
@@ -84,7 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, p *v1alpha1.PgStorageProfile
 	if !p.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, p, users)
 	}
-	if err := r.hold(ctx, p); err != nil {
+	if err := apply.Hold(ctx, r.Client, p, naming.ProfileFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	kind, err := catalog.For(p.Spec.Type)
@@ -118,15 +118,6 @@ func (r *Reconciler) report(ctx context.Context, p *v1alpha1.PgStorageProfile, u
 	return err
 }
 
-func (r *Reconciler) hold(ctx context.Context, p *v1alpha1.PgStorageProfile) error {
-	if controllerutil.ContainsFinalizer(p, naming.ProfileFinalizer) {
-		return nil
-	}
-	before := p.DeepCopy()
-	controllerutil.AddFinalizer(p, naming.ProfileFinalizer)
-	return r.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-}
-
 // finalize lets a profile go once nothing uses it, and says what does until then.
 func (r *Reconciler) finalize(ctx context.Context, p *v1alpha1.PgStorageProfile, users []string) (reconcile.Result, error) {
 	if len(users) > 0 {
@@ -134,10 +125,5 @@ func (r *Reconciler) finalize(ctx context.Context, p *v1alpha1.PgStorageProfile,
 		message := fmt.Sprintf("deletion waits for the PgStorageClusters that use this profile: %s", strings.Join(users, ", "))
 		return reconcile.Result{}, r.report(ctx, p, users, p.Status.StorageClasses, state.WaitFor(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInUse, message))
 	}
-	before := p.DeepCopy()
-	if !controllerutil.RemoveFinalizer(p, naming.ProfileFinalizer) {
-		return reconcile.Result{}, nil
-	}
-	err := r.Patch(ctx, p, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	return reconcile.Result{}, client.IgnoreNotFound(err)
+	return reconcile.Result{}, apply.Release(ctx, r.Client, p, naming.ProfileFinalizer)
 }
