@@ -132,10 +132,13 @@ clear_network() {
 }
 
 # clear_rules deletes the rules that name our bridges or their networks.
-clear_rules() {
+clear_rules() { delete_rules "^-A .*($BRIDGE|$BRIDGE_NET\.|172\.31\.)"; }
+
+# delete_rules PATTERN: of the tables that Docker writes to.
+delete_rules() {
 	local table rule
 	for table in filter nat; do
-		iptables-save -t "$table" 2>/dev/null | { grep -E "^-A .*($BRIDGE|$BRIDGE_NET\.|172\.31\.)" || true; } |
+		iptables-save -t "$table" 2>/dev/null | { grep -E -- "$1" || true; } |
 			while read -r rule; do
 				# shellcheck disable=SC2086 # a rule is many words
 				iptables -t "$table" -D ${rule#-A } 2>/dev/null || true
@@ -155,12 +158,8 @@ other_docker() {
 # clear_chains removes Docker's own chains and gives forwarding its policy back.
 clear_chains() {
 	local table chain
+	delete_rules '^-A .* -j DOCKER'
 	for table in filter nat; do
-		iptables-save -t "$table" 2>/dev/null | { grep -E '^-A .* -j DOCKER' || true; } |
-			while read -r chain; do
-				# shellcheck disable=SC2086
-				iptables -t "$table" -D ${chain#-A } 2>/dev/null || true
-			done
 		for chain in $(iptables-save -t "$table" 2>/dev/null | sed -nE 's/^:(DOCKER[^ ]*) .*/\1/p'); do
 			iptables -t "$table" -F "$chain" 2>/dev/null || true
 			iptables -t "$table" -X "$chain" 2>/dev/null || true

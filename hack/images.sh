@@ -10,6 +10,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 packages curl ca-certificates
 eval "$("$REPO/hack/docker.sh" env)"
 
+# obtainable IMAGE: does its registry answer, and hand out this image? One that answers but refuses
+# the image (a mirror, a rate limit, a login) would leave pods in ImagePullBackOff.
+obtainable() { published "${1%%/*}" && timeout 30 docker manifest inspect "$1" >/dev/null 2>&1; }
+
 exists() { docker image inspect "$1" >/dev/null 2>&1; }
 
 # import NAME ROOT CHANGE...: makes an image of a folder.
@@ -46,7 +50,7 @@ operator() {
 cnpg() {
 	local image=ghcr.io/cloudnative-pg/cloudnative-pg:${CNPG_VERSION#v} local=pgstorage.local/cloudnative-pg:${CNPG_VERSION#v} root
 	if exists "$local"; then echo "$local"; return; fi
-	if published ghcr.io; then echo "$image"; return; fi
+	if obtainable "$image"; then echo "$image"; return; fi
 	root=$("$REPO/hack/kubernetes.sh" cnpg)
 	logged image-cnpg static_image "$local" "$root" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
 	echo "$local"
@@ -55,7 +59,7 @@ cnpg() {
 postgres() {
 	local image=ghcr.io/cloudnative-pg/postgresql:$POSTGRES_MAJOR local=pgstorage.local/postgresql:$POSTGRES_MAJOR root
 	if exists "$local"; then echo "$local"; return; fi
-	if published ghcr.io; then echo "$image"; return; fi
+	if obtainable "$image"; then echo "$image"; return; fi
 	root=$("$REPO/hack/rootfs.sh" postgres)
 	logged image-postgres import "$local" "$root" 'USER 26' \
 		"ENV PATH=/usr/lib/postgresql/$POSTGRES_MAJOR/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" 'ENV LANG=C.UTF-8'

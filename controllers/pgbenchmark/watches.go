@@ -2,7 +2,6 @@ package pgbenchmark
 
 import (
 	"context"
-	"sync"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -35,8 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	if err != nil {
 		return err
 	}
-	w := &foreignWatches{mgr: mgr, controller: c}
-	r.Watch = w.start
+	r.Watch = foreign.New(c, foreignWatches(mgr)...).Start
 	return nil
 }
 
@@ -68,30 +67,15 @@ func (r *Reconciler) waiting(ctx context.Context, namespace, cluster string) []r
 	return requests
 }
 
-// foreignWatches starts each watch once.
-type foreignWatches struct {
-	mgr        ctrl.Manager
-	controller controller.Controller
-
-	mu      sync.Mutex
-	started bool
-}
-
-func (w *foreignWatches) start(apis state.ForeignAPIs) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.started || !apis.CNPGInstalled || len(apis.CNPGMissing) > 0 {
-		return nil
-	}
-	mapper := w.mgr.GetRESTMapper()
-	owner := func() handler.EventHandler {
-		return handler.EnqueueRequestForOwner(w.mgr.GetScheme(), mapper, &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
-	}
+func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
+	var watches []foreign.Watch
 	for _, obj := range []client.Object{&cnpgv1.Database{}, &cnpgv1.DatabaseRole{}} {
-		if err := w.controller.Watch(source.Kind(w.mgr.GetCache(), obj, owner())); err != nil {
-			return err
-		}
+		owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
+		watches = append(watches, foreign.Watch{
+			Kind:   obj,
+			Served: func(apis state.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissing) == 0 },
+			Source: source.Kind(mgr.GetCache(), obj, owner),
+		})
 	}
-	w.started = true
-	return nil
+	return watches
 }

@@ -195,7 +195,7 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 				soon(10 * time.Second)
 			}
 		case v1alpha1.ReasonApplied:
-			r.ReadBack.Settle(p.facts.Cluster.UID)
+			r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 			soon(observe.ReadBackEvery)
 		}
 	}

@@ -70,9 +70,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 }
 
 func (r *Reconciler) release(ctx context.Context, cr *v1alpha1.PgStorageCluster) error {
-	if cr.Status.Database != nil {
-		r.ReadBack.Forget(types.UID(cr.Status.Database.UID))
-	}
+	r.ReadBack.Forget(client.ObjectKeyFromObject(cr))
 	return apply.Release(ctx, r.Client, cr, naming.ClusterFinalizer)
 }
 

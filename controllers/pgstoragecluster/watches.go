@@ -3,7 +3,6 @@ package pgstoragecluster
 import (
 	"context"
 	"reflect"
-	"sync"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
@@ -18,14 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// SetupWithManager registers the controller. Foreign kinds are watched from the
-// pass on in which their CRDs are first seen, so that the operator runs, and
-// says what is missing, before they are installed.
+// SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &v1alpha1.PgStorageCluster{}, observe.ProfileIndex, observe.IndexProfile); err != nil { //nolint:forbidigo // set-up has no context of its own
 		return err
@@ -40,8 +38,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	if err != nil {
 		return err
 	}
-	w := &foreignWatches{mgr: mgr, controller: c}
-	r.Watch = w.start
+	r.Watch = foreign.New(c, foreignWatches(mgr)...).Start
 	return nil
 }
 
@@ -57,33 +54,16 @@ func (r *Reconciler) onProfile(ctx context.Context, obj client.Object) []reconci
 	return requests
 }
 
-// foreignWatches starts each watch once.
-type foreignWatches struct {
-	mgr        ctrl.Manager
-	controller controller.Controller
-
-	mu                    sync.Mutex
-	clusters, podMonitors bool
-}
-
-func (w *foreignWatches) start(apis state.ForeignAPIs) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if apis.CNPGInstalled && !w.clusters {
-		src := source.Kind(w.mgr.GetCache(), &cnpgv1.Cluster{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.Cluster]), consumed())
-		if err := w.controller.Watch(src); err != nil {
-			return err
-		}
-		w.clusters = true
-	}
-	if apis.PodMonitors && !w.podMonitors {
-		src := source.Kind(w.mgr.GetCache(), &monitoringv1.PodMonitor{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*monitoringv1.PodMonitor]))
-		if err := w.controller.Watch(src); err != nil {
-			return err
-		}
-		w.podMonitors = true
-	}
-	return nil
+func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
+	return []foreign.Watch{{
+		Kind:   &cnpgv1.Cluster{},
+		Served: func(apis state.ForeignAPIs) bool { return apis.CNPGInstalled },
+		Source: source.Kind(mgr.GetCache(), &cnpgv1.Cluster{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.Cluster]), consumed()),
+	}, {
+		Kind:   &monitoringv1.PodMonitor{},
+		Served: func(apis state.ForeignAPIs) bool { return apis.PodMonitors },
+		Source: source.Kind(mgr.GetCache(), &monitoringv1.PodMonitor{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*monitoringv1.PodMonitor])),
+	}}
 }
 
 // ownerOf finds the PgStorageCluster by label: a database has no ownerReference.

@@ -41,7 +41,7 @@ type ReadBack struct {
 	Clock  clock.PassiveClock
 
 	mu    sync.Mutex
-	known map[types.UID]remembered
+	known map[types.NamespacedName]remembered
 }
 
 var errNoAnswer = errors.New("port " + metricsPort + " did not answer; does a NetworkPolicy keep the operator out?")
@@ -57,9 +57,10 @@ type remembered struct {
 // Of returns what the instances of a healthy Cluster report. It is read anew
 // when the intent or the set of instances changed, or the memory is too old.
 func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {
-	key := naming.Hash([]any{c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary})
+	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
+	key := naming.Hash([]any{c.UID, c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary})
 	r.mu.Lock()
-	last, found := r.known[c.UID]
+	last, found := r.known[name]
 	r.mu.Unlock()
 	ttl := retryReadBack
 	if last.settled {
@@ -69,34 +70,34 @@ func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {
 		return last.seen
 	}
 	seen := r.scrape(ctx, c)
-	r.remember(c.UID, remembered{key: key, at: r.Clock.Now(), seen: seen})
+	r.remember(name, remembered{key: key, at: r.Clock.Now(), seen: seen})
 	return seen
 }
 
 // Settle notes that the last values were as wanted.
-func (r *ReadBack) Settle(uid types.UID) {
+func (r *ReadBack) Settle(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m, ok := r.known[uid]; ok {
+	if m, ok := r.known[name]; ok {
 		m.settled = true
-		r.known[uid] = m
+		r.known[name] = m
 	}
 }
 
 // Forget drops what was read from a Cluster that is gone.
-func (r *ReadBack) Forget(uid types.UID) {
+func (r *ReadBack) Forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.known, uid)
+	delete(r.known, name)
 }
 
-func (r *ReadBack) remember(uid types.UID, m remembered) {
+func (r *ReadBack) remember(name types.NamespacedName, m remembered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
-		r.known = map[types.UID]remembered{}
+		r.known = map[types.NamespacedName]remembered{}
 	}
-	r.known[uid] = m
+	r.known[name] = m
 }
 
 func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {

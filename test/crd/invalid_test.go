@@ -17,22 +17,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/controllers"
-	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
 // TestInvalidObjectsAreRefused makes every object of the table and reads what a
 // person would.
 func TestInvalidObjectsAreRefused(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t)
+	manager.Start(t, config)
 	prepareStorage(t, c)
 	atAdmission, byConditions := 0, 0
 	seen := map[string]bool{}
@@ -219,41 +215,11 @@ func prepareStorage(t *testing.T, c client.Client) {
 	}
 }
 
-// startManager runs the controllers until the test ends.
-func startManager(t *testing.T) {
-	t.Helper()
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:    scheme.New(),
-		Cache:     controllers.CacheOptions(),
-		Metrics:   metricsserver.Options{BindAddress: "0"},
-		NewClient: controllers.NewClient,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = controllers.Setup(mgr, controllers.Options{
-		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
-		SkipNameValidation: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("manager ended: %v", err)
-		}
-	})
-}
-
 // TestAnUnchangedBaseMakesADatabase is the other half of the table: without its
 // mutation, nothing of a row keeps a database from being made.
 func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t)
+	manager.Start(t, config)
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "control"}, Provisioner: "example.com/none"}
 	if err := c.Create(t.Context(), class); err != nil {
 		t.Fatal(err)

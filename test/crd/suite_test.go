@@ -6,7 +6,6 @@ package crd_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -35,17 +34,7 @@ var config *rest.Config
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.UseDevMode(true), zap.Level(zapcore.ErrorLevel)))
-	env, stop, err := apiserver.Start(apiserver.Everything)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	config = env.Config
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
+	os.Exit(apiserver.Run(m, &config))
 }
 
 // The bases of the tables: valid objects with only what is required.

@@ -18,6 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
 // readyCluster is a PgStorageCluster whose database is simulated to be healthy.
@@ -113,7 +114,7 @@ func allGone(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) {
 
 func TestBenchmarkRunsAndCleansUp(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	cr := readyCluster(t, c, "measured")
 	b := benchmark(cr, "first")
 	create(t, c, b)
@@ -161,7 +162,7 @@ func TestBenchmarkRunsAndCleansUp(t *testing.T) {
 
 func TestFailedBenchmarkSaysWhy(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	cr := readyCluster(t, c, "failing")
 	b := benchmark(cr, "late")
 	create(t, c, b)
@@ -190,7 +191,7 @@ func TestFailedBenchmarkSaysWhy(t *testing.T) {
 
 func TestBenchmarkWithoutTarget(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	b := benchmark(cluster(ns, "nowhere", "x"), "lost")
 	create(t, c, b)
@@ -208,7 +209,7 @@ func TestBenchmarkWithoutTarget(t *testing.T) {
 
 func TestInlineBenchmarkFollowsItsCluster(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	cr := readyCluster(t, c, "inline")
 	before := cr.DeepCopy()
 	cr.Spec.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: v1alpha1.PgbenchSpec{Scale: 3, Duration: "10s"}}

@@ -17,6 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
 func create(t *testing.T, c client.Client, objects ...client.Object) {
@@ -36,7 +37,7 @@ func get[T client.Object](t *testing.T, c client.Client, key client.ObjectKey, i
 
 func TestClusterFromApplyToReady(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "ready")
 	cr := cluster(ns, "shop", "ready")
@@ -85,7 +86,7 @@ func TestClusterFromApplyToReady(t *testing.T) {
 
 func TestQuorumAsksForASynchronousStandby(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "quorum")
 	cr := cluster(ns, "bank", "quorum")
@@ -104,7 +105,7 @@ func TestQuorumAsksForASynchronousStandby(t *testing.T) {
 
 func TestClusterWaitsForItsProfile(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	cr := cluster(ns, "early", "late")
 	create(t, c, cr)
@@ -145,7 +146,7 @@ func gone[T client.Object](t *testing.T, c client.Client, key client.ObjectKey, 
 
 func TestNamesakeIsNotTakenOver(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "namesake")
 	strange := &cnpgv1.Cluster{
@@ -179,7 +180,7 @@ func TestNamesakeIsNotTakenOver(t *testing.T) {
 
 func TestNamesakeIsAdoptedWithConsent(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "adopt")
 	old := &cnpgv1.Cluster{
@@ -202,7 +203,7 @@ func TestNamesakeIsAdoptedWithConsent(t *testing.T) {
 
 func TestDatabaseDeletedByHand(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "byhand")
 	cr := cluster(ns, "shop", "byhand")
@@ -246,7 +247,7 @@ func TestDatabaseDeletedByHand(t *testing.T) {
 
 func TestDriftIsRepaired(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "drift")
 	cr := cluster(ns, "shop", "drift")
@@ -276,7 +277,7 @@ func TestDriftIsRepaired(t *testing.T) {
 
 func TestDeletionPolicy(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "deletion")
 	for _, policy := range []v1alpha1.DeletionPolicy{v1alpha1.DeletionRetain, v1alpha1.DeletionDelete} {
@@ -306,7 +307,7 @@ func TestDeletionPolicy(t *testing.T) {
 
 func TestSuspendTouchesNothing(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "suspend")
 	cr := cluster(ns, "shop", "suspend")
@@ -344,7 +345,7 @@ func TestSuspendTouchesNothing(t *testing.T) {
 
 func TestRefusedParametersChangeNothing(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "refused")
 	cr := cluster(ns, "shop", "refused")
@@ -365,7 +366,7 @@ func TestRefusedParametersChangeNothing(t *testing.T) {
 
 func TestEscapeHatch(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "hatch")
 	cr := cluster(ns, "shop", "hatch")
@@ -388,7 +389,7 @@ func TestEscapeHatch(t *testing.T) {
 
 func TestStuckPhaseNeedsAPerson(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "stuck")
 	cr := cluster(ns, "shop", "stuck")
@@ -402,7 +403,7 @@ func TestStuckPhaseNeedsAPerson(t *testing.T) {
 
 func TestProfileIsHeldWhileInUse(t *testing.T) {
 	c := apiserver.Client(t, config)
-	startManager(t, config, nil)
+	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "held")
 	cr := cluster(ns, "user", "held")

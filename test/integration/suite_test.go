@@ -21,12 +21,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/controllers"
-	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
@@ -40,64 +36,7 @@ var config *rest.Config
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.UseDevMode(true), zap.Level(zapcore.ErrorLevel)))
-	env, stop, err := apiserver.Start(apiserver.Everything)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	config = env.Config
-	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-// startManager runs a manager with strict field validation until the test ends.
-// wrap, when given, stands between the manager and the API server.
-func startManager(t *testing.T, c *rest.Config, wrap func(*rest.Config)) (stop func()) {
-	t.Helper()
-	own := rest.CopyConfig(c)
-	if wrap != nil {
-		wrap(own)
-	}
-	mgr, err := ctrl.NewManager(own, ctrl.Options{
-		Scheme:    scheme.New(),
-		Cache:     controllers.CacheOptions(),
-		Metrics:   metricsserver.Options{BindAddress: "0"},
-		NewClient: controllers.NewClient,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = controllers.Setup(mgr, controllers.Options{
-		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
-		SkipNameValidation: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Errorf("manager ended: %v", err)
-			}
-		case <-time.After(patience):
-			t.Error("manager did not end")
-		}
-	}
-	t.Cleanup(stop)
-	return stop
+	os.Exit(apiserver.Run(m, &config))
 }
 
 // namespace makes a namespace of its own for a test.

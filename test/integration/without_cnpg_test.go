@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
 // An operator that comes before the operators it stands on runs, and says what
@@ -23,7 +24,7 @@ func TestWithoutForeignCRDs(t *testing.T) {
 		}
 	})
 	c := apiserver.Client(t, env.Config)
-	stopManager := startManager(t, env.Config, nil)
+	stopManager := manager.Start(t, env.Config)
 	storage(t, c, "bare")
 	cr := cluster("default", "shop", "bare")
 	create(t, c, cr)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
 // writes counts the writes of a manager, and can cut the connection after one.
@@ -41,11 +42,14 @@ func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.inner.RoundTrip(r)
 }
 
-func (w *writes) into(c *rest.Config) {
-	c.Wrap(func(inner http.RoundTripper) http.RoundTripper {
+// into returns a configuration whose requests pass through w.
+func (w *writes) into(c *rest.Config) *rest.Config {
+	own := rest.CopyConfig(c)
+	own.Wrap(func(inner http.RoundTripper) http.RoundTripper {
 		w.inner = inner
 		return w
 	})
+	return own
 }
 
 // settled waits until a second's looks have all seen the same count.
@@ -68,7 +72,7 @@ func settled(t *testing.T, w *writes) int64 {
 func TestWritesOfANewClusterAreFewAndEnd(t *testing.T) {
 	c := apiserver.Client(t, config)
 	w := &writes{}
-	startManager(t, config, w.into)
+	manager.Start(t, w.into(config))
 	ns := namespace(t, c)
 	storage(t, c, "writes")
 	warm := cluster(ns, "warm", "writes")
@@ -110,7 +114,7 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 			cr := cluster(ns, fmt.Sprintf("cut-%d", cut), "killed")
 			create(t, c, cr)
 			w := &writes{failAfter: cut}
-			stop := startManager(t, config, w.into)
+			stop := manager.Start(t, w.into(config))
 			eventually(t, "the cut", func(context.Context) error {
 				if w.count.Load() <= cut {
 					return errors.New("not yet")
@@ -118,7 +122,7 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 				return nil
 			})
 			stop()
-			stop = startManager(t, config, nil)
+			stop = manager.Start(t, config)
 			simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
 			hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 			get(t, c, client.ObjectKeyFromObject(cr), &monitoringv1.PodMonitor{})

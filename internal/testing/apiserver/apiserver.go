@@ -13,9 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap/zapcore"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/pgstorage/pgstorage/internal/scheme"
 )
@@ -49,6 +52,24 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 	}
 	env.Config.QPS, env.Config.Burst = 500, 1000
 	return env, env.Stop, nil
+}
+
+// Run runs a package's tests with one API server, whose address it puts in
+// config, and returns the exit code.
+func Run(m *testing.M, config **rest.Config) int {
+	ctrl.SetLogger(zap.New(zap.UseDevMode(true), zap.Level(zapcore.ErrorLevel)))
+	env, stop, err := Start(Everything)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	*config = env.Config
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return max(code, 1)
+	}
+	return code
 }
 
 // Foreign returns the paths of foreign CRDs in the module cache.

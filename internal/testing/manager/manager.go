@@ -1,0 +1,58 @@
+// Package manager runs our controllers in a test's own process.
+package manager
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+)
+
+// patience bounds how long a manager may take to end.
+const patience = 30 * time.Second
+
+// Start runs a manager, configured as ours is, until stop is called or the test
+// ends. Stopping one that ended by itself with an error fails the test.
+func Start(t *testing.T, config *rest.Config) (stop func()) {
+	t.Helper()
+	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
+		Scheme:    scheme.New(),
+		Cache:     controllers.CacheOptions(),
+		Metrics:   metricsserver.Options{BindAddress: "0"},
+		NewClient: controllers.NewClient,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = controllers.Setup(mgr, controllers.Options{
+		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
+		SkipNameValidation: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("manager ended: %v", err)
+			}
+		case <-time.After(patience):
+			t.Error("manager did not end")
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
