@@ -68,7 +68,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/...
+	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege

@@ -151,10 +151,11 @@ func (in Inputs) together(given map[string]string) []Refusal {
 		out = append(out, *r)
 		delete(given, r.Parameter)
 	}
+	size := func(name string) string { return catalogue()[in.Major][name].print(final[name]) }
 	if v, ok := given["min_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
-		drop(refuse("min_wal_size", RefusedRange, "%s is not below max_wal_size (%gMB); lower it, or raise max_wal_size", v, final["max_wal_size"]))
+		drop(refuse("min_wal_size", RefusedRange, "%s is not below max_wal_size (%s); lower it, or raise max_wal_size", v, size("max_wal_size")))
 	} else if v, ok := given["max_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
-		drop(refuse("max_wal_size", RefusedRange, "%s is not above min_wal_size (%gMB); use at least 64MB", v, final["min_wal_size"]))
+		drop(refuse("max_wal_size", RefusedRange, "%s is not above min_wal_size (%s); use at least 64MB", v, size("min_wal_size")))
 	}
 	reserved := final["superuser_reserved_connections"] + final["reserved_connections"]
 	for _, name := range []string{"max_connections", "reserved_connections", "superuser_reserved_connections"} {

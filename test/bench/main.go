@@ -1,12 +1,13 @@
 // Command bench measures what reconciling costs, on a real API server with the
 // real CRDs: requests by verb, times, memory, and that nothing is written at
 // rest. The manager runs as a process of its own behind a proxy that counts. It
-// prints a table, the same in Go's benchmark format, and fails where a mark is
-// missed.
+// prints a table, the same in Go's benchmark format with a line for each phase,
+// and fails where a mark is missed.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -21,14 +22,16 @@ import (
 type options struct {
 	clusters, foreign int
 	rest, patience    time.Duration
+	out               string
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.clusters, "clusters", 500, "number of PgStorageClusters")
 	flag.IntVar(&o.foreign, "foreign", 1000, "number of ConfigMaps, of Secrets and of Pods that are not ours")
-	flag.DurationVar(&o.rest, "rest", time.Minute, "how long to look for writes at rest")
+	flag.DurationVar(&o.rest, "rest", time.Minute, "how long to look for writes at rest; more than 5m sees parameters read back again")
 	flag.DurationVar(&o.patience, "patience", 10*time.Minute, "bound of every wait")
+	flag.StringVar(&o.out, "out", "", "file to append the lines in Go's benchmark format to, for benchstat")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	err := run(ctx, o)
@@ -40,27 +43,63 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	env, stop, err := apiserver.Start(apiserver.Everything)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = stop() }()
-	proxy, err := startProxy(env.Config)
-	if err != nil {
+	s := &scene{options: o}
+	if s.proxy, err = startProxy(env.Config); err != nil {
 		return err
 	}
-	defer proxy.close()
-	manager, err := startManager(ctx, env.Config, proxy.url)
-	if err != nil {
+	defer s.proxy.close()
+	if s.instances, err = startInstances(); err != nil {
 		return err
 	}
-	defer manager.stop()
-	f, err := measure(ctx, o, env.Config, proxy, manager)
+	defer s.instances.close()
+	if s.manager, err = startManager(ctx, env.Config, s.proxy.url, cancel); err != nil {
+		return because(ctx, err)
+	}
+	defer s.manager.stop()
+	f, err := s.measure(ctx, env.Config)
 	if err != nil {
-		return err
+		return because(ctx, err)
 	}
 	f.print(os.Stdout)
-	return f.judge(os.Stdout)
+	fmt.Println()
+	if err := f.benchmark(os.Stdout); err != nil {
+		return err
+	}
+	fmt.Println()
+	return errors.Join(f.judge(os.Stdout), keep(o.out, f))
+}
+
+// because adds why the work was ended, such as that the manager died. The error of
+// a request may be a moment ahead of that.
+func because(ctx context.Context, err error) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return errors.Join(err, cause)
+	}
+	return err
+}
+
+// keep appends to the file of -out: benchstat wants several runs in one.
+func keep(path string, f *figures) (err error) {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("-out: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return f.benchmark(file)
 }
 
 func progress(format string, args ...any) {

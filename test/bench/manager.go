@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,33 +34,37 @@ import (
 
 // manager is the operator as a process of its own.
 type manager struct {
-	cmd     *exec.Cmd
-	done    chan error
-	dir     string
-	metrics string
-	token   string
-	client  *http.Client
+	cmd      *exec.Cmd
+	log      string
+	ended    chan struct{} // closed when the process has ended
+	expected atomic.Bool   // that it ends
+	dir      string
+	metrics  string
+	token    string
+	client   *http.Client
 }
 
-func startManager(ctx context.Context, config *rest.Config, server string) (*manager, error) {
+// startManager calls died with the reason, should the manager end by itself.
+func startManager(ctx context.Context, config *rest.Config, server string, died func(error)) (_ *manager, err error) {
 	dir, err := os.MkdirTemp("", "pgstorage-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("temporary folder: %w", err)
 	}
-	m := &manager{dir: dir, done: make(chan error, 1), client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+	m := &manager{dir: dir, log: filepath.Join(dir, "log"), client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, // the manager's certificate is its own
 	}}}
+	defer func() {
+		if err != nil {
+			m.stop()
+		}
+	}()
 	if m.token, err = metricsReader(ctx, config); err != nil {
 		return nil, err
 	}
-	binary := filepath.Join(dir, "manager")
-	progress("building the manager")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
-	build.Dir, build.Stderr = apiserver.Root(), os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("build the manager: %w", err)
+	binary, kubeconfig := filepath.Join(dir, "manager"), filepath.Join(dir, "kubeconfig")
+	if err := build(ctx, binary); err != nil {
+		return nil, err
 	}
-	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := writeKubeconfig(kubeconfig, server); err != nil {
 		return nil, err
 	}
@@ -67,36 +73,82 @@ func startManager(ctx context.Context, config *rest.Config, server string) (*man
 		return nil, err
 	}
 	m.metrics = "https://" + metrics + "/metrics"
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
 	m.cmd = exec.Command(binary, "--bench-image=none", "--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--zap-log-level=error")
 	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	m.cmd.Stdout, m.cmd.Stderr = log, log
-	if err := m.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the manager: %w", err)
+	if err := m.launch(died); err != nil {
+		return nil, err
 	}
-	go func() { m.done <- m.cmd.Wait() }()
-	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		_, err := m.scrape(ctx)
-		return err == nil, nil
-	})
-	if err != nil {
-		said, _ := os.ReadFile(log.Name())
-		m.stop()
-		return nil, errors.Join(fmt.Errorf("the manager's metrics did not answer; it said: %s", said), err)
-	}
-	return m, nil
+	return m, m.answers(ctx)
 }
 
-func (m *manager) stop() {
-	_ = m.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-m.done: //nolint:errcheck // it was told to end
-	case <-time.After(30 * time.Second):
-		_ = m.cmd.Process.Kill()
+func build(ctx context.Context, binary string) error {
+	progress("building the manager")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
+	build.Dir, build.Stderr = apiserver.Root(), os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build the manager: %w", err)
 	}
+	return nil
+}
+
+// launch the process and watch for its end.
+func (m *manager) launch(died func(error)) error {
+	log, err := os.Create(m.log)
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	if err := m.cmd.Start(); err != nil {
+		return fmt.Errorf("start the manager: %w", err)
+	}
+	m.ended = make(chan struct{})
+	go func() {
+		defer close(m.ended)
+		_ = m.cmd.Wait() // its state says as much
+		if !m.expected.Load() {
+			died(fmt.Errorf("the manager ended by itself (%s); its last lines:\n%s", m.cmd.ProcessState, m.lastLines(40)))
+		}
+	}()
+	return nil
+}
+
+// lastLines of what the manager said.
+func (m *manager) lastLines(n int) string {
+	said, err := os.ReadFile(m.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimRight(string(said), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// answers waits until the metrics do.
+func (m *manager) answers(ctx context.Context) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, last = m.scrape(ctx)
+		return last == nil, nil
+	})
+	if err != nil && context.Cause(ctx) == nil {
+		return errors.Join(fmt.Errorf("the manager's metrics did not answer; its last lines:\n%s", m.lastLines(40)), err, last)
+	}
+	return err
+}
+
+// stop ends what runs and removes what was written, also after half a start.
+func (m *manager) stop() {
+	m.expected.Store(true)
+	if m.ended != nil {
+		_ = m.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-m.ended:
+		case <-time.After(30 * time.Second):
+			_ = m.cmd.Process.Kill()
+			<-m.ended
+		}
+	}
+	m.client.CloseIdleConnections()
 	_ = os.RemoveAll(m.dir)
 }
 
@@ -197,28 +249,14 @@ func value(f *dto.MetricFamily) float64 {
 	return 0
 }
 
-// passQuantile of the time of a pass over a PgStorageCluster, in seconds, within
-// the histogram's buckets.
-func passQuantile(families map[string]*dto.MetricFamily, q float64) float64 {
+// passes are the times of passes over PgStorageClusters until now.
+func passes(families map[string]*dto.MetricFamily) histogram {
 	for _, m := range families["controller_runtime_reconcile_time_seconds"].GetMetric() {
 		for _, l := range m.GetLabel() {
 			if l.GetName() == "controller" && l.GetValue() == "pgstoragecluster" {
-				return quantile(m.GetHistogram(), q)
+				return histogramOf(m.GetHistogram())
 			}
 		}
 	}
-	return 0
-}
-
-func quantile(h *dto.Histogram, q float64) float64 {
-	rank := q * float64(h.GetSampleCount())
-	lower, below := 0.0, 0.0
-	for _, b := range h.GetBucket() {
-		count := float64(b.GetCumulativeCount())
-		if count >= rank && count > below {
-			return lower + (b.GetUpperBound()-lower)*(rank-below)/(count-below)
-		}
-		lower, below = b.GetUpperBound(), count
-	}
-	return lower
+	return histogram{}
 }

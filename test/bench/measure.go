@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -25,31 +25,54 @@ import (
 const (
 	namespace = "default"
 	profile   = "bench"
+	major     = 17
 )
 
 // scene is what a measurement works on.
 type scene struct {
 	options
-	c       client.Client
-	proxy   *proxy
-	manager *manager
+	c         client.Client
+	proxy     *proxy
+	instances *instances
+	manager   *manager
 }
 
-func measure(ctx context.Context, o options, config *rest.Config, p *proxy, m *manager) (*figures, error) {
+func (s *scene) measure(ctx context.Context, config *rest.Config) (*figures, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = -1, -1
-	c, err := client.New(config, client.Options{Scheme: scheme.New()})
-	if err != nil {
+	var err error
+	if s.c, err = client.New(config, client.Options{Scheme: scheme.New()}); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	s := &scene{options: o, c: c, proxy: p, manager: m}
-	f := &figures{clusters: o.clusters, foreign: o.foreign, rest: o.rest}
-	for _, step := range []func(context.Context, *figures) error{s.idle, s.create, s.healthy, s.atRest, s.withForeign} {
+	f := &figures{clusters: s.clusters, foreign: s.foreign, rest: s.rest}
+	for _, step := range []func(context.Context, *figures) error{s.idle, s.create, s.ready, s.atRest, s.withForeign} {
 		if err := step(ctx, f); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
+}
+
+// phase measures what the manager did while something was done, and its heap
+// afterwards. What is done returns how long the manager took.
+func (s *scene) phase(ctx context.Context, name string, do func(context.Context) (time.Duration, error)) (*phase, error) {
+	families, err := s.manager.scrape(ctx)
+	if err != nil {
+		return nil, err
+	}
+	earlier, before, scrapes := passes(families), s.proxy.snapshot(), s.instances.scrapes.Load()
+	p := &phase{name: name}
+	if p.took, err = do(ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p.requests = s.proxy.snapshot().since(before)
+	p.scrapes = s.instances.scrapes.Load() - scrapes
+	if families, err = s.manager.scrape(ctx); err != nil {
+		return nil, err
+	}
+	p.passes = passes(families).since(earlier)
+	p.heap, err = s.manager.liveHeap(ctx)
+	return p, err
 }
 
 // idle measures the heap with one cluster, so that every watch runs.
@@ -81,7 +104,7 @@ func cluster(name string) *v1alpha1.PgStorageCluster {
 	return &v1alpha1.PgStorageCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.PgStorageClusterSpec{
-			Profile: profile, Postgres: v1alpha1.PostgresSpec{Version: "17"}, Instances: &three,
+			Profile: profile, Postgres: v1alpha1.PostgresSpec{Version: strconv.Itoa(major)}, Instances: &three,
 			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("100Gi")},
 			Resources:  v1alpha1.ClusterResources{Requests: amounts, Limits: amounts},
 			Durability: v1alpha1.DurabilityQuorum,
@@ -89,46 +112,60 @@ func cluster(name string) *v1alpha1.PgStorageCluster {
 	}
 }
 
-// create applies every cluster and sees when its children exist.
+// create applies every cluster and sees when its children exist. Requests are
+// counted until the manager writes no more.
 func (s *scene) create(ctx context.Context, f *figures) error {
-	before := s.proxy.snapshot()
-	start := time.Now()
-	applied := make(chan map[string]time.Time, 1)
-	failed := make(chan error, 1)
-	go func() {
-		at := make(map[string]time.Time, s.clusters)
-		for i := range s.clusters {
-			name := fmt.Sprintf("c-%05d", i)
-			at[name] = time.Now()
-			if err := s.c.Create(ctx, cluster(name)); err != nil {
-				failed <- fmt.Errorf("create: %w", err)
-				return
+	var err error
+	f.create, err = s.phase(ctx, "create", func(ctx context.Context) (time.Duration, error) {
+		start := time.Now()
+		applied, seen, err := s.applyAndSee(ctx)
+		if err != nil {
+			return 0, err
+		}
+		last := start
+		for name, at := range applied {
+			f.times = append(f.times, seen[name].Sub(at))
+			if seen[name].After(last) {
+				last = seen[name]
 			}
 		}
-		failed <- nil
-		applied <- at
-	}()
-	creating, cancel := context.WithCancelCause(ctx)
+		slices.Sort(f.times)
+		return last.Sub(start), s.quiet(ctx)
+	})
+	return err
+}
+
+// applyAndSee returns when each cluster was applied and when its children were
+// seen. It ends with the first error of either.
+func (s *scene) applyAndSee(ctx context.Context) (applied, seen map[string]time.Time, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	done := make(chan map[string]time.Time)
 	go func() {
-		if err := <-failed; err != nil {
+		at, err := s.applyAll(ctx)
+		if err != nil {
 			cancel(err)
 		}
+		done <- at
 	}()
-	seen, err := s.children(creating, s.clusters+1)
+	seen, err = s.children(ctx, s.clusters+1)
 	if err != nil {
-		return errors.Join(err, context.Cause(creating))
+		cancel(err)
+		err = because(ctx, err)
 	}
-	f.total = time.Since(start)
-	for name, at := range <-applied {
-		f.times = append(f.times, seen[name].Sub(at))
+	return <-done, seen, err
+}
+
+func (s *scene) applyAll(ctx context.Context) (map[string]time.Time, error) {
+	at := make(map[string]time.Time, s.clusters)
+	for i := range s.clusters {
+		name := fmt.Sprintf("c-%05d", i)
+		at[name] = time.Now()
+		if err := s.c.Create(ctx, cluster(name)); err != nil {
+			return nil, fmt.Errorf("create: %w", err)
+		}
 	}
-	slices.Sort(f.times)
-	if err := s.quiet(ctx); err != nil {
-		return err
-	}
-	f.requests = since(s.proxy.snapshot(), before)
-	return nil
+	return at, nil
 }
 
 // children waits until n clusters have all their children and returns when each
@@ -170,7 +207,7 @@ func (s *scene) children(ctx context.Context, n int) (map[string]time.Time, erro
 func (s *scene) quiet(ctx context.Context) error {
 	last, same := -1, 0
 	return wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, s.patience, true, func(context.Context) (bool, error) {
-		now := atRest(s.proxy.snapshot())
+		now := s.proxy.snapshot().changes()
 		if now != last {
 			last, same = now, 0
 		}
@@ -179,36 +216,39 @@ func (s *scene) quiet(ctx context.Context) error {
 	})
 }
 
-// healthy simulates what CloudNativePG reports of every Cluster.
-func (s *scene) healthy(ctx context.Context, f *figures) error {
+// ready simulates what CloudNativePG and its instances report, and sees when every
+// cluster is Ready with its parameters read back.
+func (s *scene) ready(ctx context.Context, f *figures) error {
 	list := &cnpgv1.ClusterList{}
 	if err := s.c.List(ctx, list); err != nil {
 		return fmt.Errorf("list Clusters: %w", err)
 	}
-	for i := range list.Items {
-		pg := &list.Items[i]
-		before := pg.DeepCopy()
-		pg.Status.Phase = cnpgv1.PhaseHealthy
-		pg.Status.Instances, pg.Status.ReadyInstances = pg.Spec.Instances, pg.Spec.Instances
-		pg.Status.CurrentPrimary = pg.Name + "-1"
-		pg.Status.Conditions = []metav1.Condition{{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue, Reason: "ClusterIsReady", Message: "simulated", LastTransitionTime: metav1.Now()}}
-		if err := s.c.Status().Patch(ctx, pg, client.MergeFrom(before)); err != nil {
-			return fmt.Errorf("simulate status: %w", err)
+	s.instances.run(major, list.Items[0].Spec.PostgresConfiguration.Parameters)
+	var err error
+	f.ready, err = s.phase(ctx, "ready", func(ctx context.Context) (time.Duration, error) {
+		start := time.Now()
+		for i := range list.Items {
+			if err := s.healthy(ctx, &list.Items[i]); err != nil {
+				return 0, err
+			}
 		}
+		if err := wait.PollUntilContextTimeout(ctx, 250*time.Millisecond, s.patience, true, s.allReady); err != nil {
+			return 0, fmt.Errorf("wait for Ready and ParametersApplied: %w", err)
+		}
+		took := time.Since(start)
+		progress("all clusters are Ready, their parameters read back")
+		return took, s.quiet(ctx)
+	})
+	return err
+}
+
+func (s *scene) healthy(ctx context.Context, pg *cnpgv1.Cluster) error {
+	before := pg.DeepCopy()
+	s.instances.report(pg)
+	pg.Status.Conditions = []metav1.Condition{{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue, Reason: "ClusterIsReady", Message: "simulated", LastTransitionTime: metav1.Now()}}
+	if err := s.c.Status().Patch(ctx, pg, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("simulate status: %w", err)
 	}
-	err := wait.PollUntilContextTimeout(ctx, time.Second, s.patience, true, s.allReady)
-	if err != nil {
-		return fmt.Errorf("wait for Ready: %w", err)
-	}
-	progress("all clusters are Ready")
-	if err := s.quiet(ctx); err != nil {
-		return err
-	}
-	families, err := s.manager.scrape(ctx)
-	if err != nil {
-		return err
-	}
-	f.passP50, f.passP95 = passQuantile(families, 0.50), passQuantile(families, 0.95)
 	return nil
 }
 
@@ -218,8 +258,10 @@ func (s *scene) allReady(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("list: %w", err)
 	}
 	for i := range crs.Items {
-		if !meta.IsStatusConditionTrue(crs.Items[i].Status.Conditions, v1alpha1.ConditionReady) {
-			return false, nil
+		for _, condition := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied} {
+			if !meta.IsStatusConditionTrue(crs.Items[i].Status.Conditions, condition) {
+				return false, nil
+			}
 		}
 	}
 	return true, nil
@@ -228,30 +270,36 @@ func (s *scene) allReady(ctx context.Context) (bool, error) {
 // atRest counts writes while nobody changes anything.
 func (s *scene) atRest(ctx context.Context, f *figures) error {
 	var err error
-	f.restRequests, err = s.watchRest(ctx)
-	if err != nil {
-		return err
-	}
-	f.heap, err = s.manager.liveHeap(ctx)
+	f.atRest, err = s.phase(ctx, "rest", s.watchRest)
 	return err
 }
 
-func (s *scene) watchRest(ctx context.Context) (map[string]int, error) {
+func (s *scene) watchRest(ctx context.Context) (time.Duration, error) {
 	progress("at rest for %s", s.rest)
-	before := s.proxy.snapshot()
 	timer := time.NewTimer(s.rest)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return since(s.proxy.snapshot(), before), nil
+		return s.rest, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return 0, context.Cause(ctx)
 	}
 }
 
 // withForeign measures again beside objects of other people.
 func (s *scene) withForeign(ctx context.Context, f *figures) error {
 	progress("making %d foreign ConfigMaps, Secrets and Pods", s.foreign)
+	var err error
+	f.withForeign, err = s.phase(ctx, "rest-foreign", func(ctx context.Context) (time.Duration, error) {
+		if err := s.makeForeign(ctx); err != nil {
+			return 0, err
+		}
+		return s.watchRest(ctx)
+	})
+	return err
+}
+
+func (s *scene) makeForeign(ctx context.Context) error {
 	text := map[string]string{"text": fmt.Sprintf("%01024d", 0)}
 	for i := range s.foreign {
 		at := metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("foreign-%05d", i)}
@@ -265,10 +313,5 @@ func (s *scene) withForeign(ctx context.Context, f *figures) error {
 			}
 		}
 	}
-	var err error
-	if f.foreignRequests, err = s.watchRest(ctx); err != nil {
-		return err
-	}
-	f.heapForeign, err = s.manager.liveHeap(ctx)
-	return err
+	return nil
 }

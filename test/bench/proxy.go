@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,19 +19,13 @@ type proxy struct {
 	server *http.Server
 
 	mu     sync.Mutex
-	counts map[string]int
+	counts tally
 }
 
 func startProxy(config *rest.Config) (*proxy, error) {
-	target, err := url.Parse(config.Host)
+	target, err := address(config)
 	if err != nil {
 		return nil, fmt.Errorf("API server's address: %w", err)
-	}
-	if target.Scheme == "" {
-		target, err = url.Parse("https://" + config.Host)
-		if err != nil {
-			return nil, fmt.Errorf("API server's address: %w", err)
-		}
 	}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -43,7 +35,7 @@ func startProxy(config *rest.Config) (*proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	p := &proxy{url: "http://" + listener.Addr().String(), counts: map[string]int{}}
+	p := &proxy{url: "http://" + listener.Addr().String(), counts: tally{}}
 	forward := httputil.NewSingleHostReverseProxy(target)
 	forward.Transport = transport
 	// Watches must arrive as they come.
@@ -60,59 +52,26 @@ func startProxy(config *rest.Config) (*proxy, error) {
 	return p, nil
 }
 
-func (p *proxy) close() { _ = p.server.Close() }
-
-// kindOf names a request as people speak of it: reads, watches, writes of objects,
-// and events, which are written too but are no state.
-func kindOf(r *http.Request) string {
-	switch {
-	case strings.Contains(r.URL.Path, "/leases"), strings.Contains(r.URL.Path, "tokenreviews"), strings.Contains(r.URL.Path, "subjectaccessreviews"):
-		return "housekeeping"
-	case strings.Contains(r.URL.Path, "/events") && r.Method != http.MethodGet:
-		return "event"
-	case r.URL.Query().Get("watch") != "":
-		return "watch"
-	case r.Method == http.MethodGet:
-		return "get"
-	case strings.HasSuffix(r.URL.Path, "/status"):
-		return "write status"
+func address(config *rest.Config) (*url.URL, error) {
+	target, err := url.Parse(config.Host)
+	if err == nil && target.Scheme != "" {
+		return target, nil
 	}
-	return "write " + strings.ToLower(r.Method)
+	return url.Parse("https://" + config.Host)
 }
 
+func (p *proxy) close() { _ = p.server.Close() }
+
 func (p *proxy) count(r *http.Request) {
+	kind := requestOf(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.counts[kindOf(r)]++
+	p.counts[kind]++
 }
 
 // snapshot is what was counted until now.
-func (p *proxy) snapshot() map[string]int {
+func (p *proxy) snapshot() tally {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return maps.Clone(p.counts)
+	return p.counts.since(nil)
 }
-
-func since(now, then map[string]int) map[string]int {
-	out := map[string]int{}
-	for k, v := range now {
-		if v > then[k] {
-			out[k] = v - then[k]
-		}
-	}
-	return out
-}
-
-// writes of objects; events are counted apart.
-func writes(counts map[string]int) int {
-	n := 0
-	for k, v := range counts {
-		if strings.HasPrefix(k, "write") {
-			n += v
-		}
-	}
-	return n
-}
-
-// atRest are all writes, events too.
-func atRest(counts map[string]int) int { return writes(counts) + counts["event"] }
