@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -54,6 +55,8 @@ func CacheOptions() cache.Options {
 			&v1alpha1.PgStorageCluster{}: all,
 			&v1alpha1.PgBenchmark{}:      all,
 			&storagev1.StorageClass{}:    all,
+			&storagev1.CSINode{}:         all,
+			&corev1.Node{}:               all,
 		},
 	}
 }
@@ -101,7 +104,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Clock: o.Clock}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}

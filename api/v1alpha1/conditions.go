@@ -15,6 +15,25 @@ const (
 
 	// ConditionStorageReady says whether the profile's storage can be used.
 	ConditionStorageReady = "StorageReady"
+	// ConditionNodesReady says whether every selected node's pool and datasets are
+	// as the profile declares, as its agent read them back.
+	ConditionNodesReady = "NodesReady"
+	// ConditionDriverReady says whether the CSI driver can make volumes on every
+	// selected node.
+	ConditionDriverReady = "DriverReady"
+
+	// ConditionPoolReady says whether a node's pool is imported and usable.
+	ConditionPoolReady = "PoolReady"
+	// ConditionPropertiesApplied says whether every property of the pool and its
+	// datasets was read back as declared.
+	ConditionPropertiesApplied = "PropertiesApplied"
+	// ConditionDevicesHealthy says whether every device of the pool works. It does
+	// not take part in Ready: a degraded mirror still serves.
+	ConditionDevicesHealthy = "DevicesHealthy"
+	// ConditionCapacityHealthy says whether the pool has its headroom. It does not
+	// take part in Ready.
+	ConditionCapacityHealthy = "CapacityHealthy"
+
 	// ConditionParametersAccepted says whether every Postgres parameter and
 	// override of the spec is safe and valid.
 	ConditionParametersAccepted = "ParametersAccepted"
@@ -45,16 +64,20 @@ const (
 
 // Reasons of conditions that are as declared.
 const (
-	ReasonReady             = "Ready"
-	ReasonStorageClassFound = "StorageClassFound"
-	ReasonAccepted          = "Accepted"
-	ReasonApplied           = "Applied"
-	ReasonHealthy           = "Healthy"
-	ReasonPodMonitorApplied = "PodMonitorApplied"
-	ReasonSucceeded         = "Succeeded"
-	ReasonVerified          = "Verified"
-	ReasonCleanedUp         = "CleanedUp"
-	ReasonKept              = "Kept"
+	ReasonReady               = "Ready"
+	ReasonStorageClassFound   = "StorageClassFound"
+	ReasonStorageClassApplied = "StorageClassApplied"
+	ReasonDriverReady         = "DriverReady"
+	ReasonNodesReady          = "NodesReady"
+	ReasonPoolOnline          = "PoolOnline"
+	ReasonAccepted            = "Accepted"
+	ReasonApplied             = "Applied"
+	ReasonHealthy             = "Healthy"
+	ReasonPodMonitorApplied   = "PodMonitorApplied"
+	ReasonSucceeded           = "Succeeded"
+	ReasonVerified            = "Verified"
+	ReasonCleanedUp           = "CleanedUp"
+	ReasonKept                = "Kept"
 )
 
 // Reasons of conditions that wait: each resolves without a person, or says in
@@ -85,6 +108,24 @@ const (
 	ReasonParametersDiffer     = "ParametersDiffer"
 	ReasonScriptNotFound       = "ScriptNotFound"
 	ReasonDisabled             = "Disabled"
+
+	ReasonNoNodeSelected     = "NoNodeSelected"
+	ReasonNodesNotReady      = "NodesNotReady"
+	ReasonAgentNotSeen       = "AgentNotSeen"
+	ReasonDriverNotInstalled = "DriverNotInstalled"
+	ReasonDriverNotOnNode    = "DriverNotOnNode"
+	ReasonPoolNotListed      = "PoolNotListed"
+	ReasonPoolNotFound       = "PoolNotFound"
+	ReasonCreatingPool       = "CreatingPool"
+	ReasonImportingPool      = "ImportingPool"
+	ReasonZFSNotLoaded       = "ZFSNotLoaded"
+	ReasonTooFewDevices      = "TooFewDevices"
+	ReasonDeviceNotFound     = "DeviceNotFound"
+	ReasonPropertyDrift      = "PropertyDrift"
+	ReasonPoolUnhealthy      = "PoolUnhealthy"
+	ReasonPoolNearlyFull     = "PoolNearlyFull"
+	ReasonPoolFilling        = "PoolFilling"
+	ReasonHostCommandFailed  = "HostCommandFailed"
 )
 
 // Reasons of conditions that need a person.
@@ -100,4 +141,13 @@ const (
 	ReasonIntegrityFailed   = "IntegrityFailed"
 	ReasonDurabilityDiffers = "DurabilityMismatch"
 	ReasonInterrupted       = "Interrupted"
+
+	ReasonStorageClassNotOwned = "StorageClassNotOwned"
+	ReasonDeviceNotBlank       = "DeviceNotBlank"
+	ReasonPoolAmbiguous        = "PoolAmbiguous"
+	ReasonPoolReplaced         = "PoolReplaced"
+	ReasonPoolLost             = "PoolLost"
+	ReasonPoolSuspended        = "PoolSuspended"
+	ReasonPropertyRefused      = "PropertyRefused"
+	ReasonLayoutDiffers        = "LayoutDiffers"
 )

@@ -29,6 +29,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PgStorageProfile{}, &PgStorageProfileList{},
 		&PgStorageCluster{}, &PgStorageClusterList{},
 		&PgBenchmark{}, &PgBenchmarkList{},
+		&PgNodeStorage{}, &PgNodeStorageList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

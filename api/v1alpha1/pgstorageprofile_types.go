@@ -5,25 +5,48 @@ import (
 )
 
 // ProfileType is the discriminator of the profile union.
-// +kubebuilder:validation:Enum=External
+// +kubebuilder:validation:Enum=External;ZFSLocalPV
 type ProfileType string
 
-// ProfileTypeExternal uses a StorageClass that exists already.
-const ProfileTypeExternal ProfileType = "External"
+const (
+	// ProfileTypeExternal uses a StorageClass that exists already.
+	ProfileTypeExternal ProfileType = "External"
+	// ProfileTypeZFSLocalPV makes pools, datasets and StorageClasses of OpenEBS
+	// zfs-localpv on the nodes' own devices.
+	ProfileTypeZFSLocalPV ProfileType = "ZFSLocalPV"
+)
 
 // PgStorageProfileSpec says how one kind of storage is made and tuned. It says
 // nothing about Postgres. Exactly the member named by type is set.
 // +union
+// +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.zfsLocalPV)",message="spec.zfsLocalPV: missing although spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool",reason=FieldValueRequired,fieldPath=".zfsLocalPV"
+// +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.zfsLocalPV)",message="spec.zfsLocalPV is set although spec.type is another; remove it, or set spec.type to ZFSLocalPV",reason=FieldValueForbidden,fieldPath=".zfsLocalPV"
+// +kubebuilder:validation:XValidation:rule="self.type == 'External' || !has(self.external)",message="spec.external is set although spec.type is another; remove it, or set spec.type to External",reason=FieldValueForbidden,fieldPath=".external"
+// +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.type is ZFSLocalPV; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
 type PgStorageProfileSpec struct {
 	// type chooses the kind of storage and with it the member of this spec that
-	// must be set. External: an existing StorageClass (spec.external).
+	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
+	// ZFS pools on the nodes' own devices (spec.zfsLocalPV).
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	// +unionDiscriminator
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
 	Type ProfileType `json:"type,omitempty"`
+
+	// nodeSelector chooses, by labels, the nodes whose storage the operator makes.
+	// A node that loses its labels keeps its pool and its volumes; no new volumes
+	// are made there. Bounds: 1 to 8 labels.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=8
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+
+	// zfsLocalPV is ZFS on the nodes' own devices.
+	// +optional
+	ZFSLocalPV *ZFSLocalPVProfile `json:"zfsLocalPV,omitempty"`
 
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
@@ -50,10 +73,29 @@ type PgStorageProfileStatus struct {
 	// +listMapKey=name
 	StorageClasses []ObservedStorageClass `json:"storageClasses,omitempty"`
 
+	// nodes is how far each selected node is.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Nodes []ProfileNode `json:"nodes,omitempty"`
+
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.
 	// +optional
 	Clusters *int32 `json:"clusters,omitempty"`
+}
+
+// ProfileNode is how far one node of a profile is.
+type ProfileNode struct {
+	// name of the node.
+	// +required
+	Name string `json:"name,omitempty"`
+	// ready: True when volumes can be made there, else False.
+	// +optional
+	Ready metav1.ConditionStatus `json:"ready,omitempty"`
+	// message says what the node lacks.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // ObservedStorageClass is what the operator read from a StorageClass.

@@ -1,29 +1,23 @@
-// Package pgstorageprofile reconciles PgStorageProfiles: it checks that what a
-// profile needs exists, and holds a profile while clusters use it.
+// Package pgstorageprofile reconciles PgStorageProfiles: it makes what a profile
+// needs, checks that it exists, and holds a profile while clusters use it.
 package pgstorageprofile
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
+	"time"
 
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/profile/catalog"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/status"
@@ -31,99 +25,129 @@ import (
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles/status,verbs=patch
-// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgnodestorages,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=storageclasses,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=csinodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=list
+// +kubebuilder:rbac:groups=zfs.openebs.io,resources=zfsnodes,verbs=list
+// +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshotclasses,verbs=get;create;patch;delete
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=zfsvolumes.zfs.openebs.io;volumesnapshotclasses.snapshot.storage.k8s.io,verbs=get
+
+// recheck is how long until facts are read again that no watch covers.
+const recheck = 15 * time.Second
 
 // Reconciler reconciles PgStorageProfiles.
 type Reconciler struct {
 	client.Client
-	Clock clock.PassiveClock
+	Readers observe.Readers
+	APIs    *observe.ForeignAPIs
+	Clock   clock.PassiveClock
+	Events  events.EventRecorder
 }
 
-// SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).
-		Named("pgstorageprofile").
-		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
-		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usageChanged())).
-		WithOptions(options).
-		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
-}
-
-// usageChanged sees clusters come and go; which profile they use is immutable.
-func usageChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
-}
-
-func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	list := &v1alpha1.PgStorageProfileList{}
-	if err := r.List(ctx, list); err != nil {
-		return nil
-	}
-	requests := make([]reconcile.Request, 0, len(list.Items))
-	for i := range list.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return requests
-}
-
-func used(_ context.Context, obj client.Object) []reconcile.Request {
-	cluster, ok := obj.(*v1alpha1.PgStorageCluster)
-	if !ok {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: cluster.Spec.Profile}}}
+// pass is what one reconcile works on.
+type pass struct {
+	profile *v1alpha1.PgStorageProfile
+	users   []string
+	kind    profile.Type
+	facts   state.ProfileFacts
+	live    plan.Live
 }
 
 // Reconcile one profile.
 func (r *Reconciler) Reconcile(ctx context.Context, p *v1alpha1.PgStorageProfile) (reconcile.Result, error) {
-	users, err := observe.ClustersOf(ctx, r.Client, p.Name)
+	work, err := r.observe(ctx, p)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	if work.kind == nil {
+		_, err := catalog.For(p.Spec.Type)
+		invalid := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec, err.Error())
+		return reconcile.Result{}, r.report(ctx, work, profile.Built{Outcomes: []state.Outcome{invalid}})
+	}
 	if !p.DeletionTimestamp.IsZero() {
-		return r.finalize(ctx, p, users)
+		return r.finalize(ctx, work)
 	}
 	if err := apply.Hold(ctx, r.Client, p, naming.ProfileFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
-	kind, err := catalog.For(p.Spec.Type)
-	if err != nil {
-		return reconcile.Result{}, r.report(ctx, p, users, nil, state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec, err.Error()))
-	}
-	volumes := kind.Volumes(p.Spec)
-	classes, missing, err := observe.StorageClasses(ctx, r.Client, volumes.StorageClass, volumes.WALStorageClass)
+	built, err := work.kind.Build(p, work.facts)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, r.report(ctx, p, users, classes, verdict(missing))
+	return r.carryOut(ctx, work, built)
 }
 
-func verdict(missing []string) state.Outcome {
-	if len(missing) == 0 {
-		return state.DoneWith(v1alpha1.ConditionStorageReady, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
+func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) (*pass, error) {
+	work := &pass{profile: p}
+	var err error
+	if work.users, err = observe.ClustersOf(ctx, r.Client, p.Name); err != nil {
+		return nil, err
 	}
-	return state.WaitFor(v1alpha1.ConditionStorageReady, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
+	if work.kind, err = catalog.For(p.Spec.Type); err != nil {
+		return work, nil //nolint:nilerr // the caller reports it; retrying does not help
+	}
+	apis, err := r.APIs.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	work.facts, work.live, err = r.Readers.Profile(ctx, p, apis, work.kind.Classes(p))
+	return work, err
 }
 
-func (r *Reconciler) report(ctx context.Context, p *v1alpha1.PgStorageProfile, users []string, classes []v1alpha1.ObservedStorageClass, outcome state.Outcome) error {
-	count := int32(len(users)) //nolint:gosec // a cluster cannot hold 2^31 objects
+// carryOut applies what was built and reports. What the API server refuses for
+// good is reported, not tried again and again.
+func (r *Reconciler) carryOut(ctx context.Context, work *pass, built profile.Built) (reconcile.Result, error) {
+	_, applyErr := apply.Plan(ctx, r.Client, &built.Plan, work.live)
+	if applyErr == nil {
+		applyErr = r.prune(ctx, work)
+	}
+	if apply.Rejected(applyErr) {
+		built.Outcomes = append(built.Outcomes, state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonRejected, applyErr.Error()))
+		applyErr = nil
+	}
+	if err := r.report(ctx, work, built); err != nil {
+		return reconcile.Result{}, err
+	}
+	for _, o := range built.Outcomes {
+		if o.Condition == v1alpha1.ConditionDriverReady && o.Kind != state.Done || o.Reason == v1alpha1.ReasonRejected {
+			return reconcile.Result{RequeueAfter: recheck}, applyErr
+		}
+	}
+	return reconcile.Result{}, applyErr
+}
+
+// prune deletes the PgNodeStorages of nodes that are gone, or that the profile no
+// longer selects and that hold no volumes. Their agents destroy nothing.
+func (r *Reconciler) prune(ctx context.Context, work *pass) error {
+	nodes := map[string]bool{}
+	for _, n := range work.facts.Nodes {
+		nodes[n.Name] = true
+	}
+	for _, s := range work.facts.Storages {
+		if nodes[s.Spec.NodeName] {
+			continue
+		}
+		if err := r.letGo(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built) error {
+	p := work.profile
+	count := int32(len(work.users)) //nolint:gosec // a cluster cannot hold 2^31 objects
 	want := v1alpha1.PgStorageProfileStatus{
 		ObservedGeneration: p.Generation,
-		StorageClasses:     classes,
 		Clusters:           &count,
-		Conditions:         status.Conditions(p.Status.Conditions, p.Generation, metav1.NewTime(r.Clock.Now()), []state.Outcome{outcome}),
+		Nodes:              built.Nodes,
+		Conditions:         status.Conditions(p.Status.Conditions, p.Generation, metav1.NewTime(r.Clock.Now()), built.Outcomes),
+	}
+	if work.kind != nil {
+		want.StorageClasses = observe.ObservedClasses(work.kind.Classes(p), work.facts.Classes)
 	}
 	_, err := status.Apply(ctx, r.Client, p, v1alpha1.GroupVersion.WithKind("PgStorageProfile"), p.Status, want)
 	return err
-}
-
-// finalize lets a profile go once nothing uses it, and says what does until then.
-func (r *Reconciler) finalize(ctx context.Context, p *v1alpha1.PgStorageProfile, users []string) (reconcile.Result, error) {
-	if len(users) > 0 {
-		slices.Sort(users)
-		message := fmt.Sprintf("deletion waits for the PgStorageClusters that use this profile: %s", strings.Join(users, ", "))
-		return reconcile.Result{}, r.report(ctx, p, users, p.Status.StorageClasses, state.WaitFor(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInUse, message))
-	}
-	return reconcile.Result{}, apply.Release(ctx, r.Client, p, naming.ProfileFinalizer)
 }

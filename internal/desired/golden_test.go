@@ -1,9 +1,6 @@
 package desired
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -17,9 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var config = Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:1"}
 
@@ -54,27 +50,6 @@ func facts() state.ClusterFacts {
 	}
 }
 
-func golden(t *testing.T, name string, p *plan.Plan) {
-	t.Helper()
-	got, err := p.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", name+".golden.yaml")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs; if that is meant: go test ./internal/desired -update\n%s", path, diff)
-	}
-}
-
 func TestClusterPlans(t *testing.T) {
 	three := int32(3)
 	wal := resource.MustParse("20Gi")
@@ -106,7 +81,7 @@ func TestClusterPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "cluster-"+tc.name, &built.Plan)
+			golden.Plan(t, "cluster-"+tc.name, &built.Plan)
 			again, err := PgStorageCluster(shop(tc.change), f, config)
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +141,7 @@ func TestBenchmarkPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "benchmark-"+tc.name, &built.Plan)
+			golden.Plan(t, "benchmark-"+tc.name, &built.Plan)
 		})
 	}
 }

@@ -91,7 +91,7 @@ func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 	if err != nil {
 		return profile.Volumes{}, err
 	}
-	return t.Volumes(p.Spec), nil
+	return t.Volumes(p), nil
 }
 
 func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {

@@ -7,11 +7,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 const (
 	// FieldOwner is the field manager of everything the manager applies.
 	FieldOwner = "pgstorage"
+	// AgentFieldOwner is the field manager of what a node's agent writes: the
+	// status and the finalizer of its PgNodeStorages.
+	AgentFieldOwner = "pgstorage-agent"
 	// BenchFieldOwner is the field manager of status.run, which the runner writes.
 	BenchFieldOwner = "pgstorage-bench"
 
@@ -24,6 +28,8 @@ const (
 	LabelCluster = "pgstorage.dev/cluster"
 	// LabelBenchmark names the PgBenchmark that an object belongs to.
 	LabelBenchmark = "pgstorage.dev/benchmark"
+	// LabelProfile names the PgStorageProfile that an object belongs to.
+	LabelProfile = "pgstorage.dev/profile"
 	// LabelOwnerUID holds the UID of the owner of a data-bearing object, which
 	// carries no ownerReference so that garbage collection never takes it.
 	LabelOwnerUID = "pgstorage.dev/owner-uid"
@@ -41,6 +47,9 @@ const (
 	ClusterFinalizer = "pgstorage.dev/cluster"
 	// ProfileFinalizer holds a PgStorageProfile while clusters use it.
 	ProfileFinalizer = "pgstorage.dev/profile"
+	// NodeStorageFinalizer holds a PgNodeStorage until its node's agent let go of
+	// the pool, which stays as it is.
+	NodeStorageFinalizer = "pgstorage.dev/node"
 	// BenchmarkFinalizer holds a PgBenchmark until its database and roles are gone.
 	BenchmarkFinalizer = "pgstorage.dev/benchmark"
 
@@ -57,6 +66,42 @@ func Labels(cluster string) map[string]string {
 func BenchmarkLabels(benchmark string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelBenchmark: benchmark}
 }
+
+// ProfileLabels of an object that belongs to a PgStorageProfile.
+func ProfileLabels(profile, uid string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelProfile: profile, LabelOwnerUID: uid}
+}
+
+// NodeStorage is the name of the PgNodeStorage of a profile and a node. The
+// first dot ends the profile; where a profile's own name has dots, a hash keeps
+// two pairs apart.
+func NodeStorage(profile, node string) string {
+	name := profile + "." + node
+	if strings.Contains(profile, ".") || len(name) > 253 {
+		hash := Hash([]string{profile, node})[:8]
+		name = name[:min(len(name), 253-9)] + "-" + hash
+	}
+	return name
+}
+
+// DataClass is the StorageClass of a profile's data volumes, and the name of its
+// VolumeSnapshotClass.
+func DataClass(profile string) string { return profile }
+
+// WALClass is the StorageClass of a profile's WAL volumes.
+func WALClass(profile string) string { return profile + "-wal" }
+
+// BlockClass is the StorageClass of a profile's block volumes.
+func BlockClass(profile string) string { return profile + "-block" }
+
+// DataDataset is the parent of a pool's data volumes.
+func DataDataset(pool string) string { return pool + "/pgdata" }
+
+// WALDataset is the parent of WAL volumes.
+func WALDataset(pool string) string { return pool + "/pgwal" }
+
+// BlockDataset is the parent of zvols.
+func BlockDataset(pool string) string { return pool + "/pgblock" }
 
 // DataBearing are the labels of a data-bearing object of a PgStorageCluster.
 func DataBearing(cluster, uid string) map[string]string {

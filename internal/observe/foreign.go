@@ -21,6 +21,8 @@ const (
 	crdDatabases   = "databases.postgresql.cnpg.io"
 	crdRoles       = "databaseroles.postgresql.cnpg.io"
 	crdPodMonitors = "podmonitors.monitoring.coreos.com"
+	crdZFSVolumes  = "zfsvolumes.zfs.openebs.io"
+	crdSnapshots   = "volumesnapshotclasses.snapshot.storage.k8s.io"
 )
 
 // required are the fields that we set in a CloudNativePG Cluster and that older
@@ -31,7 +33,7 @@ var required = []string{
 	"spec.postgresql.synchronous.failoverQuorum",
 }
 
-// fresh is how long a finding is believed. CRDs are not watched: only four of
+// fresh is how long a finding is believed. CRDs are not watched: only a few of
 // them matter, and an unfiltered watch would hold every CRD of the cluster.
 const fresh = 30 * time.Second
 
@@ -68,7 +70,7 @@ func (f *ForeignAPIs) look(ctx context.Context) (state.ForeignAPIs, error) {
 	}
 	out.CNPGInstalled = clusters != nil
 	if clusters != nil {
-		out.CNPGMissing = lacking(clusters)
+		out.CNPGMissing = lacking(clusters, required...)
 	}
 	for _, name := range []string{crdDatabases, crdRoles} {
 		crd, err := f.crd(ctx, name)
@@ -80,8 +82,24 @@ func (f *ForeignAPIs) look(ctx context.Context) (state.ForeignAPIs, error) {
 		}
 	}
 	monitors, err := f.crd(ctx, crdPodMonitors)
+	if err != nil {
+		return out, err
+	}
 	out.PodMonitors = monitors != nil
-	return out, err
+	return out, f.storage(ctx, &out)
+}
+
+// storage looks at the CRDs that volumes are made with.
+func (f *ForeignAPIs) storage(ctx context.Context, out *state.ForeignAPIs) error {
+	volumes, err := f.crd(ctx, crdZFSVolumes)
+	if err != nil {
+		return err
+	}
+	out.ZFSLocalPV = volumes != nil
+	out.ZFSQuotaType = volumes != nil && len(lacking(volumes, "spec.quotaType")) == 0
+	snapshots, err := f.crd(ctx, crdSnapshots)
+	out.VolumeSnapshots = snapshots != nil
+	return err
 }
 
 // crd returns a CRD that is served, or nil.
@@ -101,13 +119,14 @@ func (f *ForeignAPIs) crd(ctx context.Context, name string) (*apiextensionsv1.Cu
 	return nil, nil
 }
 
-func lacking(crd *apiextensionsv1.CustomResourceDefinition) []string {
+// lacking lists the fields that version v1 of a kind does not have.
+func lacking(crd *apiextensionsv1.CustomResourceDefinition, fields ...string) []string {
 	var out []string
 	for _, v := range crd.Spec.Versions {
 		if v.Name != "v1" || v.Schema == nil {
 			continue
 		}
-		for _, path := range required {
+		for _, path := range fields {
 			if !defined(v.Schema.OpenAPIV3Schema, strings.Split(path, ".")) {
 				out = append(out, path)
 			}

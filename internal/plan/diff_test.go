@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 )
 
@@ -67,7 +68,7 @@ func TestGates(t *testing.T) {
 	for _, o := range p.Open() {
 		open = append(open, o.Content.GetKind())
 	}
-	if len(open) != 2 || open[0] != "access" || open[1] != "storage" {
+	if !slices.Equal(open, []string{"access", "nodes", "storage"}) {
 		t.Errorf("open %v", open)
 	}
 	for _, o := range p.Objects {

@@ -26,6 +26,7 @@ type Stage int
 // The stages, in order.
 const (
 	StageAccess Stage = iota
+	StageNodes
 	StageStorage
 	StageDatabase
 	StageMonitors
@@ -33,7 +34,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "storage", "database", "monitors", "benchmark"}[s]
+	return [...]string{"access", "nodes", "storage", "database", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

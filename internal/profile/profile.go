@@ -1,11 +1,14 @@
-// Package profile is what every kind of storage offers to the rest: the volumes
-// of a cluster and what Postgres should know about them. A new kind is one
-// folder beneath this one, one API file, and one line in package catalog.
+// Package profile is what every kind of storage offers to the rest: the objects
+// that make it, the volumes of a cluster, and what Postgres should know about
+// them. A new kind is one folder beneath this one, one API file, and one line in
+// package catalog.
 package profile
 
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Volumes is where a cluster's volumes come from.
@@ -18,10 +21,23 @@ type Volumes struct {
 	Parameters map[string]postgres.Recommendation
 }
 
+// Built is what a profile wants of the cluster, and what follows from what was
+// seen.
+type Built struct {
+	Plan     plan.Plan
+	Outcomes []state.Outcome
+	// Nodes says how far each node is.
+	Nodes []v1alpha1.ProfileNode
+}
+
 // Type is one kind of storage. Implementations are pure.
 type Type interface {
 	// Name is the value of spec.type.
 	Name() v1alpha1.ProfileType
+	// Classes are the names of the StorageClasses that the profile uses or makes.
+	Classes(p *v1alpha1.PgStorageProfile) []string
+	// Build the objects of a profile and judge what was seen.
+	Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (Built, error)
 	// Volumes of clusters on a profile of this type.
-	Volumes(spec v1alpha1.PgStorageProfileSpec) Volumes
+	Volumes(p *v1alpha1.PgStorageProfile) Volumes
 }

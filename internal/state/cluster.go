@@ -14,6 +14,12 @@ type ForeignAPIs struct {
 	CNPGMissing []string
 	// PodMonitors: the CRD of prometheus-operator exists.
 	PodMonitors bool
+	// ZFSLocalPV: the CRDs of zfs-localpv exist.
+	ZFSLocalPV bool
+	// ZFSQuotaType: its volumes can be limited without counting snapshots.
+	ZFSQuotaType bool
+	// VolumeSnapshots: the CRDs of volume snapshots exist.
+	VolumeSnapshots bool
 }
 
 // ClusterFacts is what was seen about one PgStorageCluster.

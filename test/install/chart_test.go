@@ -110,7 +110,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 			"Role pgstorage-system/pgstorage-leader-election", "RoleBinding pgstorage-system/pgstorage-leader-election",
 		}},
 		{"crds.install=false", []string{
-			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgstorageclusters.pgstorage.dev",
+			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgnodestorages.pgstorage.dev", "CustomResourceDefinition /pgstorageclusters.pgstorage.dev",
 			"CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
 		}},
 	} {

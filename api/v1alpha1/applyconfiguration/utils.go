@@ -46,8 +46,28 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.LossEventApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Monitoring"):
 		return &apiv1alpha1.MonitoringApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeDataset"):
+		return &apiv1alpha1.NodeDatasetApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodePool"):
+		return &apiv1alpha1.NodePoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedARC"):
+		return &apiv1alpha1.ObservedARCApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDataset"):
+		return &apiv1alpha1.ObservedDatasetApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDevice"):
+		return &apiv1alpha1.ObservedDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedPool"):
+		return &apiv1alpha1.ObservedPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedProperty"):
+		return &apiv1alpha1.ObservedPropertyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedScrub"):
+		return &apiv1alpha1.ObservedScrubApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedStorageClass"):
 		return &apiv1alpha1.ObservedStorageClassApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedVdev"):
+		return &apiv1alpha1.ObservedVdevApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedVolume"):
+		return &apiv1alpha1.ObservedVolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Parameter"):
 		return &apiv1alpha1.ParameterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgBenchmark"):
@@ -58,6 +78,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PgBenchmarkStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgbenchSpec"):
 		return &apiv1alpha1.PgbenchSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgNodeStorage"):
+		return &apiv1alpha1.PgNodeStorageApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgNodeStorageSpec"):
+		return &apiv1alpha1.PgNodeStorageSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgNodeStorageStatus"):
+		return &apiv1alpha1.PgNodeStorageStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageCluster"):
 		return &apiv1alpha1.PgStorageClusterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageClusterSpec"):
@@ -72,10 +98,36 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PgStorageProfileStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PostgresSpec"):
 		return &apiv1alpha1.PostgresSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ProfileNode"):
+		return &apiv1alpha1.ProfileNodeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretNames"):
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):
 		return &apiv1alpha1.StatementLatencyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSBlock"):
+		return &apiv1alpha1.ZFSBlockApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDataDataset"):
+		return &apiv1alpha1.ZFSDataDatasetApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDatasetProperties"):
+		return &apiv1alpha1.ZFSDatasetPropertiesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDevice"):
+		return &apiv1alpha1.ZFSDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDeviceSelector"):
+		return &apiv1alpha1.ZFSDeviceSelectorApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSLocalPVProfile"):
+		return &apiv1alpha1.ZFSLocalPVProfileApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSPool"):
+		return &apiv1alpha1.ZFSPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSPoolCreate"):
+		return &apiv1alpha1.ZFSPoolCreateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSProperty"):
+		return &apiv1alpha1.ZFSPropertyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSVdev"):
+		return &apiv1alpha1.ZFSVdevApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSVersion"):
+		return &apiv1alpha1.ZFSVersionApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZFSWALDataset"):
+		return &apiv1alpha1.ZFSWALDatasetApplyConfiguration{}
 
 	}
 	return nil

@@ -7,11 +7,12 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/profile/external"
+	"github.com/pgstorage/pgstorage/internal/profile/zfslocalpv"
 )
 
 // All lists every kind of storage.
 func All() []profile.Type {
-	return []profile.Type{external.Type{}}
+	return []profile.Type{external.Type{}, zfslocalpv.Type{}}
 }
 
 // For returns the kind that a profile names.

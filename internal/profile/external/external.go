@@ -3,9 +3,13 @@
 package external
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Type is External.
@@ -14,9 +18,37 @@ type Type struct{}
 // Name is External.
 func (Type) Name() v1alpha1.ProfileType { return v1alpha1.ProfileTypeExternal }
 
+// Classes that the profile names.
+func (Type) Classes(p *v1alpha1.PgStorageProfile) []string {
+	e := p.Spec.External
+	if e == nil {
+		return nil
+	}
+	if e.WALStorageClassName == "" || e.WALStorageClassName == e.StorageClassName {
+		return []string{e.StorageClassName}
+	}
+	return []string{e.StorageClassName, e.WALStorageClassName}
+}
+
+// Build makes nothing; it says which classes do not exist.
+func (t Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profile.Built, error) {
+	var missing []string
+	for _, name := range t.Classes(p) {
+		if facts.Classes[name] == nil {
+			missing = append(missing, name)
+		}
+	}
+	const c = v1alpha1.ConditionStorageReady
+	outcome := state.DoneWith(c, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
+	if len(missing) > 0 {
+		outcome = state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
+	}
+	return profile.Built{Outcomes: []state.Outcome{outcome}}, nil
+}
+
 // Volumes are of the classes that the profile names.
-func (Type) Volumes(spec v1alpha1.PgStorageProfileSpec) profile.Volumes {
-	e := spec.External
+func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
+	e := p.Spec.External
 	if e == nil {
 		return profile.Volumes{}
 	}

@@ -25,11 +25,11 @@ import (
 
 // CRDs chooses which foreign CRDs are installed.
 type CRDs struct {
-	CNPG, PodMonitors bool
+	CNPG, PodMonitors, ZFSLocalPV, VolumeSnapshots bool
 }
 
 // Everything installs all of them.
-var Everything = CRDs{CNPG: true, PodMonitors: true}
+var Everything = CRDs{CNPG: true, PodMonitors: true, ZFSLocalPV: true, VolumeSnapshots: true}
 
 // Start runs an API server until stop is called. KUBEBUILDER_ASSETS names the
 // folder of its binaries; without it, tests fail rather than skip.
@@ -75,19 +75,24 @@ func Run(m *testing.M, config **rest.Config) int {
 // Foreign returns the paths of foreign CRDs in the module cache.
 func Foreign(crds CRDs) ([]string, error) {
 	var paths []string
-	if crds.CNPG {
-		dir, err := module("github.com/cloudnative-pg/cloudnative-pg")
+	for _, foreign := range []struct {
+		wanted       bool
+		module, path string
+	}{
+		{crds.CNPG, "github.com/cloudnative-pg/cloudnative-pg", "config/crd/bases"},
+		{crds.PodMonitors, "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"},
+		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
+		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
+		{crds.VolumeSnapshots, "github.com/kubernetes-csi/external-snapshotter/client/v8", "config/crd/snapshot.storage.k8s.io_volumesnapshotclasses.yaml"},
+	} {
+		if !foreign.wanted {
+			continue
+		}
+		dir, err := module(foreign.module)
 		if err != nil {
 			return nil, err
 		}
-		paths = append(paths, filepath.Join(dir, "config", "crd", "bases"))
-	}
-	if crds.PodMonitors {
-		dir, err := module("github.com/prometheus-operator/prometheus-operator")
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, filepath.Join(dir, "example", "prometheus-operator-crd", "monitoring.coreos.com_podmonitors.yaml"))
+		paths = append(paths, filepath.Join(dir, filepath.FromSlash(foreign.path)))
 	}
 	return paths, nil
 }

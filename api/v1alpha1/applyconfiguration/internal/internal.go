@@ -189,6 +189,8 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.DeletionPolicy
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityStatus
   map:
     fields:
@@ -347,6 +349,167 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PodMonitorMode
       default: Auto
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeDataset
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: properties
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSProperty
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodePool
+  map:
+    fields:
+    - name: create
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPoolCreate
+    - name: headroomPercent
+      type:
+        scalar: numeric
+    - name: name
+      type:
+        scalar: string
+    - name: properties
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSProperty
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedARC
+  map:
+    fields:
+    - name: max
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: min
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDataset
+  map:
+    fields:
+    - name: available
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: name
+      type:
+        scalar: string
+    - name: properties
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedProperty
+          elementRelationship: associative
+          keys:
+          - name
+    - name: used
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: usedBySnapshots
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDevice
+  map:
+    fields:
+    - name: contents
+      type:
+        scalar: string
+    - name: model
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: rotational
+      type:
+        scalar: string
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: transport
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedPool
+  map:
+    fields:
+    - name: allocated
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: fragmentationPercent
+      type:
+        scalar: numeric
+    - name: free
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: fullAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: guid
+      type:
+        scalar: string
+    - name: health
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: properties
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedProperty
+          elementRelationship: associative
+          keys:
+          - name
+    - name: scrub
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedScrub
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: usedPercent
+      type:
+        scalar: numeric
+    - name: vdevs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedVdev
+          elementRelationship: atomic
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedProperty
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: source
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedScrub
+  map:
+    fields:
+    - name: state
+      type:
+        scalar: string
+    - name: text
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedStorageClass
   map:
     fields:
@@ -365,6 +528,62 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: volumeBindingMode
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedVdev
+  map:
+    fields:
+    - name: checksumErrors
+      type:
+        scalar: numeric
+    - name: class
+      type:
+        scalar: string
+    - name: depth
+      type:
+        scalar: numeric
+    - name: name
+      type:
+        scalar: string
+    - name: readErrors
+      type:
+        scalar: numeric
+    - name: state
+      type:
+        scalar: string
+    - name: writeErrors
+      type:
+        scalar: numeric
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedVolume
+  map:
+    fields:
+    - name: differs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedProperty
+          elementRelationship: associative
+          keys:
+          - name
+    - name: encrypted
+      type:
+        scalar: boolean
+    - name: name
+      type:
+        scalar: string
+    - name: recordsize
+      type:
+        scalar: numeric
+    - name: type
+      type:
+        scalar: string
+    - name: used
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: usedBySnapshots
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: volblocksize
+      type:
+        scalar: numeric
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Parameter
   map:
     fields:
@@ -440,6 +659,101 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: run
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkRun
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgNodeStorage
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgNodeStorageSpec
+    - name: status
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgNodeStorageStatus
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgNodeStorageSpec
+  map:
+    fields:
+    - name: arcMax
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: datasets
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeDataset
+          elementRelationship: associative
+          keys:
+          - name
+    - name: driftPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
+      default: Repair
+    - name: nodeName
+      type:
+        scalar: string
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodePool
+    - name: profile
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgNodeStorageStatus
+  map:
+    fields:
+    - name: arc
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedARC
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: datasets
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDataset
+          elementRelationship: associative
+          keys:
+          - name
+    - name: devices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDevice
+          elementRelationship: associative
+          keys:
+          - path
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedPool
+    - name: volumeCount
+      type:
+        scalar: numeric
+    - name: volumes
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedVolume
+          elementRelationship: associative
+          keys:
+          - name
+    - name: zfsVersion
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVersion
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageCluster
   map:
     fields:
@@ -561,9 +875,17 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: external
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ExternalProfile
+    - name: nodeSelector
+      type:
+        map:
+          elementType:
+            scalar: string
     - name: type
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileType
+    - name: zfsLocalPV
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSLocalPVProfile
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageProfileStatus
   map:
     fields:
@@ -578,6 +900,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: nodes
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileNode
+          elementRelationship: associative
+          keys:
+          - name
     - name: observedGeneration
       type:
         scalar: numeric
@@ -679,6 +1009,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: version
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileNode
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: ready
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ConditionStatus
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileType
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Protocol
@@ -713,6 +1055,364 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Workload
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSBlock
+  map:
+    fields:
+    - name: acceptDedup
+      type:
+        scalar: boolean
+    - name: atime
+      type:
+        scalar: string
+      default: false
+    - name: checksum
+      type:
+        scalar: string
+      default: true
+    - name: compression
+      type:
+        scalar: string
+      default: lz4
+    - name: dedup
+      type:
+        scalar: string
+      default: false
+    - name: dnodesize
+      type:
+        scalar: string
+      default: legacy
+    - name: logbias
+      type:
+        scalar: string
+      default: latency
+    - name: primarycache
+      type:
+        scalar: string
+      default: all
+    - name: provisioning
+      type:
+        scalar: string
+      default: Thick
+    - name: quota
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: redundantMetadata
+      type:
+        scalar: string
+      default: all
+    - name: relatime
+      type:
+        scalar: string
+      default: false
+    - name: reservation
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: secondarycache
+      type:
+        scalar: string
+      default: all
+    - name: specialSmallBlocks
+      type:
+        scalar: string
+      default: "0"
+    - name: sync
+      type:
+        scalar: string
+      default: standard
+    - name: volblocksize
+      type:
+        scalar: string
+      default: 16k
+    - name: xattr
+      type:
+        scalar: string
+      default: sa
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDataDataset
+  map:
+    fields:
+    - name: acceptDedup
+      type:
+        scalar: boolean
+    - name: atime
+      type:
+        scalar: string
+      default: false
+    - name: checksum
+      type:
+        scalar: string
+      default: true
+    - name: compression
+      type:
+        scalar: string
+      default: lz4
+    - name: dedup
+      type:
+        scalar: string
+      default: false
+    - name: dnodesize
+      type:
+        scalar: string
+      default: legacy
+    - name: logbias
+      type:
+        scalar: string
+      default: latency
+    - name: primarycache
+      type:
+        scalar: string
+      default: all
+    - name: quota
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: recordsize
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSRecordsize
+      default: 8k
+    - name: redundantMetadata
+      type:
+        scalar: string
+      default: all
+    - name: relatime
+      type:
+        scalar: string
+      default: false
+    - name: reservation
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: secondarycache
+      type:
+        scalar: string
+      default: all
+    - name: specialSmallBlocks
+      type:
+        scalar: string
+      default: "0"
+    - name: sync
+      type:
+        scalar: string
+      default: standard
+    - name: xattr
+      type:
+        scalar: string
+      default: sa
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+  map:
+    fields:
+    - name: path
+      type:
+        scalar: string
+    - name: wipe
+      type:
+        scalar: boolean
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDeviceSelector
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+    - name: maxSize
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: minSize
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: model
+      type:
+        scalar: string
+    - name: transport
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSLocalPVProfile
+  map:
+    fields:
+    - name: arcMax
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: block
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSBlock
+    - name: data
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDataDataset
+      default: {}
+    - name: driftPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
+      default: Repair
+    - name: medium
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.StorageMedium
+      default: SSD
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPool
+    - name: wal
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSWALDataset
+      default: {}
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPool
+  map:
+    fields:
+    - name: autotrim
+      type:
+        scalar: string
+      default: false
+    - name: compatibility
+      type:
+        scalar: string
+    - name: create
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPoolCreate
+    - name: failmode
+      type:
+        scalar: string
+      default: wait
+    - name: headroomPercent
+      type:
+        scalar: numeric
+      default: 20
+    - name: name
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPoolCreate
+  map:
+    fields:
+    - name: ashift
+      type:
+        scalar: numeric
+      default: 12
+    - name: caches
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdev
+          elementRelationship: atomic
+    - name: logs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdev
+          elementRelationship: atomic
+    - name: special
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdev
+          elementRelationship: atomic
+    - name: vdevs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdev
+          elementRelationship: atomic
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSProperty
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSRecordsize
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdev
+  map:
+    fields:
+    - name: devices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+          elementRelationship: associative
+          keys:
+          - path
+    - name: selector
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDeviceSelector
+    - name: type
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdevType
+      default: stripe
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdevType
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVersion
+  map:
+    fields:
+    - name: kernel
+      type:
+        scalar: string
+    - name: userland
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSWALDataset
+  map:
+    fields:
+    - name: acceptDedup
+      type:
+        scalar: boolean
+    - name: atime
+      type:
+        scalar: string
+      default: false
+    - name: checksum
+      type:
+        scalar: string
+      default: true
+    - name: compression
+      type:
+        scalar: string
+      default: lz4
+    - name: dedup
+      type:
+        scalar: string
+      default: false
+    - name: dnodesize
+      type:
+        scalar: string
+      default: legacy
+    - name: logbias
+      type:
+        scalar: string
+      default: latency
+    - name: primarycache
+      type:
+        scalar: string
+      default: all
+    - name: quota
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: recordsize
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSRecordsize
+      default: 32k
+    - name: redundantMetadata
+      type:
+        scalar: string
+      default: all
+    - name: relatime
+      type:
+        scalar: string
+      default: false
+    - name: reservation
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: secondarycache
+      type:
+        scalar: string
+      default: none
+    - name: specialSmallBlocks
+      type:
+        scalar: string
+      default: "0"
+    - name: sync
+      type:
+        scalar: string
+      default: standard
+    - name: xattr
+      type:
+        scalar: string
+      default: sa
 - name: io.k8s.api.core.v1.ResourceClaim
   map:
     fields:

@@ -13,10 +13,17 @@ import (
 // nothing about Postgres. Exactly the member named by type is set.
 type PgStorageProfileSpecApplyConfiguration struct {
 	// type chooses the kind of storage and with it the member of this spec that
-	// must be set. External: an existing StorageClass (spec.external).
+	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
+	// ZFS pools on the nodes' own devices (spec.zfsLocalPV).
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`
+	// nodeSelector chooses, by labels, the nodes whose storage the operator makes.
+	// A node that loses its labels keeps its pool and its volumes; no new volumes
+	// are made there. Bounds: 1 to 8 labels.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// zfsLocalPV is ZFS on the nodes' own devices.
+	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
 	// that the classes exist and reports what they offer.
@@ -34,6 +41,28 @@ func PgStorageProfileSpec() *PgStorageProfileSpecApplyConfiguration {
 // If called multiple times, the Type field is set to the value of the last call.
 func (b *PgStorageProfileSpecApplyConfiguration) WithType(value apiv1alpha1.ProfileType) *PgStorageProfileSpecApplyConfiguration {
 	b.Type = &value
+	return b
+}
+
+// WithNodeSelector puts the entries into the NodeSelector field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the NodeSelector field,
+// overwriting an existing map entries in NodeSelector field with the same key.
+func (b *PgStorageProfileSpecApplyConfiguration) WithNodeSelector(entries map[string]string) *PgStorageProfileSpecApplyConfiguration {
+	if b.NodeSelector == nil && len(entries) > 0 {
+		b.NodeSelector = make(map[string]string, len(entries))
+	}
+	for k, v := range entries {
+		b.NodeSelector[k] = v
+	}
+	return b
+}
+
+// WithZFSLocalPV sets the ZFSLocalPV field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ZFSLocalPV field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithZFSLocalPV(value *ZFSLocalPVProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.ZFSLocalPV = value
 	return b
 }
 

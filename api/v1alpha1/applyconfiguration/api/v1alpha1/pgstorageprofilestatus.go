@@ -17,6 +17,8 @@ type PgStorageProfileStatusApplyConfiguration struct {
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// storageClasses is what was read from the StorageClasses of this profile.
 	StorageClasses []ObservedStorageClassApplyConfiguration `json:"storageClasses,omitempty"`
+	// nodes is how far each selected node is.
+	Nodes []ProfileNodeApplyConfiguration `json:"nodes,omitempty"`
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.
 	Clusters *int32 `json:"clusters,omitempty"`
@@ -58,6 +60,19 @@ func (b *PgStorageProfileStatusApplyConfiguration) WithStorageClasses(values ...
 			panic("nil value passed to WithStorageClasses")
 		}
 		b.StorageClasses = append(b.StorageClasses, *values[i])
+	}
+	return b
+}
+
+// WithNodes adds the given value to the Nodes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Nodes field.
+func (b *PgStorageProfileStatusApplyConfiguration) WithNodes(values ...*ProfileNodeApplyConfiguration) *PgStorageProfileStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithNodes")
+		}
+		b.Nodes = append(b.Nodes, *values[i])
 	}
 	return b
 }

@@ -1,0 +1,363 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PgNodeStorageSpec is all that the agent of one node has to make true for one
+// profile. The manager renders it from the PgStorageProfile; edit that instead.
+// +kubebuilder:validation:XValidation:rule="self.nodeName == oldSelf.nodeName && self.profile == oldSelf.profile && self.pool.name == oldSelf.pool.name",message="spec.nodeName, spec.profile and spec.pool.name are immutable: the manager makes one PgNodeStorage for each node and profile"
+type PgNodeStorageSpec struct {
+	// nodeName of the node whose agent reconciles this object.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	NodeName string `json:"nodeName,omitempty"`
+	// profile that this object was rendered from.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Profile string `json:"profile,omitempty"`
+	// pool that must be there.
+	// +required
+	Pool NodePool `json:"pool,omitzero"`
+	// datasets that must be there, parents before children, each with every
+	// property that the profile declares.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Datasets []NodeDataset `json:"datasets,omitempty"`
+	// arcMax limits the node's ARC; absent: left alone.
+	// +optional
+	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
+	// driftPolicy of the profile.
+	// +optional
+	// +kubebuilder:default=Repair
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+}
+
+// NodePool is a pool on one node.
+type NodePool struct {
+	// name of the pool.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+	// create makes the pool where it is absent; without it, it must exist.
+	// +optional
+	Create *ZFSPoolCreate `json:"create,omitempty"`
+	// properties of the pool, as zpool set takes them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Properties []ZFSProperty `json:"properties,omitempty"`
+	// headroomPercent of the pool that should stay free.
+	// +optional
+	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
+}
+
+// NodeDataset is a parent dataset on one node.
+type NodeDataset struct {
+	// name with the pool's, such as tank/pgdata.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	Name string `json:"name,omitempty"`
+	// properties of the dataset, as zfs set takes them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Properties []ZFSProperty `json:"properties,omitempty"`
+}
+
+// ZFSProperty is a property and its value in ZFS' own words.
+type ZFSProperty struct {
+	// name of the property.
+	// +required
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name,omitempty"`
+	// value of the property.
+	// +required
+	// +kubebuilder:validation:MaxLength=255
+	Value string `json:"value,omitempty"`
+}
+
+// PgNodeStorageStatus is what the agent read back from the node, and nothing
+// else. Figures that move by themselves (used, free, the ARC) are renewed when
+// they moved by 1% of their whole, so that a node at rest writes nothing; the
+// agent's metrics have them to the byte.
+type PgNodeStorageStatus struct {
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
+	// CapacityHealthy, DevicesHealthy.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// zfsVersion of the node's tools and kernel module.
+	// +optional
+	ZFSVersion *ZFSVersion `json:"zfsVersion,omitempty"`
+	// pool as it is; absent when there is none.
+	// +optional
+	Pool *ObservedPool `json:"pool,omitempty"`
+	// datasets as they are.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Datasets []ObservedDataset `json:"datasets,omitempty"`
+	// volumes beneath the datasets: what the CSI driver made. At most 256 are
+	// listed; volumeCount counts all.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
+	Volumes []ObservedVolume `json:"volumes,omitempty"`
+	// volumeCount is how many volumes there are.
+	// +optional
+	VolumeCount *int32 `json:"volumeCount,omitempty"`
+	// arc is the node's ZFS cache.
+	// +optional
+	ARC *ObservedARC `json:"arc,omitempty"`
+	// devices of the node.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MaxItems=256
+	Devices []ObservedDevice `json:"devices,omitempty"`
+}
+
+// ZFSVersion of a node.
+type ZFSVersion struct {
+	// userland version, of zfs and zpool.
+	// +optional
+	Userland string `json:"userland,omitempty"`
+	// kernel version, of the module.
+	// +optional
+	Kernel string `json:"kernel,omitempty"`
+}
+
+// ObservedProperty is a property as ZFS reports it.
+type ObservedProperty struct {
+	// name of the property.
+	// +required
+	Name string `json:"name,omitempty"`
+	// value in ZFS' exact form (sizes in bytes).
+	// +optional
+	Value string `json:"value,omitempty"`
+	// source of the value: local, default, received, temporary, inherited from
+	// NAME, or - for what cannot be set.
+	// +optional
+	Source string `json:"source,omitempty"`
+}
+
+// ObservedPool is a pool as it is.
+type ObservedPool struct {
+	// name of the pool.
+	// +required
+	Name string `json:"name,omitempty"`
+	// guid of the pool, which tells two pools of one name apart.
+	// +optional
+	GUID string `json:"guid,omitempty"`
+	// health: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL or SUSPENDED.
+	// +optional
+	Health string `json:"health,omitempty"`
+	// message is ZFS' own explanation of a pool that is not healthy, with its
+	// advice.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// size of the pool.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// allocated space.
+	// +optional
+	Allocated *resource.Quantity `json:"allocated,omitempty"`
+	// free space.
+	// +optional
+	Free *resource.Quantity `json:"free,omitempty"`
+	// usedPercent of the pool.
+	// +optional
+	UsedPercent *int32 `json:"usedPercent,omitempty"`
+	// fragmentationPercent of the free space; absent where ZFS does not say.
+	// +optional
+	FragmentationPercent *int32 `json:"fragmentationPercent,omitempty"`
+	// fullAt is when the pool will be full if it goes on filling as it did; absent
+	// while it does not fill or was not watched for long enough.
+	// +optional
+	FullAt *metav1.Time `json:"fullAt,omitempty"`
+	// properties of the pool that the profile declares.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Properties []ObservedProperty `json:"properties,omitempty"`
+	// vdevs of the pool, parents before children.
+	// +optional
+	// +listType=atomic
+	Vdevs []ObservedVdev `json:"vdevs,omitempty"`
+	// scrub is the last one, or the one that runs.
+	// +optional
+	Scrub *ObservedScrub `json:"scrub,omitempty"`
+}
+
+// ObservedVdev is a group of devices or a device of a pool.
+type ObservedVdev struct {
+	// name as zpool status prints it.
+	// +required
+	Name string `json:"name,omitempty"`
+	// depth in the tree: 0 for a top-level vdev, 1 for its devices.
+	// +optional
+	Depth int32 `json:"depth,omitempty"`
+	// class: data, logs, cache, special, dedup or spares.
+	// +optional
+	Class string `json:"class,omitempty"`
+	// state: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, AVAIL or INUSE.
+	// +optional
+	State string `json:"state,omitempty"`
+	// readErrors since they were cleared.
+	// +optional
+	ReadErrors int64 `json:"readErrors,omitempty"`
+	// writeErrors since they were cleared.
+	// +optional
+	WriteErrors int64 `json:"writeErrors,omitempty"`
+	// checksumErrors since they were cleared.
+	// +optional
+	ChecksumErrors int64 `json:"checksumErrors,omitempty"`
+}
+
+// ObservedScrub is a scrub or resilver.
+type ObservedScrub struct {
+	// state: None, Running, Finished or Cancelled.
+	// +optional
+	State string `json:"state,omitempty"`
+	// text is ZFS' own line about it.
+	// +optional
+	Text string `json:"text,omitempty"`
+}
+
+// ObservedDataset is a parent dataset as it is.
+type ObservedDataset struct {
+	// name of the dataset.
+	// +required
+	Name string `json:"name,omitempty"`
+	// used by the dataset and all beneath it.
+	// +optional
+	Used *resource.Quantity `json:"used,omitempty"`
+	// available to it.
+	// +optional
+	Available *resource.Quantity `json:"available,omitempty"`
+	// usedBySnapshots of the dataset and of the volumes beneath it.
+	// +optional
+	UsedBySnapshots *resource.Quantity `json:"usedBySnapshots,omitempty"`
+	// properties that the profile declares.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Properties []ObservedProperty `json:"properties,omitempty"`
+}
+
+// ObservedVolume is a volume that the CSI driver made beneath a parent.
+type ObservedVolume struct {
+	// name with its parent's, such as tank/pgdata/pvc-1.
+	// +required
+	Name string `json:"name,omitempty"`
+	// type: Filesystem (a dataset) or Volume (a zvol).
+	// +optional
+	Type string `json:"type,omitempty"`
+	// used by the volume and its snapshots.
+	// +optional
+	Used *resource.Quantity `json:"used,omitempty"`
+	// usedBySnapshots of the volume.
+	// +optional
+	UsedBySnapshots *resource.Quantity `json:"usedBySnapshots,omitempty"`
+	// recordsize in bytes of a dataset's new files.
+	// +optional
+	Recordsize int64 `json:"recordsize,omitempty"`
+	// volblocksize in bytes of a zvol.
+	// +optional
+	Volblocksize int64 `json:"volblocksize,omitempty"`
+	// encrypted says whether its blocks are encrypted.
+	// +optional
+	Encrypted *bool `json:"encrypted,omitempty"`
+	// differs lists the properties that are not what the parent carries.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Differs []ObservedProperty `json:"differs,omitempty"`
+}
+
+// ObservedARC is the node's ZFS cache.
+type ObservedARC struct {
+	// size now.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// min is the size that it shrinks to under pressure.
+	// +optional
+	Min *resource.Quantity `json:"min,omitempty"`
+	// max is its limit.
+	// +optional
+	Max *resource.Quantity `json:"max,omitempty"`
+}
+
+// ObservedDevice is a block device of the node.
+type ObservedDevice struct {
+	// path that stays the same over reboots, where the device has one.
+	// +required
+	Path string `json:"path,omitempty"`
+	// size of the device.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// model as the device reports it.
+	// +optional
+	Model string `json:"model,omitempty"`
+	// transport: nvme, sata, sas, virtio, usb.
+	// +optional
+	Transport string `json:"transport,omitempty"`
+	// rotational: Yes for spinning disks, No for others.
+	// +optional
+	Rotational string `json:"rotational,omitempty"`
+	// contents found on it, in words; empty on a device that is blank.
+	// +optional
+	Contents string `json:"contents,omitempty"`
+}
+
+// PgNodeStorage is the wire between the manager and the agent of a node: the
+// storage that a profile wants there, and what the agent read back. It is
+// written by the manager; people read it.
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,shortName=pgns,categories=pgstorage
+// +kubebuilder:selectablefield:JSONPath=`.spec.nodeName`
+// +kubebuilder:printcolumn:name="Node",type=string,JSONPath=`.spec.nodeName`
+// +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.profile`
+// +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.spec.pool.name`
+// +kubebuilder:printcolumn:name="Health",type=string,JSONPath=`.status.pool.health`
+// +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.pool.usedPercent`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type PgNodeStorage struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what must be there.
+	// +required
+	Spec PgNodeStorageSpec `json:"spec,omitzero"`
+	// status is what the agent read back.
+	// +optional
+	Status PgNodeStorageStatus `json:"status,omitzero"`
+}
+
+// PgNodeStorageList is a list of PgNodeStorages.
+// +kubebuilder:object:root=true
+type PgNodeStorageList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []PgNodeStorage `json:"items"`
+}

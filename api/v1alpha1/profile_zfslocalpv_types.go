@@ -1,0 +1,249 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// ZFSLocalPVProfile is ZFS on the nodes themselves, provisioned by OpenEBS
+// zfs-localpv. The node agent adopts or creates the pool and keeps a parent
+// dataset for each kind of volume, because the driver itself sets only
+// recordsize, compression and deduplication and drops every other property
+// without a word (zfs-localpv PR 723); what a parent carries, its volumes
+// inherit.
+// +kubebuilder:validation:XValidation:rule="has(self.block) == has(oldSelf.block)",message="spec.zfsLocalPV.block cannot be added or removed later because its StorageClass and dataset would have to be; create another PgStorageProfile"
+type ZFSLocalPVProfile struct {
+	// pool on every selected node.
+	// +required
+	Pool ZFSPool `json:"pool,omitzero"`
+
+	// data is the parent dataset <pool>/pgdata, from which data volumes inherit.
+	// A change reaches running volumes at once, except recordsize, which is for
+	// files written from then on.
+	// +optional
+	// +kubebuilder:default={}
+	Data ZFSDataDataset `json:"data,omitzero"`
+
+	// wal is the parent dataset <pool>/pgwal, from which the WAL volumes of
+	// clusters with storage.walSize inherit.
+	// +optional
+	// +kubebuilder:default={}
+	WAL ZFSWALDataset `json:"wal,omitzero"`
+
+	// block adds the parent dataset <pool>/pgblock and a StorageClass that makes
+	// zvols of it: block devices for consumers that bring their own filesystem.
+	// Databases of this profile use data and wal.
+	// +optional
+	Block *ZFSBlock `json:"block,omitempty"`
+
+	// arcMax limits the ARC, ZFS' cache in the node's memory, on each selected
+	// node (zfs_arc_max). ARC is not counted as available memory by the kernel
+	// (OpenZFS issue 10255): pods and ARC fight for it unless it is limited.
+	// Bounds: at least 64Mi, OpenZFS' own minimum. Absent: the node's own
+	// setting stays, which is half of the memory by default.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="quantity(self).compareTo(quantity('64Mi')) >= 0",message="spec.zfsLocalPV.arcMax is below 64Mi, the smallest ARC that OpenZFS accepts; raise it, or remove it to leave the node's setting"
+	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
+
+	// medium is the class of the pool's disks in pgtune's terms: it decides
+	// random_page_cost and effective_io_concurrency. Default: SSD.
+	// +optional
+	// +kubebuilder:default=SSD
+	Medium StorageMedium `json:"medium,omitempty"`
+
+	// driftPolicy says what the agent does with a property that no longer is as
+	// declared, because somebody changed it by hand. Repair: sets it again and
+	// says so in an event. Report: leaves it and says so in the condition
+	// PropertiesApplied. Default: Repair.
+	// +optional
+	// +kubebuilder:default=Repair
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+}
+
+// DriftPolicy says what becomes of a property that was changed by hand.
+// +kubebuilder:validation:Enum=Repair;Report
+type DriftPolicy string
+
+// The drift policies.
+const (
+	DriftRepair DriftPolicy = "Repair"
+	DriftReport DriftPolicy = "Report"
+)
+
+// ZFSPool is a pool that exists already, or that is created on blank devices.
+// It is never destroyed, whatever becomes of the profile.
+// +kubebuilder:validation:XValidation:rule="has(self.create) || !has(oldSelf.create)",message="spec.zfsLocalPV.pool.create cannot be removed, because the pool was made from it and is read back against it; leave it as it is"
+type ZFSPool struct {
+	// name of the pool, the same on every selected node. Bounds: 1 to 63
+	// characters. Immutable: volumes do not move between pools; create another
+	// profile and replicate into a cluster on it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z][a-zA-Z0-9_.-]*$')",message="spec.zfsLocalPV.pool.name must begin with a letter and hold only letters, digits, '_', '-' and '.' (zpoolconcepts)"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(mirror|raidz|draid|spare|log).*$')",message="spec.zfsLocalPV.pool.name begins with a word that ZFS reserves (mirror, raidz, draid, spare, log); choose another"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.zfsLocalPV.pool.name is immutable because volumes do not move between pools; create another PgStorageProfile and replicate into a cluster on it"
+	Name string `json:"name,omitempty"`
+
+	// create makes the pool on nodes that do not have it, on devices that are
+	// blank. Absent: the pool must exist already and is adopted as it is.
+	// +optional
+	Create *ZFSPoolCreate `json:"create,omitempty"`
+
+	// autotrim returns freed space to the devices as it is freed: on for SSDs
+	// that handle it well. Default: off, as in OpenZFS.
+	// +optional
+	// +kubebuilder:default="off"
+	// +kubebuilder:validation:Enum=on;off
+	Autotrim string `json:"autotrim,omitempty"`
+
+	// failmode is what happens when devices are lost beyond redundancy: wait
+	// blocks I/O until they return, continue answers EIO to new writes, panic
+	// crashes the node, which is the only automatic self-fence (zpoolprops).
+	// Default: wait.
+	// +optional
+	// +kubebuilder:default=wait
+	// +kubebuilder:validation:Enum=wait;continue;panic
+	Failmode string `json:"failmode,omitempty"`
+
+	// compatibility limits the features of the pool, so that older ZFS can import
+	// it: off (all features), legacy, or the names of files in
+	// /usr/share/zfs/compatibility.d separated by commas (zpool-features). Absent:
+	// the pool's own setting stays, off for a new one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9._-]*(,[a-z0-9][a-z0-9._-]*)*$')",message="spec.zfsLocalPV.pool.compatibility must be off, legacy, or names of files in /usr/share/zfs/compatibility.d separated by commas"
+	Compatibility string `json:"compatibility,omitempty"`
+
+	// headroomPercent of the pool stays free: below it the condition
+	// CapacityHealthy is False. Copy-on-write slows down and fragments when a
+	// pool is nearly full (OpenZFS, Workload Tuning). Bounds: 5 to 50. Default: 20.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=5
+	// +kubebuilder:validation:Maximum=50
+	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
+}
+
+// ZFSPoolCreate is the layout of a new pool. It is used once; afterwards it is
+// only compared with what is there.
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.zfsLocalPV.pool.create is immutable because a pool is made once: change a pool with zpool(8), or create another profile"
+type ZFSPoolCreate struct {
+	// vdevs that hold the data, striped. Bounds: 1 to 12.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=12
+	Vdevs []ZFSVdev `json:"vdevs,omitempty"`
+
+	// logs hold the intent log (SLOG): stripes or mirrors of a few GB. Losing one
+	// costs commits only together with a crash.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="spec.zfsLocalPV.pool.create.logs: a log is a stripe or a mirror (zpoolconcepts)"
+	Logs []ZFSVdev `json:"logs,omitempty"`
+
+	// caches hold the second level of the ARC (L2ARC): single devices, which the
+	// pool does not depend on.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type == 'stripe')",message="spec.zfsLocalPV.pool.create.caches: cache devices cannot be mirrored (zpoolconcepts); use type stripe"
+	Caches []ZFSVdev `json:"caches,omitempty"`
+
+	// special holds metadata and blocks up to special_small_blocks. Losing it is
+	// losing the pool: mirror it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="spec.zfsLocalPV.pool.create.special: a special vdev is a mirror, or a stripe without redundancy (zpoolconcepts)"
+	Special []ZFSVdev `json:"special,omitempty"`
+
+	// ashift is the sector size as a power of two; it is fixed for the life of
+	// each vdev. Bounds: 9 (512 bytes) to 16 (64 KiB). Default: 12 (4 KiB), which
+	// is right for disks that report 512 and write 4096.
+	// +optional
+	// +kubebuilder:default=12
+	// +kubebuilder:validation:Minimum=9
+	// +kubebuilder:validation:Maximum=16
+	Ashift *int32 `json:"ashift,omitempty"`
+}
+
+// ZFSVdevType is how the devices of a vdev share data.
+// +kubebuilder:validation:Enum=stripe;mirror;raidz1;raidz2;raidz3
+type ZFSVdevType string
+
+// The vdev types. A stripe is each device by itself, without redundancy.
+const (
+	VdevStripe ZFSVdevType = "stripe"
+	VdevMirror ZFSVdevType = "mirror"
+	VdevRaidz1 ZFSVdevType = "raidz1"
+	VdevRaidz2 ZFSVdevType = "raidz2"
+	VdevRaidz3 ZFSVdevType = "raidz3"
+)
+
+// ZFSVdev is a group of devices, named or selected.
+// +kubebuilder:validation:XValidation:rule="has(self.devices) != has(self.selector)",message="a vdev has either devices (paths) or a selector (of what the agent inventories), and not both"
+// +kubebuilder:validation:XValidation:rule="self.type == 'stripe' || (has(self.devices) ? self.devices.size() : self.selector.count) >= (self.type == 'raidz3' ? 4 : self.type == 'raidz2' ? 3 : 2)",message="too few devices for this vdev type: a mirror and raidz1 need at least 2, raidz2 3, raidz3 4"
+type ZFSVdev struct {
+	// type of the vdev. Default: stripe.
+	// +optional
+	// +kubebuilder:default=stripe
+	Type ZFSVdevType `json:"type,omitempty"`
+
+	// devices by stable path. The same paths must exist on every selected node;
+	// where they differ, use selector, or a profile for each node.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Devices []ZFSDevice `json:"devices,omitempty"`
+
+	// selector chooses among the devices of each node's inventory (status of its
+	// PgNodeStorage): always blank ones, smallest path first.
+	// +optional
+	Selector *ZFSDeviceSelector `json:"selector,omitempty"`
+}
+
+// ZFSDevice is one named device.
+type ZFSDevice struct {
+	// path of a whole disk or partition that stays the same over reboots, beneath
+	// /dev/disk/by-id, /dev/disk/by-path, /dev/disk/by-partuuid or
+	// /dev/disk/by-partlabel. Bounds: up to 255 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/dev/disk/by-(id|path|partuuid|partlabel)/[A-Za-z0-9_.:+@=-]+$')",message="a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
+	Path string `json:"path,omitempty"`
+
+	// wipe allows this device's contents to be destroyed when the pool is created.
+	// Without it a device that carries anything at all is refused. Default: false.
+	// +optional
+	Wipe *bool `json:"wipe,omitempty"`
+}
+
+// ZFSDeviceSelector chooses blank devices of a node.
+// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || !has(self.maxSize) || quantity(self.minSize).compareTo(quantity(self.maxSize)) <= 0",message="selector.minSize is above selector.maxSize, so no device can match; lower minSize or raise maxSize"
+type ZFSDeviceSelector struct {
+	// count of devices to take; with fewer matches nothing is made and the
+	// condition says how many there are. Bounds: 1 to 64.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Count int32 `json:"count,omitempty"`
+	// minSize of a device.
+	// +optional
+	MinSize *resource.Quantity `json:"minSize,omitempty"`
+	// maxSize of a device.
+	// +optional
+	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
+	// model as the device reports it, with * and ? as wildcards.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Model string `json:"model,omitempty"`
+	// transport of the device: nvme, sata, sas, virtio, usb, iscsi, fc.
+	// +optional
+	// +kubebuilder:validation:Enum=nvme;sata;sas;virtio;usb;iscsi;fc
+	Transport string `json:"transport,omitempty"`
+}

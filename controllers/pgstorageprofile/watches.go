@@ -1,0 +1,86 @@
+package pgstorageprofile
+
+import (
+	"context"
+	"reflect"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("pgstorageprofile").
+		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
+		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(comings())).
+		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
+		WatchesMetadata(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
+		WithOptions(options).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// comings sees objects come and go: which profile a cluster uses is immutable.
+func comings() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+}
+
+func driversChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, _ := e.ObjectOld.(*storagev1.CSINode)
+		after, _ := e.ObjectNew.(*storagev1.CSINode)
+		return before == nil || after == nil || !reflect.DeepEqual(before.Spec.Drivers, after.Spec.Drivers)
+	}}
+}
+
+func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.profiles(ctx, func(*v1alpha1.PgStorageProfile) bool { return true })
+}
+
+// onNodes wakes the profiles that choose nodes.
+func (r *Reconciler) onNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.profiles(ctx, func(p *v1alpha1.PgStorageProfile) bool { return len(p.Spec.NodeSelector) > 0 })
+}
+
+func (r *Reconciler) profiles(ctx context.Context, wanted func(*v1alpha1.PgStorageProfile) bool) []reconcile.Request {
+	list := &v1alpha1.PgStorageProfileList{}
+	if err := r.List(ctx, list); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if wanted(&list.Items[i]) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
+
+func used(_ context.Context, obj client.Object) []reconcile.Request {
+	cluster, ok := obj.(*v1alpha1.PgStorageCluster)
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: cluster.Spec.Profile}}}
+}
+
+func owner(_ context.Context, obj client.Object) []reconcile.Request {
+	name := obj.GetLabels()[naming.LabelProfile]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
+}

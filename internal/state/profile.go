@@ -1,0 +1,31 @@
+package state
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// ProfileFacts is what was seen about one PgStorageProfile.
+type ProfileFacts struct {
+	ForeignAPIs
+	// Classes that exist, of those that the profile names or makes, by name.
+	Classes map[string]*storagev1.StorageClass
+	// Nodes that the profile selects, sorted by name.
+	Nodes []Node
+	// Storages are the PgNodeStorages of the profile, sorted by node.
+	Storages []*v1alpha1.PgNodeStorage
+}
+
+// Node is what decides whether a node can have volumes.
+type Node struct {
+	Name string
+	// Selected by the profile. Nodes that are not are listed while they hold
+	// volumes of it.
+	Selected bool
+	// TopologyKey by which the CSI driver knows the node, empty while the driver
+	// is not registered there, and the node's value of it.
+	TopologyKey, TopologyValue string
+	// Pools that the driver reports on the node.
+	Pools []string
+}

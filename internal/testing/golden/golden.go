@@ -1,0 +1,38 @@
+// Package golden compares plans with files that people have read.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/internal/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// Plan compares a plan's YAML with testdata/NAME.golden.yaml of the test's
+// package.
+func Plan(t *testing.T, name string, p *plan.Plan) {
+	t.Helper()
+	got, err := p.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", name+".golden.yaml")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs; if that is meant: go test with -update\n%s", path, diff)
+	}
+}
