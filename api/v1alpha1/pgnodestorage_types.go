@@ -31,6 +31,7 @@ type PgNodeStorageSpec struct {
 	Datasets []NodeDataset `json:"datasets,omitempty"`
 	// arcMax limits the node's ARC; absent: left alone.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self))",message="spec.arcMax must be a quantity, as 8Gi"
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
 	// driftPolicy of the profile.
 	// +optional

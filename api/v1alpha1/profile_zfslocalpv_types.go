@@ -41,7 +41,7 @@ type ZFSLocalPVProfile struct {
 	// Bounds: at least 64Mi, OpenZFS' own minimum. Absent: the node's own
 	// setting stays, which is half of the memory by default.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(self).compareTo(quantity('64Mi')) >= 0",message="spec.zfsLocalPV.arcMax is below 64Mi, the smallest ARC that OpenZFS accepts; raise it, or remove it to leave the node's setting"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="spec.zfsLocalPV.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
 
 	// medium is the class of the pool's disks in pgtune's terms: it decides
@@ -71,7 +71,6 @@ const (
 
 // ZFSPool is a pool that exists already, or that is created on blank devices.
 // It is never destroyed, whatever becomes of the profile.
-// +kubebuilder:validation:XValidation:rule="has(self.create) || !has(oldSelf.create)",message="spec.zfsLocalPV.pool.create cannot be removed, because the pool was made from it and is read back against it; leave it as it is"
 type ZFSPool struct {
 	// name of the pool, the same on every selected node. Bounds: 1 to 63
 	// characters. Immutable: volumes do not move between pools; create another
@@ -80,7 +79,7 @@ type ZFSPool struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z][a-zA-Z0-9_.-]*$')",message="spec.zfsLocalPV.pool.name must begin with a letter and hold only letters, digits, '_', '-' and '.' (zpoolconcepts)"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^(mirror|raidz|draid|spare|log).*$')",message="spec.zfsLocalPV.pool.name begins with a word that ZFS reserves (mirror, raidz, draid, spare, log); choose another"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(mirror|raidz|draid|spare)') && self != 'log'",message="spec.zfsLocalPV.pool.name is log or begins with mirror, raidz, draid or spare, which ZFS reserves (zpool-create); choose another"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.zfsLocalPV.pool.name is immutable because volumes do not move between pools; create another PgStorageProfile and replicate into a cluster on it"
 	Name string `json:"name,omitempty"`
 
@@ -124,9 +123,9 @@ type ZFSPool struct {
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 
-// ZFSPoolCreate is the layout of a new pool. It is used once; afterwards it is
-// only compared with what is there.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.zfsLocalPV.pool.create is immutable because a pool is made once: change a pool with zpool(8), or create another profile"
+// ZFSPoolCreate is the layout of a new pool. It is used once, and can be corrected
+// until then; afterwards it is only compared with what is there (condition
+// DevicesHealthy, reason LayoutDiffers): the agent changes no layout.
 type ZFSPoolCreate struct {
 	// vdevs that hold the data, striped. Bounds: 1 to 12.
 	// +required
@@ -140,7 +139,7 @@ type ZFSPoolCreate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="spec.zfsLocalPV.pool.create.logs: a log is a stripe or a mirror (zpoolconcepts)"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="pool.create.logs: a log is a stripe or a mirror (zpoolconcepts)"
 	Logs []ZFSVdev `json:"logs,omitempty"`
 
 	// caches hold the second level of the ARC (L2ARC): single devices, which the
@@ -148,7 +147,7 @@ type ZFSPoolCreate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type == 'stripe')",message="spec.zfsLocalPV.pool.create.caches: cache devices cannot be mirrored (zpoolconcepts); use type stripe"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type == 'stripe')",message="pool.create.caches: cache devices cannot be mirrored (zpoolconcepts); use type stripe"
 	Caches []ZFSVdev `json:"caches,omitempty"`
 
 	// special holds metadata and blocks up to special_small_blocks. Losing it is
@@ -156,7 +155,7 @@ type ZFSPoolCreate struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="spec.zfsLocalPV.pool.create.special: a special vdev is a mirror, or a stripe without redundancy (zpoolconcepts)"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, v.type in ['stripe', 'mirror'])",message="pool.create.special: a special vdev is a mirror, or a stripe without redundancy (zpoolconcepts)"
 	Special []ZFSVdev `json:"special,omitempty"`
 
 	// ashift is the sector size as a power of two; it is fixed for the life of
@@ -184,7 +183,7 @@ const (
 
 // ZFSVdev is a group of devices, named or selected.
 // +kubebuilder:validation:XValidation:rule="has(self.devices) != has(self.selector)",message="a vdev has either devices (paths) or a selector (of what the agent inventories), and not both"
-// +kubebuilder:validation:XValidation:rule="self.type == 'stripe' || (has(self.devices) ? self.devices.size() : self.selector.count) >= (self.type == 'raidz3' ? 4 : self.type == 'raidz2' ? 3 : 2)",message="too few devices for this vdev type: a mirror and raidz1 need at least 2, raidz2 3, raidz3 4"
+// +kubebuilder:validation:XValidation:rule="self.type == 'stripe' || has(self.devices) == has(self.selector) || (has(self.devices) ? self.devices.size() : self.selector.count) >= (self.type == 'raidz3' ? 4 : self.type == 'raidz2' ? 3 : 2)",message="too few devices for this vdev type: a mirror and raidz1 need at least 2, raidz2 3, raidz3 4"
 type ZFSVdev struct {
 	// type of the vdev. Default: stripe.
 	// +optional
@@ -214,7 +213,7 @@ type ZFSDevice struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^/dev/disk/by-(id|path|partuuid|partlabel)/[A-Za-z0-9_.:+@=-]+$')",message="a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/dev/disk/by-(id|path|partuuid|partlabel)/[A-Za-z0-9_:+@=#-][A-Za-z0-9_.:+@=#-]*$')",message="a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
 	Path string `json:"path,omitempty"`
 
 	// wipe allows this device's contents to be destroyed when the pool is created.
@@ -224,7 +223,7 @@ type ZFSDevice struct {
 }
 
 // ZFSDeviceSelector chooses blank devices of a node.
-// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || !has(self.maxSize) || quantity(self.minSize).compareTo(quantity(self.maxSize)) <= 0",message="selector.minSize is above selector.maxSize, so no device can match; lower minSize or raise maxSize"
+// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || !has(self.maxSize) || type(self.minSize) == int || type(self.maxSize) == int || quantity(self.minSize).compareTo(quantity(self.maxSize)) <= 0",message="selector.minSize is above selector.maxSize, so no device can match; lower minSize or raise maxSize"
 type ZFSDeviceSelector struct {
 	// count of devices to take; with fewer matches nothing is made and the
 	// condition says how many there are. Bounds: 1 to 64.
@@ -232,11 +231,13 @@ type ZFSDeviceSelector struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Count int32 `json:"count,omitempty"`
-	// minSize of a device.
+	// minSize of a device, such as 900G or 1Ti.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int || isQuantity(self)",message="selector.minSize must be a quantity, as 900G or 1Ti; remove it for no limit"
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
-	// maxSize of a device.
+	// maxSize of a device, such as 2Ti.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="type(self) == int || isQuantity(self)",message="selector.maxSize must be a quantity, as 2T or 2Ti; remove it for no limit"
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
 	// model as the device reports it, with * and ? as wildcards.
 	// +optional

@@ -114,13 +114,13 @@ type ZFSDatasetProperties struct {
 	// quota limits what all volumes beneath this parent may use together,
 	// snapshots included. Absent: no limit but the pool's.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(self).compareTo(quantity('64Mi')) >= 0",message="quota is below 64Mi, which holds no database; raise it or remove it"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="quota must be a quantity of at least 64Mi, as 500Gi; remove it for no limit"
 	Quota *resource.Quantity `json:"quota,omitempty"`
 
 	// reservation keeps this much of the pool for the volumes beneath this
 	// parent, whatever else fills it: a reserve for WAL, for example. Absent: none.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(self).isGreaterThan(quantity('0'))",message="reservation must be above 0; remove it for none"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",message="reservation must be a quantity above 0, as 20Gi; remove it for none"
 	Reservation *resource.Quantity `json:"reservation,omitempty"`
 }
 

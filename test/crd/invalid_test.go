@@ -39,10 +39,10 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 		seen[r.name] = true
 		refused := t.Run(r.name, func(t *testing.T) {
 			object := base(t, r.kind, r.before...)
-			if r.kind == "PgStorageProfile" {
+			if clusterWide(object) {
 				object.SetName(fmt.Sprintf("row-%d", i))
 			}
-			place(object, namespace(t, c))
+			place(t, c, object)
 			switch r.stage {
 			case onCreate:
 				edit(t, object, r.change...)
@@ -229,7 +229,7 @@ func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	object := base(t, "PgStorageCluster", set("spec/profile", "control"))
-	place(object, namespace(t, c))
+	place(t, c, object)
 	if err := c.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
@@ -245,17 +245,12 @@ func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
 // TestEveryRuleHasARow: a CEL rule that no row of the table breaks may say
 // anything, or nothing.
 func TestEveryRuleHasARow(t *testing.T) {
-	// One type of profile exists, so there is no other to change to.
-	unreachable := "spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
 	rules := 0
 	check := func(path string, s schema) {
 		for _, rule := range s.XValidations {
-			if rule.Message == unreachable && len(s.Enum) == 1 {
-				continue
-			}
 			rules++
 			shown := slices.ContainsFunc(rows, func(r row) bool {
-				return slices.ContainsFunc(r.says, func(s string) bool { return strings.Contains(rule.Message, s) })
+				return slices.ContainsFunc(r.says, func(s string) bool { return strings.Contains(rule.Message, s) || strings.Contains(s, rule.Message) })
 			})
 			if !shown {
 				t.Errorf("%s: no row shows %q", path, rule.Message)
@@ -269,6 +264,72 @@ func TestEveryRuleHasARow(t *testing.T) {
 	}
 	walk(t, check)
 	t.Logf("%d rules are shown", rules)
+}
+
+// TestEveryBoundOfZFSHasARow: each rule, choice, bound and required field of the
+// profile type ZFSLocalPV and of PgNodeStorage has a row at its own path.
+func TestEveryBoundOfZFSHasARow(t *testing.T) {
+	index := regexp.MustCompile(`\[[0-9]+\]`)
+	said := map[string][]string{}
+	for _, r := range rows {
+		kind := base(t, r.kind).GetKind()
+		for _, s := range r.says {
+			said[kind] = append(said[kind], index.ReplaceAllString(s, "[]"))
+		}
+	}
+	bounds := 0
+	walk(t, func(path string, s schema) {
+		kind, field, _ := strings.Cut(path, ".")
+		if kind != "PgNodeStorage" && !regexp.MustCompile(`^PgStorageProfile\.spec\.(zfsLocalPV|nodeSelector|type)\b`).MatchString(path) || !strings.HasPrefix(field+".", "spec.") {
+			return
+		}
+		for _, want := range bounded(field, s) {
+			bounds++
+			if !slices.ContainsFunc(said[kind], func(s string) bool { return strings.HasPrefix(s, want[0]) && strings.Contains(s, want[1]) }) {
+				t.Errorf("%s: no row shows %s ... %s", kind, want[0], want[1])
+			}
+		}
+	})
+	t.Logf("%d rules, choices and bounds are shown at their paths", bounds)
+}
+
+// bounded are beginnings and parts of what the API server says of a field that is
+// out of bounds, with [] for any index.
+func bounded(field string, s schema) [][2]string {
+	var out [][2]string
+	say := func(format string, bound any) {
+		out = append(out, [2]string{field + ": ", fmt.Sprintf(format, bound)})
+	}
+	for _, rule := range s.XValidations {
+		out = append(out, [2]string{field + rule.FieldPath + ": ", rule.Message})
+	}
+	for _, name := range s.Required {
+		out = append(out, [2]string{field + "." + name + ": Required value", ""})
+	}
+	if len(s.Enum) > 0 {
+		var choices []string
+		for _, choice := range s.Enum {
+			choices = append(choices, string(choice.Raw))
+		}
+		say("supported values: %s", strings.Join(choices, ", "))
+	}
+	for format, bound := range map[string]*float64{"greater than or equal to %v": s.Minimum, "less than or equal to %v": s.Maximum} {
+		if bound != nil {
+			say(format, *bound)
+		}
+	}
+	for format, bound := range map[string]*int64{
+		"at least %d chars": s.MinLength, "more than %d bytes": s.MaxLength, "at least %d items": s.MinItems, "at most %d items": s.MaxItems,
+		"at least %d properties": s.MinProperties, "must have at most %d items": s.MaxProperties,
+	} {
+		if bound != nil {
+			say(format, *bound)
+		}
+	}
+	if s.Pattern != "" {
+		say("%s", "should match")
+	}
+	return out
 }
 
 // TestEveryRefusedOverrideHasARow reads the fields that the escape hatch refuses

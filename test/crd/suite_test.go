@@ -7,6 +7,7 @@ package crd_test
 import (
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,10 +67,29 @@ metadata: {name: first}
 spec:
   cluster: shop
 `,
+	// A profile of another type.
+	"ZFSLocalPV": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: tank}
+spec:
+  type: ZFSLocalPV
+  nodeSelector: {pgstorage.dev/pool: tank}
+  zfsLocalPV: {pool: {name: tank}}
+`,
+	"PgNodeStorage": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgNodeStorage
+metadata: {name: node-1-tank}
+spec:
+  nodeName: node-1
+  profile: tank
+  pool: {name: tank}
+`,
 }
 
-// change sets a field of an object. The path is separated by "/"; a nil value
-// removes the field.
+// change sets a field of an object. The path is separated by "/", and a number
+// steps into a list; a nil value removes the field.
 type change struct {
 	path  string
 	value any
@@ -102,23 +122,35 @@ func parse(t testing.TB, text string) *unstructured.Unstructured {
 func edit(t testing.TB, object *unstructured.Unstructured, changes ...change) {
 	t.Helper()
 	for _, c := range changes {
-		path := strings.Split(c.path, "/")
-		parent := object.Object
-		for _, step := range path[:len(path)-1] {
-			child, ok := parent[step].(map[string]any)
-			if !ok {
-				child = map[string]any{}
-				parent[step] = child
-			}
-			parent = child
+		value := c.value
+		if value != nil {
+			value = plain(t, value)
 		}
-		last := path[len(path)-1]
-		if c.value == nil {
-			delete(parent, last)
-			continue
-		}
-		parent[last] = plain(t, c.value)
+		put(object.Object, strings.Split(c.path, "/"), value)
 	}
+}
+
+// put returns a node with what lies at a path beneath it replaced.
+func put(node any, path []string, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	if list, ok := node.([]any); ok {
+		if i, err := strconv.Atoi(path[0]); err == nil {
+			list[i] = put(list[i], path[1:], value)
+			return list
+		}
+	}
+	object, ok := node.(map[string]any)
+	if !ok {
+		object = map[string]any{}
+	}
+	if len(path) == 1 && value == nil {
+		delete(object, path[0])
+		return object
+	}
+	object[path[0]] = put(object[path[0]], path[1:], value)
+	return object
 }
 
 // plain turns a value into what JSON decodes to in an unstructured object.
@@ -145,9 +177,14 @@ func namespace(t testing.TB, c client.Client) string {
 	return ns.Name
 }
 
-// place gives an object its namespace, where its kind has one.
-func place(object *unstructured.Unstructured, ns string) {
-	if object.GetKind() != "PgStorageProfile" {
-		object.SetNamespace(ns)
+// place gives an object a namespace of its own, where its kind has one.
+func place(t testing.TB, c client.Client, object *unstructured.Unstructured) {
+	t.Helper()
+	if !clusterWide(object) {
+		object.SetNamespace(namespace(t, c))
 	}
+}
+
+func clusterWide(object *unstructured.Unstructured) bool {
+	return object.GetKind() == "PgStorageProfile" || object.GetKind() == "PgNodeStorage"
 }

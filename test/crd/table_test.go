@@ -1,6 +1,9 @@
 package crd_test
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // stage is where an invalid object is refused.
 type stage string
@@ -51,7 +54,7 @@ func pgbench(field string, v any) change { return set("spec/pgbench/"+field, v) 
 
 var long = strings.Repeat("a", 51)
 
-var rows = []row{
+var rows = slices.Concat([]row{
 	// Names.
 	cluster("name too long", set("metadata/name", long), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"),
 	cluster("name starts with a digit", set("metadata/name", "1shop"), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter"),
@@ -168,7 +171,7 @@ var rows = []row{
 	cluster("cnpg spec is a list", set("spec/cnpg/spec", []string{"affinity"}), `spec.cnpg.spec: Invalid value: "array": spec.cnpg.spec in body must be of type object`),
 
 	// Profiles.
-	profile("unknown type", set("spec/type", "Ceph"), `spec.type: Unsupported value: "Ceph": supported values: "External"`),
+	profile("unknown type", set("spec/type", "Ceph"), `spec.type: Unsupported value: "Ceph": supported values: "External", "ZFSLocalPV"`),
 	profile("no type", unset("spec/type"), "spec.type: Required value"),
 	profile("union member missing", unset("spec/external"), "spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass"),
 	profile("no class", set("spec/external", map[string]any{"medium": "SSD"}), "spec.external.storageClassName: Required value"),
@@ -265,7 +268,7 @@ var rows = []row{
 	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
 	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
 	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
-}
+}, zfsRows())
 
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {

@@ -69,11 +69,13 @@ func documents(t *testing.T, content []byte) []*unstructured.Unstructured {
 	}
 }
 
-// valid are objects at the edges of what is allowed.
-var valid = []struct {
+type edge struct {
 	name, kind string
 	change     []change
-}{
+}
+
+// valid are objects at the edges of what is allowed.
+var valid = []edge{
 	{"least cluster", "PgStorageCluster", nil},
 	{"least profile", "PgStorageProfile", nil},
 	{"least benchmark", "PgBenchmark", nil},
@@ -108,14 +110,13 @@ var valid = []struct {
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	ns := namespace(t, c)
-	for _, v := range valid {
+	for _, v := range slices.Concat(valid, validZFS) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
-			if v.kind == "PgStorageProfile" { // cluster-wide, where other tests have theirs
+			if clusterWide(object) { // where other tests have theirs
 				object.SetName("edge")
 			}
-			place(object, ns)
+			place(t, c, object)
 			if err := c.Create(t.Context(), object, client.DryRunAll); err != nil {
 				t.Error(err)
 			}
@@ -138,7 +139,7 @@ func TestValidChangesAreAccepted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := base(t, "PgStorageCluster", r.before...)
-			place(object, namespace(t, c))
+			place(t, c, object)
 			if err := c.Create(t.Context(), object); err != nil {
 				t.Fatal(err)
 			}
@@ -150,13 +151,15 @@ func TestValidChangesAreAccepted(t *testing.T) {
 	}
 }
 
+// defaulted is what is written into a base, and what comes out besides.
+type defaulted struct{ before, defaults []change }
+
 // TestDefaultsAreAsDocumented compares what is stored with what was written plus
 // the defaults that the descriptions promise.
 func TestDefaultsAreAsDocumented(t *testing.T) {
 	c := apiserver.Client(t, config)
-	ns := namespace(t, c)
 	run := map[string]any{"scale": 10, "clients": []int{1, 4}, "warmUp": "5s", "repeats": 1, "protocol": "Simple", "maxTries": 1, "integrity": "Full", "cleanup": "Always"}
-	for kind, test := range map[string]struct{ before, defaults []change }{
+	for name, test := range map[string]defaulted{
 		"PgStorageCluster": {
 			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{})},
 			defaults: []change{
@@ -164,12 +167,19 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
 			},
 		},
-		"PgStorageProfile": {defaults: []change{set("spec/external/medium", "SSD")}},
-		"PgBenchmark":      {defaults: []change{set("spec/pgbench", run)}},
+		"PgStorageProfile":  {defaults: []change{set("spec/external/medium", "SSD")}},
+		"PgBenchmark":       {defaults: []change{set("spec/pgbench", run)}},
+		"ZFSLocalPV adopts": {defaults: zfsDefaults},
+		"ZFSLocalPV makes":  zfsMade,
+		"PgNodeStorage": {
+			before:   []change{set("spec/pool/create", fields("vdevs", []any{selected(2)}))},
+			defaults: []change{set("spec/driftPolicy", "Repair"), set("spec/pool/create/ashift", 12), set("spec/pool/create/vdevs/0/type", "stripe")},
+		},
 	} {
-		t.Run(kind, func(t *testing.T) {
-			object := base(t, kind, append(test.before, set("metadata/name", "defaults"))...)
-			place(object, ns)
+		t.Run(name, func(t *testing.T) {
+			kind, _, _ := strings.Cut(name, " ")
+			object := base(t, kind, append(test.before, set("metadata/name", "defaults-"+strings.ToLower(strings.ReplaceAll(name, " ", "-"))))...)
+			place(t, c, object)
 			want := object.DeepCopy()
 			edit(t, want, test.defaults...)
 			if err := c.Create(t.Context(), object); err != nil {
@@ -198,7 +208,7 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 		t.Fatal(err)
 	}
 	var out []apiextensionsv1.CustomResourceDefinition
-	for _, plural := range []string{"pgbenchmarks", "pgstorageclusters", "pgstorageprofiles"} {
+	for _, plural := range []string{"pgbenchmarks", "pgnodestorages", "pgstorageclusters", "pgstorageprofiles"} {
 		crd := apiextensionsv1.CustomResourceDefinition{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: plural + ".pgstorage.dev"}, &crd); err != nil {
 			t.Fatal(err)
@@ -215,10 +225,11 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 
 // TestKubectlShowsWhatMatters checks short names, the category and columns.
 func TestKubectlShowsWhatMatters(t *testing.T) {
-	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb"}
+	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb", "PgNodeStorage": "pgns"}
 	columns := map[string][]string{
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
+		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Ready", "Reason", "Message", "Age"},
 		"PgBenchmark":      {"Cluster", "Phase", "Percent", "TPS", "Durability", "Doing", "Reason", "Age"},
 	}
 	for _, crd := range crds(t) {

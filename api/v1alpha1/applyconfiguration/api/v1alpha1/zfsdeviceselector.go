@@ -14,9 +14,9 @@ type ZFSDeviceSelectorApplyConfiguration struct {
 	// count of devices to take; with fewer matches nothing is made and the
 	// condition says how many there are. Bounds: 1 to 64.
 	Count *int32 `json:"count,omitempty"`
-	// minSize of a device.
+	// minSize of a device, such as 900G or 1Ti.
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
-	// maxSize of a device.
+	// maxSize of a device, such as 2Ti.
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
 	// model as the device reports it, with * and ? as wildcards.
 	Model *string `json:"model,omitempty"`

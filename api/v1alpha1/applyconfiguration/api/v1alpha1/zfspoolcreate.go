@@ -5,8 +5,9 @@ package v1alpha1
 // ZFSPoolCreateApplyConfiguration represents a declarative configuration of the ZFSPoolCreate type for use
 // with apply.
 //
-// ZFSPoolCreate is the layout of a new pool. It is used once; afterwards it is
-// only compared with what is there.
+// ZFSPoolCreate is the layout of a new pool. It is used once, and can be corrected
+// until then; afterwards it is only compared with what is there (condition
+// DevicesHealthy, reason LayoutDiffers): the agent changes no layout.
 type ZFSPoolCreateApplyConfiguration struct {
 	// vdevs that hold the data, striped. Bounds: 1 to 12.
 	Vdevs []ZFSVdevApplyConfiguration `json:"vdevs,omitempty"`
