@@ -46,12 +46,13 @@ docker-build: ## Build the image with Docker
 ##@ Test
 
 .PHONY: test
-test: ## Every level: lint, verify, unit, integration, install, e2e
+test: ## Every level: lint, verify, unit, install, integration, vm, e2e
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-install
 	@$(MAKE) --no-print-directory test-integration
+	@$(MAKE) --no-print-directory test-vm
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
@@ -79,6 +80,11 @@ test-install: ## Chart and kustomization render the same, least privilege
 test-integration: ## Controllers and CRDs on a real API server
 	@echo "== integration"
 	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 15m ./controllers/... ./test/crd/... ./test/integration/...
+
+.PHONY: test-vm
+test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts
+	@echo "== vm"
+	$(GO_TEST) -timeout 90m -tags vm -v ./test/vm/...
 
 .PHONY: test-e2e
 test-e2e: ## Real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
@@ -58,6 +59,25 @@ func CacheOptions() cache.Options {
 			&storagev1.CSINode{}:         all,
 			&corev1.Node{}:               all,
 		},
+	}
+}
+
+// AgentCacheOptions hold the PgNodeStorages of one node, and nothing else.
+func AgentCacheOptions(node string) cache.Options {
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha1.PgNodeStorage{}: {Field: fields.OneTermEqualSelector("spec.nodeName", node)},
+		},
+	}
+}
+
+// AgentOptions of the agent's controller. A pass waits for commands on the node,
+// which bound themselves.
+func AgentOptions() controller.Options {
+	return controller.Options{
+		ReconciliationTimeout: 10 * time.Minute,
+		RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, longestBackoff),
 	}
 }
 

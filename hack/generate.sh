@@ -9,7 +9,8 @@ tool() { "$("hack/tools.sh" "$1")" "${@:2}"; }
 
 rm -rf api/v1alpha1/applyconfiguration
 tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
-tool controller-gen rbac:roleName=pgstorage-manager paths=./controllers/... output:rbac:dir=config/rbac
+tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
+tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 
 out=internal/extapply/cnpg
 rm -rf "$out" && mkdir -p "$out"
@@ -27,5 +28,6 @@ if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds
 	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/
 	cp config/rbac/role.yaml charts/pgstorage/files/manager-role.yaml
+	cp config/agent/role.yaml charts/pgstorage/files/agent-role.yaml
 fi
 go mod tidy

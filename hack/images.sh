@@ -40,8 +40,8 @@ operator() {
 	alone operator-image
 	rm -rf "$out"
 	mkdir -p "$out"
-	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/bench
-	tag=$(cat "$out"/manager "$out"/bench | sha256sum | cut -c1-12)
+	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/agent ./cmd/bench
+	tag=$(cat "$out"/manager "$out"/agent "$out"/bench | sha256sum | cut -c1-12)
 	local image=pgstorage.local/pgstorage:$tag
 	exists "$image" || logged image-operator static_image "$image" "$out" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
 	echo "$image"

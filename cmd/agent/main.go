@@ -1,0 +1,117 @@
+// Command agent makes one node's ZFS pools and datasets as its PgNodeStorages
+// declare, and reports what it reads back.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
+	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+type settings struct {
+	dryRun, showVersion            bool
+	nodeName, root, metrics, probe string
+	resync, timeout                time.Duration
+	log                            zap.Options
+}
+
+func flags(set *flag.FlagSet, args []string) (settings, error) {
+	s := settings{}
+	set.BoolVar(&s.showVersion, "version", false, "print the version and exit")
+	set.BoolVar(&s.dryRun, "dry-run", false, "print the commands that would change the node, and run none of them")
+	set.StringVar(&s.nodeName, "node-name", os.Getenv("NODE_NAME"), "name of the Node that this agent is on (required)")
+	set.StringVar(&s.root, "root", "/host", "where the node's / is mounted")
+	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 turns them off")
+	set.StringVar(&s.probe, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
+	set.DurationVar(&s.resync, "resync", 30*time.Second, "how often a node that is as declared is read again")
+	set.DurationVar(&s.timeout, "command-timeout", host.DefaultTimeout, "how long a command on the node may take")
+	s.log.BindFlags(set)
+	if err := set.Parse(args); err != nil {
+		return s, err
+	}
+	if !s.showVersion && s.nodeName == "" {
+		return s, fmt.Errorf("--node-name is required, or NODE_NAME in the environment: the Node that this agent is on")
+	}
+	return s, nil
+}
+
+func main() {
+	s, err := flags(flag.NewFlagSet("agent", flag.ContinueOnError), os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if s.showVersion {
+		fmt.Println("pgstorage agent", version)
+		return
+	}
+	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&s.log)))
+	if err := run(ctrl.SetupSignalHandler(), s); err != nil {
+		ctrl.Log.Error(err, "agent ended")
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) error {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	config.UserAgent = "pgstorage-agent/" + version
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                 scheme.Agent(),
+		Cache:                  controllers.AgentCacheOptions(s.nodeName),
+		NewClient:              controllers.NewClient,
+		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
+		HealthProbeBindAddress: s.probe,
+	})
+	if err != nil {
+		return fmt.Errorf("manager: %w", err)
+	}
+	counter := host.Counting(runner(s))
+	machine := node.New(s.root, counter)
+	gauges := pgnodestorage.NewMetrics(metrics.Registry, counter)
+	metrics.Registry.MustRegister(&pgnodestorage.LatencyCollector{ZFS: machine.ZFS})
+	reconciler := &pgnodestorage.Reconciler{
+		Client: mgr.GetClient(), Node: machine, NodeName: s.nodeName, Resync: s.resync, Clock: clock.RealClock{},
+		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: gauges.Observe, Forget: gauges.Forget,
+	}
+	if err := reconciler.SetupWithManager(mgr, controllers.AgentOptions()); err != nil {
+		return fmt.Errorf("set up pgnodestorage: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return fmt.Errorf("healthz: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+		return fmt.Errorf("readyz: %w", err)
+	}
+	return mgr.Start(ctx)
+}
+
+func runner(s settings) host.Runner {
+	var r host.Runner = &host.Exec{Root: s.root, Timeout: s.timeout}
+	if s.dryRun {
+		r = host.DryRun(r, func(argv []string) { fmt.Println("would run:", strings.Join(argv, " ")) })
+	}
+	return r
+}

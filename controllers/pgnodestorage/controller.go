@@ -1,0 +1,144 @@
+// Package pgnodestorage is the agent's controller: it reconciles the
+// PgNodeStorages of its own node, and no others.
+package pgnodestorage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/status"
+)
+
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgnodestorages,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgnodestorages/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+const (
+	// again is when a change is read back.
+	again = 100 * time.Millisecond
+	// retry is when what the node refused is tried again.
+	retry = time.Minute
+)
+
+// Reconciler reconciles the PgNodeStorages of one node.
+type Reconciler struct {
+	client.Client
+	Node     *node.Node
+	NodeName string
+	// Resync is how often a node that is as declared is read again.
+	Resync time.Duration
+	Clock  clock.PassiveClock
+	Events events.EventRecorder
+	// Observe gets what each pass has read, for metrics.
+	Observe func(s *v1alpha1.PgNodeStorage, r node.Result)
+	// Forget is told of a PgNodeStorage that is gone.
+	Forget func(name string)
+}
+
+// SetupWithManager registers the controller. One worker: commands on one pool are
+// not made to race.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
+	options.MaxConcurrentReconciles = 1
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("pgnodestorage").
+		For(&v1alpha1.PgNodeStorage{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(options).
+		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// Reconcile one PgNodeStorage.
+func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (reconcile.Result, error) {
+	if s.Spec.NodeName != r.NodeName {
+		return reconcile.Result{}, nil
+	}
+	if !s.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, r.letGo(ctx, s)
+	}
+	if err := apply.Hold(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
+		return reconcile.Result{}, err
+	}
+	result, passErr := r.Node.Pass(ctx, s)
+	if passErr != nil {
+		// What was read last stays, with a condition that says that it is old.
+		result.Status = *s.Status.DeepCopy()
+		result.Status.ObservedGeneration = s.Generation
+	} else {
+		r.Observe(s, result)
+	}
+	if err := r.report(ctx, s, result); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: r.next(result)}, passErr
+}
+
+func (r *Reconciler) next(result node.Result) time.Duration {
+	for _, o := range result.Outcomes {
+		if o.Reason == v1alpha1.ReasonPropertyRefused || o.Reason == v1alpha1.ReasonHostCommandFailed {
+			return retry
+		}
+	}
+	if result.Changed {
+		return again
+	}
+	return r.Resync
+}
+
+func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, result node.Result) error {
+	want := result.Status
+	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(r.Clock.Now()), result.Outcomes)
+	before := s.Status
+	if _, err := status.Apply(ctx, r.Client, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), before, want); err != nil {
+		return err
+	}
+	r.tell(s, result)
+	return nil
+}
+
+// tell of what was repaired, once the status that shows it is stored.
+func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
+	if len(result.Drift) > 0 {
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "changed by hand, and set again: %s", shorten(strings.Join(result.Drift, "; ")))
+	}
+	for _, o := range result.Outcomes {
+		if o.Reason == v1alpha1.ReasonCreatingPool || o.Reason == v1alpha1.ReasonImportingPool {
+			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", shorten(o.Message))
+		}
+	}
+}
+
+// shorten to what an event may hold.
+func shorten(text string) string {
+	const most = 1000
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}
+
+// letGo removes the finalizer. The pool, its datasets and their properties stay as
+// they are; a limit on the ARC holds until the module is loaded again.
+func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+	if err := apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
+		return fmt.Errorf("let go of %s: %w", s.Name, err)
+	}
+	r.Node.Forget(s.Name)
+	r.Forget(s.Name)
+	return nil
+}

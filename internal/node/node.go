@@ -1,0 +1,185 @@
+// Package node reads one node's storage and changes it: the hands of the agent.
+// What to change, package nodestorage decides.
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/blockdev"
+	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/zfs"
+)
+
+// Node is one machine, whose / is at Root.
+type Node struct {
+	Root    string
+	ZFS     *zfs.Client
+	Devices *blockdev.Client
+	Kernel  zfs.Kernel
+	Clock   clock.PassiveClock
+
+	versions zfs.Versions
+	trends   map[string]*nodestorage.Trend
+}
+
+// New returns the machine whose / is at root, reached by a runner.
+func New(root string, runner host.Runner) *Node {
+	if root == "" {
+		root = "/"
+	}
+	files := os.DirFS(root)
+	return &Node{
+		Root:    root,
+		ZFS:     &zfs.Client{Runner: runner, SearchDirs: []string{"/dev/disk/by-id", "/dev"}},
+		Devices: &blockdev.Client{Runner: runner, FS: files, Open: blockdev.OpenExclusive(root)},
+		Kernel:  zfs.Kernel{FS: files},
+		Clock:   clock.RealClock{},
+		trends:  map[string]*nodestorage.Trend{},
+	}
+}
+
+// Result of a pass.
+type Result struct {
+	// Status as it was read before anything was changed, without conditions.
+	Status   v1alpha1.PgNodeStorageStatus
+	Outcomes []state.Outcome
+	// Changed says that something was changed, so that another pass is due to read
+	// it back.
+	Changed bool
+	// Drift that was repaired, in words.
+	Drift []string
+	// Seen is what was read, for metrics.
+	Seen nodestorage.Seen
+}
+
+// Pass reads the node, judges, and makes at most one kind of change: import, make
+// the pool, or set what differs. A pass on a node that is as declared runs five
+// commands. The next pass reads back; nothing is believed before.
+func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, error) {
+	seen, err := n.observe(ctx, s)
+	if err != nil {
+		return Result{Outcomes: []state.Outcome{unread(err)}}, err
+	}
+	step := nodestorage.Pool(s, seen)
+	var changes nodestorage.Changes
+	if step.Outcome.Kind == state.Done {
+		changes = nodestorage.Properties(s, seen)
+	}
+	fullAt := n.fullAt(s, seen)
+	r := Result{Seen: seen, Status: nodestorage.Status(s, seen, fullAt)}
+	failed := n.act(ctx, s, step, changes, &r)
+	r.Outcomes = []state.Outcome{
+		poolOutcome(step, failed),
+		nodestorage.PropertiesOutcome(s, step.Outcome, changes, failed),
+		nodestorage.DevicesOutcome(s, seen),
+		nodestorage.CapacityOutcome(s, seen, n.Clock.Now(), fullAt),
+	}
+	return r, nil
+}
+
+// act makes the change that is due, if any.
+func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, step nodestorage.PoolStep, changes nodestorage.Changes, r *Result) error {
+	switch {
+	case step.Import != 0:
+		r.Changed = true
+		return n.ZFS.Import(ctx, step.Import)
+	case step.Create != nil:
+		r.Changed = true
+		return n.create(ctx, step.Create)
+	case changes.None():
+		return nil
+	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:
+		return nil
+	}
+	r.Changed, r.Drift = true, changes.Drift
+	return n.set(ctx, s.Spec.Pool.Name, changes)
+}
+
+// create wipes what is named for it, looks again at every device, and makes the
+// pool. ZFS itself refuses devices that are in use.
+func (n *Node) create(ctx context.Context, l *nodestorage.Layout) error {
+	for _, device := range l.Wipe {
+		if _, err := n.Devices.Wipe(ctx, device); err != nil {
+			return err
+		}
+	}
+	return n.ZFS.CreatePool(ctx, l.Spec)
+}
+
+func (n *Node) set(ctx context.Context, pool string, c nodestorage.Changes) error {
+	if err := n.ZFS.SetPool(ctx, pool, c.Pool); err != nil {
+		return err
+	}
+	for _, d := range c.Datasets {
+		change := n.ZFS.SetDataset
+		if d.Create {
+			change = n.ZFS.CreateDataset
+		}
+		if err := change(ctx, d.Name, d.Properties); err != nil {
+			return err
+		}
+	}
+	if c.ARCMax == 0 {
+		return nil
+	}
+	return n.setARCMax(c.ARCMax)
+}
+
+// setARCMax writes the module's parameter, which holds until the module is loaded
+// again; the agent then sets it again.
+func (n *Node) setARCMax(bytes uint64) error {
+	path := filepath.Join(n.Root, "sys/module/zfs/parameters/zfs_arc_max")
+	if err := os.WriteFile(path, []byte(strconv.FormatUint(bytes, 10)), 0o600); err != nil {
+		return fmt.Errorf("set zfs_arc_max: %w", err)
+	}
+	return nil
+}
+
+// poolOutcome names what the node answered to an import or a creation that it
+// refused.
+func poolOutcome(step nodestorage.PoolStep, failed error) state.Outcome {
+	if failed == nil || step.Outcome.Kind == state.Done {
+		return step.Outcome
+	}
+	return state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed,
+		fmt.Sprintf("%s, but the node refused, and it is tried again every minute: %v", step.Outcome.Message, failed))
+}
+
+func unread(err error) state.Outcome {
+	if errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded) {
+		return state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended,
+			fmt.Sprintf("a command on the node does not end, which is how a suspended pool or a dead device looks; see zpool status and dmesg there: %v", err))
+	}
+	o := state.WaitFor(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the node could not be read: %v", err))
+	o.Unknown = true
+	return o
+}
+
+func (n *Node) fullAt(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) time.Time {
+	allocated, ok := seen.Pool["allocated"].Number()
+	if !ok {
+		return time.Time{}
+	}
+	trend := n.trends[s.Name]
+	if trend == nil {
+		trend = &nodestorage.Trend{}
+		n.trends[s.Name] = trend
+	}
+	trend.Add(n.Clock.Now(), allocated)
+	free, _ := seen.Pool["free"].Number()
+	return trend.FullAt(free)
+}
+
+// Forget what is remembered of a PgNodeStorage that is gone.
+func (n *Node) Forget(name string) { delete(n.trends, name) }

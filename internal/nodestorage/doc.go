@@ -1,0 +1,50 @@
+// Package nodestorage decides what a node's agent does next: from what a
+// PgNodeStorage declares and what a pass has read, it tells the changes that are
+// missing, the conditions, and the status. It runs nothing and knows no clock.
+package nodestorage
+
+import (
+	"github.com/pgstorage/pgstorage/internal/blockdev"
+	"github.com/pgstorage/pgstorage/internal/zfs"
+)
+
+// Seen is what one pass has read from the node.
+type Seen struct {
+	Version zfs.Versions
+	// Loaded: the kernel has the ZFS module. Without it nothing else was read.
+	Loaded bool
+	// Pool holds the properties of the declared pool; nil when it is not imported.
+	Pool map[string]zfs.Property
+	// Status and Datasets of the pool; Datasets was not read from a suspended pool.
+	Status   zfs.Status
+	Datasets []zfs.Dataset
+	// Importable pools; read only when the pool is not imported.
+	Importable []zfs.Importable
+	// Devices of the node, partitions as children of their disk.
+	Devices []blockdev.Device
+	// Signatures on the devices that a new pool could take, by path; read only when
+	// the pool is neither imported nor importable.
+	Signatures map[string]blockdev.Signatures
+	// Missing are declared devices that the node does not have.
+	Missing []string
+	ARC     zfs.ARC
+}
+
+func (s Seen) health() zfs.Health {
+	if s.Status.Suspended {
+		return zfs.Suspended
+	}
+	return zfs.Health(s.Pool["health"].Value)
+}
+
+func (s Seen) suspended() bool { return s.health() == zfs.Suspended }
+
+// dataset by name, or nil.
+func (s Seen) dataset(name string) *zfs.Dataset {
+	for i := range s.Datasets {
+		if s.Datasets[i].Name == name {
+			return &s.Datasets[i]
+		}
+	}
+	return nil
+}

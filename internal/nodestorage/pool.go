@@ -1,0 +1,131 @@
+package nodestorage
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/zfs"
+)
+
+// PoolStep is what has to be done about the pool first: at most one of its
+// members is set.
+type PoolStep struct {
+	// Import the pool with this GUID.
+	Import uint64
+	// Create the pool, once the devices were wiped that the layout says.
+	Create *Layout
+	// Outcome is the condition PoolReady, before the step.
+	Outcome state.Outcome
+}
+
+// Pool decides about the pool. A pool that was once there is never made anew:
+// when it is lost, a person decides.
+func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+	name := s.Spec.Pool.Name
+	if !seen.Loaded {
+		return wait(v1alpha1.ReasonZFSNotLoaded, "the node's kernel has no ZFS module loaded; install OpenZFS on the node (zfs-dkms, or the distribution's package) and run modprobe zfs")
+	}
+	if seen.Pool != nil {
+		return imported(s, seen)
+	}
+	known := knownGUID(s)
+	step, candidates := importable(name, known, seen)
+	switch {
+	case candidates > 0:
+		return step
+	case known != "":
+		return invalid(v1alpha1.ReasonPoolLost, "pool %s (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed", name, known)
+	case s.Spec.Pool.Create == nil:
+		return wait(v1alpha1.ReasonPoolNotFound, "the node has no pool %s, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile", name)
+	}
+	return creation(s, seen)
+}
+
+// knownGUID of the pool that status has shown.
+func knownGUID(s *v1alpha1.PgNodeStorage) string {
+	if s.Status.Pool == nil {
+		return ""
+	}
+	return s.Status.Pool.GUID
+}
+
+func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+	name, guid := s.Spec.Pool.Name, seen.Pool["guid"].Value
+	if known := knownGUID(s); known != "" && known != guid {
+		return invalid(v1alpha1.ReasonPoolReplaced, "the imported pool %s has GUID %s, but the pool of this node had %s; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one", name, guid, known)
+	}
+	const c = v1alpha1.ConditionPoolReady
+	switch seen.health() {
+	case zfs.Suspended:
+		return invalid(v1alpha1.ReasonPoolSuspended, "pool %s is suspended: all I/O to it waits. ZFS says: %s Bring its devices back, then run zpool clear %s on the node", name, said(seen.Status), name)
+	case zfs.Online, zfs.Degraded:
+		return PoolStep{Outcome: state.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}
+	}
+	return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s is %s. ZFS says: %s", name, seen.health(), said(seen.Status))
+}
+
+// importable finds the pool among those that are not imported. A known pool is
+// told by its GUID, so that another one of its name is never taken for it.
+func importable(name, known string, seen Seen) (step PoolStep, candidates int) {
+	var found []zfs.Importable
+	for _, p := range seen.Importable {
+		if p.Name == name && (known == "" || known == strconv.FormatUint(p.GUID, 10)) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return PoolStep{}, 0
+	case 1:
+		return importOne(name, found[0]), 1
+	}
+	var guids []string
+	for _, p := range found {
+		guids = append(guids, strconv.FormatUint(p.GUID, 10))
+	}
+	return invalid(v1alpha1.ReasonPoolAmbiguous, "%d pools named %s can be imported (GUIDs %s); import the right one with zpool import GUID on the node, or detach the devices of the others", len(found), name, strings.Join(guids, ", ")), len(found)
+}
+
+func importOne(name string, p zfs.Importable) PoolStep {
+	if p.State != zfs.Online && p.State != zfs.Degraded {
+		return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s can be imported only in state %s. ZFS says: %s %s", name, p.State, p.Explanation, p.Action)
+	}
+	step := wait(v1alpha1.ReasonImportingPool, "pool %s (GUID %d) is being imported", name, p.GUID)
+	step.Import = p.GUID
+	return step
+}
+
+func creation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+	layout, problem := NewLayout(s.Spec.Pool, seen)
+	if problem != nil {
+		return PoolStep{Outcome: *problem}
+	}
+	step := wait(v1alpha1.ReasonCreatingPool, "pool %s is being made of %s", s.Spec.Pool.Name, strings.Join(devicesOf(layout.Spec), ", "))
+	step.Create = &layout
+	return step
+}
+
+func devicesOf(p zfs.PoolSpec) []string {
+	var out []string
+	for _, vdevs := range [][]zfs.Vdev{p.Vdevs, p.Special, p.Logs} {
+		for _, v := range vdevs {
+			out = append(out, v.Devices...)
+		}
+	}
+	return append(out, p.Caches...)
+}
+
+func said(s zfs.Status) string {
+	return strings.TrimSpace(s.Explanation + " " + s.Action)
+}
+
+func wait(reason, format string, args ...any) PoolStep {
+	return PoolStep{Outcome: state.WaitFor(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
+}
+
+func invalid(reason, format string, args ...any) PoolStep {
+	return PoolStep{Outcome: state.InvalidBecause(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
+}

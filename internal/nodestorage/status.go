@@ -1,0 +1,256 @@
+package nodestorage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/blockdev"
+	"github.com/pgstorage/pgstorage/internal/zfs"
+)
+
+// maxListed devices and volumes, as the schema bounds them.
+const maxListed = 256
+
+// Status is what was read back, in the words of the API. Figures that move by
+// themselves are kept from the last status until they moved by 1% of their whole.
+func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgNodeStorageStatus {
+	last := s.Status
+	out := v1alpha1.PgNodeStorageStatus{
+		ObservedGeneration: s.Generation,
+		Devices:            devices(seen),
+	}
+	if !seen.Loaded {
+		out.Pool = last.Pool // its GUID tells it from another pool of its name
+		return out
+	}
+	out.ZFSVersion = &v1alpha1.ZFSVersion{Userland: seen.Version.Userland.Text, Kernel: seen.Version.Kernel.Text}
+	out.ARC = arc(seen, last)
+	if seen.Pool == nil {
+		out.Pool = last.Pool
+		return out
+	}
+	out.Pool = pool(s, seen, fullAt)
+	if seen.suspended() {
+		out.Datasets, out.Volumes, out.VolumeCount = last.Datasets, last.Volumes, last.VolumeCount
+		return out
+	}
+	size, _ := seen.Pool["size"].Number()
+	out.Datasets = datasets(s, seen, size)
+	out.Volumes, out.VolumeCount = volumes(s, seen, size)
+	return out
+}
+
+// settle keeps an old figure that moved by less than 1% of a whole.
+func settle(old *resource.Quantity, now, whole uint64) *resource.Quantity {
+	if old != nil {
+		moved := int64(now) - old.Value() //nolint:gosec // sizes of devices fit
+		if max(moved, -moved) < int64(max(whole/100, 1)) {
+			q := old.DeepCopy()
+			return &q
+		}
+	}
+	return amount(now)
+}
+
+func amount(n uint64) *resource.Quantity {
+	return resource.NewQuantity(int64(n), resource.BinarySI) //nolint:gosec // sizes of devices fit
+}
+
+func arc(seen Seen, last v1alpha1.PgNodeStorageStatus) *v1alpha1.ObservedARC {
+	var old *resource.Quantity
+	if last.ARC != nil {
+		old = last.ARC.Size
+	}
+	// The ARC breathes; a tenth of its limit is news.
+	return &v1alpha1.ObservedARC{Size: settle(old, seen.ARC.Size, seen.ARC.Max*10), Min: amount(seen.ARC.Min), Max: amount(seen.ARC.Max)}
+}
+
+func pool(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) *v1alpha1.ObservedPool {
+	last := s.Status.Pool
+	if last == nil {
+		last = &v1alpha1.ObservedPool{}
+	}
+	size, _ := seen.Pool["size"].Number()
+	allocated, _ := seen.Pool["allocated"].Number()
+	free, _ := seen.Pool["free"].Number()
+	out := &v1alpha1.ObservedPool{
+		Name: s.Spec.Pool.Name, GUID: seen.Pool["guid"].Value, Health: string(seen.health()),
+		Message: said(seen.Status),
+		Size:    amount(size), Allocated: settle(last.Allocated, allocated, size), Free: settle(last.Free, free, size),
+		UsedPercent:          percent(seen.Pool["capacity"]),
+		FragmentationPercent: percent(seen.Pool["fragmentation"]),
+		Vdevs:                vdevs(seen.Status.Vdevs, 0),
+		Scrub:                &v1alpha1.ObservedScrub{State: string(seen.Status.Scan.State), Text: scanText(seen.Status.Scan)},
+	}
+	if !fullAt.IsZero() {
+		at := metav1.NewTime(fullAt)
+		out.FullAt = &at
+	}
+	for _, p := range s.Spec.Pool.Properties {
+		have := seen.Pool[p.Name]
+		out.Properties = append(out.Properties, v1alpha1.ObservedProperty{Name: p.Name, Value: have.Value, Source: have.Source})
+	}
+	return out
+}
+
+// scanText of a scan that runs changes each second; when it began is enough.
+func scanText(s zfs.Scan) string {
+	if s.State != zfs.ScanInProgress {
+		return s.Text
+	}
+	begun, _, _ := strings.Cut(s.Text, "\n")
+	if i := strings.Index(begun, " scanned"); i > 0 {
+		return fmt.Sprintf("in progress since %s", s.At.UTC().Format(time.RFC3339))
+	}
+	return begun
+}
+
+func percent(p zfs.Property) *int32 {
+	n, ok := p.Number()
+	if !ok || n > 100 {
+		return nil
+	}
+	v := int32(n)
+	return &v
+}
+
+func vdevs(in []zfs.VdevStatus, depth int32) []v1alpha1.ObservedVdev {
+	var out []v1alpha1.ObservedVdev
+	for _, v := range in {
+		out = append(out, v1alpha1.ObservedVdev{
+			Name: v.Name, Depth: depth, Class: string(v.Class), State: string(v.State),
+			ReadErrors: int64(v.Read), WriteErrors: int64(v.Write), ChecksumErrors: int64(v.Checksum), //nolint:gosec // counts of errors
+		})
+		out = append(out, vdevs(v.Children, depth+1)...)
+	}
+	return out
+}
+
+func datasets(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) []v1alpha1.ObservedDataset {
+	var out []v1alpha1.ObservedDataset
+	for _, want := range s.Spec.Datasets {
+		have := seen.dataset(want.Name)
+		if have == nil {
+			continue
+		}
+		last := v1alpha1.ObservedDataset{}
+		if i := slices.IndexFunc(s.Status.Datasets, func(d v1alpha1.ObservedDataset) bool { return d.Name == want.Name }); i >= 0 {
+			last = s.Status.Datasets[i]
+		}
+		d := v1alpha1.ObservedDataset{
+			Name:            want.Name,
+			Used:            settle(last.Used, have.Bytes("used"), size),
+			Available:       settle(last.Available, have.Bytes("available"), size),
+			UsedBySnapshots: settle(last.UsedBySnapshots, snapshotsBeneath(want.Name, seen), size),
+		}
+		for _, p := range want.Properties {
+			d.Properties = append(d.Properties, v1alpha1.ObservedProperty{Name: p.Name, Value: have.Properties[p.Name].Value, Source: have.Properties[p.Name].Source})
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func snapshotsBeneath(parent string, seen Seen) uint64 {
+	var sum uint64
+	for _, d := range seen.Datasets {
+		if d.Name == parent || strings.HasPrefix(d.Name, parent+"/") {
+			sum += d.Bytes("usedbysnapshots")
+		}
+	}
+	return sum
+}
+
+// volumes are the children of the declared parents.
+func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.ObservedVolume, *int32) {
+	var out []v1alpha1.ObservedVolume
+	var count int32
+	for _, want := range s.Spec.Datasets {
+		for _, d := range seen.Datasets {
+			child, beneath := strings.CutPrefix(d.Name, want.Name+"/")
+			if !beneath || strings.Contains(child, "/") {
+				continue
+			}
+			count++
+			if len(out) < maxListed {
+				out = append(out, volume(d, want, s.Status.Volumes, size))
+			}
+		}
+	}
+	return out, &count
+}
+
+func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.ObservedVolume, size uint64) v1alpha1.ObservedVolume {
+	last := v1alpha1.ObservedVolume{}
+	if i := slices.IndexFunc(before, func(v v1alpha1.ObservedVolume) bool { return v.Name == d.Name }); i >= 0 {
+		last = before[i]
+	}
+	encryption := d.Properties["encryption"].Value
+	encrypted := encryption != "off" && encryption != ""
+	out := v1alpha1.ObservedVolume{
+		Name: d.Name, Type: map[zfs.Kind]string{zfs.Filesystem: "Filesystem", zfs.Volume: "Volume"}[d.Kind],
+		Used:            settle(last.Used, d.Bytes("used"), size),
+		UsedBySnapshots: settle(last.UsedBySnapshots, d.Bytes("usedbysnapshots"), size),
+		Recordsize:      whole(d.Properties["recordsize"]), Volblocksize: whole(d.Properties["volblocksize"]),
+		Encrypted: &encrypted,
+	}
+	for _, p := range parent.Properties {
+		have, applies := d.Properties[p.Name]
+		// quota and reservation are the volume's own, and not handed down.
+		if !applies || p.Name == "quota" || p.Name == "reservation" || zfs.Same(p.Name, p.Value, have.Value) {
+			continue
+		}
+		out.Differs = append(out.Differs, v1alpha1.ObservedProperty{Name: p.Name, Value: have.Value, Source: have.Source})
+	}
+	return out
+}
+
+func whole(p zfs.Property) int64 {
+	n, err := strconv.ParseInt(p.Value, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// devices are whole disks with a stable path.
+func devices(seen Seen) []v1alpha1.ObservedDevice {
+	var out []v1alpha1.ObservedDevice
+	for _, d := range seen.Devices {
+		if d.Type != "disk" || d.Path == "" || d.Size == 0 || len(out) == maxListed {
+			continue
+		}
+		out = append(out, v1alpha1.ObservedDevice{
+			Path: d.Path, Size: amount(d.Size), Model: d.Model, Transport: d.Transport,
+			Rotational: map[bool]string{true: "Yes", false: "No"}[d.Rotational],
+			Contents:   contents(d),
+		})
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.ObservedDevice) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// contents as lsblk shows them, in words; what else is on a device is probed only
+// before it is used.
+func contents(d blockdev.Device) string {
+	var out []string
+	if d.PartitionTable != "" {
+		out = append(out, d.PartitionTable+" partition table")
+	}
+	for _, part := range append([]blockdev.Device{d}, d.Children...) {
+		if part.FSType != "" {
+			out = append(out, part.FSType)
+		}
+		for _, m := range part.Mountpoints {
+			out = append(out, "mounted at "+m)
+		}
+	}
+	return strings.Join(slices.Compact(out), ", ")
+}

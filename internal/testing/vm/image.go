@@ -1,0 +1,62 @@
+//go:build linux
+
+package vm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Image is what a machine boots from. Machines never write to it.
+type Image struct {
+	// Dir has vmlinuz, initrd.gz and root.img.
+	Dir string
+	// Accelerator is kvm or tcg.
+	Accelerator string
+}
+
+// FindImage returns the image, which it has hack/vm.sh make where there is none yet.
+// PGSTORAGE_VM_IMAGE in the environment names the folder of another.
+func FindImage(ctx context.Context) (Image, error) {
+	dir, err := script(ctx, "image")
+	if err != nil {
+		return Image{}, err
+	}
+	accelerator, err := script(ctx, "probe")
+	return Image{Dir: dir, Accelerator: accelerator}, err
+}
+
+func (i Image) acceleration() []string {
+	if i.Accelerator == "kvm" {
+		return []string{"-accel", "kvm", "-cpu", "host"}
+	}
+	return []string{"-accel", "tcg,thread=multi"}
+}
+
+// script runs hack/vm.sh, which tells on standard error what it does meanwhile.
+func script(ctx context.Context, verb string) (string, error) {
+	out := &bytes.Buffer{}
+	cmd := exec.CommandContext(ctx, filepath.Join(Root(), "hack", "vm.sh"), verb) //nolint:gosec // our own script
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	p, err := startProcess(cmd)
+	if err != nil {
+		return "", err
+	}
+	<-p.done
+	if p.err != nil {
+		return "", fmt.Errorf("hack/vm.sh %s: %w", verb, p.err)
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// Root is the top of the repository.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+}

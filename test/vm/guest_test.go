@@ -1,0 +1,79 @@
+//go:build vm
+
+package vm_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
+)
+
+// TestGuest runs the tests of test/vm/guest in one machine with blank disks.
+// PGSTORAGE_VM_RUN chooses among them as -run does.
+func TestGuest(t *testing.T) {
+	cases := &tally{to: os.Stdout}
+	args := []string{"-test.v", "-test.timeout=" + guestTime.String()}
+	if pattern := os.Getenv("PGSTORAGE_VM_RUN"); pattern != "" {
+		args = append(args, "-test.run="+pattern)
+	}
+	m := boot(t, vm.Options{
+		Payload: map[string]string{"run": guestBinary(t, "test/vm/guest")},
+		Args:    args,
+		Disks:   blank(t),
+		Memory:  4096,
+		Console: cases,
+		Timeout: guestTime + bootTime,
+	})
+	result, err := m.Wait(t.Context())
+	guestLine = "guest cases: " + cases.String()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.ExitCode != 0 {
+		t.Errorf("the guest's tests ended with exit code %d", result.ExitCode)
+	}
+	if cases.passed == 0 {
+		t.Error("no case ran in the guest")
+	}
+}
+
+func blank(t *testing.T) []vm.Disk {
+	t.Helper()
+	dir := t.TempDir()
+	disks := make([]vm.Disk, blankDisks)
+	for i := range disks {
+		serial := fmt.Sprintf("disk%d", i)
+		disks[i] = vm.Disk{Serial: serial, Path: filepath.Join(dir, serial), SizeBytes: blankDiskBytes}
+	}
+	return disks
+}
+
+// tally relays a test binary's lines and counts how its cases ended.
+type tally struct {
+	to                      io.Writer
+	passed, failed, skipped int
+}
+
+// Write gets whole lines, as vm.Options.Console does.
+func (c *tally) Write(line []byte) (int, error) {
+	switch text := strings.TrimLeft(string(line), " "); {
+	case strings.HasPrefix(text, "--- PASS: "):
+		c.passed++
+	case strings.HasPrefix(text, "--- FAIL: "):
+		c.failed++
+	case strings.HasPrefix(text, "--- SKIP: "):
+		c.skipped++
+	}
+	// Indented, so that whoever reads our own results does not count these again.
+	_, err := fmt.Fprintf(c.to, "    guest| %s", line)
+	return len(line), err
+}
+
+func (c *tally) String() string {
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+}

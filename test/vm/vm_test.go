@@ -1,0 +1,93 @@
+//go:build vm
+
+// Package vm_test boots virtual machines with real OpenZFS. Most cases are in
+// test/vm/guest, which runs inside one of them; here is what takes a host: power
+// cuts, disks that lie, and other machines. Run it with: go test -tags vm ./test/vm
+package vm_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
+)
+
+const (
+	// imageTime bounds making the image where there is none: ZFS is compiled.
+	imageTime = 60 * time.Minute
+	// guestTime bounds everything in test/vm/guest, on an emulated processor.
+	guestTime = 30 * time.Minute
+	// bootTime bounds a machine that has little to do.
+	bootTime = 4 * time.Minute
+
+	blankDisks     = 12
+	blankDiskBytes = 512 << 20
+)
+
+var (
+	image vm.Image
+	// guestLine tells at the very end how TestGuest's cases ended.
+	guestLine string
+)
+
+func TestMain(m *testing.M) {
+	ctx, cancel := context.WithTimeout(context.Background(), imageTime)
+	var err error
+	image, err = vm.FindImage(ctx)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if guestLine != "" {
+		fmt.Println(guestLine)
+	}
+	os.Exit(code)
+}
+
+// boot starts a machine that ends with the test.
+func boot(t *testing.T, o vm.Options) *vm.Machine {
+	t.Helper()
+	o.Image = image
+	o.Dir = t.TempDir()
+	if o.Timeout == 0 {
+		o.Timeout = bootTime
+	}
+	m, err := vm.Boot(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// script makes a payload of a shell script that stops at the first failure.
+func script(t *testing.T, lines ...string) map[string]string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run")
+	text := "#!/bin/bash\nset -euo pipefail\n" + strings.Join(lines, "\n") + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"run": path}
+}
+
+// guestBinary compiles a package's tests for the guest, which lacks our C library.
+func guestBinary(t *testing.T, folder string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "guest.test")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "guest", "-o", path, "./"+folder)
+	cmd.Dir = vm.Root()
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("compile %s: %v\n%s", folder, err, out)
+	}
+	return path
+}
