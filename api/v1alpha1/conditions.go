@@ -34,6 +34,11 @@ const (
 	// take part in Ready.
 	ConditionCapacityHealthy = "CapacityHealthy"
 
+	// ConditionVolumesVerified says whether every volume of the database is of the
+	// kind, and has the properties, that the profile declares, as read back from
+	// the node. Profiles of type External have nothing to read back.
+	ConditionVolumesVerified = "VolumesVerified"
+
 	// ConditionParametersAccepted says whether every Postgres parameter and
 	// override of the spec is safe and valid.
 	ConditionParametersAccepted = "ParametersAccepted"
@@ -140,6 +145,7 @@ const (
 	ReasonFailed            = "Failed"
 	ReasonIntegrityFailed   = "IntegrityFailed"
 	ReasonDurabilityDiffers = "DurabilityMismatch"
+	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
 
 	ReasonStorageClassNotOwned = "StorageClassNotOwned"

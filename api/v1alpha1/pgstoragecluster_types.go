@@ -167,11 +167,13 @@ type PostgresSpec struct {
 	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
 	// "5min"); at most 128. They win over computed values, and are refused where
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
-	// (fsync=off, full_page_writes=off, synchronous_commit below the tier).
+	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
+	// applied only while every volume is proved never to tear a page, which takes a
+	// profile of type ZFSLocalPV and one instance; else it stays on, and
+	// status.parameters says what is not proved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
 	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
-	// +kubebuilder:validation:XValidation:rule="!('full_page_writes' in self) || self['full_page_writes'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[full_page_writes] must stay on: no profile of this version proves that the storage cannot tear an 8 kB page; remove it"
 	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['archive_mode','archive_command','restore_command','archive_cleanup_command','primary_conninfo','primary_slot_name','synchronous_standby_names','listen_addresses','port','data_directory','config_file','hba_file','ident_file','ssl','ssl_cert_file','ssl_key_file','ssl_ca_file','unix_socket_directories','cluster_name','hot_standby','logging_collector','log_destination','log_directory','log_filename','recovery_target','recovery_min_apply_delay'])",message="spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"
 	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"

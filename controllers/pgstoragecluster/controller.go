@@ -25,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/status"
 )
 
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
@@ -194,6 +195,8 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
 				soon(10 * time.Second)
 			}
+		case v1alpha1.ReasonVolumeDiffers:
+			soon(recheck)
 		case v1alpha1.ReasonApplied:
 			r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 			soon(observe.ReadBackEvery)

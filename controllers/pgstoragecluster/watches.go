@@ -33,6 +33,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Owns(&v1alpha1.PgBenchmark{}).
 		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
+		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(r.onNodeStorage), builder.WithPredicates(volumesChanged())).
 		WithOptions(options).
 		Build(reconcile.AsReconciler(mgr.GetClient(), r))
 	if err != nil {
@@ -43,8 +44,35 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 }
 
 func (r *Reconciler) onProfile(ctx context.Context, obj client.Object) []reconcile.Request {
+	return r.users(ctx, obj.GetName())
+}
+
+// onNodeStorage wakes the clusters of the profile whose volumes were read back.
+func (r *Reconciler) onNodeStorage(ctx context.Context, obj client.Object) []reconcile.Request {
+	return r.users(ctx, obj.GetLabels()[naming.LabelProfile])
+}
+
+// volumesChanged passes updates of volumes in what a pass reads of them.
+func volumesChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*v1alpha1.PgNodeStorage)
+		after, also := e.ObjectNew.(*v1alpha1.PgNodeStorage)
+		return !ok || !also || !reflect.DeepEqual(kinds(before), kinds(after))
+	}}
+}
+
+func kinds(s *v1alpha1.PgNodeStorage) []v1alpha1.ObservedVolume {
+	out := make([]v1alpha1.ObservedVolume, 0, len(s.Status.Volumes))
+	for _, v := range s.Status.Volumes {
+		v.Used, v.UsedBySnapshots = nil, nil
+		out = append(out, v)
+	}
+	return out
+}
+
+func (r *Reconciler) users(ctx context.Context, profile string) []reconcile.Request {
 	list := &v1alpha1.PgStorageClusterList{}
-	if err := r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: obj.GetName()}); err != nil {
+	if err := r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: profile}); err != nil {
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(list.Items))

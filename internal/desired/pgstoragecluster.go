@@ -36,6 +36,9 @@ type Cluster struct {
 	Parameters []postgres.Parameter
 	// Outcomes that are decided before anything is applied.
 	Outcomes []state.Outcome
+	// verified says whether the volumes are as the profile declares; nil where
+	// nothing is read back.
+	verified *state.Outcome
 }
 
 // PgStorageCluster builds the plan of a PgStorageCluster.
@@ -50,7 +53,11 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts, c
 	if err != nil {
 		return out, err
 	}
-	parameters, refusals := postgres.Compute(inputs(cr, volumes))
+	verified, wholePages := verify(cr, facts)
+	out.verified = verified
+	in := inputs(cr, volumes)
+	in.WholePages = wholePages
+	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cr, volumes, parameters, config)
 	if err != nil {
@@ -92,6 +99,18 @@ func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 		return profile.Volumes{}, err
 	}
 	return t.Volumes(p), nil
+}
+
+// verify the volumes of the database by its profile.
+func verify(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (*state.Outcome, postgres.Proof) {
+	if facts.Profile == nil {
+		return nil, postgres.Proof{Possible: true, Missing: "the profile does not exist"}
+	}
+	t, err := catalog.For(facts.Profile.Spec.Type)
+	if err != nil {
+		return nil, postgres.Proof{}
+	}
+	return t.Verify(facts.Profile, int(Instances(cr)), facts.Claims)
 }
 
 func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {

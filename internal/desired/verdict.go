@@ -30,6 +30,9 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts state.Cluster
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
 	out = append(out, database)
+	if facts.Cluster != nil && c.verified != nil {
+		out = append(out, *c.verified)
+	}
 	if facts.Cluster != nil {
 		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database))
 	}

@@ -41,9 +41,20 @@ func (in Inputs) merge(given map[string]string) []Parameter {
 	}
 	out["synchronous_commit"] = in.commit()
 	for name, value := range given {
-		out[name] = Parameter{name, value, FromUser, "spec.postgres.parameters"}
+		out[name] = in.given(name, value)
 	}
 	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// given is what the user asked for, unless what it rests on is not proved.
+func (in Inputs) given(name, value string) Parameter {
+	if name != "full_page_writes" || value != "off" {
+		return Parameter{name, value, FromUser, "spec.postgres.parameters"}
+	}
+	if !in.WholePages.Holds() {
+		return Parameter{name, "on", FromSafety, "off is asked for, and is set once the storage is proved never to tear a page: " + in.WholePages.Missing}
+	}
+	return Parameter{name, value, FromUser, "spec.postgres.parameters; proved: " + in.WholePages.Because}
 }
 
 func (in Inputs) commit() Parameter {

@@ -40,7 +40,6 @@ type hazard struct{ value, text string }
 
 var hazards = map[string]hazard{
 	"fsync":                   {"off", "a crash becomes an unrecoverable corruption; remove it, or use durability: Async for faster commits"},
-	"full_page_writes":        {"off", "a page torn by a crash could not be repaired, and pg_rewind and backup from a standby need it; no profile of this version proves storage that never tears a page; remove it"},
 	"zero_damaged_pages":      {"on", "damaged pages are erased instead of reported; remove it, and restore from a backup"},
 	"ignore_checksum_failure": {"on", "corrupt pages are read as if they were good and can spread; remove it, and restore from a backup"},
 	"ignore_invalid_pages":    {"on", "recovery would skip WAL of damaged pages and lose data; remove it, and restore from a backup"},
@@ -63,12 +62,29 @@ func (in Inputs) unsafe(name, value string) *Refusal {
 
 // conditional are parameters whose safety depends on the rest of the spec.
 var conditional = map[string]func(in Inputs, name, value string) *Refusal{
+	"full_page_writes":         tornPages,
 	"synchronous_commit":       commitBelowTier,
 	"wal_log_hints":            hintsForRewind,
 	"session_replication_role": skippedTriggers,
 	"max_wal_senders":          tooFewSenders,
 	"max_replication_slots":    tooFewSenders,
 	"max_worker_processes":     tooFewWorkers,
+}
+
+// tornPages: without full-page images a page that a crash has torn cannot be
+// repaired, so the storage must be one that never tears a page (PostgreSQL, wal.sgml,
+// names ZFS). pg_rewind refuses a server without them, and with it the return of a
+// former primary.
+func tornPages(in Inputs, name, value string) *Refusal {
+	switch {
+	case value != "off":
+		return nil
+	case !in.WholePages.Possible:
+		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV")
+	case in.Instances > 1:
+		return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, and backups are taken from standbys, and both need it; remove it, or use spec.instances: 1", in.Instances)
+	}
+	return nil
 }
 
 func commitBelowTier(in Inputs, name, value string) *Refusal {

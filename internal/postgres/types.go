@@ -58,7 +58,23 @@ type Inputs struct {
 	DataBytes, WALBytes int64
 	User                map[string]string         // spec.postgres.parameters
 	Profile             map[string]Recommendation // by parameter name
+	// WholePages: the storage never tears a page of 8 kB, so that full_page_writes
+	// can be off.
+	WholePages Proof
 }
+
+// Proof of something that a setting rests on, from what was read back.
+type Proof struct {
+	// Possible says that this kind of storage can give it at all.
+	Possible bool
+	// Missing says what is not proved yet; empty when all is.
+	Missing string
+	// Because says what was read back.
+	Because string
+}
+
+// Holds says that it was proved.
+func (p Proof) Holds() bool { return p.Possible && p.Missing == "" }
 
 // Recommendation is a value that a storage profile asks for, and why.
 type Recommendation struct{ Value, Reason string }

@@ -40,4 +40,7 @@ type Type interface {
 	Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (Built, error)
 	// Volumes of clusters on a profile of this type.
 	Volumes(p *v1alpha1.PgStorageProfile) Volumes
+	// Verify holds the volumes of a database of so many instances against the
+	// profile. The outcome is nil where a profile reads nothing back.
+	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof)
 }

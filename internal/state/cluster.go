@@ -37,6 +37,8 @@ type ClusterFacts struct {
 	ForeignPodMonitor bool
 	// ReadBack is what the running instances report.
 	ReadBack ReadBack
+	// Claims of the running database, of profiles whose volumes are read back.
+	Claims []Claim
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }
@@ -54,4 +56,18 @@ type ReadBack struct {
 	Instances map[string]map[string]float64
 	// Errors of those that did not, by instance.
 	Errors map[string]string
+}
+
+// Claim is a PersistentVolumeClaim of an instance, and its volume as the node's
+// agent has read it back.
+type Claim struct {
+	Name, Instance string
+	// WAL says that it holds WAL only.
+	WAL bool
+	// Volume is the name of the PersistentVolume; empty while it is not bound.
+	Volume string
+	// Node and Observed are where and how an agent saw the volume; Observed is nil
+	// while none did.
+	Node     string
+	Observed *v1alpha1.ObservedVolume
 }

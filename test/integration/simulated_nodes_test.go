@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,5 +74,34 @@ func simulatedZFSDriver(t *testing.T, c client.Client, node *corev1.Node, pools 
 		ctx := context.WithoutCancel(t.Context())
 		_ = c.Delete(ctx, csi)
 		_ = c.Delete(ctx, report)
+	})
+}
+
+// simulatedClaim is a bound claim of an instance, as CloudNativePG makes it.
+func simulatedClaim(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, instance, volume string) {
+	t.Helper()
+	create(t, c, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: instance, Labels: map[string]string{
+			"cnpg.io/cluster": cr.Name, "cnpg.io/instanceName": instance, "cnpg.io/pvcRole": "PG_DATA",
+		}},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			VolumeName: volume, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	})
+}
+
+// simulatedVolume is what the agent of a profile's only node, which has the
+// profile's name, reads back of a volume.
+func simulatedVolume(t *testing.T, c client.Client, profile string, volume v1alpha1.ObservedVolume) {
+	t.Helper()
+	s := &v1alpha1.PgNodeStorage{}
+	eventually(t, "the volume read back", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage(profile, profile)}, s); err != nil {
+			return err
+		}
+		s.Status.Volumes = []v1alpha1.ObservedVolume{volume}
+		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPoolReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPoolOnline, ObservedGeneration: s.Generation})
+		return c.Status().Update(ctx, s)
 	})
 }

@@ -91,6 +91,44 @@ func TestZFSProfileFromNodesToDatabase(t *testing.T) {
 	}
 }
 
+// full_page_writes=off is applied while the volume is proved to be a dataset that
+// never tears a page, and taken back when the proof is lost.
+func TestFullPageWritesFollowTheProof(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	p := zfsProfile("proof", nil)
+	create(t, c, p)
+	simulatedZFSDriver(t, c, simulatedNode(t, c, "proof", map[string]string{"test": "proof"}), "tank")
+	simulatedAgent(t, c, "proof", "proof", agentReady())
+	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	cr := cluster(namespace(t, c), "shop", "proof")
+	cr.Spec.Postgres.Parameters = map[string]string{"full_page_writes": "off"}
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	applied := func(want string) {
+		t.Helper()
+		eventually(t, "full_page_writes="+want, func(ctx context.Context) error {
+			database := &cnpgv1.Cluster{}
+			if err := c.Get(ctx, key, database); err != nil {
+				return err
+			}
+			if got := database.Spec.PostgresConfiguration.Parameters["full_page_writes"]; got != want {
+				return fmt.Errorf("%q", got)
+			}
+			return nil
+		})
+	}
+	applied("on")
+	simulatedClaim(t, c, cr, "shop-1", "pvc-proof")
+	simulatedHealthy(t, c, key)
+	simulatedVolume(t, c, "proof", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-proof", Type: "Filesystem", Recordsize: 8192})
+	applied("off")
+	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
+	simulatedVolume(t, c, "proof", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-proof", Type: "Filesystem", Recordsize: 4096, Differs: []v1alpha1.ObservedProperty{{Name: "recordsize", Value: "4096", Source: "local"}}})
+	applied("on")
+	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionFalse, v1alpha1.ReasonVolumeDiffers)
+}
+
 // A second node joins, and one that fails is taken out of the classes.
 func TestZFSProfileFollowsItsNodes(t *testing.T) {
 	c := apiserver.Client(t, config)

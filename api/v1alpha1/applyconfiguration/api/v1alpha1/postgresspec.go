@@ -24,7 +24,10 @@ type PostgresSpecApplyConfiguration struct {
 	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
 	// "5min"); at most 128. They win over computed values, and are refused where
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
-	// (fsync=off, full_page_writes=off, synchronous_commit below the tier).
+	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
+	// applied only while every volume is proved never to tear a page, which takes a
+	// profile of type ZFSLocalPV and one instance; else it stays on, and
+	// status.parameters says what is not proved.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 

@@ -1,0 +1,117 @@
+package zfslocalpv
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// pageSize of Postgres, in bytes.
+const pageSize = 8192
+
+// Verify holds each volume, as its node's agent has read it back, against the
+// profile: a dataset beneath the right parent, with the parent's properties. It
+// proves whole pages where every volume of data is a dataset whose records hold
+// whole pages: ZFS replaces a record as a whole or not at all (OpenZFS, Workload
+// Tuning; PostgreSQL, wal.sgml).
+func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
+	var waits, wrong, torn []string
+	data := 0
+	for _, c := range claims {
+		if text := unread(c); text != "" {
+			waits = append(waits, text)
+			continue
+		}
+		if text := differs(p, c); text != "" {
+			wrong = append(wrong, text)
+		}
+		if c.WAL {
+			continue
+		}
+		data++
+		if text := tears(c); text != "" {
+			torn = append(torn, text)
+		}
+	}
+	if data < instances {
+		waits = append(waits, fmt.Sprintf("%d of %d data volumes were read back", data, instances))
+	}
+	return outcome(len(claims), waits, wrong), proof(data, waits, torn)
+}
+
+func outcome(claims int, waits, wrong []string) *state.Outcome {
+	const c = v1alpha1.ConditionVolumesVerified
+	o := state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares", claims))
+	switch {
+	case len(wrong) > 0:
+		o = state.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile")
+	case len(waits) > 0:
+		o = state.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
+	}
+	return &o
+}
+
+func proof(data int, waits, torn []string) postgres.Proof {
+	out := postgres.Proof{Possible: true, Because: fmt.Sprintf("%d of %d data volumes are ZFS datasets whose records hold whole pages", data, data)}
+	switch {
+	case len(torn) > 0:
+		out.Missing = strings.Join(torn, "; ")
+	case len(waits) > 0:
+		out.Missing = strings.Join(waits, "; ")
+	}
+	return out
+}
+
+func unread(c state.Claim) string {
+	switch {
+	case c.Volume == "":
+		return fmt.Sprintf("claim %s is not bound yet", c.Name)
+	case c.Observed == nil:
+		return fmt.Sprintf("no agent has read back volume %s of claim %s yet", c.Volume, c.Name)
+	}
+	return ""
+}
+
+// differs says what of a volume is not as declared.
+func differs(p *v1alpha1.PgStorageProfile, c state.Claim) string {
+	parent := naming.DataDataset(p.Spec.ZFSLocalPV.Pool.Name)
+	if c.WAL {
+		parent = naming.WALDataset(p.Spec.ZFSLocalPV.Pool.Name)
+	}
+	where := fmt.Sprintf("%s of claim %s on node %s", c.Observed.Name, c.Name, c.Node)
+	switch {
+	case c.Observed.Type != "Filesystem":
+		return where + " is a zvol, and not a dataset"
+	case !strings.HasPrefix(c.Observed.Name, parent+"/"):
+		return fmt.Sprintf("%s is not beneath %s", where, parent)
+	}
+	var values []string
+	for _, d := range c.Observed.Differs {
+		values = append(values, fmt.Sprintf("%s=%s (%s)", d.Name, d.Value, d.Source))
+	}
+	if len(values) > 0 {
+		return where + " has " + strings.Join(values, ", ")
+	}
+	return ""
+}
+
+// tears says why a volume could tear a page.
+func tears(c state.Claim) string {
+	o := c.Observed
+	for _, d := range o.Differs {
+		if d.Name == "checksum" && d.Value == "off" || d.Name == "sync" && d.Value == "disabled" {
+			return fmt.Sprintf("%s has %s=%s", o.Name, d.Name, d.Value)
+		}
+	}
+	switch {
+	case o.Type != "Filesystem":
+		return o.Name + " is a zvol: the filesystem on it writes in place"
+	case o.Recordsize < pageSize || o.Recordsize%pageSize != 0:
+		return fmt.Sprintf("%s has recordsize %d, which is not a multiple of the page size %d", o.Name, o.Recordsize, pageSize)
+	}
+	return ""
+}
