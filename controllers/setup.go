@@ -57,9 +57,21 @@ func CacheOptions() cache.Options {
 			&v1alpha1.PgBenchmark{}:      all,
 			&storagev1.StorageClass{}:    all,
 			&storagev1.CSINode{}:         all,
-			&corev1.Node{}:               all,
+			&corev1.Node{}:               {Label: labels.Everything(), Transform: slimNode},
 		},
 	}
+}
+
+// slimNode keeps of a Node what a profile reads of it.
+func slimNode(obj any) (any, error) {
+	node, ok := obj.(*corev1.Node)
+	if !ok {
+		return obj, nil
+	}
+	slim := &corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: node.ObjectMeta}
+	slim.ManagedFields, slim.Annotations = nil, nil
+	slim.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: node.Status.Allocatable[corev1.ResourceMemory]}
+	return slim, nil
 }
 
 // AgentCacheOptions hold the PgNodeStorages of one node, and nothing else.

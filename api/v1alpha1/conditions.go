@@ -22,6 +22,10 @@ const (
 	// selected node.
 	ConditionDriverReady = "DriverReady"
 
+	// ConditionMemoryBudget says whether the ARC and the shared_buffers of the
+	// instances on each node fit its memory. It does not take part in Ready.
+	ConditionMemoryBudget = "MemoryBudget"
+
 	// ConditionPoolReady says whether a node's pool is imported and usable.
 	ConditionPoolReady = "PoolReady"
 	// ConditionPropertiesApplied says whether every property of the pool and its
@@ -74,6 +78,7 @@ const (
 	ReasonStorageClassApplied = "StorageClassApplied"
 	ReasonDriverReady         = "DriverReady"
 	ReasonNodesReady          = "NodesReady"
+	ReasonWithinBudget        = "WithinBudget"
 	ReasonPoolOnline          = "PoolOnline"
 	ReasonAccepted            = "Accepted"
 	ReasonApplied             = "Applied"
@@ -126,6 +131,7 @@ const (
 	ReasonZFSNotLoaded       = "ZFSNotLoaded"
 	ReasonTooFewDevices      = "TooFewDevices"
 	ReasonDeviceNotFound     = "DeviceNotFound"
+	ReasonOverBudget         = "OverBudget"
 	ReasonPropertyDrift      = "PropertyDrift"
 	ReasonPoolUnhealthy      = "PoolUnhealthy"
 	ReasonPoolNearlyFull     = "PoolNearlyFull"

@@ -296,9 +296,38 @@ type PgStorageClusterStatus struct {
 	// +listMapKey=name
 	Parameters []Parameter `json:"parameters,omitempty"`
 
+	// volumes of the instances, where the profile has them read back from their
+	// nodes.
+	// +optional
+	// +listType=map
+	// +listMapKey=claim
+	Volumes []VolumeStatus `json:"volumes,omitempty"`
+
 	// benchmark is the newest result of the inline benchmark.
 	// +optional
 	Benchmark *InlineBenchmarkStatus `json:"benchmark,omitempty"`
+}
+
+// VolumeStatus is one volume as its node's agent has read it back.
+type VolumeStatus struct {
+	// claim that the volume is bound to.
+	// +required
+	Claim string `json:"claim,omitempty"`
+	// instance that the claim belongs to.
+	// +optional
+	Instance string `json:"instance,omitempty"`
+	// role of the volume: Data, or WAL.
+	// +optional
+	Role string `json:"role,omitempty"`
+	// node that the volume is on; empty while no agent has read it back.
+	// +optional
+	Node string `json:"node,omitempty"`
+	// dataset with its pool and parent.
+	// +optional
+	Dataset string `json:"dataset,omitempty"`
+	// recordsize in bytes of new files.
+	// +optional
+	Recordsize int64 `json:"recordsize,omitempty"`
 }
 
 // DatabaseStatus is what CloudNativePG reports about its Cluster.

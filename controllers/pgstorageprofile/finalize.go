@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -49,9 +48,7 @@ func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message strin
 // letGo deletes a PgNodeStorage. Where the node itself is gone, no agent can
 // remove the finalizer, and the manager does.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
-	node := &metav1.PartialObjectMetadata{}
-	node.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Node"))
-	err := r.Get(ctx, client.ObjectKey{Name: s.Spec.NodeName}, node)
+	err := r.Get(ctx, client.ObjectKey{Name: s.Spec.NodeName}, &corev1.Node{})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Node %s: %w", s.Spec.NodeName, err)
 	}

@@ -25,17 +25,22 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Named("pgstorageprofile").
 		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
-		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(comings())).
+		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
-		WatchesMetadata(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
 		WithOptions(options).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// comings sees objects come and go: which profile a cluster uses is immutable.
-func comings() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+// usage sees clusters come, go, and move between nodes: which profile a cluster
+// uses is immutable.
+func usage() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, _ := e.ObjectOld.(*v1alpha1.PgStorageCluster)
+		after, _ := e.ObjectNew.(*v1alpha1.PgStorageCluster)
+		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Volumes, after.Status.Volumes)
+	}}
 }
 
 func driversChanged() predicate.Predicate {

@@ -17,6 +17,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts
 		Database:           cr.Status.Database,
 		Durability:         durability(cr, facts.Cluster),
 		Parameters:         parameters(c.Parameters),
+		Volumes:            volumeStatus(facts.Claims),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
 	}
 	if facts.Cluster == nil {
@@ -73,6 +74,21 @@ func parameters(in []postgres.Parameter) []v1alpha1.Parameter {
 	var out []v1alpha1.Parameter
 	for _, p := range in {
 		out = append(out, v1alpha1.Parameter{Name: p.Name, Value: p.Value, Source: string(p.Source), Reason: p.Reason})
+	}
+	return out
+}
+
+func volumeStatus(claims []state.Claim) []v1alpha1.VolumeStatus {
+	var out []v1alpha1.VolumeStatus
+	for _, c := range claims {
+		v := v1alpha1.VolumeStatus{Claim: c.Name, Instance: c.Instance, Role: "Data", Node: c.Node}
+		if c.WAL {
+			v.Role = "WAL"
+		}
+		if c.Observed != nil {
+			v.Dataset, v.Recordsize = c.Observed.Name, c.Observed.Recordsize
+		}
+		out = append(out, v)
 	}
 	return out
 }

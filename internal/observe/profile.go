@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -102,11 +101,15 @@ func (r Readers) snapshotClass(ctx context.Context, p *v1alpha1.PgStorageProfile
 
 // nodes that the profile selects, and those that hold volumes of it.
 func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *state.ProfileFacts) error {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	if err := r.Cache.List(ctx, list); err != nil {
+	list := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list Nodes: %w", err)
 	}
+	clusters := &v1alpha1.PgStorageClusterList{}
+	if err := r.Cache.List(ctx, clusters, client.MatchingFields{ProfileIndex: p.Name}); err != nil {
+		return fmt.Errorf("list PgStorageClusters of profile %s: %w", p.Name, err)
+	}
+	facts.Clusters = clusters.Items
 	pools, err := r.zfsPools(ctx, facts.ForeignAPIs)
 	if err != nil {
 		return err
@@ -138,9 +141,9 @@ const zfsLocalPV = "zfs.csi.openebs.io"
 
 var topologyKeys = []string{"openebs.io/nodeid", "openebs.io/nodename"}
 
-func (r Readers) node(ctx context.Context, meta *metav1.PartialObjectMetadata, pools map[string][]string) (state.Node, error) {
-	node := state.Node{Name: meta.Name}
-	csi, err := find(ctx, r.Cache, client.ObjectKey{Name: meta.Name}, &storagev1.CSINode{})
+func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]string) (state.Node, error) {
+	node := state.Node{Name: n.Name, Memory: n.Status.Allocatable.Memory().Value()}
+	csi, err := find(ctx, r.Cache, client.ObjectKey{Name: n.Name}, &storagev1.CSINode{})
 	if err != nil || csi == nil {
 		return node, err
 	}
@@ -150,7 +153,7 @@ func (r Readers) node(ctx context.Context, meta *metav1.PartialObjectMetadata, p
 		}
 		for _, key := range topologyKeys {
 			// The kubelet writes a driver's topology on the Node as labels.
-			if value := meta.Labels[key]; value != "" && slices.Contains(driver.TopologyKeys, key) {
+			if value := n.Labels[key]; value != "" && slices.Contains(driver.TopologyKeys, key) {
 				node.TopologyKey, node.TopologyValue = key, value
 				node.Pools = pools[value]
 				return node, nil

@@ -13,6 +13,8 @@ type ProfileFacts struct {
 	Classes map[string]*storagev1.StorageClass
 	// Nodes that the profile selects, sorted by name.
 	Nodes []Node
+	// Clusters on the profile.
+	Clusters []v1alpha1.PgStorageCluster
 	// Storages are the PgNodeStorages of the profile, sorted by node.
 	Storages []*v1alpha1.PgNodeStorage
 }
@@ -26,6 +28,8 @@ type Node struct {
 	// TopologyKey by which the CSI driver knows the node, empty while the driver
 	// is not registered there, and the node's value of it.
 	TopologyKey, TopologyValue string
+	// Memory in bytes that the node gives to pods, its allocatable memory.
+	Memory int64
 	// Pools that the driver reports on the node.
 	Pools []string
 }

@@ -104,6 +104,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):
 		return &apiv1alpha1.StatementLatencyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VolumeStatus"):
+		return &apiv1alpha1.VolumeStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZFSBlock"):
 		return &apiv1alpha1.ZFSBlockApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDataDataset"):

@@ -70,6 +70,9 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profi
 	}
 	b.Plan.Add(classes...)
 	b.Outcomes = []state.Outcome{driverOutcome(facts, nodes), nodesOutcome(p, nodes), classOutcome(p, facts)}
+	if o := budgetOutcome(facts); o != nil {
+		b.Outcomes = append(b.Outcomes, *o)
+	}
 	for _, n := range nodes {
 		b.Nodes = append(b.Nodes, n.reported())
 	}
@@ -81,7 +84,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profi
 // are somebody else's.
 func holdClasses(b *profile.Built, facts state.ProfileFacts, usable []verdict) {
 	for _, o := range b.Outcomes {
-		if o.Kind == state.Done {
+		if o.Kind == state.Done || o.Informative {
 			continue
 		}
 		switch {

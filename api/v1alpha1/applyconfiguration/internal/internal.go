@@ -851,6 +851,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secrets
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SecretNames
+    - name: volumes
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeStatus
+          elementRelationship: associative
+          keys:
+          - claim
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageProfile
   map:
     fields:
@@ -1053,6 +1061,27 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StorageMedium
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeStatus
+  map:
+    fields:
+    - name: claim
+      type:
+        scalar: string
+    - name: dataset
+      type:
+        scalar: string
+    - name: instance
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: recordsize
+      type:
+        scalar: numeric
+    - name: role
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Workload
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSBlock

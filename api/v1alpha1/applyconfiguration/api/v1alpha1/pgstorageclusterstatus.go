@@ -27,6 +27,9 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	// parameters lists each Postgres parameter that the operator sets, with where
 	// its value comes from and why, sorted by name.
 	Parameters []ParameterApplyConfiguration `json:"parameters,omitempty"`
+	// volumes of the instances, where the profile has them read back from their
+	// nodes.
+	Volumes []VolumeStatusApplyConfiguration `json:"volumes,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`
 }
@@ -99,6 +102,19 @@ func (b *PgStorageClusterStatusApplyConfiguration) WithParameters(values ...*Par
 			panic("nil value passed to WithParameters")
 		}
 		b.Parameters = append(b.Parameters, *values[i])
+	}
+	return b
+}
+
+// WithVolumes adds the given value to the Volumes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Volumes field.
+func (b *PgStorageClusterStatusApplyConfiguration) WithVolumes(values ...*VolumeStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithVolumes")
+		}
+		b.Volumes = append(b.Volumes, *values[i])
 	}
 	return b
 }
