@@ -54,7 +54,7 @@ func TestContentOfDevices(t *testing.T) {
 		{"MBR or boot sector", disk{size, map[int64]string{510: "\x55\xaa"}, nil}},
 		{"LUKS header", disk{size, map[int64]string{0: "LUKS\xba\xbe\x00\x02"}, nil}},
 		{"LUKS secondary header", disk{size, map[int64]string{16384: "SKUL\xba\xbe"}, nil}},
-		{"LVM physical volume", disk{size, map[int64]string{512: "LABELONE"}, nil}},
+		{"LVM physical volume", disk{size, map[int64]string{512: "LABELONE", 512 + 24: "LVM2 001"}, nil}},
 		{"XFS", disk{size, map[int64]string{0: "XFSB"}, nil}},
 		{"ext filesystem", disk{size, map[int64]string{0x438: "\x53\xef"}, nil}},
 		{"btrfs", disk{size, map[int64]string{0x10040: "_BHRfS_M"}, nil}},

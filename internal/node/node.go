@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,6 +30,9 @@ type Node struct {
 	Devices *blockdev.Client
 	Kernel  zfs.Kernel
 	Clock   clock.PassiveClock
+	// DryRun, when given, is told what would be written, and it is not; commands are
+	// the Runner's.
+	DryRun func(argv []string)
 
 	versions zfs.Versions
 	trends   map[string]*nodestorage.Trend
@@ -69,7 +74,7 @@ type Result struct {
 func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, error) {
 	seen, err := n.observe(ctx, s)
 	if err != nil {
-		return Result{Outcomes: []state.Outcome{unread(err)}}, err
+		return Result{Outcomes: unreadOutcomes(s, unread(err))}, err
 	}
 	step := nodestorage.Pool(s, seen)
 	var changes nodestorage.Changes
@@ -102,8 +107,12 @@ func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, step nodestor
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:
 		return nil
 	}
-	r.Changed, r.Drift = true, changes.Drift
-	return n.set(ctx, s.Spec.Pool.Name, changes)
+	r.Changed = true
+	if err := n.set(ctx, s.Spec.Pool.Name, changes); err != nil {
+		return err
+	}
+	r.Drift = changes.Drift
+	return nil
 }
 
 // create wipes what is named for it, looks again at every device, and makes the
@@ -117,33 +126,51 @@ func (n *Node) create(ctx context.Context, l *nodestorage.Layout) error {
 	return n.ZFS.CreatePool(ctx, l.Spec)
 }
 
+// set makes every change that the node takes: one that it refuses is no reason to
+// leave out the others. A command that does not end is.
 func (n *Node) set(ctx context.Context, pool string, c nodestorage.Changes) error {
-	if err := n.ZFS.SetPool(ctx, pool, c.Pool); err != nil {
-		return err
+	var todo []func() error
+	for _, name := range slices.Sorted(maps.Keys(c.Pool)) {
+		todo = append(todo, func() error { return n.ZFS.SetPool(ctx, pool, map[string]string{name: c.Pool[name]}) })
 	}
 	for _, d := range c.Datasets {
 		change := n.ZFS.SetDataset
 		if d.Create {
 			change = n.ZFS.CreateDataset
 		}
-		if err := change(ctx, d.Name, d.Properties); err != nil {
-			return err
+		todo = append(todo, func() error { return change(ctx, d.Name, d.Properties) })
+	}
+	if c.ARCMax != 0 {
+		todo = append(todo, func() error { return n.setARCMax(c.ARCMax) })
+	}
+	var failed []error
+	for _, do := range todo {
+		err := do()
+		failed = append(failed, err)
+		if errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			break
 		}
 	}
-	if c.ARCMax == 0 {
-		return nil
-	}
-	return n.setARCMax(c.ARCMax)
+	return errors.Join(failed...)
 }
 
 // setARCMax writes the module's parameter, which holds until the module is loaded
-// again; the agent then sets it again.
+// again; the agent then sets it again. The module takes any number and heeds only one
+// that it finds sensible.
 func (n *Node) setARCMax(bytes uint64) error {
-	path := filepath.Join(n.Root, "sys/module/zfs/parameters/zfs_arc_max")
-	if err := os.WriteFile(path, []byte(strconv.FormatUint(bytes, 10)), 0o600); err != nil {
+	path, text := filepath.Join(n.Root, "sys/module/zfs/parameters/zfs_arc_max"), strconv.FormatUint(bytes, 10)
+	if n.DryRun != nil {
+		n.DryRun([]string{"write", text, path})
+		return nil
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("set zfs_arc_max: %w", err)
 	}
-	return nil
+	arc, err := n.Kernel.ARC()
+	if err == nil && arc.Max != bytes {
+		err = fmt.Errorf("arcMax of %d bytes is not heeded by ZFS, which keeps to %d: it must be more than the ARC's minimum (%d bytes) and 64Mi, and less than the node's memory", bytes, arc.Max, arc.Min)
+	}
+	return err
 }
 
 // poolOutcome names what the node answered to an import or a creation that it
@@ -154,6 +181,17 @@ func poolOutcome(step nodestorage.PoolStep, failed error) state.Outcome {
 	}
 	return state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed,
 		fmt.Sprintf("%s, but the node refused, and it is tried again every minute: %v", step.Outcome.Message, failed))
+}
+
+// unreadOutcomes say of every condition that it is not known, so that none is taken
+// for what it was and none is lost.
+func unreadOutcomes(s *v1alpha1.PgNodeStorage, pool state.Outcome) []state.Outcome {
+	return []state.Outcome{
+		pool,
+		nodestorage.PropertiesOutcome(s, pool, nodestorage.Changes{}, nil),
+		nodestorage.DevicesOutcome(s, nodestorage.Seen{}),
+		nodestorage.CapacityOutcome(s, nodestorage.Seen{}, time.Time{}, time.Time{}),
+	}
 }
 
 func unread(err error) state.Outcome {
@@ -178,7 +216,7 @@ func (n *Node) fullAt(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) time.Tim
 	}
 	trend.Add(n.Clock.Now(), allocated)
 	free, _ := seen.Pool["free"].Number()
-	return trend.FullAt(free)
+	return nodestorage.Foreseen(s, n.Clock.Now(), trend.FullAt(free))
 }
 
 // Forget what is remembered of a PgNodeStorage that is gone.

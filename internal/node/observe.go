@@ -59,8 +59,8 @@ func (n *Node) observePool(ctx context.Context, pool string, seen *nodestorage.S
 	if seen.Status, err = n.ZFS.Status(ctx, pool); err != nil {
 		return fmt.Errorf("read pool status: %w", err)
 	}
-	if seen.Status.Suspended {
-		return nil // reading datasets may wait for the pool
+	if !seen.Serves() {
+		return nil // reading datasets fails, or waits for the pool
 	}
 	if seen.Datasets, err = n.ZFS.Datasets(ctx, pool); err != nil {
 		return fmt.Errorf("read datasets: %w", err)
@@ -75,8 +75,8 @@ func (n *Node) observeAbsent(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 	if seen.Importable, err = n.ZFS.Importable(ctx); err != nil {
 		return fmt.Errorf("look for pools to import: %w", err)
 	}
-	if s.Spec.Pool.Create == nil {
-		return nil
+	if !nodestorage.MayCreate(s, *seen) {
+		return nil // a device that cannot be read must not keep a pool from being imported
 	}
 	seen.Signatures = map[string]blockdev.Signatures{}
 	for _, path := range nodestorage.Candidates(s.Spec.Pool.Create, seen.Devices) {

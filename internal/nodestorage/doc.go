@@ -15,7 +15,7 @@ type Seen struct {
 	Loaded bool
 	// Pool holds the properties of the declared pool; nil when it is not imported.
 	Pool map[string]zfs.Property
-	// Status and Datasets of the pool; Datasets was not read from a suspended pool.
+	// Status and Datasets of the pool; Datasets was not read from one that does not serve.
 	Status   zfs.Status
 	Datasets []zfs.Dataset
 	// Importable pools; read only when the pool is not imported.
@@ -23,7 +23,7 @@ type Seen struct {
 	// Devices of the node, partitions as children of their disk.
 	Devices []blockdev.Device
 	// Signatures on the devices that a new pool could take, by path; read only when
-	// the pool is neither imported nor importable.
+	// MayCreate.
 	Signatures map[string]blockdev.Signatures
 	// Missing are declared devices that the node does not have.
 	Missing []string
@@ -37,7 +37,9 @@ func (s Seen) health() zfs.Health {
 	return zfs.Health(s.Pool["health"].Value)
 }
 
-func (s Seen) suspended() bool { return s.health() == zfs.Suspended }
+// Serves says that the pool does I/O, so that its datasets can be read. Those of one
+// that is suspended, faulted or unavailable cannot.
+func (s Seen) Serves() bool { return s.health() == zfs.Online || s.health() == zfs.Degraded }
 
 // dataset by name, or nil.
 func (s Seen) dataset(name string) *zfs.Dataset {

@@ -62,7 +62,12 @@ func ailment(s zfs.Status, bad []string) string {
 	if len(bad) > 0 {
 		parts = append(parts, strings.Join(bad, "; "))
 	}
-	if s.DataErrors != 0 {
+	switch {
+	case s.DataErrors < 0:
+		parts = append(parts, "ZFS cannot tell which data is damaged")
+	case s.DataErrors == 1:
+		parts = append(parts, "1 data error that redundancy could not repair")
+	case s.DataErrors > 1:
 		parts = append(parts, fmt.Sprintf("%d data errors that redundancy could not repair", s.DataErrors))
 	}
 	if text := said(s); text != "" {
@@ -101,7 +106,7 @@ func shapeSeen(s zfs.Status) []string {
 	var out []string
 	for _, v := range s.Vdevs {
 		switch {
-		case v.Class == zfs.Spares:
+		case v.Class == zfs.Spares, v.Type == "indirect": // what is left of a vdev that was removed
 		case len(v.Children) == 0 || v.Type == "replacing" || v.Type == "spare":
 			out = append(out, string(v.Class)+" disk")
 		default:
@@ -122,19 +127,34 @@ func CapacityOutcome(s *v1alpha1.PgNodeStorage, seen Seen, now, fullAt time.Time
 	if h := s.Spec.Pool.HeadroomPercent; h != nil && *h > 0 {
 		headroom = uint64(*h)
 	}
-	o := state.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf("more than %d%% of the pool is free", headroom))
-	capacity, known := seen.Pool["capacity"].Number()
+	o := state.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf("at least %d%% of the pool is free", headroom))
+	size, known := seen.Pool["size"].Number()
+	free, _ := seen.Pool["free"].Number() // capacity is cut to a whole number
 	switch {
 	case !known:
 		o = state.WaitFor(c, v1alpha1.ReasonNotReadBack, "capacity is read once the pool is imported")
 		o.Unknown = true
-	case capacity+headroom > 100:
+	case free*100 < headroom*size:
 		o = state.InvalidBecause(c, v1alpha1.ReasonPoolNearlyFull, fmt.Sprintf("less than %d%% of the pool is free: ZFS slows down and fragments, and at 0 every database on it stops. Add a vdev, delete snapshots (usedBySnapshots in status), or move databases", headroom))
 	case !fullAt.IsZero() && fullAt.Sub(now) < soon:
 		o = state.InvalidBecause(c, v1alpha1.ReasonPoolFilling, fmt.Sprintf("the pool will be full around %s if it goes on filling as it did; add a vdev, delete snapshots, or find what grows", fullAt.UTC().Format("2006-01-02 15:00 MST")))
 	}
 	o.Informative = true
 	return o
+}
+
+// Foreseen is when the pool will be full, as status tells it: a forecast wavers with
+// each reading, and one that moved by a tenth of how far ahead it is, or by an hour, is
+// no news.
+func Foreseen(s *v1alpha1.PgNodeStorage, now, fullAt time.Time) time.Time {
+	if fullAt.IsZero() || s.Status.Pool == nil || s.Status.Pool.FullAt == nil {
+		return fullAt
+	}
+	last := s.Status.Pool.FullAt.Time
+	if fullAt.Sub(last).Abs() > max(time.Hour, fullAt.Sub(now)/10) {
+		return fullAt
+	}
+	return last.UTC()
 }
 
 // Trend foretells when a pool is full, from what was allocated over the last day.

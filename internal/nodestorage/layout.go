@@ -133,6 +133,8 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
 	switch {
 	case !probed:
 		return refuse(v1alpha1.ReasonHostCommandFailed, state.Wait, "%s: what is on %s could not be read", field, d.Path)
+	case l.taken[d.Path]:
+		return refuse(v1alpha1.ReasonInvalidSpec, state.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
 	case found.InUse():
 		return refuse(v1alpha1.ReasonDeviceNotBlank, state.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
 	case !found.Blank() && !wipe:
@@ -159,7 +161,11 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 		out = append(out, d.Path)
 	}
 	if len(out) < int(s.Count) {
-		return nil, refuse(v1alpha1.ReasonTooFewDevices, state.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev (%s); attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, strings.Join(out, ", "))
+		which := ""
+		if len(out) > 0 {
+			which = " (" + strings.Join(out, ", ") + ")"
+		}
+		return nil, refuse(v1alpha1.ReasonTooFewDevices, state.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, which)
 	}
 	return out, nil
 }

@@ -44,6 +44,13 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	return creation(s, seen)
 }
 
+// MayCreate says that the pool could be made: it is declared, it was never there, and
+// none of its name can be imported. Only then is it worth to look at devices.
+func MayCreate(s *v1alpha1.PgNodeStorage, seen Seen) bool {
+	_, candidates := importable(s.Spec.Pool.Name, knownGUID(s), seen)
+	return s.Spec.Pool.Create != nil && candidates == 0 && knownGUID(s) == ""
+}
+
 // knownGUID of the pool that status has shown.
 func knownGUID(s *v1alpha1.PgNodeStorage) string {
 	if s.Status.Pool == nil {
@@ -54,7 +61,7 @@ func knownGUID(s *v1alpha1.PgNodeStorage) string {
 
 func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	name, guid := s.Spec.Pool.Name, seen.Pool["guid"].Value
-	if known := knownGUID(s); known != "" && known != guid {
+	if known := knownGUID(s); replaced(s, seen) {
 		return invalid(v1alpha1.ReasonPoolReplaced, "the imported pool %s has GUID %s, but the pool of this node had %s; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one", name, guid, known)
 	}
 	const c = v1alpha1.ConditionPoolReady
@@ -65,6 +72,12 @@ func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 		return PoolStep{Outcome: state.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}
 	}
 	return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s is %s. ZFS says: %s", name, seen.health(), said(seen.Status))
+}
+
+// replaced says that the imported pool is another one of the known pool's name.
+func replaced(s *v1alpha1.PgNodeStorage, seen Seen) bool {
+	known := knownGUID(s)
+	return seen.Pool != nil && known != "" && known != seen.Pool["guid"].Value
 }
 
 // importable finds the pool among those that are not imported. A known pool is
@@ -91,7 +104,7 @@ func importable(name, known string, seen Seen) (step PoolStep, candidates int) {
 
 func importOne(name string, p zfs.Importable) PoolStep {
 	if p.State != zfs.Online && p.State != zfs.Degraded {
-		return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s can be imported only in state %s. ZFS says: %s %s", name, p.State, p.Explanation, p.Action)
+		return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s can be imported only in state %s. ZFS says: %s", name, p.State, said(zfs.Status{Explanation: p.Explanation, Action: p.Action}))
 	}
 	step := wait(v1alpha1.ReasonImportingPool, "pool %s (GUID %d) is being imported", name, p.GUID)
 	step.Import = p.GUID
@@ -118,8 +131,9 @@ func devicesOf(p zfs.PoolSpec) []string {
 	return append(out, p.Caches...)
 }
 
+// said by ZFS of a pool, in one line.
 func said(s zfs.Status) string {
-	return strings.TrimSpace(s.Explanation + " " + s.Action)
+	return strings.Join(strings.Fields(s.Explanation+" "+s.Action), " ")
 }
 
 func wait(reason, format string, args ...any) PoolStep {

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -23,6 +22,9 @@ type Changes struct {
 	Datasets []DatasetChange
 	// ARCMax to set, in bytes; 0: none.
 	ARCMax uint64
+	// Refused says in words which values this version of ZFS does not take. They are in
+	// none of the changes.
+	Refused []string
 	// Drift says in words what somebody changed by hand: to repair, or to report.
 	Drift []string
 }
@@ -51,7 +53,7 @@ func Properties(s *v1alpha1.PgNodeStorage, seen Seen) Changes {
 		}
 	}
 	for _, want := range s.Spec.Datasets {
-		out.dataset(want, seen.dataset(want.Name))
+		out.dataset(out.accepted(want, seen.Version), seen.dataset(want.Name))
 	}
 	out.arc(s.Spec.ARCMax, seen.ARC)
 	if !applied(s) {
@@ -72,7 +74,7 @@ func (c *Changes) dataset(want v1alpha1.NodeDataset, have *zfs.Dataset) {
 	for _, p := range want.Properties {
 		if !asDeclared(p, have.Properties[p.Name]) {
 			set[p.Name] = p.Value
-			c.drifts(differs(want.Name, p.Name, p.Value, have.Properties[p.Name].Value))
+			c.drifts(differs(want.Name, p.Name, p.Value, inWords(p, have.Properties[p.Name])))
 		}
 	}
 	if len(set) > 0 {
@@ -88,6 +90,28 @@ func (c *Changes) arc(want *resource.Quantity, have zfs.ARC) {
 		c.ARCMax = n
 		c.drifts(differs("the node", "zfs_arc_max", want.String(), fmt.Sprint(have.Max)))
 	}
+}
+
+// accepted leaves out the properties whose values this version of ZFS does not take:
+// one of them would keep zfs from setting any.
+func (c *Changes) accepted(d v1alpha1.NodeDataset, v zfs.Versions) v1alpha1.NodeDataset {
+	var kept []v1alpha1.ZFSProperty
+	for _, p := range d.Properties {
+		value, err := zfs.Canonical(p.Name, p.Value)
+		if err == nil {
+			err = zfs.Supports(v.Userland, p.Name, value)
+		}
+		if err == nil {
+			err = zfs.Supports(v.Kernel, p.Name, value)
+		}
+		if err != nil {
+			c.Refused = append(c.Refused, fmt.Sprintf("%s: %v", d.Name, err))
+			continue
+		}
+		kept = append(kept, p)
+	}
+	d.Properties = kept
+	return d
 }
 
 func created(want v1alpha1.NodeDataset) map[string]string {
@@ -107,10 +131,19 @@ func asDeclared(want v1alpha1.ZFSProperty, have zfs.Property) bool {
 	return !strings.HasPrefix(have.Source, "inherited")
 }
 
+// inWords is what was seen; a right value that is not the dataset's own is told by
+// where it comes from.
+func inWords(want v1alpha1.ZFSProperty, have zfs.Property) string {
+	if zfs.Same(want.Name, want.Value, have.Value) {
+		return fmt.Sprintf("%s only as %s", have.Value, have.Source)
+	}
+	return have.Value
+}
+
 // applied: this generation was once found as declared.
 func applied(s *v1alpha1.PgNodeStorage) bool {
 	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPropertiesApplied)
-	return c != nil && c.ObservedGeneration == s.Generation && (c.Status == metav1.ConditionTrue || c.Reason == v1alpha1.ReasonPropertyDrift)
+	return c != nil && c.ObservedGeneration == s.Generation && (c.Reason == v1alpha1.ReasonApplied || c.Reason == v1alpha1.ReasonPropertyDrift)
 }
 
 func differs(object, property, want, have string) string {
@@ -121,16 +154,22 @@ func differs(object, property, want, have string) string {
 }
 
 // PropertiesOutcome is the condition PropertiesApplied. Failed is what the node
-// answered to a change, if it refused one.
+// answered to a change, if it refused one. While the pool cannot be looked at, the
+// reason stays what it was: it is what tells drift from a first application later.
 func PropertiesOutcome(s *v1alpha1.PgNodeStorage, pool state.Outcome, changes Changes, failed error) state.Outcome {
 	const c = v1alpha1.ConditionPropertiesApplied
 	switch {
-	case failed != nil:
-		return state.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf("the node refused a change, which is tried again every minute: %v", failed))
 	case pool.Kind != state.Done:
-		o := state.WaitFor(c, v1alpha1.ReasonNotReadBack, "properties are read back once the pool is imported")
+		o := state.WaitFor(c, v1alpha1.ReasonNotReadBack, "properties are read back once the pool is imported and answers")
 		o.Unknown = true
+		if applied(s) {
+			o.Reason = meta.FindStatusCondition(s.Status.Conditions, c).Reason
+		}
 		return o
+	case failed != nil:
+		return state.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf("the node refused a change, which is tried again every minute: %s", strings.ReplaceAll(failed.Error(), "\n", "; ")))
+	case len(changes.Refused) > 0:
+		return state.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, "refused, so that the old values stay while all else is applied: "+strings.Join(changes.Refused, "; "))
 	case changes.None():
 		return state.DoneWith(c, v1alpha1.ReasonApplied, fmt.Sprintf("%d properties were read back as declared", declared(s)))
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:

@@ -27,17 +27,17 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 		Devices:            devices(seen),
 	}
 	if !seen.Loaded {
-		out.Pool = last.Pool // its GUID tells it from another pool of its name
+		out.Pool = absentPool(last.Pool)
 		return out
 	}
 	out.ZFSVersion = &v1alpha1.ZFSVersion{Userland: seen.Version.Userland.Text, Kernel: seen.Version.Kernel.Text}
 	out.ARC = arc(seen, last)
-	if seen.Pool == nil {
-		out.Pool = last.Pool
+	if seen.Pool == nil || replaced(s, seen) {
+		out.Pool = absentPool(last.Pool)
 		return out
 	}
 	out.Pool = pool(s, seen, fullAt)
-	if seen.suspended() {
+	if !seen.Serves() {
 		out.Datasets, out.Volumes, out.VolumeCount = last.Datasets, last.Volumes, last.VolumeCount
 		return out
 	}
@@ -45,6 +45,15 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 	out.Datasets = datasets(s, seen, size)
 	out.Volumes, out.VolumeCount = volumes(s, seen, size)
 	return out
+}
+
+// absentPool is what is told of a pool that is not there: its GUID tells it from
+// another pool of its name, and all else would be old.
+func absentPool(last *v1alpha1.ObservedPool) *v1alpha1.ObservedPool {
+	if last == nil {
+		return nil
+	}
+	return &v1alpha1.ObservedPool{Name: last.Name, GUID: last.GUID}
 }
 
 // settle keeps an old figure that moved by less than 1% of a whole.
@@ -84,10 +93,13 @@ func pool(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) *v1alpha1.Obse
 		Name: s.Spec.Pool.Name, GUID: seen.Pool["guid"].Value, Health: string(seen.health()),
 		Message: said(seen.Status),
 		Size:    amount(size), Allocated: settle(last.Allocated, allocated, size), Free: settle(last.Free, free, size),
-		UsedPercent:          percent(seen.Pool["capacity"]),
-		FragmentationPercent: percent(seen.Pool["fragmentation"]),
+		FragmentationPercent: steady(last.FragmentationPercent, percent(seen.Pool["fragmentation"])),
 		Vdevs:                vdevs(seen.Status.Vdevs, 0),
 		Scrub:                &v1alpha1.ObservedScrub{State: string(seen.Status.Scan.State), Text: scanText(seen.Status.Scan)},
+	}
+	if size > 0 { // that of a faulted pool is 0
+		used := int32(out.Allocated.Value() * 100 / int64(size)) //nolint:gosec // at most 100
+		out.UsedPercent = &used
 	}
 	if !fullAt.IsZero() {
 		at := metav1.NewTime(fullAt)
@@ -100,16 +112,28 @@ func pool(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) *v1alpha1.Obse
 	return out
 }
 
+// steady keeps an old percentage that the new one is next to: it goes up and down
+// between two.
+func steady(old, now *int32) *int32 {
+	if old != nil && now != nil && max(*old-*now, *now-*old) <= 1 {
+		return old
+	}
+	return now
+}
+
 // scanText of a scan that runs changes each second; when it began is enough.
 func scanText(s zfs.Scan) string {
 	if s.State != zfs.ScanInProgress {
 		return s.Text
 	}
-	begun, _, _ := strings.Cut(s.Text, "\n")
-	if i := strings.Index(begun, " scanned"); i > 0 {
-		return fmt.Sprintf("in progress since %s", s.At.UTC().Format(time.RFC3339))
+	text := "scrub in progress"
+	if s.Resilver {
+		text = "resilver in progress"
 	}
-	return begun
+	if s.At.IsZero() {
+		return text
+	}
+	return fmt.Sprintf("%s since %s", text, s.At.UTC().Format(time.RFC3339))
 }
 
 func percent(p zfs.Property) *int32 {
@@ -175,7 +199,7 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 	for _, want := range s.Spec.Datasets {
 		for _, d := range seen.Datasets {
 			child, beneath := strings.CutPrefix(d.Name, want.Name+"/")
-			if !beneath || strings.Contains(child, "/") {
+			if !beneath || strings.Contains(child, "/") || isParent(s, d.Name) {
 				continue
 			}
 			count++
@@ -185,6 +209,11 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 		}
 	}
 	return out, &count
+}
+
+// isParent says that a dataset is declared, also where it is beneath another.
+func isParent(s *v1alpha1.PgNodeStorage, name string) bool {
+	return slices.ContainsFunc(s.Spec.Datasets, func(d v1alpha1.NodeDataset) bool { return d.Name == name })
 }
 
 func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.ObservedVolume, size uint64) v1alpha1.ObservedVolume {
@@ -224,7 +253,7 @@ func whole(p zfs.Property) int64 {
 func devices(seen Seen) []v1alpha1.ObservedDevice {
 	var out []v1alpha1.ObservedDevice
 	for _, d := range seen.Devices {
-		if d.Type != "disk" || d.Path == "" || d.Size == 0 || len(out) == maxListed {
+		if d.Type != "disk" || d.Path == "" || d.Size == 0 {
 			continue
 		}
 		out = append(out, v1alpha1.ObservedDevice{
@@ -234,7 +263,7 @@ func devices(seen Seen) []v1alpha1.ObservedDevice {
 		})
 	}
 	slices.SortFunc(out, func(a, b v1alpha1.ObservedDevice) int { return strings.Compare(a.Path, b.Path) })
-	return out
+	return out[:min(len(out), maxListed)]
 }
 
 // contents as lsblk shows them, in words; what else is on a device is probed only

@@ -78,16 +78,20 @@ func createArgs(spec PoolSpec) ([]string, error) {
 	return args, nil
 }
 
+// vdevArgs of a class, whose word zpool takes once. Single devices come first: behind a
+// group they would be of that group.
 func vdevArgs(class string, vdevs []Vdev) []string {
-	var args []string
+	var single, groups []string
 	for _, v := range vdevs {
-		if class != "" {
-			args = append(args, class)
+		if v.Type == "" {
+			single = append(single, v.Devices...)
+			continue
 		}
-		if v.Type != "" {
-			args = append(args, v.Type)
-		}
-		args = append(args, v.Devices...)
+		groups = append(append(groups, v.Type), v.Devices...)
+	}
+	args := append(single, groups...)
+	if class != "" && len(args) > 0 {
+		args = append([]string{class}, args...)
 	}
 	return args
 }

@@ -41,6 +41,14 @@ func TestCreatePool(t *testing.T) {
 	changes(t, func(c *Client) error {
 		return c.CreatePool(t.Context(), PoolSpec{Name: "tank", Vdevs: []Vdev{{Devices: []string{"/dev/nbd0"}}}})
 	}, "zpool create tank /dev/nbd0")
+	changes(t, func(c *Client) error {
+		return c.CreatePool(t.Context(), PoolSpec{
+			Name:    "tank",
+			Vdevs:   []Vdev{{Type: "mirror", Devices: []string{"/dev/a", "/dev/b"}}, {Devices: []string{"/dev/c"}}},
+			Special: []Vdev{{Type: "mirror", Devices: []string{"/dev/d", "/dev/e"}}, {Type: "mirror", Devices: []string{"/dev/f", "/dev/g"}}},
+			Logs:    []Vdev{{Type: "mirror", Devices: []string{"/dev/h", "/dev/i"}}, {Devices: []string{"/dev/j"}}},
+		})
+	}, "zpool create tank /dev/c mirror /dev/a /dev/b special mirror /dev/d /dev/e mirror /dev/f /dev/g log /dev/j mirror /dev/h /dev/i")
 }
 
 func TestPoolsThatAreNotMade(t *testing.T) {
