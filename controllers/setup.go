@@ -9,10 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -72,35 +69,6 @@ func slimNode(obj any) (any, error) {
 	slim.ManagedFields, slim.Annotations = nil, nil
 	slim.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: node.Status.Allocatable[corev1.ResourceMemory]}
 	return slim, nil
-}
-
-// AgentCacheOptions hold the PgNodeStorages of one node, and nothing else.
-func AgentCacheOptions(node string) cache.Options {
-	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.PgNodeStorage{}: {Field: fields.OneTermEqualSelector("spec.nodeName", node)},
-		},
-	}
-}
-
-// AgentOptions of the agent's controller. A pass waits for commands on the node,
-// which bound themselves.
-func AgentOptions() controller.Options {
-	return controller.Options{
-		ReconciliationTimeout: 10 * time.Minute,
-		RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, longestBackoff),
-	}
-}
-
-// NewClient makes a manager's client. The API server refuses unknown fields
-// rather than drop them: what is not stored must not look applied.
-func NewClient(config *rest.Config, options client.Options) (client.Client, error) {
-	c, err := client.New(config, options)
-	if err != nil {
-		return nil, err
-	}
-	return client.WithFieldValidation(c, metav1.FieldValidationStrict), nil
 }
 
 // longestBackoff bounds how long a failing object waits for its next pass.

@@ -18,11 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/scheme"
 )
 
 // version is set by the linker.
@@ -79,9 +78,9 @@ func run(ctx context.Context, s settings) error {
 	}
 	config.UserAgent = "pgstorage-agent/" + version
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                 scheme.Agent(),
-		Cache:                  controllers.AgentCacheOptions(s.nodeName),
-		NewClient:              controllers.NewClient,
+		Scheme:                 pgnodestorage.Scheme(),
+		Cache:                  pgnodestorage.CacheOptions(s.nodeName),
+		NewClient:              apply.NewClient,
 		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		HealthProbeBindAddress: s.probe,
 	})
@@ -90,13 +89,16 @@ func run(ctx context.Context, s settings) error {
 	}
 	counter := host.Counting(runner(s))
 	machine := node.New(s.root, counter)
+	if s.dryRun {
+		machine.DryRun = report
+	}
 	gauges := pgnodestorage.NewMetrics(metrics.Registry, counter)
 	metrics.Registry.MustRegister(&pgnodestorage.LatencyCollector{ZFS: machine.ZFS})
 	reconciler := &pgnodestorage.Reconciler{
 		Client: mgr.GetClient(), Node: machine, NodeName: s.nodeName, Resync: s.resync, Clock: clock.RealClock{},
 		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: gauges.Observe, Forget: gauges.Forget,
 	}
-	if err := reconciler.SetupWithManager(mgr, controllers.AgentOptions()); err != nil {
+	if err := reconciler.SetupWithManager(mgr, pgnodestorage.Options()); err != nil {
 		return fmt.Errorf("set up pgnodestorage: %w", err)
 	}
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
@@ -111,7 +113,10 @@ func run(ctx context.Context, s settings) error {
 func runner(s settings) host.Runner {
 	var r host.Runner = &host.Exec{Root: s.root, Timeout: s.timeout}
 	if s.dryRun {
-		r = host.DryRun(r, func(argv []string) { fmt.Println("would run:", strings.Join(argv, " ")) })
+		r = host.DryRun(r, report)
 	}
 	return r
 }
+
+// report of a dry run.
+func report(argv []string) { fmt.Println("would run:", strings.Join(argv, " ")) }

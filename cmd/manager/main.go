@@ -14,6 +14,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/scheme"
 )
 
@@ -94,7 +95,7 @@ func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme.New(),
 		Cache:                         controllers.CacheOptions(),
-		NewClient:                     controllers.NewClient,
+		NewClient:                     apply.NewClient,
 		Metrics:                       metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		HealthProbeBindAddress:        s.probes,
 		LeaderElection:                s.leaderElect,

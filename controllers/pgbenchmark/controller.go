@@ -25,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/status"
 )
@@ -82,7 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (re
 }
 
 // prepare makes everything up to the Job.
-func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, live plan.Live) (reconcile.Result, error) {
+func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, live plan.Live) (reconcile.Result, error) {
 	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -131,7 +132,7 @@ func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wan
 }
 
 // finish cleans up after an ended benchmark as its policy asks.
-func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (reconcile.Result, error) {
+func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
 	outcomes := []state.Outcome{desired.Completion(b, facts), desired.Integrity(b)}
 	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
 	if desired.Keeps(b) {
@@ -146,7 +147,7 @@ func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 }
 
 // report writes the status, then the event of a transition.
-func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, outcomes ...state.Outcome) error {
+func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, outcomes ...state.Outcome) error {
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	completion := outcomes[0]
 	for _, o := range outcomes {

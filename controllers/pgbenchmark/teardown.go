@@ -14,6 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -21,7 +22,7 @@ import (
 // Job, whose connections hold the database; the database, which the role owns;
 // the roles; then their Secrets and the runner's access. It returns what it
 // waits for, or "".
-func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (string, error) {
+func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (string, error) {
 	if facts.Job != nil {
 		return "waits until the Job is gone", r.delete(ctx, facts.Job)
 	}
@@ -80,7 +81,7 @@ func cleaned(b *v1alpha1.PgBenchmark) bool {
 }
 
 // finalize tears everything down before a deleted benchmark goes.
-func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) (reconcile.Result, error) {
+func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
 		return reconcile.Result{}, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/status"
 )
@@ -57,7 +58,7 @@ type Reconciler struct {
 // pass is all that one pass over a cluster knows.
 type pass struct {
 	cr      *v1alpha1.PgStorageCluster
-	facts   state.ClusterFacts
+	facts   seen.Cluster
 	live    plan.Live
 	built   desired.Cluster
 	changes []apply.Change

@@ -13,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
@@ -38,8 +39,8 @@ func shop(change func(*v1alpha1.PgStorageClusterSpec)) *v1alpha1.PgStorageCluste
 	return cr
 }
 
-func facts() state.ClusterFacts {
-	return state.ClusterFacts{
+func facts() seen.Cluster {
+	return seen.Cluster{
 		ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true, PodMonitors: true},
 		Profile: &v1alpha1.PgStorageProfile{
 			Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "fast", WALStorageClassName: "faster", Medium: v1alpha1.MediumSSD}},
@@ -56,7 +57,7 @@ func TestClusterPlans(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*v1alpha1.PgStorageClusterSpec)
-		facts  func(*state.ClusterFacts)
+		facts  func(*seen.Cluster)
 	}{
 		{"single", nil, nil},
 		{"quorum-with-wal", func(s *v1alpha1.PgStorageClusterSpec) {
@@ -70,7 +71,7 @@ func TestClusterPlans(t *testing.T) {
 		{"overrides", func(s *v1alpha1.PgStorageClusterSpec) {
 			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"zone"},"monitoring":{"tls":{"enabled":true}},"bootstrap":{"recovery":{"source":"old"}}}`)}}
 		}, nil},
-		{"held", nil, func(f *state.ClusterFacts) { *f = state.ClusterFacts{} }},
+		{"held", nil, func(f *seen.Cluster) { *f = seen.Cluster{} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := facts()
@@ -116,7 +117,7 @@ func TestBenchmarkPlans(t *testing.T) {
 		}
 		return b
 	}
-	prepared := state.BenchmarkFacts{
+	prepared := seen.Benchmark{
 		ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true}, Target: target, Image: "registry.example/postgresql:17",
 		Role:      &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: &yes}},
 		CheckRole: &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: &yes}},
@@ -127,7 +128,7 @@ func TestBenchmarkPlans(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*v1alpha1.PgbenchSpec)
-		facts  state.BenchmarkFacts
+		facts  seen.Benchmark
 	}{
 		{"built-in", nil, prepared},
 		{"custom-basic", func(p *v1alpha1.PgbenchSpec) {

@@ -14,6 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -27,7 +28,7 @@ type Benchmark struct {
 }
 
 // PgBenchmark builds the plan of a benchmark that has not ended.
-func PgBenchmark(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, config Config) (Benchmark, error) {
+func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (Benchmark, error) {
 	uid := string(b.UID)
 	out := Benchmark{
 		Target:    targetOutcome(b, facts),
@@ -76,7 +77,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, config Con
 }
 
 // hold waits for roles before the database, and for both before the Job.
-func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) {
+func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts seen.Benchmark) {
 	if message := roleWaits(facts.Role, "the benchmark's role"); message != "" {
 		p.Hold(plan.StageDatabase, v1alpha1.ReasonPreparing, message)
 	}
@@ -112,7 +113,7 @@ func waits(applied *bool, why, what string) string {
 	return message
 }
 
-func targetOutcome(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	if facts.Target == nil {
 		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))

@@ -10,15 +10,16 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Outcomes are the conditions of a benchmark that has not been cleaned up yet.
-func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) []state.Outcome {
+func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts seen.Benchmark) []state.Outcome {
 	return []state.Outcome{d.Target, d.completion(b, facts)}
 }
 
-func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	const c = v1alpha1.ConditionComplete
 	if d.Target.Kind != state.Done {
 		return state.WaitFor(c, d.Target.Reason, d.Target.Message)
@@ -34,7 +35,7 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFac
 
 // Completion is what the runner and its Job say of a started benchmark. What
 // they said of one that has ended stands, though its Job is gone.
-func Completion(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+func Completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	const c = v1alpha1.ConditionComplete
 	if o, ended := stored(b); ended {
 		return o
@@ -66,7 +67,7 @@ func stored(b *v1alpha1.PgBenchmark) (state.Outcome, bool) {
 }
 
 // unreported is what the Job says of a benchmark whose runner has not ended.
-func unreported(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts) state.Outcome {
+func unreported(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	const c = v1alpha1.ConditionComplete
 	run := b.Status.Run
 	if why := jobFailed(facts.Job); why != "" {
@@ -129,7 +130,7 @@ func Keeps(b *v1alpha1.PgBenchmark) bool {
 
 // BenchmarkStatus is the status of a benchmark without conditions and without
 // run, which the runner writes.
-func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, completion state.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
+func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion state.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
 	s := v1alpha1.PgBenchmarkStatus{
 		ObservedGeneration: b.Generation,
 		Job:                b.Status.Job,
@@ -152,7 +153,7 @@ func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, comple
 	return s
 }
 
-func phase(b *v1alpha1.PgBenchmark, facts state.BenchmarkFacts, completion state.Outcome) string {
+func phase(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion state.Outcome) string {
 	switch {
 	case Ended(b):
 		return b.Status.Phase

@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -42,7 +43,7 @@ type Cluster struct {
 }
 
 // PgStorageCluster builds the plan of a PgStorageCluster.
-func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts, config Config) (Cluster, error) {
+func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config Config) (Cluster, error) {
 	var out Cluster
 	storage := storageOutcome(cr, facts)
 	out.Outcomes = append(out.Outcomes, storage)
@@ -73,7 +74,7 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts, c
 	return out, addCompanions(&out.Plan, cr, facts)
 }
 
-func storageOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
+func storageOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
 	const c = v1alpha1.ConditionStorageReady
 	if facts.Profile == nil {
 		return state.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
@@ -102,7 +103,7 @@ func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 }
 
 // verify the volumes of the database by its profile.
-func verify(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (*state.Outcome, postgres.Proof) {
+func verify(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (*state.Outcome, postgres.Proof) {
 	if facts.Profile == nil {
 		return nil, postgres.Proof{Possible: true, Missing: "the profile does not exist"}
 	}
@@ -196,7 +197,7 @@ func acceptance(refusals []postgres.Refusal, overridden []string) state.Outcome 
 }
 
 // holdDatabase keeps a Cluster from being made where that would not be safe.
-func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) {
+func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluster) {
 	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
 		p.Hold(plan.StageDatabase, o.Reason, o.Message)
 	}
@@ -219,7 +220,7 @@ func CNPGOutcome(apis state.ForeignAPIs) state.Outcome {
 
 // ownership refuses a namesake that is not ours, and a new empty database in
 // place of one that somebody deleted.
-func ownership(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (state.Outcome, bool) {
+func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
 	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
 		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
@@ -234,7 +235,7 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) (state.O
 	return state.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
 }
 
-func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) error {
+func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluster) error {
 	if cr.Spec.Monitoring == nil || cr.Spec.Monitoring.PodMonitor != v1alpha1.PodMonitorDisabled {
 		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr, metricsTLS(p)))
 		if err != nil {
@@ -272,7 +273,7 @@ func metricsTLS(p *plan.Plan) bool {
 }
 
 // MonitoredOutcome says whether a PodMonitor can be made.
-func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
+func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
 	o := state.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf("PodMonitor %s selects the instances", cr.Name))
 	switch {
 	case cr.Spec.Monitoring != nil && cr.Spec.Monitoring.PodMonitor == v1alpha1.PodMonitorDisabled:

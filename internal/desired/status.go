@@ -7,11 +7,12 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Status is the status of a PgStorageCluster without its conditions.
-func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) v1alpha1.PgStorageClusterStatus {
+func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) v1alpha1.PgStorageClusterStatus {
 	s := v1alpha1.PgStorageClusterStatus{
 		ObservedGeneration: cr.Generation,
 		Database:           cr.Status.Database,

@@ -10,6 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -26,7 +27,7 @@ var stuck = []string{
 }
 
 // AllOutcomes are all conditions of a PgStorageCluster, from the facts of the pass.
-func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) []state.Outcome {
+func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) []state.Outcome {
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
 	out = append(out, database)
@@ -43,7 +44,7 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts state.Cluster
 	return out
 }
 
-func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts state.ClusterFacts) state.Outcome {
+func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if o, held := ownership(cr, facts); held {
 		return o

@@ -13,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -29,8 +30,8 @@ func IndexBenchmark(obj client.Object) []string {
 }
 
 // Benchmark reads the facts about a PgBenchmark, and its children.
-func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis state.ForeignAPIs) (state.BenchmarkFacts, plan.Live, error) {
-	facts, live := state.BenchmarkFacts{ForeignAPIs: apis}, plan.Live{}
+func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis state.ForeignAPIs) (seen.Benchmark, plan.Live, error) {
+	facts, live := seen.Benchmark{ForeignAPIs: apis}, plan.Live{}
 	var err error
 	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
 	if facts.Target, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{}); err != nil {
@@ -52,7 +53,7 @@ func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis st
 	return facts, live, err
 }
 
-func (r Readers) benchmarkChildren(ctx context.Context, b *v1alpha1.PgBenchmark, facts *state.BenchmarkFacts, live plan.Live) error {
+func (r Readers) benchmarkChildren(ctx context.Context, b *v1alpha1.PgBenchmark, facts *seen.Benchmark, live plan.Live) error {
 	uid := string(b.UID)
 	key := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, uid)}
 	var err error

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // claims of a database whose profile has its volumes read back. They are
 // CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
-func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *state.ClusterFacts) error {
+func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *seen.Cluster) error {
 	if facts.Cluster == nil || facts.Profile == nil || facts.Profile.Spec.Type == v1alpha1.ProfileTypeExternal {
 		return nil
 	}

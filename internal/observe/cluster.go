@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -30,8 +31,8 @@ type Readers struct {
 }
 
 // Cluster reads the facts about a PgStorageCluster, and its children.
-func (r Readers) Cluster(ctx context.Context, cr *v1alpha1.PgStorageCluster, apis state.ForeignAPIs, benchmark string) (state.ClusterFacts, plan.Live, error) {
-	facts, live := state.ClusterFacts{ForeignAPIs: apis}, plan.Live{}
+func (r Readers) Cluster(ctx context.Context, cr *v1alpha1.PgStorageCluster, apis state.ForeignAPIs, benchmark string) (seen.Cluster, plan.Live, error) {
+	facts, live := seen.Cluster{ForeignAPIs: apis}, plan.Live{}
 	var err error
 	if facts.Profile, err = find(ctx, r.Cache, client.ObjectKey{Name: cr.Spec.Profile}, &v1alpha1.PgStorageProfile{}); err != nil {
 		return facts, nil, err
@@ -48,7 +49,7 @@ func (r Readers) Cluster(ctx context.Context, cr *v1alpha1.PgStorageCluster, api
 	return facts, live, r.benchmarks(ctx, cr, benchmark, &facts, live)
 }
 
-func (r Readers) database(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *state.ClusterFacts, live plan.Live) error {
+func (r Readers) database(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *seen.Cluster, live plan.Live) error {
 	if !facts.CNPGInstalled {
 		return nil
 	}
@@ -66,7 +67,7 @@ func (r Readers) database(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 	return nil
 }
 
-func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *state.ClusterFacts, live plan.Live) error {
+func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *seen.Cluster, live plan.Live) error {
 	if !facts.PodMonitors {
 		return nil
 	}
@@ -85,7 +86,7 @@ func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, 
 }
 
 // benchmarks reads the PgBenchmarks that this cluster owns, current or not.
-func (r Readers) benchmarks(ctx context.Context, cr *v1alpha1.PgStorageCluster, current string, facts *state.ClusterFacts, live plan.Live) error {
+func (r Readers) benchmarks(ctx context.Context, cr *v1alpha1.PgStorageCluster, current string, facts *seen.Cluster, live plan.Live) error {
 	list := &v1alpha1.PgBenchmarkList{}
 	if err := r.Cache.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.Labels(cr.Name))); err != nil {
 		return fmt.Errorf("list PgBenchmarks of %s: %w", cr.Name, err)

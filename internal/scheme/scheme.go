@@ -23,11 +23,3 @@ func New() *runtime.Scheme {
 	utilruntime.Must(monitoringv1.AddToScheme(s))
 	return s
 }
-
-// Agent returns a scheme with every kind that a node's agent reads or writes.
-func Agent() *runtime.Scheme {
-	s := runtime.NewScheme()
-	utilruntime.Must(clientgoscheme.AddToScheme(s))
-	utilruntime.Must(v1alpha1.AddToScheme(s))
-	return s
-}

@@ -1,8 +1,6 @@
 package state
 
 import (
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
@@ -20,27 +18,6 @@ type ForeignAPIs struct {
 	ZFSQuotaType bool
 	// VolumeSnapshots: the CRDs of volume snapshots exist.
 	VolumeSnapshots bool
-}
-
-// ClusterFacts is what was seen about one PgStorageCluster.
-type ClusterFacts struct {
-	ForeignAPIs
-	// Profile is nil when it does not exist.
-	Profile *v1alpha1.PgStorageProfile
-	// Cluster is ours; nil when there is none.
-	Cluster *cnpgv1.Cluster
-	// Namesake is a CloudNativePG Cluster of our name that is not ours.
-	Namesake *Namesake
-	// PodMonitor: ours exists.
-	PodMonitor bool
-	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.
-	ForeignPodMonitor bool
-	// ReadBack is what the running instances report.
-	ReadBack ReadBack
-	// Claims of the running database, of profiles whose volumes are read back.
-	Claims []Claim
-	// Benchmark is the inline benchmark of the current spec, if it exists.
-	Benchmark *v1alpha1.PgBenchmark
 }
 
 // Namesake is a CloudNativePG Cluster that has our name but is not ours.

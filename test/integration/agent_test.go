@@ -16,12 +16,11 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
@@ -31,7 +30,7 @@ import (
 func startAgent(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme.Agent(), Cache: controllers.AgentCacheOptions(name), NewClient: controllers.NewClient,
+		Scheme: pgnodestorage.Scheme(), Cache: pgnodestorage.CacheOptions(name), NewClient: apply.NewClient,
 		Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	if err != nil {

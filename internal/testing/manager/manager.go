@@ -12,6 +12,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/scheme"
 )
@@ -27,7 +28,7 @@ func Start(t *testing.T, config *rest.Config) (stop func()) {
 		Scheme:    scheme.New(),
 		Cache:     controllers.CacheOptions(),
 		Metrics:   metricsserver.Options{BindAddress: "0"},
-		NewClient: controllers.NewClient,
+		NewClient: apply.NewClient,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,15 +1,16 @@
-package state
+package seen
 
 import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// BenchmarkFacts is what was seen about one PgBenchmark.
-type BenchmarkFacts struct {
-	ForeignAPIs
+// Benchmark is what was seen about one PgBenchmark.
+type Benchmark struct {
+	state.ForeignAPIs
 	// Target is the PgStorageCluster; nil when it does not exist.
 	Target *v1alpha1.PgStorageCluster
 	// Image that the target's instances run; pgbench is in it.

@@ -1,0 +1,31 @@
+// Package seen holds what a pass has seen of objects that have CloudNativePG's
+// types, apart from package state so that a node's agent does not carry them.
+package seen
+
+import (
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Cluster is what was seen about one PgStorageCluster.
+type Cluster struct {
+	state.ForeignAPIs
+	// Profile is nil when it does not exist.
+	Profile *v1alpha1.PgStorageProfile
+	// Cluster is ours; nil when there is none.
+	Cluster *cnpgv1.Cluster
+	// Namesake is a CloudNativePG Cluster of our name that is not ours.
+	Namesake *state.Namesake
+	// PodMonitor: ours exists.
+	PodMonitor bool
+	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.
+	ForeignPodMonitor bool
+	// ReadBack is what the running instances report.
+	ReadBack state.ReadBack
+	// Claims of the running database, of profiles whose volumes are read back.
+	Claims []state.Claim
+	// Benchmark is the inline benchmark of the current spec, if it exists.
+	Benchmark *v1alpha1.PgBenchmark
+}
