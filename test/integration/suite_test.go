@@ -100,23 +100,36 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 	}
 }
 
+// condition is one that a test waits for.
+type condition struct {
+	kind   string
+	status metav1.ConditionStatus
+	reason string
+}
+
+// on reads cr and returns its condition, or says what it is instead.
+func (want condition) on(ctx context.Context, c client.Client, cr *v1alpha1.PgStorageCluster) (metav1.Condition, error) {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+		return metav1.Condition{}, err
+	}
+	got := meta.FindStatusCondition(cr.Status.Conditions, want.kind)
+	if got == nil {
+		return metav1.Condition{}, fmt.Errorf("no condition %s among %+v", want.kind, cr.Status.Conditions)
+	}
+	if got.Status != want.status || got.Reason != want.reason || got.ObservedGeneration != cr.Generation {
+		return metav1.Condition{}, fmt.Errorf("%s is %s (%s): %s", want.kind, got.Status, got.Reason, got.Message)
+	}
+	return *got, nil
+}
+
 // hasCondition waits for a condition of a cluster.
 func hasCondition(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
 	t.Helper()
 	var found metav1.Condition
-	eventually(t, fmt.Sprintf("%s=%s (%s)", kind, status, reason), func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
-			return err
-		}
-		got := meta.FindStatusCondition(cr.Status.Conditions, kind)
-		if got == nil {
-			return fmt.Errorf("no condition %s among %+v", kind, cr.Status.Conditions)
-		}
-		if got.Status != status || got.Reason != reason || got.ObservedGeneration != cr.Generation {
-			return fmt.Errorf("%s is %s (%s): %s", kind, got.Status, got.Reason, got.Message)
-		}
-		found = *got
-		return nil
+	want := condition{kind, status, reason}
+	eventually(t, fmt.Sprintf("%s=%s (%s)", kind, status, reason), func(ctx context.Context) (err error) {
+		found, err = want.on(ctx, c, cr)
+		return err
 	})
 	return found
 }

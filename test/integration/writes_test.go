@@ -109,18 +109,14 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "killed")
 	ns := namespace(t, c)
-	for cut := int64(1); cut <= 5; cut++ {
-		t.Run(fmt.Sprintf("write %d", cut), func(t *testing.T) {
-			cr := cluster(ns, fmt.Sprintf("cut-%d", cut), "killed")
+	cuts := int64(0)
+	for ended := false; !ended && !t.Failed(); {
+		t.Run(fmt.Sprintf("write %d", cuts+1), func(t *testing.T) {
+			cr := cluster(ns, fmt.Sprintf("cut-%d", cuts+1), "killed")
 			create(t, c, cr)
-			w := &writes{failAfter: cut}
+			w := &writes{failAfter: cuts + 1}
 			stop := manager.Start(t, w.into(config))
-			eventually(t, "the cut", func(context.Context) error {
-				if w.count.Load() <= cut {
-					return errors.New("not yet")
-				}
-				return nil
-			})
+			ended = !isCut(t, c, w, cr)
 			stop()
 			stop = manager.Start(t, config)
 			simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
@@ -130,10 +126,30 @@ func TestKilledAfterAnyWrite(t *testing.T) {
 			if err := c.List(t.Context(), list, client.InNamespace(ns)); err != nil {
 				t.Fatal(err)
 			}
-			if len(list.Items) != int(cut) {
-				t.Errorf("%d Clusters for %d PgStorageClusters", len(list.Items), cut)
+			if len(list.Items) != int(cuts+1) {
+				t.Errorf("%d Clusters for %d PgStorageClusters", len(list.Items), cuts+1)
 			}
 			stop()
 		})
+		cuts++
 	}
+	// A finalizer, a Cluster, a PodMonitor and a status at the least.
+	if cuts < 4 {
+		t.Errorf("a new cluster took %d writes: too few to be all of them", cuts)
+	}
+}
+
+// isCut waits until a write was cut, or until the cluster has all that it can
+// have before its database runs, and says whether a write was cut.
+func isCut(t *testing.T, c client.Client, w *writes, cr *v1alpha1.PgStorageCluster) bool {
+	t.Helper()
+	waits := condition{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy}
+	eventually(t, "the cut or the last write", func(ctx context.Context) error {
+		if w.count.Load() > w.failAfter {
+			return nil
+		}
+		_, err := waits.on(ctx, c, cr)
+		return err
+	})
+	return w.count.Load() > w.failAfter || settled(t, w) > w.failAfter
 }
