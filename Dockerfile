@@ -1,6 +1,7 @@
-# One image of two static programs: /manager, the operator, and /bench, which an
-# init container copies beside pgbench. Compiled on the builder's own platform
-# for the target's, so no architecture is emulated:
+# One image of three static programs: /manager, the operator; /agent, which runs
+# on the nodes that hold pools, by a DaemonSet with a command and user of its own;
+# and /bench, which an init container copies beside pgbench. Compiled on the
+# builder's own platform for the target's, so no architecture is emulated:
 #   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 .
 FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 WORKDIR /src
@@ -15,7 +16,7 @@ ARG TARGETARCH
 ARG VERSION=dev
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
-    go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./cmd/manager ./cmd/bench
+    go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./cmd/manager ./cmd/agent ./cmd/bench
 
 FROM gcr.io/distroless/static:nonroot
 ARG VERSION=dev
@@ -24,6 +25,6 @@ LABEL org.opencontainers.image.title="pgstorage" \
       org.opencontainers.image.source="https://github.com/pgstorage/pgstorage" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}"
-COPY --from=build /out/manager /out/bench /
+COPY --from=build /out/manager /out/agent /out/bench /
 USER 65532:65532
 ENTRYPOINT ["/manager"]

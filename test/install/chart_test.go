@@ -94,18 +94,29 @@ func TestValuesReachThePod(t *testing.T) {
 
 // TestValuesSwitchObjects lists what each switch takes from the whole.
 func TestValuesSwitchObjects(t *testing.T) {
-	whole := []string{"--set", "metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true"}
-	all := installed(t, whole...)
+	all := installed(t, everything...)
 	for _, test := range []struct {
 		set  string
 		gone []string
 	}{
-		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false", []string{
-			"ClusterRole /pgstorage-metrics-auth", "ClusterRole /pgstorage-metrics-reader", "ClusterRoleBinding /pgstorage-metrics-auth",
-			"Service pgstorage-system/pgstorage-metrics", "ServiceMonitor pgstorage-system/pgstorage-manager",
+		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false,metrics.prometheusRule.enabled=false", []string{
+			"ClusterRole /pgstorage-metrics-auth", "ClusterRole /pgstorage-metrics-reader",
+			"ClusterRoleBinding /pgstorage-agent-metrics-auth", "ClusterRoleBinding /pgstorage-metrics-auth",
+			"PrometheusRule pgstorage-system/pgstorage-agent",
+			"Service pgstorage-system/pgstorage-agent-metrics", "Service pgstorage-system/pgstorage-metrics",
+			"ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager",
 		}},
-		{"metrics.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-manager"}},
-		{"networkPolicy.enabled=false", []string{"NetworkPolicy pgstorage-system/pgstorage-manager"}},
+		{"metrics.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager"}},
+		{"metrics.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-agent"}},
+		{"networkPolicy.enabled=false", []string{"NetworkPolicy pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-manager"}},
+		{"agent.admissionPolicy=false", []string{"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent"}},
+		{"agent.enabled=false,metrics.prometheusRule.enabled=false", []string{
+			"ClusterRole /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent-metrics-auth",
+			"DaemonSet pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-agent",
+			"PrometheusRule pgstorage-system/pgstorage-agent", "Service pgstorage-system/pgstorage-agent-metrics",
+			"ServiceAccount pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-agent",
+			"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent",
+		}},
 		{"leaderElection.enabled=false", []string{
 			"Role pgstorage-system/pgstorage-leader-election", "RoleBinding pgstorage-system/pgstorage-leader-election",
 		}},
@@ -115,7 +126,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 		}},
 	} {
 		t.Run(test.set, func(t *testing.T) {
-			some := installed(t, append(slices.Clone(whole), "--set", test.set)...)
+			some := installed(t, append(slices.Clone(everything), "--set", test.set)...)
 			gone := slices.DeleteFunc(all.keys(), func(key string) bool { return some[key] != nil })
 			if !slices.Equal(gone, test.gone) {
 				t.Errorf("gone: %q\nwant: %q", gone, test.gone)
@@ -148,7 +159,7 @@ func TestAggregationCanBeSwitchedOff(t *testing.T) {
 }
 
 func TestNamespaceFollowsTheRelease(t *testing.T) {
-	out, err := helmTemplate(t, "--namespace", "elsewhere")
+	out, err := helmTemplate(t, append(slices.Clone(everything), "--namespace", "elsewhere")...)
 	if err != nil {
 		t.Fatal(err)
 	}

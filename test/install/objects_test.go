@@ -59,6 +59,9 @@ func installed(t *testing.T, args ...string) objects {
 	return parse(t, out)
 }
 
+// everything are the values of an installation with all that can be installed.
+var everything = []string{"--set", "agent.enabled=true,networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true"}
+
 func readFile(t *testing.T, path ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))

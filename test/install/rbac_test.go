@@ -9,7 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// right is one row of what the manager may do. A verb is added here with its
+// right is one row of what the manager or the agent may do. A verb is added here with its
 // reason before it is added to a marker.
 type right struct {
 	group     string
@@ -51,6 +51,13 @@ var managerRights = []right{
 	},
 }
 
+var agentRights = []right{
+	{"pgstorage.dev", "pgnodestorages", "", watched, "reconciled; the cache holds those of the agent's own node, which RBAC cannot tell apart"},
+	{"pgstorage.dev", "pgnodestorages", "", "patch", "its finalizer; the admission policy keeps other nodes' objects and every spec"},
+	{"pgstorage.dev", "pgnodestorages/status", "", "patch", "what was read back; the admission policy keeps other nodes' objects"},
+	{"events.k8s.io", "events", "", "create patch", "tells of what it made and repaired"},
+}
+
 // flat is every single right: "group/resource[name] verb".
 func flat(rules []rbacv1.PolicyRule) map[string]bool {
 	all := map[string]bool{}
@@ -79,24 +86,59 @@ func (r right) rule() rbacv1.PolicyRule {
 	}
 }
 
-func TestManagerHasTheRightsItUses(t *testing.T) {
-	var rules []rbacv1.PolicyRule
-	for _, r := range managerRights {
-		if r.reason == "" {
-			t.Errorf("%s %s: no reason", r.resources, r.verbs)
-		}
-		rules = append(rules, r.rule())
+func TestTheyHaveTheRightsTheyUse(t *testing.T) {
+	for _, test := range []struct {
+		name, file string
+		rights     []right
+	}{
+		{"pgstorage-manager", "config/rbac/role.yaml", managerRights},
+		{"pgstorage-agent", "config/agent/role.yaml", agentRights},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var rules []rbacv1.PolicyRule
+			for _, r := range test.rights {
+				if r.reason == "" {
+					t.Errorf("%s %s: no reason", r.resources, r.verbs)
+				}
+				rules = append(rules, r.rule())
+			}
+			want := flat(rules)
+			got := flat(into[rbacv1.ClusterRole](t, parse(t, readFile(t, test.file))["ClusterRole /"+test.name]).Rules)
+			for _, name := range slices.Sorted(maps.Keys(got)) {
+				if !want[name] {
+					t.Errorf("%s grants %s, which this test gives no reason for", test.file, name)
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(want)) {
+				if !got[name] {
+					t.Errorf("%s lacks %s", test.file, name)
+				}
+			}
+		})
 	}
-	want := flat(rules)
-	got := flat(into[rbacv1.ClusterRole](t, parse(t, readFile(t, "config/rbac/role.yaml"))["ClusterRole /pgstorage-manager"]).Rules)
-	for _, name := range slices.Sorted(maps.Keys(got)) {
-		if !want[name] {
-			t.Errorf("config/rbac/role.yaml grants %s, which this test gives no reason for", name)
+}
+
+// The agent, which runs on every node, has less than this beside what no role has.
+var forbiddenToTheAgent = map[string]string{
+	"/secrets":        "it needs none",
+	"/configmaps":     "it needs none",
+	"/pods":           "it needs none",
+	"/nodes":          "its own name comes with its pod",
+	"/persistentvol":  "volumes belong to their driver",
+	"/storageclasses": "the manager's",
+	"] delete":        "it deletes nothing",
+	"] update":        "it patches",
+}
+
+func TestAgentHasNoForbiddenRights(t *testing.T) {
+	for name := range flat(into[rbacv1.ClusterRole](t, installed(t, everything...)["ClusterRole /pgstorage-agent"]).Rules) {
+		for part, reason := range forbiddenToTheAgent {
+			if strings.Contains(name, part) {
+				t.Errorf("the agent has %s: %s", name, reason)
+			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if !got[name] {
-			t.Errorf("config/rbac/role.yaml lacks %s", name)
+		if strings.HasPrefix(name, "pgstorage.dev/pgnodestorages[] create") {
+			t.Errorf("the agent has %s: the manager makes them", name)
 		}
 	}
 }
@@ -133,7 +175,7 @@ var forbidden = map[string]string{
 
 func TestNoRoleHasForbiddenRights(t *testing.T) {
 	checked := 0
-	for key, object := range installed(t) {
+	for key, object := range installed(t, everything...) {
 		var rules []rbacv1.PolicyRule
 		switch object.GetKind() {
 		case "ClusterRole":
@@ -157,9 +199,9 @@ func TestNoRoleHasForbiddenRights(t *testing.T) {
 	}
 }
 
-// Every binding is of the manager to a role of this installation.
+// Every binding is of a ServiceAccount to a role, both of this installation.
 func TestBindings(t *testing.T) {
-	all := installed(t)
+	all := installed(t, everything...)
 	for key, object := range all {
 		var ref rbacv1.RoleRef
 		var subjects []rbacv1.Subject

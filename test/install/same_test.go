@@ -54,6 +54,8 @@ func TestChartAndKustomizationAreTheSameObjects(t *testing.T) {
 			dir:    "testdata/optional",
 			values: []string{"--set", "metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true"},
 		},
+		{name: "with the agent", dir: "testdata/agent", values: []string{"--set", "agent.enabled=true"}},
+		{name: "everything", dir: "testdata/agent-optional", values: everything},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			fromChart := normalise(installed(t, test.values...))
@@ -81,7 +83,7 @@ func keysAsMap(all objects) map[string]any {
 }
 
 func TestEveryObjectIsNamedAndLabelled(t *testing.T) {
-	for key, object := range installed(t) {
+	for key, object := range installed(t, everything...) {
 		if object.GetKind() != "CustomResourceDefinition" && !strings.HasPrefix(object.GetName(), "pgstorage-") {
 			t.Errorf("%s: the name does not begin with pgstorage-", key)
 		}
@@ -91,16 +93,19 @@ func TestEveryObjectIsNamedAndLabelled(t *testing.T) {
 	}
 }
 
-// The chart holds copies of generated files: they must be the newest.
+// The chart holds copies of files: they must be the newest.
 func TestCopiesInTheChartAreCurrent(t *testing.T) {
 	for copied, origin := range map[string]string{
+		"alerts.yaml":                                     "config/agent/prometheus/alerts.yaml",
 		"files/manager-role.yaml":                         "config/rbac/role.yaml",
+		"files/agent-role.yaml":                           "config/agent/role.yaml",
+		"files/crds/pgstorage.dev_pgnodestorages.yaml":    "config/crd/bases/pgstorage.dev_pgnodestorages.yaml",
 		"files/crds/pgstorage.dev_pgstorageprofiles.yaml": "config/crd/bases/pgstorage.dev_pgstorageprofiles.yaml",
 		"files/crds/pgstorage.dev_pgstorageclusters.yaml": "config/crd/bases/pgstorage.dev_pgstorageclusters.yaml",
 		"files/crds/pgstorage.dev_pgbenchmarks.yaml":      "config/crd/bases/pgstorage.dev_pgbenchmarks.yaml",
 	} {
 		if readFile(t, "charts/pgstorage", copied) != readFile(t, origin) {
-			t.Errorf("charts/pgstorage/%s differs from %s: run make generate", copied, origin)
+			t.Errorf("charts/pgstorage/%s differs from %s: run make generate, or copy it", copied, origin)
 		}
 	}
 }

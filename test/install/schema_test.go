@@ -32,6 +32,18 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 		{"crds.keep", `"true"`, "keep"},
 		{"extraArgs", `["-v"]`, "extraArgs"},
 		{"podAnnotations.a", `1`, "podAnnotations"},
+		{"metrics.prometheusRule.labels.release", `1`, "labels"},
+		{"agent.enabled", `"yes"`, "enabled"},
+		{"agent.replicas", `1`, "replicas"},
+		{"agent.resync", `30`, "resync"},
+		{"agent.resync", `"30"`, "resync"},
+		{"agent.commandTimeout", `"1 m"`, "commandTimeout"},
+		{"agent.dryRun", `"true"`, "dryRun"},
+		{"agent.admissionPolicy", `"Audit"`, "admissionPolicy"},
+		{"agent.logLevel", `"verbose"`, "logLevel"},
+		{"agent.resources.limits.memory", `"128 MB"`, "memory"},
+		{"agent.nodeSelector.zone", `true`, "nodeSelector"},
+		{"agent.extraArgs", `["-v"]`, "extraArgs"},
 	} {
 		t.Run(test.path+"="+test.json, func(t *testing.T) {
 			_, err := helmTemplate(t, "--set-json", test.path+"="+test.json)
@@ -47,8 +59,10 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 
 func TestChartRefusesContradictions(t *testing.T) {
 	for set, want := range map[string]string{
-		"replicas=2,leaderElection.enabled=false":                   "replicas above 1 need leaderElection.enabled",
-		"metrics.enabled=false,metrics.serviceMonitor.enabled=true": "metrics.serviceMonitor.enabled needs metrics.enabled",
+		"replicas=2,leaderElection.enabled=false":                                      "replicas above 1 need leaderElection.enabled",
+		"metrics.enabled=false,metrics.serviceMonitor.enabled=true":                    "metrics.serviceMonitor.enabled needs metrics.enabled",
+		"metrics.prometheusRule.enabled=true":                                          "metrics.prometheusRule.enabled needs agent.enabled",
+		"agent.enabled=true,metrics.prometheusRule.enabled=true,metrics.enabled=false": "metrics.prometheusRule.enabled needs agent.enabled and metrics.enabled",
 	} {
 		if _, err := helmTemplate(t, "--set", set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", set, want, err)

@@ -5,6 +5,11 @@ app.kubernetes.io/name: pgstorage
 app.kubernetes.io/component: manager
 {{- end }}
 
+{{- define "pgstorage.agentSelectorLabels" -}}
+app.kubernetes.io/name: pgstorage
+app.kubernetes.io/component: agent
+{{- end }}
+
 {{- define "pgstorage.labels" -}}
 app.kubernetes.io/name: pgstorage
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -1,0 +1,272 @@
+package install_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+func daemonSet(t *testing.T, args ...string) appsv1.DaemonSet {
+	t.Helper()
+	all := installed(t, append([]string{"--set", "agent.enabled=true"}, args...)...)
+	return into[appsv1.DaemonSet](t, all["DaemonSet "+namespace+"/pgstorage-agent"])
+}
+
+// The agent is privileged, so it is there only for those who ask.
+func TestNoAgentUnasked(t *testing.T) {
+	for key := range installed(t) {
+		if strings.Contains(key, "agent") {
+			t.Errorf("%s is installed by default", key)
+		}
+	}
+}
+
+// Exactly what is said in docs/install.md, and nothing more: whole structures are
+// compared, so that a field that is added is noticed.
+func TestAgentHasOfTheNodeWhatIsSaid(t *testing.T) {
+	pod := daemonSet(t).Spec.Template.Spec
+	root, yes, directory, fromHost := int64(0), true, corev1.HostPathDirectory, corev1.MountPropagationHostToContainer
+	agent := pod.Containers[0]
+	check(t, map[string]bool{
+		"one container":      len(pod.Containers) == 1 && len(pod.InitContainers) == 0 && len(pod.EphemeralContainers) == 0,
+		"no host namespaces": !pod.HostNetwork && !pod.HostPID && !pod.HostIPC,
+		"no pod security":    pod.SecurityContext == nil,
+		"its own identity":   pod.ServiceAccountName == "pgstorage-agent" && is(pod.AutomountServiceAccountToken, true),
+		"no host ports":      !slices.ContainsFunc(agent.Ports, func(p corev1.ContainerPort) bool { return p.HostPort != 0 }),
+		"no devices":         len(agent.VolumeDevices) == 0,
+		"no other variables": len(agent.Env) == 1 && len(agent.EnvFrom) == 0,
+	})
+	for _, pair := range [][2]any{
+		{agent.SecurityContext, &corev1.SecurityContext{Privileged: &yes, RunAsUser: &root, RunAsGroup: &root, ReadOnlyRootFilesystem: &yes}},
+		{pod.Volumes, []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/", Type: &directory}}}}},
+		{agent.VolumeMounts, []corev1.VolumeMount{{Name: "host", MountPath: "/host", MountPropagation: &fromHost}}},
+	} {
+		if !equality.Semantic.DeepEqual(pair[0], pair[1]) {
+			t.Errorf("%+v\nwant %+v", pair[0], pair[1])
+		}
+	}
+}
+
+// Nothing but the agent is privileged or sees the node.
+func TestOnlyTheAgentIsPrivileged(t *testing.T) {
+	all := installed(t, everything...)
+	for key, object := range all {
+		switch object.GetKind() {
+		case "Deployment":
+			pod := into[appsv1.Deployment](t, object).Spec.Template.Spec
+			checkPod(t, pod)
+			checkContainer(t, pod.Containers[0])
+		case "DaemonSet":
+			if key != "DaemonSet "+namespace+"/pgstorage-agent" {
+				t.Errorf("%s: another DaemonSet", key)
+			}
+		case "StatefulSet", "Job", "CronJob", "Pod":
+			t.Errorf("%s is not known to this test", key)
+		}
+	}
+}
+
+func TestAgentPod(t *testing.T) {
+	set := daemonSet(t)
+	pod := set.Spec.Template.Spec
+	agent := pod.Containers[0]
+	ports := map[string]int32{}
+	for _, port := range agent.Ports {
+		ports[port.Name] = port.ContainerPort
+	}
+	env := agent.Env[0]
+	update := set.Spec.UpdateStrategy
+	check(t, map[string]bool{
+		"command":      slices.Equal(agent.Command, []string{"/agent"}),
+		"node name":    env.Name == "NODE_NAME" && env.ValueFrom.FieldRef.FieldPath == "spec.nodeName",
+		"liveness":     agent.LivenessProbe.HTTPGet.Path == "/healthz" && ports[agent.LivenessProbe.HTTPGet.Port.StrVal] == 8081,
+		"readiness":    agent.ReadinessProbe.HTTPGet.Path == "/readyz" && ports[agent.ReadinessProbe.HTTPGet.Port.StrVal] == 8081,
+		"metrics port": ports["metrics"] == 8443,
+		"ends in 60 s": is(pod.TerminationGracePeriodSeconds, 60),
+		"node by node": update.Type == appsv1.RollingUpdateDaemonSetStrategyType && is(update.RollingUpdate.MaxUnavailable, intstr.FromInt32(1)),
+		"priority":     pod.PriorityClassName == "system-node-critical",
+		"requests":     agent.Resources.Requests.Cpu().String() == "10m" && agent.Resources.Requests.Memory().String() == "32Mi",
+		"memory limit": agent.Resources.Limits.Memory().String() == "128Mi",
+		"Linux":        pod.NodeSelector["kubernetes.io/os"] == "linux",
+	})
+}
+
+func TestValuesReachTheAgent(t *testing.T) {
+	for set, arg := range map[string]string{
+		"agent.resync=2m":                 "--resync=2m",
+		"agent.commandTimeout=1m30s":      "--command-timeout=1m30s",
+		"agent.dryRun=true":               "--dry-run=true",
+		"agent.logLevel=debug":            "--zap-log-level=debug",
+		"logLevel=error":                  "--zap-log-level=error",
+		"logLevel=error,agent.logLevel=2": "--zap-log-level=2",
+		"metrics.enabled=false":           "--metrics-bind-address=0",
+		"agent.extraArgs={--zap-devel}":   "--zap-devel",
+	} {
+		if args := daemonSet(t, "--set", set).Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, arg) {
+			t.Errorf("%s: no argument %s in %q", set, arg, args)
+		}
+	}
+	pod := daemonSet(t,
+		"--set-json", `agent.tolerations=[{"operator":"Exists"}]`,
+		"--set-json", `imagePullSecrets=[{"name":"registry"}]`,
+		"--set", "agent.nodeSelector.zone=a,agent.priorityClassName=,agent.podAnnotations.example=yes,agent.resources.limits.memory=1Gi,image.tag=v9,image.pullPolicy=Always",
+	).Spec.Template
+	agent := pod.Spec.Containers[0]
+	check(t, map[string]bool{
+		"tolerations":       len(pod.Spec.Tolerations) == 1,
+		"imagePullSecrets":  len(pod.Spec.ImagePullSecrets) == 1,
+		"nodeSelector":      pod.Spec.NodeSelector["zone"] == "a",
+		"priorityClassName": pod.Spec.PriorityClassName == "",
+		"podAnnotations":    pod.Annotations["example"] == "yes",
+		"resources":         agent.Resources.Limits.Memory().String() == "1Gi",
+		"image":             agent.Image == "ghcr.io/pgstorage/pgstorage:v9" && agent.ImagePullPolicy == corev1.PullAlways,
+	})
+}
+
+// The arguments of the DaemonSet are flags that the agent has.
+func TestArgumentsAreFlagsOfTheAgent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the agent")
+	}
+	args := daemonSet(t).Spec.Template.Spec.Containers[0].Args
+	out, err := goRun(t, append([]string{"./cmd/agent", "--version"}, args...)...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// The image holds what the pods run.
+func TestTheImageHoldsThePrograms(t *testing.T) {
+	dockerfile := readFile(t, "Dockerfile")
+	for _, program := range []string{"manager", "agent", "bench"} {
+		if !regexp.MustCompile(`(?m)^COPY --from=build .*/out/`+program+`\b`).MatchString(dockerfile) || !strings.Contains(dockerfile, "./cmd/"+program) {
+			t.Errorf("the Dockerfile does not build and copy %s", program)
+		}
+	}
+}
+
+// The namespace of the kustomization lets the agent run only where it is asked for.
+func TestPodSecurityOfTheNamespace(t *testing.T) {
+	for dir, want := range map[string]string{
+		root + "/config/default":  "restricted",
+		"testdata/optional":       "restricted",
+		"testdata/agent":          "privileged",
+		"testdata/agent-optional": "privileged",
+	} {
+		labels := parse(t, kustomize(t, dir))["Namespace /"+namespace].GetLabels()
+		for _, mode := range []string{"enforce", "warn"} {
+			if got := labels["pod-security.kubernetes.io/"+mode]; got != want {
+				t.Errorf("%s: %s %q, want %q", dir, mode, got, want)
+			}
+		}
+	}
+}
+
+// The policy refuses, and names the ServiceAccount and finalizer that are in use.
+// That it does what it says, test/integration proves on a real API server.
+func TestAdmissionPolicy(t *testing.T) {
+	all := installed(t, append(slices.Clone(everything), "--namespace", "elsewhere")...)
+	policy := into[admissionregistrationv1.ValidatingAdmissionPolicy](t, all["ValidatingAdmissionPolicy /pgstorage-agent"])
+	binding := into[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, all["ValidatingAdmissionPolicyBinding /pgstorage-agent"])
+	conditions, rules := policy.Spec.MatchConditions, policy.Spec.Validations
+	check(t, map[string]bool{
+		"fails closed":            is(policy.Spec.FailurePolicy, admissionregistrationv1.Fail),
+		"denies":                  slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}),
+		"is bound":                binding.Spec.PolicyName == policy.Name && binding.Spec.MatchResources == nil,
+		"one condition":           len(conditions) == 1,
+		"follows the release":     conditions[0].Expression == "request.userInfo.username == 'system:serviceaccount:elsewhere:pgstorage-agent'",
+		"knows the finalizer":     strings.Contains(rules[len(rules)-1].Expression, "'"+naming.NodeStorageFinalizer+"'"),
+		"has a word for each":     !slices.ContainsFunc(rules, func(v admissionregistrationv1.Validation) bool { return v.Message == "" }),
+		"says that it is refused": !slices.ContainsFunc(rules, func(v admissionregistrationv1.Validation) bool { return v.Reason == nil || *v.Reason != "Forbidden" }),
+	})
+}
+
+// The alerts ask for metrics and reasons that the code has, and each has its page.
+func TestAlerts(t *testing.T) {
+	const pages = "https://github.com/pgstorage/pgstorage/blob/main/"
+	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go")
+	reasons := readFile(t, "api/v1alpha1/conditions.go")
+	alerts := into[monitoringv1.PrometheusRule](t, installed(t, everything...)["PrometheusRule "+namespace+"/pgstorage-agent"])
+	index := readFile(t, "docs/runbooks/README.md")
+	for _, group := range alerts.Spec.Groups {
+		for _, rule := range group.Rules {
+			t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
+				page := fmt.Sprintf("docs/runbooks/%s.md", rule.Alert)
+				_, missing := os.Stat(path.Join(root, page))
+				check(t, map[string]bool{
+					"a severity":  slices.Contains([]string{"warning", "critical"}, rule.Labels["severity"]),
+					"a summary":   rule.Annotations["summary"] != "",
+					"a page":      rule.Annotations["runbook_url"] == pages+page && missing == nil,
+					"in the list": strings.Contains(index, "("+rule.Alert+".md)"),
+					"a duration":  rule.For != nil,
+				})
+				expr := rule.Expr.String()
+				for _, name := range regexp.MustCompile(`\bpgstorage_(\w+)`).FindAllStringSubmatch(expr, -1) {
+					if !strings.Contains(source, `"`+name[1]+`"`) && !strings.Contains(source, `"`+name[0]+`"`) {
+						t.Errorf("no metric %s", name[0])
+					}
+				}
+				for _, of := range regexp.MustCompile(`(?:reason|condition)!?=~?"([^"]+)"`).FindAllStringSubmatch(expr, -1) {
+					for reason := range strings.SplitSeq(of[1], "|") {
+						if !strings.Contains(reasons, `"`+reason+`"`) {
+							t.Errorf("no reason or condition %s", reason)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// Who installs the agent is told what its namespace needs.
+func TestNotesTellOfTheAgent(t *testing.T) {
+	for set, want := range map[string]string{
+		"agent.enabled=false":                            "need the agent on the nodes: agent.enabled=true",
+		"agent.enabled=true":                             "kubectl label namespace pgstorage-system --overwrite",
+		"agent.enabled=true,agent.dryRun=true":           "they only print what they would run",
+		"agent.enabled=true,agent.admissionPolicy=false": "CAUTION: agent.admissionPolicy=false",
+	} {
+		notes := renderNotes(t, set)
+		if !strings.Contains(notes, want) {
+			t.Errorf("%s: no %q in:\n%s", set, want, notes)
+		}
+	}
+}
+
+// renderNotes has a copy of the chart render its notes into a ConfigMap, because
+// helm shows notes only of what it installs.
+func renderNotes(t *testing.T, set string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(chart)); err != nil {
+		t.Fatal(err)
+	}
+	template := `{{ define "notes" }}` + readFile(t, "charts/pgstorage/templates/NOTES.txt") + `{{ end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: notes}
+data: {notes: {{ include "notes" . | toJson }}}
+`
+	if err := os.WriteFile(path.Join(dir, "templates", "notes.yaml"), []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, err := tool(t, "HELM", "helm", "template", "pgstorage", dir, "--namespace", namespace,
+		"--kube-version", kubeVersion, "--show-only", "templates/notes.yaml", "--set", set)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	return into[corev1.ConfigMap](t, parse(t, out)["ConfigMap /notes"]).Data["notes"]
+}
