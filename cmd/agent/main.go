@@ -83,6 +83,8 @@ func run(ctx context.Context, s settings) error {
 		NewClient:              apply.NewClient,
 		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		HealthProbeBindAddress: s.probe,
+		// A change that runs is let end: making a pool takes ten times a command's time.
+		GracefulShutdownTimeout: new(host.SlowFactor * s.timeout),
 	})
 	if err != nil {
 		return fmt.Errorf("manager: %w", err)

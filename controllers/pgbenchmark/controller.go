@@ -163,7 +163,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 	have := *b.Status.DeepCopy()
 	// The runner owns run: it is neither compared nor claimed.
 	have.Run = nil
-	if _, err := status.Apply(ctx, r.Client, b, gvk, have, want); err != nil {
+	if _, err := status.Apply(ctx, r.Client, naming.FieldOwner, b, gvk, have, want); err != nil {
 		return err
 	}
 	if want.Phase != have.Phase {

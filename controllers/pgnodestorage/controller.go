@@ -46,7 +46,8 @@ type Reconciler struct {
 	Resync time.Duration
 	Clock  clock.PassiveClock
 	Events events.EventRecorder
-	// Observe gets what each pass has read, for metrics.
+	// Observe gets what each pass has read, for metrics; of one that could not read,
+	// the conditions that say so.
 	Observe func(s *v1alpha1.PgNodeStorage, r node.Result)
 	// Forget is told of a PgNodeStorage that is gone.
 	Forget func(name string)
@@ -79,9 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 		// What was read last stays, with a condition that says that it is old.
 		result.Status = *s.Status.DeepCopy()
 		result.Status.ObservedGeneration = s.Generation
-	} else {
-		r.Observe(s, result)
 	}
+	r.Observe(s, result)
 	if err := r.report(ctx, s, result); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -104,7 +104,7 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, resu
 	want := result.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(r.Clock.Now()), result.Outcomes)
 	before := s.Status
-	if _, err := status.Apply(ctx, r.Client, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), before, want); err != nil {
+	if _, err := status.Apply(ctx, r.Client, naming.AgentFieldOwner, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), before, want); err != nil {
 		return err
 	}
 	r.tell(s, result)

@@ -157,7 +157,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass, applyErr error) (recon
 	want := p.built.Status(p.cr, p.facts)
 	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()), outcomes)
 	before := p.cr.DeepCopy()
-	_, err := status.Apply(ctx, r.Client, p.cr, gvk, p.cr.Status, want)
+	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want)
 	if err != nil {
 		return reconcile.Result{}, errors.Join(applyErr, err)
 	}

@@ -79,6 +79,6 @@ func (r *Reconciler) waiting(ctx context.Context, p *pass, reason, message strin
 	want.ObservedGeneration = p.cr.Generation
 	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()),
 		[]state.Outcome{state.WaitFor(v1alpha1.ConditionDatabaseReady, reason, message)})
-	_, err := status.Apply(ctx, r.Client, p.cr, gvk, p.cr.Status, want)
+	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want)
 	return err
 }

@@ -148,6 +148,6 @@ func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built
 	if work.kind != nil {
 		want.StorageClasses = observe.ObservedClasses(work.kind.Classes(p), work.facts.Classes)
 	}
-	_, err := status.Apply(ctx, r.Client, p, v1alpha1.GroupVersion.WithKind("PgStorageProfile"), p.Status, want)
+	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p, v1alpha1.GroupVersion.WithKind("PgStorageProfile"), p.Status, want)
 	return err
 }

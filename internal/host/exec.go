@@ -25,13 +25,14 @@ const (
 	// stuckDelay: after a kill, how long the kernel may need to end the command.
 	stuckDelay = 10 * time.Second
 
-	// slowFactor times the time-out is for commands that wait for many devices.
-	slowFactor = 10
+	// SlowFactor times the time-out is for commands that wait for many devices.
+	SlowFactor = 10
 )
 
 // environment of every child. UTC because a child reads the node's zone, and whoever
-// parses the times that it prints has another.
-var environment = []string{"LC_ALL=C", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TZ=UTC0"}
+// parses the times that it prints has another. udevadm does nothing in what it takes
+// for a chroot, unless told.
+var environment = []string{"LC_ALL=C", "SYSTEMD_IGNORE_CHROOT=1", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TZ=UTC0"}
 
 // slow commands, of which a kill would leave work half done.
 var slow = []string{"zpool create", "zpool import"}
@@ -48,7 +49,8 @@ type Exec struct {
 	// userland of ZFS is that of the node's kernel module. Empty: no confinement.
 	Root string
 	// Timeout of each command; 0 is DefaultTimeout. Ten times as much for creating and
-	// importing pools. The whole process group is killed when it passes.
+	// importing pools. The whole process group is killed when it passes, or when the
+	// caller's context ends a read; a change is ended by its time-out alone.
 	Timeout time.Duration
 	// MaxOutput in bytes of stdout, and of stderr; 0 is DefaultMaxOutput.
 	MaxOutput int
@@ -86,6 +88,10 @@ func (e *Exec) run(ctx context.Context, change bool, program string, args []stri
 	if err != nil {
 		return fail(err)
 	}
+	if change {
+		// Whoever ends the agent does not end a change half way; its time-out does.
+		ctx = context.WithoutCancel(ctx)
+	}
 	timeout := e.timeout(program, args)
 	ctx, cancelTimeout := context.WithTimeoutCause(ctx, timeout,
 		fmt.Errorf("no end within %s: %w", timeout, context.DeadlineExceeded))
@@ -111,7 +117,7 @@ func (e *Exec) run(ctx context.Context, change bool, program string, args []stri
 func (e *Exec) timeout(program string, args []string) time.Duration {
 	timeout := orDefault(e.Timeout, DefaultTimeout)
 	if command, _ := split(program, args); slices.Contains(slow, command) {
-		return slowFactor * timeout
+		return SlowFactor * timeout
 	}
 	return timeout
 }

@@ -183,6 +183,19 @@ func TestCancelledByTheCaller(t *testing.T) {
 	}
 }
 
+// Ending the agent must not leave a pool half made.
+func TestChangesOutliveTheirCaller(t *testing.T) {
+	e := fake(t, "zpool", "echo made")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if out, err := e.Change(ctx, "zpool", "create", "tank", "/dev/disk/by-id/x"); err != nil || string(out.Stdout) != "made\n" {
+		t.Errorf("%q, %v", out.Stdout, err)
+	}
+	if _, err := e.Run(ctx, "zpool", "version"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a read: %v", err)
+	}
+}
+
 func TestTooMuchOutput(t *testing.T) {
 	for _, to := range []string{"1", "2"} {
 		e := fake(t, "zpool", "yes >&"+to)

@@ -90,7 +90,21 @@ func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, err
 		nodestorage.DevicesOutcome(s, seen),
 		nodestorage.CapacityOutcome(s, seen, n.Clock.Now(), fullAt),
 	}
+	if n.DryRun != nil {
+		r.onlyPrinted()
+	}
 	return r, nil
+}
+
+// onlyPrinted makes the result that of a dry run: nothing was changed, and no outcome
+// says so.
+func (r *Result) onlyPrinted() {
+	r.Changed, r.Drift = false, nil
+	for i := range r.Outcomes {
+		if r.Outcomes[i].Kind == state.Wait {
+			r.Outcomes[i].Message += " (dry run: the agent's log says what it would do, and nothing is done)"
+		}
+	}
 }
 
 // act makes the change that is due, if any.

@@ -470,3 +470,30 @@ func TestNew(t *testing.T) {
 		}
 	}
 }
+
+// A dry run prints and changes nothing, says so in each condition that waits for a
+// change, and is not due again at once.
+func TestDryRun(t *testing.T) {
+	f := newFake(t, func(f *fake) { f.write("sys/module/zfs/parameters/zfs_arc_max", fmt.Sprint(4*gib)) },
+		put(answer{begin: "zfs get", stdout: replaced(zfsGet, "\tlz4\t", "\tzstd\t")}))
+	var printed []string
+	report := func(argv []string) { printed = append(printed, strings.Join(argv, " ")) }
+	n := f.node()
+	n.ZFS.Runner = host.DryRun(f, report)
+	n.DryRun = report
+	r, err := n.Pass(t.Context(), storage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "condition", line(r.Outcomes[1]), "PropertiesApplied wait Progressing: properties are being set (dry run: the agent's log says what it would do, and nothing is done)")
+	if r.Changed || len(r.Drift) > 0 || len(f.changes) > 0 {
+		t.Errorf("changed %t %q, drift %q", r.Changed, f.changes, r.Drift)
+	}
+	after, err := os.ReadFile(filepath.Join(f.root, "sys/module/zfs/parameters/zfs_arc_max"))
+	if err != nil || string(after) != fmt.Sprint(4*gib) {
+		t.Errorf("ARC %q, %v", after, err)
+	}
+	if len(printed) != 2 || !strings.HasPrefix(printed[0], "zfs set") || !strings.HasPrefix(printed[1], "write 8589934592 ") {
+		t.Errorf("printed %q", printed)
+	}
+}

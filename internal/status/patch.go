@@ -9,8 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/pgstorage/pgstorage/internal/naming"
 )
 
 // Writer is what writing a status needs.
@@ -18,9 +16,9 @@ type Writer interface {
 	Status() client.SubResourceWriter
 }
 
-// Apply writes want as the status of obj by server-side apply, unless it equals
-// have. It reports whether it wrote.
-func Apply[T any](ctx context.Context, w Writer, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
+// Apply writes want as the status of obj by server-side apply as owner, unless it
+// equals have. It reports whether it wrote.
+func Apply[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
 	if equality.Semantic.DeepEqual(have, want) {
 		return false, nil
 	}
@@ -39,7 +37,7 @@ func Apply[T any](ctx context.Context, w Writer, obj client.Object, gvk schema.G
 	// The UID makes the write fail, rather than land on a namesake, when the
 	// object was deleted and made again meanwhile.
 	u.SetUID(obj.GetUID())
-	err = w.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(naming.FieldOwner), client.ForceOwnership)
+	err = w.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), owner, client.ForceOwnership)
 	if err != nil {
 		return false, fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(obj), err)
 	}

@@ -90,7 +90,7 @@ func worksOn(t *testing.T, agent client.Client, s *v1alpha1.PgNodeStorage) {
 		t.Errorf("hold: %v", err)
 	}
 	want := v1alpha1.PgNodeStorageStatus{ObservedGeneration: s.Generation, Pool: &v1alpha1.ObservedPool{Name: "tank", Health: "ONLINE"}}
-	if _, err := status.Apply(t.Context(), agent, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), s.Status, want); err != nil {
+	if _, err := status.Apply(t.Context(), agent, naming.AgentFieldOwner, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), s.Status, want); err != nil {
 		t.Errorf("report: %v", err)
 	}
 	if err := agent.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil || s.Status.Pool == nil {
