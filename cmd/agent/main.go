@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/scrape"
 )
 
 // version is set by the linker.
@@ -81,7 +81,7 @@ func run(ctx context.Context, s settings) error {
 		Scheme:                 pgnodestorage.Scheme(),
 		Cache:                  pgnodestorage.CacheOptions(s.nodeName),
 		NewClient:              apply.NewClient,
-		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
+		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: scrape.Filter},
 		HealthProbeBindAddress: s.probe,
 		// A change that runs is let end: making a pool takes ten times a command's time.
 		GracefulShutdownTimeout: new(host.SlowFactor * s.timeout),
