@@ -192,10 +192,18 @@ func devices(from []raw) ([]Device, error) {
 	return all, nil
 }
 
+// transport is virtio where lsblk says so; before 2.39 it said nothing.
+func (r raw) transport() string {
+	if r.Tran == "" && r.Type == "disk" && strings.HasPrefix(string(r.KName), "/dev/vd") {
+		return "virtio"
+	}
+	return string(r.Tran)
+}
+
 func (r raw) device() (Device, error) {
 	d := Device{
 		Kernel: string(r.KName), Type: string(r.Type),
-		Model: string(r.Model), Serial: string(r.Serial), WWN: string(r.WWN), Transport: string(r.Tran),
+		Model: string(r.Model), Serial: string(r.Serial), WWN: string(r.WWN), Transport: r.transport(),
 		Rotational: r.Rota.truth(), ReadOnly: r.RO.truth(), Hotplug: r.Hotplug.truth(),
 		FSType: string(r.FSType), UUID: string(r.UUID), Label: string(r.Label),
 		PartitionType: string(r.PartType), PartitionTable: string(r.PTType), Parent: string(r.PKName),

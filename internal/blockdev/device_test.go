@@ -63,7 +63,7 @@ func TestInventory(t *testing.T) {
 		t.Fatalf("%d, %v", len(all), err)
 	}
 	equal(t, all[1], Device{
-		Path: "/dev/disk/by-id/virtio-root", Kernel: "/dev/vda", Type: "disk", Size: 4294967296, Serial: "root",
+		Path: "/dev/disk/by-id/virtio-root", Kernel: "/dev/vda", Type: "disk", Size: 4294967296, Serial: "root", Transport: "virtio",
 		Rotational: true, LogicalSector: 512, PhysicalSector: 512, FSType: "ext4",
 		UUID: "620bc873-cbf7-4d86-9197-9450c9d0f377", Mountpoints: []string{"/"},
 	})
