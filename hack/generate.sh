@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Regenerates everything that is generated: deep copies, apply configurations,
-# CRDs (also into the chart), the manager's role, and the apply configurations
-# of CloudNativePG, which publishes none.
+# CRDs, the roles of manager and agent, the chart's copies of these and of the
+# alerts, and the apply configurations of CloudNativePG, which publishes none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -29,5 +29,6 @@ if [ -d charts/pgstorage ]; then
 	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/
 	cp config/rbac/role.yaml charts/pgstorage/files/manager-role.yaml
 	cp config/agent/role.yaml charts/pgstorage/files/agent-role.yaml
+	cp config/agent/prometheus/alerts.yaml charts/pgstorage/files/alerts.yaml
 fi
 go mod tidy

@@ -8,8 +8,6 @@
 # as it is. Making one needs root.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-# The newest Debian whose OpenZFS is the one that zfs-localpv's users have.
-VM_DEBIAN=bookworm
 GUEST=$REPO/hack/vm
 ROOT_PACKAGES=(
 	busybox-static ca-certificates iproute2 kmod procps udev util-linux

@@ -120,7 +120,6 @@ const (
 	ReasonDisabled             = "Disabled"
 
 	ReasonNoNodeSelected     = "NoNodeSelected"
-	ReasonNodesNotReady      = "NodesNotReady"
 	ReasonAgentNotSeen       = "AgentNotSeen"
 	ReasonDriverNotInstalled = "DriverNotInstalled"
 	ReasonDriverNotOnNode    = "DriverNotOnNode"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -49,11 +50,14 @@ func compare(major int, instance string, parameters []postgres.Parameter, have m
 		}
 		compared++
 		if got != want {
-			differences = append(differences, fmt.Sprintf("%s has %s = %g, wanted %g (%s)", instance, p.Name, got, want, p.Value))
+			differences = append(differences, fmt.Sprintf("%s has %s = %s, wanted %s (%s)", instance, p.Name, plain(got), plain(want), p.Value))
 		}
 	}
 	return compared, differences
 }
+
+// plain as pg_settings shows it: %g would make 2.097152e+06 of shared_buffers.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func joined(errors map[string]string) string {
 	if len(errors) == 0 {

@@ -95,7 +95,7 @@ func TestAgentPod(t *testing.T) {
 		"liveness":     agent.LivenessProbe.HTTPGet.Path == "/healthz" && ports[agent.LivenessProbe.HTTPGet.Port.StrVal] == 8081,
 		"readiness":    agent.ReadinessProbe.HTTPGet.Path == "/readyz" && ports[agent.ReadinessProbe.HTTPGet.Port.StrVal] == 8081,
 		"metrics port": ports["metrics"] == 8443,
-		"ends in 60 s": is(pod.TerminationGracePeriodSeconds, 60),
+		"slow changes": is(pod.TerminationGracePeriodSeconds, 330),
 		"node by node": update.Type == appsv1.RollingUpdateDaemonSetStrategyType && is(update.RollingUpdate.MaxUnavailable, intstr.FromInt32(1)),
 		"priority":     pod.PriorityClassName == "system-node-critical",
 		"requests":     agent.Resources.Requests.Cpu().String() == "10m" && agent.Resources.Requests.Memory().String() == "32Mi",

@@ -96,7 +96,7 @@ func TestEveryObjectIsNamedAndLabelled(t *testing.T) {
 // The chart holds copies of files: they must be the newest.
 func TestCopiesInTheChartAreCurrent(t *testing.T) {
 	for copied, origin := range map[string]string{
-		"alerts.yaml":                                     "config/agent/prometheus/alerts.yaml",
+		"files/alerts.yaml":                               "config/agent/prometheus/alerts.yaml",
 		"files/manager-role.yaml":                         "config/rbac/role.yaml",
 		"files/agent-role.yaml":                           "config/agent/role.yaml",
 		"files/crds/pgstorage.dev_pgnodestorages.yaml":    "config/crd/bases/pgstorage.dev_pgnodestorages.yaml",
@@ -105,7 +105,7 @@ func TestCopiesInTheChartAreCurrent(t *testing.T) {
 		"files/crds/pgstorage.dev_pgbenchmarks.yaml":      "config/crd/bases/pgstorage.dev_pgbenchmarks.yaml",
 	} {
 		if readFile(t, "charts/pgstorage", copied) != readFile(t, origin) {
-			t.Errorf("charts/pgstorage/%s differs from %s: run make generate, or copy it", copied, origin)
+			t.Errorf("charts/pgstorage/%s differs from %s: run make generate", copied, origin)
 		}
 	}
 }

@@ -1,0 +1,242 @@
+package install_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// repository is where links of alerts lead to.
+const repository = "https://github.com/pgstorage/pgstorage/blob/main/"
+
+// page is what others can link to, and what it links to itself.
+type page struct {
+	links   []string
+	anchors map[string]bool
+}
+
+// read a page as GitHub does, with tables.
+func read(t *testing.T, name string) page {
+	t.Helper()
+	source := []byte(readFile(t, name))
+	p := page{anchors: map[string]bool{}}
+	err := ast.Walk(goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			p.links = append(p.links, string(n.Destination))
+		case *ast.Image:
+			p.links = append(p.links, string(n.Destination))
+		case *ast.Heading:
+			p.anchors[anchor(plain(n, source))] = true
+		}
+		return ast.WalkContinue, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return p
+}
+
+// plain text of a node.
+func plain(n ast.Node, source []byte) string {
+	if leaf, ok := n.(*ast.Text); ok {
+		return string(leaf.Value(source))
+	}
+	var b strings.Builder
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		b.WriteString(plain(child, source))
+	}
+	return b.String()
+}
+
+// anchor that GitHub gives a heading. A second heading of the same text, which gets a
+// number, is not linked to here.
+func anchor(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
+
+// pages that people read.
+func pages(t *testing.T) map[string]page {
+	t.Helper()
+	names := []string{"README.md", "CONTRIBUTING.md"}
+	for _, dir := range []string{"docs", "charts/pgstorage"} {
+		err := fs.WalkDir(os.DirFS(root), dir, func(name string, _ fs.DirEntry, err error) error {
+			if path.Ext(name) == ".md" {
+				names = append(names, name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[string]page{}
+	for _, name := range names {
+		all[name] = read(t, name)
+	}
+	return all
+}
+
+// wrong says what is wrong with a link that is within the repository, or nothing.
+func wrong(all map[string]page, from, link string) string {
+	to, err := url.Parse(link)
+	switch {
+	case err != nil:
+		return err.Error()
+	case to.Scheme != "" || to.Host != "":
+		return "" // what is elsewhere is not for a test that runs alone
+	}
+	target := from
+	if to.Path != "" {
+		target = path.Join(path.Dir(from), to.Path)
+	}
+	if strings.HasPrefix(to.Path, "/") || strings.HasPrefix(target, "..") {
+		return "not relative, or outside of the repository"
+	}
+	if _, err := os.Stat(filepath.Join(root, target)); err != nil {
+		return "no such file"
+	}
+	if to.Fragment != "" && !all[target].anchors[to.Fragment] {
+		return "no such heading"
+	}
+	return ""
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	all, followed := pages(t), 0
+	for from, p := range all {
+		for _, link := range p.links {
+			followed++
+			if text := wrong(all, from, link); text != "" {
+				t.Errorf("%s links %s: %s", from, link, text)
+			}
+		}
+	}
+	rules := into[monitoringv1.PrometheusRule](t, parse(t, readFile(t, "config/agent/prometheus/alerts.yaml"))["PrometheusRule "+namespace+"/pgstorage-agent"])
+	for _, group := range rules.Spec.Groups {
+		for _, rule := range group.Rules {
+			followed++
+			link, within := strings.CutPrefix(rule.Annotations["runbook_url"], repository)
+			if text := wrong(all, "README.md", link); !within || text != "" {
+				t.Errorf("alert %s: runbook_url %s: %s", rule.Alert, rule.Annotations["runbook_url"], text)
+			}
+		}
+	}
+	if followed < 100 {
+		t.Errorf("only %d links were found: is the parser right?", followed)
+	}
+}
+
+// What TestLinksLeadSomewhere finds.
+func TestWrongLinks(t *testing.T) {
+	all := pages(t)
+	for link, want := range map[string]string{
+		"docs/install.md":                     "",
+		"docs/install.md#the-namespace":       "",
+		"#two-commands":                       "",
+		"config/samples":                      "",
+		"https://example.com/absent":          "",
+		"docs/absent.md":                      "no such file",
+		"docs/install.md#absent":              "no such heading",
+		"#absent":                             "no such heading",
+		"/docs/install.md":                    "not relative, or outside of the repository",
+		"../main/docs/install.md":             "not relative, or outside of the repository",
+		"docs/spec/pgstoragecluster.md#a%zzb": `parse "docs/spec/pgstoragecluster.md#a%zzb": invalid URL escape "%zz"`,
+	} {
+		if got := wrong(all, "README.md", link); got != want {
+			t.Errorf("%s: %q, want %q", link, got, want)
+		}
+	}
+}
+
+// Each reason that the code has is explained where people look it up, and each runbook
+// can be found: in the list, and from a page or an alert.
+func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
+	all := pages(t)
+	var reference strings.Builder
+	linked := map[string]bool{}
+	for name, p := range all {
+		dir := path.Dir(name)
+		if dir == "docs/spec" {
+			reference.WriteString(readFile(t, name))
+		}
+		for _, link := range p.links {
+			if to, _, _ := strings.Cut(link, "#"); name != "docs/runbooks/README.md" {
+				linked[path.Join(dir, to)] = true
+			}
+		}
+	}
+	for _, constant := range regexp.MustCompile(`(?m)^\tReason\w+\s+= "(\w+)"$`).FindAllStringSubmatch(readFile(t, "api/v1alpha1/conditions.go"), -1) {
+		if !strings.Contains(reference.String(), "`"+constant[1]+"`") {
+			t.Errorf("reason %s is not in docs/spec", constant[1])
+		}
+	}
+	alerts := readFile(t, "config/agent/prometheus/alerts.yaml")
+	for name := range all {
+		file, found := strings.CutPrefix(name, "docs/runbooks/")
+		if !found || file == "README.md" {
+			continue
+		}
+		if !slices.Contains(all["docs/runbooks/README.md"].links, file) {
+			t.Errorf("%s is not in the list of runbooks", name)
+		}
+		if !linked[name] && !strings.Contains(alerts, repository+name+"\n") {
+			t.Errorf("%s is linked from no page and no alert", name)
+		}
+		if title := "# " + strings.TrimSuffix(file, ".md") + "\n"; !strings.HasPrefix(readFile(t, name), title) {
+			t.Errorf("%s does not begin with its name", name)
+		}
+	}
+}
+
+// What needs a person has a runbook, except where a table says all there is to say.
+func TestWhatNeedsAPersonHasARunbook(t *testing.T) {
+	enough := map[string]string{
+		"InvalidSpec": "the message names the field",
+		"Failed":      "of one benchmark: read its log, and make another",
+		"Interrupted": "of one benchmark: make another",
+	}
+	_, person, found := strings.Cut(readFile(t, "api/v1alpha1/conditions.go"), "// Reasons of conditions that need a person.\n")
+	if !found {
+		t.Fatal("conditions.go has no reasons that need a person")
+	}
+	var rows []string
+	for name := range pages(t) {
+		if path.Dir(name) == "docs/spec" {
+			rows = append(rows, strings.Split(readFile(t, name), "\n")...)
+		}
+	}
+	for _, constant := range regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(person, -1) {
+		reason := constant[1]
+		leads := slices.ContainsFunc(rows, func(row string) bool {
+			return strings.HasPrefix(row, "| ") && strings.Contains(row, "| `"+reason+"` |") && strings.Contains(row, "](../runbooks/")
+		})
+		if leads == (enough[reason] != "") {
+			t.Errorf("reason %s: has a runbook: %v, enough without: %q", reason, leads, enough[reason])
+		}
+	}
+}
