@@ -1,0 +1,445 @@
+//go:build guest
+
+package guest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/status"
+)
+
+// moment of an agent's life at which it is killed.
+type moment string
+
+const (
+	neverKilled moment = "never"
+	// Before and after its command number At.
+	killedBefore moment = "before"
+	killedAfter  moment = "after"
+	// Amid the zpool create that it has started and that lives on: once the program
+	// runs, and once the disks have their partitions.
+	killedStarted     moment = "started"
+	killedPartitioned moment = "partitioned"
+)
+
+// crash is what a child is told: an agent that is killed at a moment.
+type crash struct {
+	When moment
+	At   int
+	// Dir has what outlives the agent: its status, as the API server keeps it, and
+	// the commands that it ran.
+	Dir string
+	// Wipe is that of the first disk.
+	Wipe bool
+}
+
+const crashEnv = "PGSTORAGE_CRASH"
+
+func (c crash) file(name string) string { return filepath.Join(c.Dir, name) }
+
+// declared of the pool on disk 0.
+func (c crash) declared() *v1alpha1.PgNodeStorage {
+	s := declared("crashed", madeOf(v1alpha1.VdevStripe, 0))
+	s.Spec.Pool.Create.Vdevs[0].Devices[0].Wipe = &c.Wipe
+	return s
+}
+
+// TestCrashChild is the agent that is killed, in a process of its own. Without what
+// the tests below tell it, it has nothing to do.
+func TestCrashChild(t *testing.T) {
+	text := os.Getenv(crashEnv)
+	if text == "" {
+		return
+	}
+	var c crash
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	n := node.New("", c.runner())
+	s := c.declared()
+	for range 10 {
+		result, err := n.Pass(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.Status.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.Now(), result.Outcomes)
+		s.Status = result.Status
+		if err := c.keep(s.Status); err != nil {
+			t.Fatal(err)
+		}
+		if !result.Changed {
+			return
+		}
+	}
+	t.Fatalf("ten passes did not converge: %+v", s.Status.Conditions)
+}
+
+func (c crash) keep(s v1alpha1.PgNodeStorageStatus) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.file("status"), data, 0o600)
+}
+
+// runner that dies at the moment, and writes down each command ahead of it and the
+// changes that were made.
+func (c crash) runner() host.Runner {
+	count := 0
+	return &host.Hook{
+		Runner: &mortal{Runner: &host.Exec{Timeout: 20 * time.Second}, crash: c, count: &count},
+		Before: func(argv []string) error {
+			count++
+			if err := c.note("commands", argv); err != nil {
+				return err
+			}
+			if c.When == killedBefore && c.At == count {
+				die()
+			}
+			return nil
+		},
+	}
+}
+
+func (c crash) note(name string, argv []string) error {
+	f, err := os.OpenFile(c.file(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, strings.Join(argv, " "))
+	return errors.Join(err, f.Close())
+}
+
+// mortal dies once a command has run, or while zpool create does.
+type mortal struct {
+	host.Runner
+	crash crash
+	count *int
+}
+
+func (m *mortal) Run(ctx context.Context, program string, args ...string) (host.Output, error) {
+	out, err := m.Runner.Run(ctx, program, args...)
+	m.dieAfter()
+	return out, err
+}
+
+func (m *mortal) Change(ctx context.Context, program string, args ...string) (host.Output, error) {
+	if program == "zpool" && args[0] == "create" && (m.crash.When == killedStarted || m.crash.When == killedPartitioned) {
+		go func() { _, _ = m.Runner.Change(ctx, program, args...) }()
+		m.dieAmid()
+	}
+	out, err := m.Runner.Change(ctx, program, args...)
+	if err == nil {
+		if err := m.crash.note("changes", append([]string{program}, args...)); err != nil {
+			return out, err
+		}
+	}
+	m.dieAfter()
+	return out, err
+}
+
+func (m *mortal) dieAfter() {
+	if m.crash.When == killedAfter && m.crash.At == *m.count {
+		die()
+	}
+}
+
+// dieAmid stops the running command where it is, and leaves its number. The kernel
+// knows of partitions before udev has named them, for which zpool waits.
+func (m *mortal) dieAmid() {
+	kernel, err := filepath.EvalSymlinks(disk(0))
+	if err != nil {
+		return
+	}
+	partition := "/sys/class/block/" + filepath.Base(kernel) + "1"
+	pid := 0
+	for pid == 0 {
+		pid = childOf(os.Getpid(), "zpool")
+	}
+	for m.crash.When == killedPartitioned && !exists(partition) {
+		continue
+	}
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	_ = os.WriteFile(m.crash.file("pid"), []byte(strconv.Itoa(pid)), 0o600)
+	die()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// childOf finds a process by its parent and program, or 0.
+func childOf(parent int, program string) int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		f := strings.Fields(string(text)) // number, (program), state, parent
+		if len(f) > 3 && f[1] == "("+program+")" && f[3] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(f[0])
+			return pid
+		}
+	}
+	return 0
+}
+
+// die as by the OOM killer: nothing is tidied up.
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+// killed runs the child, which must die where it was told to, or come to its end.
+func (c crash) killed(t *testing.T) {
+	t.Helper()
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestCrashChild$")
+	cmd.Env = append(os.Environ(), crashEnv+"="+string(text))
+	out, err := cmd.CombinedOutput()
+	if c.When == neverKilled {
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return
+	}
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	if exit == nil || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the child was not killed: %v: %s", err, out)
+	}
+}
+
+// lines of a file of the crash; none where there is no file.
+func (c crash) lines(t *testing.T, name string) []string {
+	t.Helper()
+	data, err := os.ReadFile(c.file(name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' })
+}
+
+// prepare disk 0, which carries something if it is to be wiped.
+func (c crash) prepare(t *testing.T) {
+	t.Helper()
+	erase(t, "crashed", 0)
+	if c.Wipe {
+		text(0, "bluestore block device\n")(t, disk(0))
+	}
+}
+
+// recover has a fresh agent converge, with the status that was kept or with none,
+// and returns the pool creations that succeeded, of both agents.
+func (c crash) recover(t *testing.T, kept bool) {
+	t.Helper()
+	was := importedGUID(t)
+	s := c.declared()
+	if kept {
+		if err := json.Unmarshal([]byte(file(t, c.file("status"), "")), &s.Status); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, _ := c.successor()
+	ready(t, n, s)
+	if now := importedGUID(t); was != "" && now != was {
+		t.Errorf("the pool's GUID was %s and is %s", was, now)
+	}
+	made := 0
+	for _, change := range c.lines(t, "changes") {
+		if strings.HasPrefix(change, "zpool create ") {
+			made++
+		}
+	}
+	if made != 1 {
+		t.Errorf("zpool create succeeded %d times:\n%s", made, strings.Join(c.lines(t, "changes"), "\n"))
+	}
+}
+
+// successor of the agent that was killed: it goes on with the same notes, and lives.
+func (c crash) successor() (*node.Node, *host.Counter) {
+	c.When = neverKilled
+	counter := host.Counting(c.runner())
+	return node.New("", counter), counter
+}
+
+// importedGUID of the pool, or nothing.
+func importedGUID(t *testing.T) string {
+	t.Helper()
+	for line := range strings.Lines(run(t, "zpool", "list", "-Hp", "-o", "name,guid,health")) {
+		if f := strings.Fields(line); f[0] == "crashed" {
+			if f[2] != "ONLINE" {
+				t.Errorf("the pool is %s", f[2])
+			}
+			return f[1]
+		}
+	}
+	return ""
+}
+
+// everything that is declared of the pool, as programs print it.
+func everything(t *testing.T) string {
+	t.Helper()
+	return run(t, "zpool", "get", "-Hp", "-o", "name,property,value,source", "ashift,autotrim,failmode,health,size", "crashed") + "\n" +
+		run(t, "zfs", "get", "-Hp", "-r", "-o", "name,property,value,source", "-s", "local", "all", "crashed")
+}
+
+// An agent that is killed at any command leaves what the next one makes whole: one
+// pool, made once, with everything as if nothing had happened.
+func TestCrashAtEveryCommand(t *testing.T) {
+	var commands []string
+	var want string
+	t.Run("never", func(t *testing.T) {
+		c := crash{When: neverKilled, Dir: t.TempDir(), Wipe: true}
+		c.prepare(t)
+		c.killed(t)
+		commands, want = c.lines(t, "commands"), everything(t)
+	})
+	if len(commands) < 20 || strings.Count(want, "\n") < 30 {
+		t.Fatalf("%d commands made\n%s", len(commands), want)
+	}
+	made := slices.IndexFunc(commands, func(c string) bool { return strings.HasPrefix(c, "zpool create ") })
+	for i, command := range commands {
+		for _, when := range []moment{killedBefore, killedAfter} {
+			for _, kept := range []bool{false, true} {
+				if kept && i <= made || when == killedAfter && reads(t, command) {
+					continue
+				}
+				name := fmt.Sprintf("%s %d %.20s, status kept %v", when, i+1, command, kept)
+				c := crash{When: when, At: i + 1, Wipe: true}
+				t.Run(name, func(t *testing.T) { crashAt(t, c, command, kept, want) })
+			}
+		}
+	}
+}
+
+// reads says that a command changes nothing: who is killed after it leaves what he
+// leaves who is killed before the next.
+func reads(t *testing.T, command string) bool {
+	words := strings.Fields(command)
+	return host.Check(t.Context(), false, words[0], words[1:]...) == nil
+}
+
+// crashAt kills at a command, with the status kept, which is there once the first
+// pass has ended, or lost.
+func crashAt(t *testing.T, c crash, command string, kept bool, want string) {
+	c.Dir = t.TempDir()
+	c.prepare(t)
+	c.killed(t)
+	if commands := c.lines(t, "commands"); len(commands) != c.At || commands[c.At-1] != command {
+		t.Fatalf("killed at another command: %q", commands)
+	}
+	c.recover(t, kept)
+	if got := everything(t); got != want {
+		t.Errorf("made\n%s\nwant\n%s", got, want)
+	}
+}
+
+// adoptOrphans makes this process the parent of what its killed children leave, so
+// that it can wait for them.
+func adoptOrphans(t *testing.T) {
+	t.Helper()
+	const subreaper = 36 // PR_SET_CHILD_SUBREAPER
+	set := func(on uintptr) {
+		if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, subreaper, on, 0); err != 0 {
+			t.Fatal(err)
+		}
+	}
+	set(1)
+	t.Cleanup(func() { set(0) })
+}
+
+// An agent is killed while zpool create runs, which lives on. Whatever the next
+// agent does meanwhile, in the end there is one pool, and it is whole: it can be
+// exported and imported.
+func TestCrashAmidCreation(t *testing.T) {
+	adoptOrphans(t)
+	for _, when := range []moment{killedStarted, killedPartitioned} {
+		for _, wipe := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, wipe %v", when, wipe), func(t *testing.T) {
+				c := crash{When: when, Wipe: wipe, Dir: t.TempDir()}
+				c.prepare(t)
+				c.killed(t)
+				s := c.declared()
+				n, _ := c.successor()
+				for range 3 {
+					pass(t, n, s)
+				}
+				was := importedGUID(t)
+				c.end(t, syscall.SIGCONT)
+				ready(t, n, s)
+				if now := importedGUID(t); was != "" && now != was {
+					t.Errorf("the pool's GUID was %s and is %s", was, now)
+				}
+				was = importedGUID(t)
+				run(t, "zpool", "export", "crashed")
+				ready(t, n, s)
+				if now := importedGUID(t); now != was {
+					t.Errorf("the pool's GUID was %s and is %s", was, now)
+				}
+			})
+		}
+	}
+}
+
+// end the command that outlived its agent, by a signal.
+func (c crash) end(t *testing.T, signal syscall.Signal) {
+	t.Helper()
+	pid, err := strconv.Atoi(file(t, c.file("pid"), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, signal); err != nil {
+		t.Fatal(err)
+	}
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		_, err = syscall.Wait4(pid, nil, 0, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where zpool create is killed with its agent, as with a container, its partitions
+// are left. They are nobody's but ours, but the agent cannot know: a person must
+// say wipe. Then it goes on.
+func TestCrashTogetherWithCreation(t *testing.T) {
+	adoptOrphans(t)
+	c := crash{When: killedPartitioned, Dir: t.TempDir()}
+	c.prepare(t)
+	c.killed(t)
+	c.end(t, syscall.SIGKILL)
+	run(t, "udevadm", "settle")
+	s := c.declared()
+	before := digests(t, 0)
+	refused(t, s, 2, notBlank(t, carrier{words: tableOfPool}, 0))
+	wantDigests(t, before, 0)
+	s.Spec.Pool.Create.Vdevs[0].Devices[0].Wipe = new(true)
+	n, _ := c.successor()
+	ready(t, n, s)
+	if made := slices.DeleteFunc(c.lines(t, "changes"), func(l string) bool { return !strings.HasPrefix(l, "zpool create ") }); len(made) != 1 {
+		t.Errorf("ran %q", made)
+	}
+}

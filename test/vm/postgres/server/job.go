@@ -1,0 +1,98 @@
+//go:build linux
+
+// Package server runs in a virtual machine and makes there what a node and an
+// instance have: the pool by the agent, volumes as the CSI driver, Postgres as
+// CloudNativePG.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/status"
+)
+
+// commandTime bounds a command of the agent, on an emulated processor.
+const commandTime = time.Minute
+
+// Job is what the manager would have said, as the host renders it.
+type Job struct {
+	Storage    *v1alpha1.PgNodeStorage `json:"storage"`
+	Parameters map[string]string       `json:"parameters"`
+}
+
+// Load a job that the host wrote.
+func Load(path string) (Job, error) {
+	var j Job
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return j, err
+	}
+	return j, json.Unmarshal(content, &j)
+}
+
+// Converge runs passes of the agent until the node is as declared.
+func (j Job) Converge(ctx context.Context) error {
+	n := node.New("", &host.Exec{Timeout: commandTime})
+	for range 10 {
+		result, err := n.Pass(ctx, j.Storage)
+		if err != nil {
+			return err
+		}
+		result.Status.Conditions = status.Conditions(j.Storage.Status.Conditions, j.Storage.Generation, metav1.Now(), result.Outcomes)
+		j.Storage.Status = result.Status
+		if !result.Changed {
+			break
+		}
+	}
+	if !meta.IsStatusConditionTrue(j.Storage.Status.Conditions, v1alpha1.ConditionReady) {
+		return fmt.Errorf("the node is not as declared: %+v", j.Storage.Status.Conditions)
+	}
+	return nil
+}
+
+// Volume mounts a dataset, which is made first where there is none: with the
+// properties that zfs-localpv gives it and no others, so that the rest is its
+// parent's. It tells whether it was made.
+func Volume(ctx context.Context, dataset, mountpoint string) (bool, error) {
+	names, err := Run(ctx, "zfs", "list", "-H", "-o", "name")
+	if err != nil {
+		return false, err
+	}
+	made := false
+	if !strings.Contains(names+"\n", dataset+"\n") {
+		made = true
+		if _, err := Run(ctx, "zfs", "create", "-o", "mountpoint=legacy", dataset); err != nil {
+			return made, err
+		}
+	}
+	if err := os.MkdirAll(mountpoint, 0o755); err != nil {
+		return made, err
+	}
+	_, err = Run(ctx, "mount", "-t", "zfs", dataset, mountpoint)
+	return made, err
+}
+
+// Run a program and return what it printed.
+func Run(ctx context.Context, program string, args ...string) (string, error) {
+	return finish(exec.CommandContext(ctx, program, args...))
+}
+
+func finish(cmd *exec.Cmd) (string, error) {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return string(out), nil
+}
