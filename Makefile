@@ -5,6 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 E2E_CLUSTER ?= pgstorage-e2e
+E2E_ZFS_CLUSTER ?= pgstorage-zfs
 VERSION ?= dev
 GO_TEST := go test -count=1
 
@@ -69,7 +70,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/...
+	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchzfs/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege
@@ -91,6 +92,11 @@ test-e2e: ## Real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster
 	@echo "== e2e"
 	@hack/e2e.sh $(E2E_CLUSTER)
 
+.PHONY: test-e2e-zfs
+test-e2e-zfs: ## A database on a node with real ZFS, by zfs-localpv; not in test; KEEP=1 keeps both
+	@echo "== e2e-zfs"
+	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER)
+
 .PHONY: helm-test
 helm-test: ## Run the chart's own tests on the current cluster
 	$$(hack/tools.sh helm) test pgstorage --namespace pgstorage-system
@@ -98,6 +104,11 @@ helm-test: ## Run the chart's own tests on the current cluster
 .PHONY: bench
 bench: ## Cost of a reconcile: requests, times, memory; ARGS="-clusters 500"
 	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) go run ./test/bench $(ARGS)
+
+.PHONY: bench-zfs
+bench-zfs: ## The ZFS profile against the defaults, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
+	@hack/vm.sh image >/dev/null
+	go run ./test/benchzfs $(ARGS)
 
 .PHONY: clean-cache
 clean-cache: ## Remove what the tests and the demo have cached

@@ -45,7 +45,8 @@ func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.C
 
 func outcome(claims int, waits, wrong []string) *state.Outcome {
 	const c = v1alpha1.ConditionVolumesVerified
-	o := state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares", claims))
+	// What ZFS reports of a dataset says nothing about the files that are there.
+	o := state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))
 	switch {
 	case len(wrong) > 0:
 		o = state.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile")

@@ -15,6 +15,7 @@ func TestVerify(t *testing.T) {
 	good := state.Claim{Name: "shop-1", Instance: "shop-1", Volume: "pvc-1", Node: "n1", Observed: volumeOf("tank/pgdata/pvc-1", 8192)}
 	wal := state.Claim{Name: "shop-1-wal", Instance: "shop-1", WAL: true, Volume: "pvc-2", Node: "n1", Observed: volumeOf("tank/pgwal/pvc-2", 32768)}
 	with := func(c state.Claim, observed *v1alpha1.ObservedVolume) state.Claim { c.Observed = observed; return c }
+	const verified = "volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten"
 	const remedy = ". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile"
 	for _, tc := range []struct {
 		name            string
@@ -23,8 +24,8 @@ func TestVerify(t *testing.T) {
 		reason, message string
 		missing         string
 	}{
-		{"as declared", 1, []state.Claim{good, wal}, v1alpha1.ReasonVerified, "2 volumes were read back from their nodes as the profile declares", ""},
-		{"larger records of whole pages", 1, []state.Claim{with(good, volumeOf("tank/pgdata/pvc-1", 131072))}, v1alpha1.ReasonVerified, "1 volumes were read back from their nodes as the profile declares", ""},
+		{"as declared", 1, []state.Claim{good, wal}, v1alpha1.ReasonVerified, "2 " + verified, ""},
+		{"larger records of whole pages", 1, []state.Claim{with(good, volumeOf("tank/pgdata/pvc-1", 131072))}, v1alpha1.ReasonVerified, "1 " + verified, ""},
 		{"no claim yet", 1, nil, v1alpha1.ReasonNotReadBack, "0 of 1 data volumes were read back", "0 of 1 data volumes were read back"},
 		{"an instance without its volume", 2, []state.Claim{good}, v1alpha1.ReasonNotReadBack, "1 of 2 data volumes were read back", "1 of 2 data volumes were read back"},
 		{"not bound", 1, []state.Claim{{Name: "shop-1"}}, v1alpha1.ReasonNotReadBack, "claim shop-1 is not bound yet; 0 of 1 data volumes were read back", "claim shop-1 is not bound yet; 0 of 1 data volumes were read back"},

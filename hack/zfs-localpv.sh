@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# The real OpenEBS zfs-localpv, built from Go modules where its images cannot be
+# pulled: the driver, kubernetes-csi's external-provisioner, and a registrar of
+# ours (hack/zfs-node/registrar). Usage:
+#   hack/zfs-localpv.sh image   makes the image that holds all three, prints its name
+#   hack/zfs-localpv.sh apply   installs CRDs, controller and node plugin on the
+#                               cluster that kubectl reaches; the image must be there
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+ZFS_LOCALPV_VERSION=v1.9.3
+PROVISIONER_VERSION=v5.3.0
+HERE=$REPO/hack/zfs-node
+REGISTRAR_KEY=$(cat "$HERE"/registrar/* | sha256sum | cut -c1-8)
+DRIVER=$CACHE/zfs-localpv/driver-$ZFS_LOCALPV_VERSION
+PROVISIONER=$CACHE/zfs-localpv/provisioner-$PROVISIONER_VERSION
+REGISTRAR=$CACHE/zfs-localpv/registrar-$REGISTRAR_KEY
+IMAGE=pgstorage.local/zfs-localpv:$ZFS_LOCALPV_VERSION-$PROVISIONER_VERSION-$REGISTRAR_KEY
+export CGO_ENABLED=0
+
+# source_of MODULE VERSION DIR: a copy that go build can be run in, with the
+# module's own replace lines and sums.
+source_of() {
+	cp -r --no-preserve=mode "$(module_dir "$1" "$2")" "$3"
+}
+
+driver() {
+	local work v=github.com/openebs/zfs-localpv/pkg/version
+	work=$(mktemp -d)
+	source_of github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION" "$work/source"
+	mkdir -p "$1"
+	# Without its version the driver answers "missing driver version".
+	nice go build -C "$work/source" -mod=mod -trimpath -buildvcs=false \
+		-ldflags "-s -w -X $v.Version=${ZFS_LOCALPV_VERSION#v} -X $v.GitCommit=module" -o "$1/zfs-driver" ./cmd
+	rm -rf "$work"
+}
+
+provisioner() {
+	local work
+	work=$(mktemp -d)
+	source_of github.com/kubernetes-csi/external-provisioner/v5 "$PROVISIONER_VERSION" "$work/source"
+	mkdir -p "$1"
+	nice go build -C "$work/source" -mod=mod -trimpath -buildvcs=false \
+		-ldflags "-s -w -X main.version=$PROVISIONER_VERSION" -o "$1/csi-provisioner" ./cmd/csi-provisioner
+	rm -rf "$work"
+}
+
+registrar() {
+	mkdir -p "$1"
+	nice go build -C "$HERE/registrar" -trimpath -buildvcs=false -ldflags "-s -w" -o "$1/registrar" .
+}
+
+# root of the image: the driver calls mount, umount and, by chroot, the host's zfs.
+root() {
+	local n
+	mkdir -p "$1"/{bin,usr/local/bin,etc/ssl/certs,tmp,sbin,home/keys,var/lib/kubelet,plugin,host,dev,proc,sys}
+	install -m755 /bin/busybox "$1/bin/busybox"
+	for n in sh mount umount chroot cat ls rm mkdir; do ln -s busybox "$1/bin/$n"; done
+	install -m755 -t "$1/usr/local/bin" "$DRIVER/zfs-driver" "$PROVISIONER/csi-provisioner" "$REGISTRAR/registrar"
+	cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
+}
+
+make_image() {
+	local work
+	work=$(mktemp -d)
+	root "$work"
+	tar -C "$work" --owner=0 --group=0 -c . |
+		docker import --change 'ENV PATH=/usr/local/bin:/sbin:/bin' --change 'ENTRYPOINT ["/usr/local/bin/zfs-driver"]' - "$IMAGE" >/dev/null
+	rm -rf "$work"
+}
+
+image() {
+	eval "$("$REPO/hack/docker.sh" env)"
+	packages busybox-static ca-certificates
+	cached build-zfs-localpv "$DRIVER" driver
+	cached build-csi-provisioner "$PROVISIONER" provisioner
+	cached build-registrar "$REGISTRAR" registrar
+	docker image inspect "$IMAGE" >/dev/null 2>&1 || logged image-zfs-localpv make_image
+	echo "$IMAGE"
+}
+
+apply() {
+	local crd yamls
+	yamls=$(module_dir github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION")/deploy/yamls
+	for crd in zfsvolume zfssnapshot zfsbackup zfsrestore zfsnode; do
+		kubectl apply --server-side --force-conflicts -f "$yamls/$crd-crd.yaml" >/dev/null
+	done
+	sed "s#ZFS_LOCALPV_IMAGE#$IMAGE#" "$HERE/driver.yaml" | kubectl apply --server-side --force-conflicts -f - >/dev/null
+}
+
+case ${1:-} in
+image) image ;;
+apply) apply ;;
+*) die "usage: hack/zfs-localpv.sh image|apply" ;;
+esac

@@ -1,0 +1,240 @@
+#!/usr/bin/env bash
+# A node with real ZFS for a kind cluster of hack/cluster.sh: a virtual machine of
+# hack/vm.sh on kind's bridge, with containerd and kubelet, and a blank disk for a
+# pool. Needs root. Usage:
+#   hack/zfs-node.sh up CLUSTER IMAGE...   makes it, with these images, until Ready
+#   hack/zfs-node.sh cut CLUSTER     cuts its power: what no disk has flushed is lost
+#   hack/zfs-node.sh boot CLUSTER    starts it again with its disks
+#   hack/zfs-node.sh status CLUSTER  is it running, and what did it say last?
+#   hack/zfs-node.sh down CLUSTER    removes it and its disks
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+CLUSTER=${2:?usage: hack/zfs-node.sh up|cut|boot|status|down CLUSTER}
+IMAGES=("${@:3}")
+NODE=zfs1
+CONTROL=$CLUSTER-control-plane
+DIR=$CACHE/zfs-node/$CLUSTER
+TAP=pgstzfs0
+SOCKET=$RUN/$CLUSTER.tank
+MEMORY=${PGSTORAGE_ZFS_NODE_MEMORY:-4096}
+POOL_SIZE=16G
+PAUSE_IMAGE=registry.k8s.io/pause:$PAUSE_VERSION
+PROXY_IMAGE=registry.k8s.io/kube-proxy:$KUBERNETES_VERSION
+
+reach() { eval "$("$REPO/hack/cluster.sh" env "$CLUSTER")"; }
+
+# store FOLDER: a containerd content store with the images, unpacked, so that the
+# machine need not do it under emulation.
+store() {
+	local programs run=$RUN/zfs-node-store pid status=0
+	programs=$("$REPO/hack/kubernetes.sh" node)
+	rm -rf "$run"
+	mkdir -p "$run" "$1"
+	cat >"$run/config.toml" <<-CONFIG
+		version = 3
+		root = "$1"
+		state = "$run/state"
+		disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.images", "io.containerd.cri.v1.runtime", "io.containerd.nri.v1.nri"]
+		[grpc]
+		address = "$run/c.sock"
+	CONFIG
+	docker save -o "$run/images.tar" "$PAUSE_IMAGE" "$PROXY_IMAGE" "${IMAGES[@]}"
+	"$programs/containerd" --config "$run/config.toml" 8>&- 9>&- &
+	pid=$!
+	until_ok 30 "containerd for the node's images" "$programs/ctr" -a "$run/c.sock" version
+	timeout 300 "$programs/ctr" -a "$run/c.sock" -n k8s.io images import --all-platforms --digests "$run/images.tar" || status=$?
+	kill "$pid"
+	wait "$pid" || true
+	rm -rf "$run"
+	return "$status"
+}
+
+# node_disk FILE: programs and images on a file system.
+node_disk() {
+	local tree=$1.tree programs
+	programs=$("$REPO/hack/kubernetes.sh" node)
+	rm -rf "$tree"
+	mkdir -p "$tree"/{bin,cni,kubelet,containerd,pods}
+	install -m755 -t "$tree/bin" "$programs"/{containerd,containerd-shim-runc-v2,ctr,crictl,kubelet} "$("$REPO/hack/kubernetes.sh" runc)/runc"
+	install -m755 -t "$tree/cni" "$programs"/{host-local,loopback,ptp,portmap}
+	store "$tree/containerd"
+	truncate -s 12G "$1"
+	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 -d "$tree" "$1"
+	rm -rf "$tree"
+}
+
+# image_disk prints the disk for these images, made where there is none.
+image_disk() {
+	local key disk
+	key=$( { docker image inspect -f '{{.Id}}' "$PAUSE_IMAGE" "$PROXY_IMAGE" "${IMAGES[@]}"; printf '%s\n' "${IMAGES[@]}"; declare -f store node_disk; } | sha256sum | cut -c1-12)
+	disk=$CACHE/zfs-node/disk-$key.img
+	# The operator's image is another one after each change: one disk is kept.
+	find "$CACHE/zfs-node" -maxdepth 1 -name 'disk-*' ! -name "disk-$key.img*" -exec rm -rf {} +
+	cached zfs-node-disk "$disk" node_disk
+	echo "$disk"
+}
+
+control() { docker exec -i "$CONTROL" "$@" </dev/null; }
+
+# addresses of kind's network: the node has the last but four of its /24.
+addresses() {
+	local subnet
+	subnet=$(docker network inspect kind -f '{{range .IPAM.Config}}{{println .Subnet}}{{end}}' | grep -m1 -F .)
+	PREFIX=${subnet#*/}
+	GATEWAY=$(docker network inspect kind -f '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' | grep -m1 -F . || true)
+	CONTROL_IP=$(docker inspect "$CONTROL" -f '{{.NetworkSettings.Networks.kind.IPAddress}}')
+	[ -n "$GATEWAY" ] || GATEWAY=${CONTROL_IP%.*}.1
+	NODE_IP=${CONTROL_IP%.*}.250
+	BRIDGE=br-$(docker network inspect kind -f '{{.Id}}' | cut -c1-12)
+	CONTROL_PODS=$(kubectl get node "$CONTROL" -o jsonpath='{.spec.podCIDR}')
+}
+
+# credentials of a kubelet, as kubeadm gives them.
+credentials() {
+	control kubeadm kubeconfig user --org system:nodes --client-name "system:node:$NODE" 2>/dev/null |
+		sed -E "s#server: .*#server: https://$CONTROL_IP:6443#" >"$1/kubelet.conf"
+	control cat /etc/kubernetes/pki/ca.crt >"$1/ca.crt"
+	grep -q client-key-data "$1/kubelet.conf"
+}
+
+# payload is what hack/vm/init unpacks and runs.
+payload() {
+	local work=$DIR/payload
+	rm -rf "$work"
+	mkdir -p "$work"
+	cp "$REPO/hack/zfs-node/run" "$work/run"
+	chmod 755 "$work/run"
+	credentials "$work"
+	: >"$work/args"
+	printf '%s\0' "NODE_NAME=$NODE" "NODE_IP=$NODE_IP" "PREFIX=$PREFIX" "GATEWAY=$GATEWAY" "CONTROL_NAME=$CONTROL" \
+		"CONTROL_IP=$CONTROL_IP" "CONTROL_PODS=$CONTROL_PODS" "PAUSE_IMAGE=$PAUSE_IMAGE" \
+		"CLUSTER_DNS=$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')" \
+		"NODE_LABELS=pgstorage.dev/pool=tank" >"$work/env"
+	tar -C "$work" -cf "$DIR/payload.img" .
+	truncate -s %512 "$DIR/payload.img"
+}
+
+interface() {
+	ip link show "$TAP" >/dev/null 2>&1 || ip tuntap add dev "$TAP" mode tap
+	ip link set "$TAP" master "$BRIDGE"
+	ip link set "$TAP" up
+}
+
+alive() { [ -s "$1" ] && kill -0 "$(cat "$1")" 2>/dev/null; }
+
+drive() { printf -- '-drive if=none,id=%s,%s -device virtio-blk-pci,drive=%s,serial=%s,werror=report,rerror=report ' "$1" "$2" "$1" "$1"; }
+
+# power starts the pool's disk, whose unflushed writes live in nbdkit alone, and
+# the machine. Both outlive this script.
+power() {
+	local image acceleration=(-accel "tcg,thread=multi")
+	alive "$DIR/qemu.pid" && return 0
+	image=$("$REPO/hack/vm.sh" image)
+	[ "$("$REPO/hack/vm.sh" probe)" != kvm ] || acceleration=(-accel kvm -cpu host)
+	rm -f "$SOCKET"
+	TMPDIR=$DIR setsid nohup nbdkit --foreground -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K \
+		>>"$DIR/nbdkit.log" 2>&1 </dev/null 8>&- 9>&- &
+	echo $! >"$DIR/nbdkit.pid"
+	until_ok 20 "nbdkit, see $DIR/nbdkit.log" test -S "$SOCKET"
+	# shellcheck disable=SC2046 # drive prints words
+	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \
+		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
+		-kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
+		-append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off net.ifnames=0" \
+		-netdev "tap,id=net,ifname=$TAP,script=no,downscript=no" -device virtio-net-pci,netdev=net,romfile=,mac=52:54:00:70:67:01 \
+		-device virtio-rng-pci \
+		$(drive root "format=raw,snapshot=on,cache=unsafe,file=$image/root.img") \
+		$(drive payload "format=raw,readonly=on,cache=unsafe,file=$DIR/payload.img") \
+		$(drive node "format=raw,cache=unsafe,discard=unmap,file=$DIR/node.img") \
+		$(drive tank "driver=nbd,server.type=unix,server.path=$SOCKET,discard=unmap,cache=writeback") \
+		>"$DIR/qemu.log" 2>&1 </dev/null 8>&- 9>&- &
+	echo $! >"$DIR/qemu.pid"
+}
+
+kill_now() {
+	local file
+	for file in "$DIR/nbdkit.pid" "$DIR/qemu.pid"; do
+		if alive "$file"; then
+			kill -9 "$(cat "$file")" || true
+			until_ok 20 "process $(cat "$file") to end" bash -c "! kill -0 $(cat "$file")"
+		fi
+		rm -f "$file"
+	done
+}
+
+# cut halts the machine first, so that it does not see its disk die.
+cut() {
+	alive "$DIR/qemu.pid" || die "the machine of $CLUSTER does not run"
+	kill -STOP "$(cat "$DIR/qemu.pid")"
+	kill_now
+}
+
+is_ready() { kubectl get node "$NODE" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}' 2>/dev/null | grep -qx True; }
+
+has_network() { [ -n "$(kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}' 2>/dev/null)" ]; }
+
+# routes to the machine's pods, for the containers that are nodes.
+routes() {
+	local other cidr
+	cidr=$(kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}')
+	for other in $(kind get nodes --name "$CLUSTER" 2>/dev/null); do
+		docker exec "$other" ip route replace "$cidr" via "$NODE_IP" </dev/null
+	done
+}
+
+await() {
+	until_ok 180 "node $NODE to register, see $DIR/console.log" has_network
+	routes
+	until_ok 180 "node $NODE to be Ready, see $DIR/console.log" is_ready
+}
+
+up() {
+	[ "$(id -u)" = 0 ] || die "needed: root, for a network interface and disks"
+	alone "zfs-node-$CLUSTER"
+	packages iproute2 e2fsprogs
+	reach
+	local disk
+	mkdir -p "$DIR"
+	disk=$(image_disk)
+	kill_now
+	kubectl delete node "$NODE" --ignore-not-found >/dev/null
+	addresses
+	cp --sparse=always "$disk" "$DIR/node.img"
+	rm -f "$DIR/tank.img"
+	truncate -s "$POOL_SIZE" "$DIR/tank.img"
+	payload
+	interface
+	power
+	logged "zfs-node-ready-$CLUSTER" await
+}
+
+boot() {
+	alone "zfs-node-$CLUSTER"
+	reach
+	addresses
+	interface
+	mv "$DIR/console.log" "$DIR/console.before.log"
+	power
+}
+
+down() {
+	alone "zfs-node-$CLUSTER"
+	kill_now
+	! ip link show "$TAP" >/dev/null 2>&1 || ip link del "$TAP"
+	rm -rf "$DIR"
+	rm -f "$SOCKET"
+}
+
+status() {
+	if alive "$DIR/qemu.pid"; then echo "running, process $(cat "$DIR/qemu.pid")"; else echo "not running"; fi
+	tail -n 20 "$DIR/console.log" 2>/dev/null || true
+}
+
+case $1 in
+up) up ;;
+cut) cut ;;
+boot) boot ;;
+status) status ;;
+down) down ;;
+*) die "usage: hack/zfs-node.sh up|cut|boot|status|down CLUSTER" ;;
+esac

@@ -1,0 +1,167 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
+)
+
+func cells(tps map[string]float64, written map[string]int64) []cell.Cell {
+	var out []cell.Cell
+	for round := range 3 {
+		for _, durable := range []bool{true, false} {
+			for _, name := range []string{cell.Default, cell.Ours} {
+				out = append(out, cell.Cell{
+					Round: round, Configuration: name, Durable: durable, Clients: 4, Transactions: 10,
+					TPS: tps[name] + float64(round), Settled: cell.Counters{WriteBytes: 10 * written[name]}, Running: cell.Counters{Flushes: 5},
+				})
+			}
+		}
+	}
+	return out
+}
+
+func TestMarks(t *testing.T) {
+	good := summarise(cells(map[string]float64{cell.Default: 100, cell.Ours: 250}, map[string]int64{cell.Default: 100, cell.Ours: 60}))
+	if got := good.lines[0].other; got.tps != (figure{101, 100, 102}) || got.flushes.median != 0.5 || got.bytes.median != 100 {
+		t.Errorf("%+v", got)
+	}
+	var out strings.Builder
+	good.marks(&out)
+	if err := good.judge(); err != nil || !strings.Contains(out.String(), "| relaxed | 4 | 2.49 | 2.0 | PASS | 40% | 40% | PASS | 2.49 |\n") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+	bad := summarise(cells(map[string]float64{cell.Default: 100, cell.Ours: 150}, map[string]int64{cell.Default: 100, cell.Ours: 61}))
+	want := `missed: durable, 4 clients: 39% fewer bytes written per transaction, at least 40%
+missed: relaxed, 4 clients: 1.50 x the default's TPS, at least 2.0
+missed: relaxed, 4 clients: 39% fewer bytes written per transaction, at least 40%`
+	if err := bad.judge(); err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+	out.Reset()
+	if bad.marks(&out); !strings.Contains(out.String(), "| relaxed | 4 | 1.50 | 2.0 | MISS | 39% | 40% | MISS | 1.50 |\n") {
+		t.Errorf("%s", &out)
+	}
+}
+
+// A report takes the place of the one before it, and leaves what a person wrote.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	document := filepath.Join(dir, "zfs.md")
+	if err := os.WriteFile(document, []byte("# Title\n\n"+beginOfReport+"\nold\n"+endOfReport+"\n\nWhy.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := &measured{
+		cells:       cells(map[string]float64{cell.Default: 100, cell.Ours: 250}, map[string]int64{cell.Default: 100, cell.Ours: 60}),
+		facts:       cell.Facts{Datasets: []string{"bench/default recordsize 128K default"}, DatabaseBytes: map[string]int64{cell.Ours: 5e6}},
+		accelerator: "tcg", parameters: map[string]string{"wal_recycle": "off"},
+	}
+	f := summarise(m.cells)
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := write(dir, report(o, m, f), m, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"zfs.svg", "zfs-bytes.svg", "zfs-shape.svg"} {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Contains(text, []byte("<svg")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	text, err := os.ReadFile(document)
+	got := string(text)
+	if err != nil || !strings.HasPrefix(got, "# Title\n\n"+beginOfReport+"\nOne run of ") || !strings.HasSuffix(got, endOfReport+"\n\nWhy.\n") ||
+		strings.Contains(got, "old") || strings.Count(got, "wal_recycle = off") != 1 || !strings.Contains(got, "database of ours 5 MB") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, "zfs.jsonl")); err != nil || bytes.Count(raw, []byte("\n")) != len(m.cells) {
+		t.Errorf("%v\n%s", err, raw)
+	}
+	if err := os.WriteFile(document, []byte("# Title\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeReport(document, "text"); err == nil {
+		t.Error("no place for the report, no error")
+	}
+}
+
+// The lines are in the format that benchstat reads.
+func TestBenchmarkFormat(t *testing.T) {
+	var out strings.Builder
+	f := summarise(cells(map[string]float64{cell.Default: 100, cell.Ours: 250}, map[string]int64{cell.Default: 100, cell.Ours: 60}))
+	line := regexp.MustCompile(`(?m)^BenchmarkZFS/\S+\t1(\t[0-9.]+ \S+)+$`)
+	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 4 {
+		t.Errorf("%v:\n%s", err, &out)
+	}
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse([]string{"-clients", "2,8", "-rounds", "5"})
+	if err != nil || len(o.plan.Clients) != 2 || o.plan.Clients[1] != 8 || o.plan.Rounds != 5 || o.latency != 5*time.Millisecond {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-rounds", "0"}} {
+		if _, err := parse(args); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}
+
+// A flush is answered by the disk itself, after its time; a write that comes after
+// it is not held up, and reaches the server.
+func TestFlushTakesItsTime(t *testing.T) {
+	s := &slowFlush{latency: 50 * time.Millisecond}
+	client, clientEnd := net.Pipe()
+	server, serverEnd := net.Pipe()
+	go s.relay(clientEnd, serverEnd)
+	t.Cleanup(func() { _ = client.Close() })
+	request := func(command uint16, length int) []byte {
+		out := binary.BigEndian.AppendUint32(nil, 0x25609513)
+		out = binary.BigEndian.AppendUint16(out, 0)
+		out = binary.BigEndian.AppendUint16(out, command)
+		out = append(out, "cookie--offset--"...)
+		return append(binary.BigEndian.AppendUint32(out, uint32(length)), make([]byte, length)...)
+	}
+	begin := time.Now()
+	go func() {
+		_, _ = server.Write(make([]byte, greetingBytes))
+		_, _ = io.CopyN(io.Discard, server, 4+28+512)
+		_, _ = server.Write(reply("written-", 0))
+	}()
+	go func() {
+		_, _ = client.Write(append(make([]byte, 4), append(request(commandFlush, 0), request(commandWrite, 512)...)...))
+	}()
+	got := make([]byte, greetingBytes+2*replyHeader)
+	if _, err := io.ReadFull(client, got); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took < s.latency {
+		t.Errorf("the flush took %s", took)
+	}
+	if want := append(reply("written-", 0), reply("cookie--", 0)...); !bytes.Equal(got[greetingBytes:], want) {
+		t.Errorf("replies %x, want %x", got[greetingBytes:], want)
+	}
+	if s.flushes.Load() != 1 || s.written.Load() != 512 {
+		t.Errorf("%d flushes, %d bytes", s.flushes.Load(), s.written.Load())
+	}
+}
+
+func reply(cookie string, length uint32) []byte {
+	out := binary.BigEndian.AppendUint32(nil, structuredReply)
+	out = binary.BigEndian.AppendUint32(out, flagDone<<16)
+	return binary.BigEndian.AppendUint32(append(out, cookie...), length)
+}

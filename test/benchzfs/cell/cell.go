@@ -1,0 +1,57 @@
+// Package cell is what the guest of the ZFS benchmark is asked and tells.
+package cell
+
+// Configurations that are compared.
+const (
+	// Default is one dataset with ZFS' own properties, and Postgres' own settings.
+	Default = "default"
+	// Ours is the profile's datasets and the computed parameters.
+	Ours = "ours"
+)
+
+// Plan of a run, given to the guest as plan.json.
+type Plan struct {
+	Serial, Pool      string
+	Script            string
+	Scale, Fillfactor int
+	Clients           []int
+	Rounds            int
+	Seconds, WarmUp   int // of each measured run, and of the one before a block
+}
+
+// Counters of the disk, as the guest's kernel has them in /sys/block/*/stat.
+type Counters struct {
+	ReadBytes, Writes, WriteBytes, Flushes int64
+}
+
+// Since then.
+func (c Counters) Since(then Counters) Counters {
+	return Counters{c.ReadBytes - then.ReadBytes, c.Writes - then.Writes, c.WriteBytes - then.WriteBytes, c.Flushes - then.Flushes}
+}
+
+// Facts of the guest, for the report.
+type Facts struct {
+	Kernel, ZFS, Postgres string
+	// Datasets have a line "name property value source" for each property that the
+	// figures depend on.
+	Datasets []string
+	// DatabaseBytes by configuration, after filling.
+	DatabaseBytes map[string]int64
+}
+
+// Cell is one measured run.
+type Cell struct {
+	Round         int
+	Configuration string
+	Durable       bool
+	Clients       int
+	TPS           float64
+	Transactions  int64
+	// Running is from the first to the last transaction; Settled until a checkpoint
+	// and a sync of the pool have written what they left.
+	Running, Settled Counters
+	// Busy is the part of the guest's processors that worked.
+	Busy float64
+	// WALBytes and FullPages, as Postgres counts them.
+	WALBytes, FullPages int64
+}

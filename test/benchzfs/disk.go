@@ -1,0 +1,175 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// slowFlush stands between QEMU and nbdkit, whose delay filter delays everything
+// but a flush: it answers a flush itself, when the time that it takes is over.
+// The disk behind it is a file in the host's memory, with costs of its own that
+// the host does not promise; power is not cut here.
+// The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
+type slowFlush struct {
+	latency time.Duration
+	to      string // nbdkit's socket
+
+	written, flushes, trims atomic.Int64
+}
+
+// The protocol's numbers.
+const (
+	greetingBytes   = 18
+	option          = 0x49484156 // the first half of IHAVEOPT
+	request         = 0x25609513
+	structuredReply = 0x668e33ef
+	optionReply     = 0x0003e889 // the first half
+	replyHeader     = 20         // of both
+	commandWrite    = 1
+	commandFlush    = 3
+	commandTrim     = 4
+	flagFUA         = 1
+	flagDone        = 1
+)
+
+// serve connections until the listener is closed.
+func (s *slowFlush) serve(ctx context.Context, listener net.Listener) error {
+	for {
+		client, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		server, err := (&net.Dialer{}).DialContext(ctx, "unix", s.to)
+		if err != nil {
+			return errors.Join(err, client.Close())
+		}
+		go s.relay(client, server)
+	}
+}
+
+// relay until one side goes, which is how a connection ends.
+func (s *slowFlush) relay(client, server net.Conn) {
+	replies := &sync.Mutex{}
+	go func() {
+		_ = relayReplies(client, server, replies)
+		_ = client.Close()
+	}()
+	_ = s.relayRequests(client, server, replies)
+	_ = server.Close()
+}
+
+// relayReplies whole, so that a flush's can come in between. With the structured
+// replies that QEMU asks for, all have the same form.
+func relayReplies(client io.Writer, server io.Reader, replies sync.Locker) error {
+	if _, err := io.CopyN(client, server, greetingBytes); err != nil {
+		return err
+	}
+	header := make([]byte, replyHeader)
+	for {
+		if _, err := io.ReadFull(server, header); err != nil {
+			return err
+		}
+		if magic := binary.BigEndian.Uint32(header); magic != structuredReply && magic != optionReply {
+			return fmt.Errorf("a reply begins with %x", magic)
+		}
+		replies.Lock()
+		_, err := client.Write(header)
+		if err == nil {
+			_, err = io.CopyN(client, server, int64(binary.BigEndian.Uint32(header[16:])))
+		}
+		replies.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replies sync.Locker) error {
+	if _, err := io.CopyN(server, client, 4); err != nil { // the client's flags
+		return err
+	}
+	header := make([]byte, 28)
+	for {
+		if _, err := io.ReadFull(client, header[:4]); err != nil {
+			return err
+		}
+		var err error
+		switch magic := binary.BigEndian.Uint32(header); magic {
+		case option:
+			err = relayWhole(client, server, header[:16], 12)
+		case request:
+			err = s.relayRequest(client, server, header, replies)
+		default:
+			err = fmt.Errorf("a request begins with %x", magic)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// relayWhole reads the rest of a header, and relays it with the data whose length
+// it tells.
+func relayWhole(client io.Reader, server io.Writer, header []byte, length int) error {
+	if _, err := io.ReadFull(client, header[4:]); err != nil {
+		return err
+	}
+	if _, err := server.Write(header); err != nil {
+		return err
+	}
+	_, err := io.CopyN(server, client, int64(binary.BigEndian.Uint32(header[length:])))
+	return err
+}
+
+func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header []byte, replies sync.Locker) error {
+	if _, err := io.ReadFull(client, header[4:]); err != nil {
+		return err
+	}
+	length := int64(binary.BigEndian.Uint32(header[24:]))
+	switch command := binary.BigEndian.Uint16(header[6:]); {
+	case binary.BigEndian.Uint16(header[4:])&flagFUA != 0:
+		return errors.New("a write with FUA: this disk knows flushes only")
+	case command == commandFlush:
+		s.flushes.Add(1)
+		s.flush(client, header[8:16], replies)
+		return nil
+	case command == commandTrim:
+		s.trims.Add(1)
+		length = 0
+	case command == commandWrite:
+		s.written.Add(length)
+	default:
+		length = 0
+	}
+	if _, err := server.Write(header); err != nil {
+		return err
+	}
+	_, err := io.CopyN(server, client, length)
+	return err
+}
+
+// flush is answered later, and holds nothing else up.
+func (s *slowFlush) flush(client io.Writer, cookie []byte, replies sync.Locker) {
+	reply := binary.BigEndian.AppendUint32(nil, structuredReply)
+	reply = binary.BigEndian.AppendUint16(reply, flagDone)
+	reply = binary.BigEndian.AppendUint16(reply, 0) // no content
+	reply = append(reply, cookie...)
+	reply = binary.BigEndian.AppendUint32(reply, 0)
+	time.AfterFunc(s.latency, func() {
+		replies.Lock()
+		defer replies.Unlock()
+		_, _ = client.Write(reply) // a client that is gone waits for nothing
+	})
+}

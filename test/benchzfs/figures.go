@@ -1,0 +1,141 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
+)
+
+// key of what is compared: one line of the table.
+type key struct {
+	durable bool
+	clients int
+}
+
+// processors of the machine.
+const processors = 2
+
+// figure is a median and its spread over the rounds.
+type figure struct{ median, least, most float64 }
+
+// side is one configuration in one line. Of the processors, it has the part that
+// worked, and the seconds per transaction.
+type side struct {
+	tps, bytes, running, flushes, wal, fullPages, reads, busy, work figure
+}
+
+// line compares both configurations.
+type line struct {
+	key
+	ours, other side
+}
+
+type figures struct{ lines []line }
+
+// summarise the rounds.
+func summarise(cells []cell.Cell) figures {
+	var f figures
+	for _, durable := range []bool{true, false} {
+		for _, clients := range clientsOf(cells) {
+			k := key{durable, clients}
+			f.lines = append(f.lines, line{k, sideOf(cells, k, cell.Ours), sideOf(cells, k, cell.Default)})
+		}
+	}
+	return f
+}
+
+func clientsOf(cells []cell.Cell) []int {
+	var out []int
+	for _, c := range cells {
+		out = append(out, c.Clients)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func sideOf(cells []cell.Cell, k key, configuration string) side {
+	of := func(value func(cell.Cell) float64) figure {
+		var values []float64
+		for _, c := range cells {
+			if c.Configuration == configuration && c.Durable == k.durable && c.Clients == k.clients {
+				values = append(values, value(c))
+			}
+		}
+		return figureOf(values)
+	}
+	per := func(n func(cell.Cell) int64) figure {
+		return of(func(c cell.Cell) float64 { return perTransaction(c, n(c)) })
+	}
+	return side{
+		tps:       of(func(c cell.Cell) float64 { return c.TPS }),
+		bytes:     per(func(c cell.Cell) int64 { return c.Settled.WriteBytes }),
+		running:   per(func(c cell.Cell) int64 { return c.Running.WriteBytes }),
+		flushes:   per(func(c cell.Cell) int64 { return c.Running.Flushes }),
+		wal:       per(func(c cell.Cell) int64 { return c.WALBytes }),
+		fullPages: per(func(c cell.Cell) int64 { return c.FullPages }),
+		reads:     per(func(c cell.Cell) int64 { return c.Running.ReadBytes }),
+		busy:      of(func(c cell.Cell) float64 { return c.Busy * 100 }),
+		work:      of(func(c cell.Cell) float64 { return c.Busy * processors / c.TPS }),
+	}
+}
+
+func figureOf(values []float64) figure {
+	if len(values) == 0 {
+		return figure{}
+	}
+	slices.Sort(values)
+	middle := len(values) / 2
+	median := values[middle]
+	if len(values)%2 == 0 {
+		median = (values[middle-1] + values[middle]) / 2
+	}
+	return figure{median, values[0], values[len(values)-1]}
+}
+
+func (k key) commit() string {
+	if k.durable {
+		return "durable"
+	}
+	return "relaxed"
+}
+
+// print the table, in Markdown.
+func (f figures) print(out io.Writer) {
+	_, _ = fmt.Fprintln(out, "| commit | clients | configuration | TPS, median (least to most) | ratio | kB written per transaction, with what is left to the checkpoint | before it | flushes per transaction | kB of WAL, full pages per transaction | kB read per transaction | processors busy, ms of them per transaction |")
+	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, l := range f.lines {
+		row(out, l, cell.Default, l.other, "")
+		row(out, l, cell.Ours, l.ours, fmt.Sprintf("%.2f", l.ours.tps.median/l.other.tps.median))
+	}
+}
+
+func row(out io.Writer, l line, name string, s side, ratio string) {
+	_, _ = fmt.Fprintf(out, "| %s | %d | %s | %.0f (%.0f to %.0f) | %s | %.1f (%.1f to %.1f) | %.1f | %.2f | %.1f, %.2f | %.1f | %.0f%%, %.1f |\n",
+		l.commit(), l.clients, name, s.tps.median, s.tps.least, s.tps.most, ratio,
+		s.bytes.median/1e3, s.bytes.least/1e3, s.bytes.most/1e3, s.running.median/1e3, s.flushes.median,
+		s.wal.median/1e3, s.fullPages.median, s.reads.median/1e3, s.busy.median, s.work.median*1e3)
+}
+
+// benchmark prints Go's benchmark format. An operation is a transaction.
+func (f figures) benchmark(out io.Writer) error {
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/benchzfs\n", runtime.GOOS, runtime.GOARCH)
+	for _, l := range f.lines {
+		for _, c := range []struct {
+			name string
+			side side
+		}{{cell.Default, l.other}, {cell.Ours, l.ours}} {
+			s := c.side
+			_, _ = fmt.Fprintf(&b, "BenchmarkZFS/commit=%s/clients=%d/configuration=%s\t1\t%.0f ns/op\t%.1f tps\t%.0f written-B/op\t%.3f flushes/op\t%.0f wal-B/op\t%.0f busy-%%\n",
+				l.commit(), l.clients, c.name, 1e9/max(1e-9, s.tps.median), s.tps.median, s.bytes.median, s.flushes.median, s.wal.median, s.busy.median)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,89 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What stands between these lines of zfs.md is a run's; the rest is a person's.
+const (
+	beginOfReport = "<!-- written by make bench-zfs -->"
+	endOfReport   = "<!-- end of what make bench-zfs writes -->"
+)
+
+// report of a run, in Markdown.
+func report(o options, m *measured, f figures) string {
+	var b strings.Builder
+	accelerator := map[string]string{"tcg": "an emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d rounds of %d s for each line, after %d s of load. A flush takes %s. "+
+		"%s, 2 virtual processors, %d MiB; Linux %s, OpenZFS %s, %s; ARC at most %s. pgbench %s, scale %d, fillfactor %d",
+		m.took.Round(time.Minute), o.plan.Rounds, o.plan.Seconds, o.plan.WarmUp, o.latency,
+		capital(accelerator), o.memory, m.facts.Kernel, m.facts.ZFS, m.facts.Postgres, o.arc, o.plan.Script, o.plan.Scale, o.plan.Fillfactor)
+	for _, name := range slices.Sorted(maps.Keys(m.facts.DatabaseBytes)) {
+		_, _ = fmt.Fprintf(&b, "; database of %s %d MB", name, m.facts.DatabaseBytes[name]/1e6)
+	}
+	b.WriteString(".\n\n")
+	f.marks(&b)
+	b.WriteString("\n")
+	f.print(&b)
+	b.WriteString("\n<details><summary>Properties and parameters</summary>\n\n```\n")
+	b.WriteString(strings.Join(m.facts.Datasets, "\n") + "\n\n")
+	for _, name := range slices.Sorted(maps.Keys(m.parameters)) {
+		_, _ = fmt.Fprintf(&b, "%s = %s\n", name, m.parameters[name])
+	}
+	b.WriteString("```\n\n</details>\n")
+	return b.String()
+}
+
+func capital(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// write the report into the document, the plots and every run beside it.
+func write(folder, text string, m *measured, f figures) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	var raw bytes.Buffer
+	lines := json.NewEncoder(&raw)
+	for _, c := range m.cells {
+		if err := lines.Encode(c); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		writeReport(filepath.Join(folder, "zfs.md"), text),
+		os.WriteFile(filepath.Join(folder, "zfs.jsonl"), raw.Bytes(), 0o644),
+		f.plots(folder),
+	)
+}
+
+// writeReport puts a report in the place of the one before it.
+func writeReport(path, text string) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	before, rest, found := strings.Cut(string(old), beginOfReport)
+	_, after, ended := strings.Cut(rest, endOfReport)
+	if len(old) > 0 && (!found || !ended) {
+		return fmt.Errorf("%s has no line %q followed by %q", path, beginOfReport, endOfReport)
+	}
+	if len(old) == 0 {
+		after = "\n"
+	}
+	return os.WriteFile(path, []byte(before+beginOfReport+"\n"+text+endOfReport+after), 0o644)
+}

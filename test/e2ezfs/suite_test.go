@@ -1,0 +1,366 @@
+//go:build e2ezfs
+
+// Package e2ezfs runs the profile ZFSLocalPV where it is made for: real ZFS under a
+// real kubelet, the real zfs-localpv, and the operator and agent as the chart
+// installs them. make test-e2e-zfs makes the cluster and its virtual machine.
+package e2ezfs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+const (
+	operatorNamespace = "pgstorage-system"
+	nodeName          = "zfs1"
+	pool              = "tank"
+	// The node's programs run under emulation, on processors that others use too.
+	patience = 10 * time.Minute
+	interval = time.Second
+)
+
+var (
+	c       client.Client
+	machine = os.Getenv("PGSTORAGE_ZFS_CLUSTER")
+)
+
+func TestMain(m *testing.M) {
+	if err := setUp(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func setUp() error {
+	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZFS_CLUSTER", "HELM"} {
+		if os.Getenv(name) == "" {
+			return fmt.Errorf("%s must be set; run make test-e2e-zfs", name)
+		}
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return err
+	}
+	inner, err := client.New(config, client.Options{Scheme: scheme.New()})
+	if err != nil {
+		return err
+	}
+	c = client.WithFieldValidation(inner, metav1.FieldValidationStrict)
+	return helm()
+}
+
+// helm installs the operator beside the node whose power is cut, and the agent on it.
+func helm() error {
+	repository, tag, _ := strings.Cut(os.Getenv("PGSTORAGE_IMAGE"), ":")
+	_, err := command(context.Background(), os.Getenv("HELM"),
+		"upgrade", "--install", "pgstorage", filepath.Join(apiserver.Root(), "charts", "pgstorage"),
+		"--namespace", operatorNamespace, "--create-namespace", "--wait", "--timeout", "5m",
+		"--set", "image.repository="+repository, "--set", "image.tag="+tag,
+		"--set", "postgres.imageRepository="+os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
+		"--set", `nodeSelector.node-role\.kubernetes\.io/control-plane=`,
+		"--set", "agent.enabled=true", "--set", `agent.nodeSelector.pgstorage\.dev/pool=`+pool,
+		"--set", "agent.resync=10s")
+	return err
+}
+
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
+	defer cancel()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		return stdout.String(), fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
+
+// node runs hack/zfs-node.sh.
+func node(t *testing.T, verb string) {
+	t.Helper()
+	out, err := command(t.Context(), filepath.Join(apiserver.Root(), "hack", "zfs-node.sh"), verb, machine)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+}
+
+// eventually waits until check holds, tells once a second what it lacks, gathers
+// what there is when it gives up.
+func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	start, last, told := time.Now(), "", time.Time{}
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		// One request that is never answered must not take the whole time.
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		err := check(ctx)
+		if err == nil {
+			return true, nil
+		}
+		if err.Error() != last || time.Since(told) >= 10*time.Second {
+			t.Logf("%5.0fs %s: %s", time.Since(start).Seconds(), what, err)
+			told = time.Now()
+		}
+		last = err.Error()
+		return false, nil
+	})
+	if err != nil {
+		gather(t)
+		t.Fatalf("waited %s for %s: %s", patience, what, last)
+	}
+	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
+}
+
+// gather writes what a person would look at to a folder, and prints its path.
+func gather(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pgstorage-e2e-zfs-") //nolint:usetesting // it is for after the test
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	t.Logf("what there was is in %s", dir)
+	for name, args := range map[string][]string{
+		"objects":      {"get", "nodes,pgsp,pgnodestorages,pgsc,pgb,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,pods,zfsvolumes,zfsnodes,csinodes", "-A", "-o", "wide"},
+		"pgstorage":    {"get", "pgsp,pgnodestorages,pgsc,pgb", "-A", "-o", "yaml"},
+		"pods":         {"describe", "pods", "-n", namespace},
+		"events":       {"get", "events", "-A", "--sort-by=.lastTimestamp"},
+		"manager":      {"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=300"},
+		"agent":        {"-n", operatorNamespace, "logs", "daemonset/pgstorage-agent", "--tail=300"},
+		"cnpg":         {"-n", "cnpg-system", "logs", "deployment/cnpg-controller-manager", "--tail=300"},
+		"zfs-node":     {"-n", "openebs", "logs", "daemonset/openebs-zfs-node", "--all-containers", "--tail=300"},
+		"zfs-control":  {"-n", "openebs", "logs", "statefulset/openebs-zfs-controller", "--all-containers", "--tail=300"},
+		"postgres":     {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
+		"postgres-old": {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix", "-p"},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		out, err := command(ctx, "kubectl", args...)
+		cancel()
+		keep(t, filepath.Join(dir, name), fmt.Sprintf("%s\n%v\n", out, err))
+	}
+	out, err := command(context.Background(), filepath.Join(apiserver.Root(), "hack", "zfs-node.sh"), "status", machine)
+	keep(t, filepath.Join(dir, "machine"), fmt.Sprintf("%s\n%v\n", out, err))
+}
+
+func keep(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Log(err)
+	}
+}
+
+func create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := client.IgnoreAlreadyExists(c.Create(t.Context(), o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// holds says what of the conditions is not True for this generation.
+func holds(conditions []metav1.Condition, generation int64, kinds ...string) error {
+	for _, kind := range kinds {
+		got := meta.FindStatusCondition(conditions, kind)
+		if got == nil || got.ObservedGeneration != generation {
+			return fmt.Errorf("%s was not looked at", kind)
+		}
+		if got.Status != metav1.ConditionTrue {
+			return fmt.Errorf("%s is %s (%s): %s", kind, got.Status, got.Reason, got.Message)
+		}
+	}
+	return nil
+}
+
+// ready waits until the cluster is Ready with its parameters and volumes read back.
+func ready(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	eventually(t, shop.Name+" to be Ready, its parameters and volumes read back", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(shop), shop); err != nil {
+			return err
+		}
+		return holds(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied, v1alpha1.ConditionVolumesVerified)
+	})
+}
+
+// zfs runs the node's own zfs, by the driver's pod.
+func zfs(ctx context.Context, args ...string) (string, error) {
+	return host(ctx, append([]string{"/sbin/zfs"}, args...)...)
+}
+
+// host runs a program of the node itself: the driver's pod has the node's / at /host.
+func host(ctx context.Context, args ...string) (string, error) {
+	return command(ctx, "kubectl", append([]string{"-n", "openebs", "exec", "daemonset/openebs-zfs-node", "-c", "openebs-zfs-plugin", "--", "chroot", "/host"}, args...)...)
+}
+
+// zfsValue of a property and where ZFS has it from.
+type zfsValue struct{ Value, Source string }
+
+func zfsProperties(ctx context.Context, dataset string) (map[string]zfsValue, error) {
+	out, err := zfs(ctx, "get", "-Hp", "-o", "property,value,source", "all", dataset)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]zfsValue{}
+	for line := range strings.SplitSeq(out, "\n") {
+		if f := strings.Split(line, "\t"); len(f) == 3 {
+			values[f[0]] = zfsValue{f[1], f[2]}
+		}
+	}
+	return values, nil
+}
+
+func zfsGet(t *testing.T, dataset string) map[string]zfsValue {
+	t.Helper()
+	values, err := zfsProperties(t.Context(), dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+// only the properties of have that want names.
+func only(have, want map[string]zfsValue) map[string]zfsValue {
+	out := map[string]zfsValue{}
+	for name := range want {
+		if v, ok := have[name]; ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// same holds what ZFS says against what is wanted of it.
+func same(t *testing.T, what string, want, have map[string]zfsValue) {
+	t.Helper()
+	if diff := cmp.Diff(want, only(have, want)); diff != "" {
+		t.Errorf("%s (-wanted +read):\n%s", what, diff)
+	}
+}
+
+// psql runs SQL as postgres in the primary's pod.
+func psql(ctx context.Context, shop *v1alpha1.PgStorageCluster, sql string) (string, error) {
+	return command(ctx, "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--",
+		"psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", "app", "-c", sql)
+}
+
+func mustPSQL(t *testing.T, shop *v1alpha1.PgStorageCluster, sql string) string {
+	t.Helper()
+	return must(t)(psql(t.Context(), shop, sql))
+}
+
+// must ends the test where a command failed.
+func must(t *testing.T) func(string, error) string {
+	t.Helper()
+	return func(out string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
+func logs(ctx context.Context, pod *corev1.Pod) (string, error) {
+	return command(ctx, "kubectl", "-n", pod.Namespace, "logs", pod.Name)
+}
+
+// declare makes the profile, or changes the one that is there.
+func declare(t *testing.T, p *v1alpha1.PgStorageProfile) {
+	t.Helper()
+	have := &v1alpha1.PgStorageProfile{}
+	err := c.Get(t.Context(), client.ObjectKeyFromObject(p), have)
+	if apierrors.IsNotFound(err) {
+		create(t, p)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	have.Spec = p.Spec
+	if err := c.Update(t.Context(), have); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func nodeStorage(t *testing.T) *v1alpha1.PgNodeStorage {
+	t.Helper()
+	s := &v1alpha1.PgNodeStorage{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage(profileName, nodeName)}, s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func bootID(t *testing.T) string {
+	t.Helper()
+	n := &corev1.Node{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: nodeName}, n); err != nil {
+		t.Fatal(err)
+	}
+	return n.Status.NodeInfo.BootID
+}
+
+// volume of the database with this role.
+func volume(t *testing.T, shop *v1alpha1.PgStorageCluster, role string) v1alpha1.VolumeStatus {
+	t.Helper()
+	for _, v := range shop.Status.Volumes {
+		if v.Role == role {
+			return v
+		}
+	}
+	t.Fatalf("no %s volume in %+v", role, shop.Status.Volumes)
+	return v1alpha1.VolumeStatus{}
+}
+
+// pods of the database with their UIDs and restarts.
+func pods(t *testing.T, shop *v1alpha1.PgStorageCluster) map[string]string {
+	t.Helper()
+	list := &corev1.PodList{}
+	if err := c.List(t.Context(), list, client.InNamespace(shop.Namespace), client.MatchingLabels{"cnpg.io/cluster": shop.Name, "cnpg.io/podRole": "instance"}); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, p := range list.Items {
+		restarts := int32(0)
+		for _, s := range p.Status.ContainerStatuses {
+			restarts += s.RestartCount
+		}
+		out[p.Name] = fmt.Sprintf("%s restarted %d times", p.UID, restarts)
+	}
+	return out
+}
+
+// summary of conditions that do not hold.
+func summary(conditions []metav1.Condition) string {
+	var out []string
+	for _, c := range conditions {
+		if c.Status != metav1.ConditionTrue {
+			out = append(out, fmt.Sprintf("%s: %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(out, "; ")
+}
