@@ -16,7 +16,8 @@ import (
 // TestGuest runs the tests of test/vm/guest in one machine with blank disks.
 // PGSTORAGE_VM_RUN chooses among them as -run does.
 func TestGuest(t *testing.T) {
-	cases := &tally{to: os.Stdout}
+	t.Parallel()
+	cases := &tally{name: "guest", to: os.Stdout}
 	args := []string{"-test.v", "-test.timeout=" + guestTime.String()}
 	if pattern := os.Getenv("PGSTORAGE_VM_RUN"); pattern != "" {
 		args = append(args, "-test.run="+pattern)
@@ -55,6 +56,8 @@ func blank(t *testing.T) []vm.Disk {
 
 // tally relays a test binary's lines and counts how its cases ended.
 type tally struct {
+	// name of the machine: several run at once.
+	name                    string
 	to                      io.Writer
 	passed, failed, skipped int
 }
@@ -70,7 +73,7 @@ func (c *tally) Write(line []byte) (int, error) {
 		c.skipped++
 	}
 	// Indented, so that whoever reads our own results does not count these again.
-	_, err := fmt.Fprintf(c.to, "    guest| %s", line)
+	_, err := fmt.Fprintf(c.to, "    %s| %s", c.name, line)
 	return len(line), err
 }
 

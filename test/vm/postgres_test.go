@@ -35,10 +35,11 @@ const (
 // every commit that it acknowledged, and its pages whole, when the power goes: on
 // disks that lose what was not flushed, and without full_page_writes too.
 func TestPostgresKeepsCommits(t *testing.T) {
+	t.Parallel()
 	binary := guestProgram(t, "test/vm/postgres/powercut")
 	for _, fullPageWrites := range []string{"off", "on"} {
 		t.Run("full_page_writes="+fullPageWrites, func(t *testing.T) {
-			t.Parallel() // a machine that boots keeps one processor busy
+			t.Parallel()
 			s := newSubject(t, binary, func(job *server.Job) { job.Parameters["full_page_writes"] = fullPageWrites })
 			cuts := cutCount(t)
 			begin := time.Now()
@@ -61,6 +62,7 @@ func TestPostgresKeepsCommits(t *testing.T) {
 // The test above would see a loss: sync=disabled, which the agent refuses, has ZFS
 // acknowledge what is in memory, and the same power cut takes it away.
 func TestPostgresLosesCommitsWithoutSync(t *testing.T) {
+	t.Parallel()
 	s := newSubject(t, guestProgram(t, "test/vm/postgres/powercut"), func(*server.Job) {})
 	s.options.Args = append(s.options.Args, "sync=disabled")
 	s.boot(t, false)

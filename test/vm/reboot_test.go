@@ -33,7 +33,7 @@ func phase(t *testing.T, binary, name, status string, disks []vm.Disk, env ...st
 		Payload: payload,
 		Args:    []string{"-test.v", "-test.run=^TestPhase$", "-test.timeout=" + bootTime.String()},
 		Env:     append(env, "PGSTORAGE_PHASE="+name),
-		Disks:   disks, Memory: phaseMemory, Console: &tally{to: os.Stdout},
+		Disks:   disks, Memory: phaseMemory, Console: &tally{name: name, to: os.Stdout},
 	})
 }
 
@@ -101,6 +101,7 @@ func digest(t *testing.T, path string) string {
 // A pool outlives its node's boots, whatever became of its disks meanwhile, and is
 // never made anew.
 func TestReboot(t *testing.T) {
+	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	made := phaseDisks(t.TempDir(), 0, 1, 4, 5)
 	status := ends(t, phase(t, binary, "make", "", made))
@@ -150,6 +151,7 @@ func copiedUnless(t *testing.T, disks, kept []vm.Disk) []vm.Disk {
 // The power goes while a pool is made. What comes next is a pool, or words about
 // what to do; the disk beside it is not touched either way.
 func TestRebootAfterCutInCreation(t *testing.T) {
+	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, at := range []string{"zpool create", "partitions"} {
 		t.Run(at, func(t *testing.T) {

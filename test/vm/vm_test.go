@@ -2,7 +2,8 @@
 
 // Package vm_test boots virtual machines with real OpenZFS. Most cases are in
 // test/vm/guest, which runs inside one of them; here is what takes a host: power
-// cuts, disks that lie, and other machines. Run it with: go test -tags vm ./test/vm
+// cuts, disks that lie, and other machines. As many run at once as there are
+// processors. Run it with: go test -tags vm ./test/vm
 package vm_test
 
 import (
