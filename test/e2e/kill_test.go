@@ -81,7 +81,7 @@ done`
 
 func acknowledged(log string) map[string]bool {
 	out := map[string]bool{}
-	for _, line := range strings.Split(log, "\n") {
+	for line := range strings.SplitSeq(log, "\n") {
 		if id, ok := strings.CutPrefix(line, "ack "); ok {
 			out[id] = true
 		}
@@ -117,7 +117,7 @@ func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		return nil
 	})
 	told := acknowledged(logs(t, shop.Namespace, "loader"))
-	for _, id := range strings.Split(psql(t, shop.Namespace, primary, "SELECT id FROM acked"), "\n") {
+	for id := range strings.SplitSeq(psql(t, shop.Namespace, primary, "SELECT id FROM acked"), "\n") {
 		delete(told, id)
 	}
 	if len(told) > 0 {

@@ -152,7 +152,8 @@ func (s *subject) boot(t *testing.T, again bool) {
 	s.lines = bufio.NewScanner(s.guest)
 	s.lines.Buffer(nil, 16<<20)
 	s.recovery, s.amcheck, s.present = "", "", 0
-	for s.line(t) != "ready" {
+	for ready := false; !ready; {
+		ready = s.line(t) == "ready"
 	}
 	s.up = fmt.Sprintf("%.0f", time.Since(begin).Seconds())
 	if again && (s.recovery == "" || s.amcheck == "") {

@@ -388,8 +388,8 @@ func TestPoolIsLost(t *testing.T) {
 	ready(t, n, s)
 	known := s.Status.Pool.GUID
 	run(t, "zpool", "destroy", "lost")
-	clear(t, 0)
-	clear(t, 1)
+	blank(t, 0)
+	blank(t, 1)
 	n, counter := agent(nil)
 	want := fmt.Sprintf("pool lost (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed", known)
 	for range 3 {

@@ -144,13 +144,13 @@ func erase(t *testing.T, pool string, disks ...int) {
 			run(t, "zpool", "destroy", "-f", pool)
 		}
 		for _, d := range disks {
-			clear(t, d)
+			blank(t, d)
 		}
 	})
 }
 
-// clear makes a disk blank: labels lie at both ends, and blkdiscard zeroes all.
-func clear(t *testing.T, number int) {
+// blank makes a disk blank: labels lie at both ends, and blkdiscard zeroes all.
+func blank(t *testing.T, number int) {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(disk(number))
 	if err != nil {

@@ -91,7 +91,7 @@ func write(t *testing.T, device string, offset int64, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // it was synced
 	if offset < 0 {
 		offset += sizeOf(t, f)
 	}
@@ -378,7 +378,7 @@ func TestWipeOfExactlyTheNamed(t *testing.T) {
 	before, bystander := digests(t, 0, 1), digests(t, 2)
 	refused(t, s, 2, notBlank(t, carriers[1], 1))
 	wantDigests(t, before, 0, 1)
-	clear(t, 1)
+	blank(t, 1)
 	n, counter := agent(nil)
 	ready(t, n, s)
 	if got := changes(counter); got["wipefs"] != 1 || got["zpool create"] != 1 {
@@ -451,7 +451,7 @@ func digest(device string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // only read
 	buffer, err := syscall.Mmap(-1, 0, 4<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		return "", err

@@ -116,7 +116,7 @@ func recovered(ctx context.Context, h *host, instance server.Instance) error {
 		return err
 	}
 	if !strings.Contains(string(log), "automatic recovery in progress") {
-		return fmt.Errorf("Postgres did not recover:\n%s", log)
+		return fmt.Errorf("no recovery by Postgres:\n%s", log)
 	}
 	h.tell("recovered %.1f", took.Seconds())
 	err = withConn(ctx, func(conn *pgx.Conn) error {
