@@ -238,7 +238,9 @@ func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
 		return err == nil, client.IgnoreNotFound(err)
 	})
 	if err != nil {
-		t.Errorf("no database was made: %v", err)
+		_ = c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		_ = c.Get(t.Context(), client.ObjectKeyFromObject(p), p)
+		t.Errorf("no database was made: %v; cluster: %v; profile: %v", err, object.Object["status"], p.Object["status"])
 	}
 }
 
