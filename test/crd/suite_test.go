@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	// patience bounds every wait of this suite.
-	patience = 30 * time.Second
+	// patience bounds every wait of this suite: more than the minute after which a pass
+	// that hangs is begun again.
+	patience = 2 * time.Minute
 	interval = 50 * time.Millisecond
 )
 

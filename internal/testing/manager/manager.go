@@ -18,7 +18,7 @@ import (
 )
 
 // patience bounds how long a manager may take to end.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Start runs a manager, configured as ours is, until stop is called or the test
 // ends. Stopping one that ended by itself with an error fails the test.
