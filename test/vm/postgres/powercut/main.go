@@ -62,7 +62,7 @@ func run(ctx context.Context, h *host, properties []string) error {
 		return err
 	}
 	if made {
-		err = create(ctx, instance)
+		err = create(ctx, pool, instance)
 	} else {
 		err = recovered(ctx, h, instance)
 	}
@@ -89,7 +89,9 @@ func volumes(ctx context.Context, pool string, instance server.Instance, propert
 	return made, nil
 }
 
-func create(ctx context.Context, instance server.Instance) error {
+// create a database, and have it on the disks whatever sync is set to: the load's
+// commits are what is looked for.
+func create(ctx context.Context, pool string, instance server.Instance) error {
 	if err := instance.Init(ctx); err != nil {
 		return err
 	}
@@ -99,10 +101,15 @@ func create(ctx context.Context, instance server.Instance) error {
 	if _, err := server.AsPostgres(ctx, "pgbench", "--initialize", "--quiet", "--scale="+scale); err != nil {
 		return err
 	}
-	return withConn(ctx, func(conn *pgx.Conn) error {
+	err := withConn(ctx, func(conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, schema)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	_, err = server.Run(ctx, "zpool", "sync", pool)
+	return err
 }
 
 // recovered starts Postgres after a power cut and tells what it came back with.
