@@ -120,7 +120,8 @@ interface() {
 	ip link set "$TAP" up
 }
 
-alive() { [ -s "$1" ] && kill -0 "$(cat "$1")" 2>/dev/null; }
+# alive: by its arguments, because the number may be another process's by now.
+alive() { [ -s "$1" ] && grep -qaF "$DIR/" "/proc/$(cat "$1")/cmdline" 2>/dev/null; }
 
 drive() { printf -- '-drive if=none,id=%s,%s -device virtio-blk-pci,drive=%s,serial=%s,werror=report,rerror=report ' "$1" "$2" "$1" "$1"; }
 
@@ -131,11 +132,11 @@ power() {
 	alive "$DIR/qemu.pid" && return 0
 	image=$("$REPO/hack/vm.sh" image)
 	[ "$("$REPO/hack/vm.sh" probe)" != kvm ] || acceleration=(-accel kvm -cpu host)
-	rm -f "$SOCKET"
-	TMPDIR=$DIR setsid nohup nbdkit --foreground -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K \
-		>>"$DIR/nbdkit.log" 2>&1 </dev/null 8>&- 9>&- &
-	echo $! >"$DIR/nbdkit.pid"
-	until_ok 20 "nbdkit, see $DIR/nbdkit.log" test -S "$SOCKET"
+	rm -f "$SOCKET" "$DIR/nbdkit.pid"
+	# In the foreground it would end with this script.
+	TMPDIR=$DIR nbdkit --pidfile "$DIR/nbdkit.pid" -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K \
+		</dev/null 8>&- 9>&-
+	until_ok 20 "nbdkit" test -s "$DIR/nbdkit.pid"
 	# shellcheck disable=SC2046 # drive prints words
 	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \
 		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
@@ -162,8 +163,8 @@ kill_now() {
 	done
 }
 
-# cut halts the machine first, so that it does not see its disk die.
-cut() {
+# cut_power halts the machine first, so that it does not see its disk die.
+cut_power() {
 	alive "$DIR/qemu.pid" || die "the machine of $CLUSTER does not run"
 	kill -STOP "$(cat "$DIR/qemu.pid")"
 	kill_now
@@ -232,7 +233,7 @@ status() {
 
 case $1 in
 up) up ;;
-cut) cut ;;
+cut) cut_power ;;
 boot) boot ;;
 status) status ;;
 down) down ;;

@@ -231,14 +231,24 @@ func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.Observ
 		Encrypted: &encrypted,
 	}
 	for _, p := range parent.Properties {
-		have, applies := d.Properties[p.Name]
-		// quota and reservation are the volume's own, and not handed down.
-		if !applies || p.Name == "quota" || p.Name == "reservation" || zfs.Same(p.Name, p.Value, have.Value) {
-			continue
+		if have, applies := d.Properties[p.Name]; applies && handedDown(p.Name, d) && !zfs.Same(p.Name, p.Value, have.Value) {
+			out.Differs = append(out.Differs, v1alpha1.ObservedProperty{Name: p.Name, Value: have.Value, Source: have.Source})
 		}
-		out.Differs = append(out.Differs, v1alpha1.ObservedProperty{Name: p.Name, Value: have.Value, Source: have.Source})
 	}
 	return out
+}
+
+// handedDown says that a volume has to have a property as its parent has it. quota
+// and reservation are its own. A mount on Linux turns relatime on, whatever the
+// dataset says, which has no effect where times of access are off.
+func handedDown(property string, d zfs.Dataset) bool {
+	switch property {
+	case "quota", "reservation":
+		return false
+	case "relatime":
+		return d.Properties["atime"].Value != "off"
+	}
+	return true
 }
 
 func whole(p zfs.Property) int64 {

@@ -317,6 +317,9 @@ func TestScanText(t *testing.T) {
 }
 
 func TestVolumes(t *testing.T) {
+	relatime := func(s *v1alpha1.PgNodeStorage) {
+		s.Spec.Datasets[0].Properties = append(s.Spec.Datasets[0].Properties, properties("relatime=off")...)
+	}
 	zvol := dataset("tank/pgblock/pvc-9", "used", 3*gib, "usedbysnapshots", gib, "volblocksize", 16384)
 	zvol.Kind = zfs.Volume
 	encrypted := dataset("tank/pgdata/pvc-2", "encryption", "aes-256-gcm")
@@ -355,6 +358,14 @@ func TestVolumes(t *testing.T) {
 			"[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 131072 false [recordsize=131072 local compression=off local]]", 1,
 		},
 		{"its own quota does not differ", storage(), converged(in("tank/pgdata/pvc-1", "quota=1", "reservation=1")), "[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 8192 false []]", 1},
+		{
+			"a mount's relatime does not differ where there is no atime", storage(relatime), converged(in("tank/pgdata/pvc-1", "atime=off", "relatime=on temporary")),
+			"[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 8192 false []]", 1,
+		},
+		{
+			"and does where there is", storage(relatime), converged(in("tank/pgdata/pvc-1", "atime=on", "relatime=on temporary")),
+			"[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 8192 false [relatime=on temporary]]", 1,
+		},
 		{"the same in another notation does not differ", storage(), converged(in("tank/pgdata/pvc-1", "recordsize=8192 local")), "[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 8192 false []]", 1},
 		{"a property that it has not does not differ", storage(), converged(func(seen *Seen) { delete(seen.dataset("tank/pgdata/pvc-1").Properties, "compression") }), "[tank/pgdata/pvc-1 Filesystem 20Gi/4Gi 8192 false []]", 1},
 	} {

@@ -110,7 +110,7 @@ until [ "$(psql -XAtq -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null)" 
   session=$((session+1))
   for i in {1..100}; do
     echo "INSERT INTO acked VALUES ($((session*1000+i))) RETURNING 'ack ' || id;"
-  done | timeout 60 stdbuf -oL psql -XAtq -v ON_ERROR_STOP=1 2>/dev/null || { echo "cut $session"; sleep 1; }
+  done | timeout 30 stdbuf -oL psql -XAtq -v ON_ERROR_STOP=1 2>/dev/null || { echo "cut $session"; sleep 1; }
 done
 echo done`
 
