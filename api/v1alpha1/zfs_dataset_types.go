@@ -8,6 +8,7 @@ import (
 // agent, read back from ZFS, and shown with its source in the node's
 // PgNodeStorage.
 // +kubebuilder:validation:XValidation:rule="!has(self.dedup) || self.dedup == 'off' || (has(self.acceptDedup) && self.acceptDedup)",message="dedup keeps a table of every block in memory and slows each write down for good; use compression, or accept that by acceptDedup: true",fieldPath=".dedup"
+// +kubebuilder:validation:XValidation:rule="!has(self.atime) || self.atime == 'off' || (has(self.relatime) && self.relatime == 'on')",message="atime: on needs relatime: on, because a mount on Linux turns relatime on whatever the dataset says; set relatime: on, or atime: off",fieldPath=".relatime"
 type ZFSDatasetProperties struct {
 	// compression of blocks written from now on: on, off, lz4, lzjb, zle, gzip,
 	// gzip-1 to gzip-9, zstd, zstd-1 to zstd-19, zstd-fast. Default: lz4, which
@@ -26,7 +27,8 @@ type ZFSDatasetProperties struct {
 	Atime string `json:"atime,omitempty"`
 
 	// relatime writes the time of a read at most once a day; it has an effect
-	// only with atime: on. Default: off.
+	// only with atime: on, and then must be on, as a mount on Linux turns it on
+	// whatever the dataset says (mount(8)). Default: off.
 	// +optional
 	// +kubebuilder:default="off"
 	// +kubebuilder:validation:Enum=on;off

@@ -4,12 +4,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -26,6 +30,10 @@ import (
 
 // version is set by the linker.
 var version = "dev"
+
+// startPatience with an API server that does not answer yet: less than the 55 s after
+// which the liveness probe gives up.
+const startPatience = 45 * time.Second
 
 type settings struct {
 	dryRun, showVersion            bool
@@ -77,6 +85,9 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
 	config.UserAgent = "pgstorage-agent/" + version
+	if err := await(ctx, config); err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 pgnodestorage.Scheme(),
 		Cache:                  pgnodestorage.CacheOptions(s.nodeName),
@@ -110,6 +121,26 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("readyz: %w", err)
 	}
 	return mgr.Start(ctx)
+}
+
+// await an answer of the API server. On a node that boots, the agent is there before
+// the network that leads to it, and a restart of its container takes longer each time.
+func await(ctx context.Context, config *rest.Config) error {
+	asking := rest.CopyConfig(config)
+	asking.Timeout = 5 * time.Second
+	api, err := discovery.NewDiscoveryClientForConfig(asking)
+	if err != nil {
+		return fmt.Errorf("client of the API server: %w", err)
+	}
+	var last error
+	err = wait.PollUntilContextTimeout(ctx, time.Second, startPatience, true, func(context.Context) (bool, error) {
+		_, last = api.ServerVersion()
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the API server did not answer within %s: %w", startPatience, errors.Join(last, err))
+	}
+	return nil
 }
 
 func runner(s settings) host.Runner {

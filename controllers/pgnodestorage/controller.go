@@ -85,7 +85,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 	if err := r.report(ctx, s, result); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: r.next(result)}, passErr
+	if passErr != nil {
+		return reconcile.Result{}, passErr // again after the limiter's delay
+	}
+	return reconcile.Result{RequeueAfter: r.next(result)}, nil
 }
 
 func (r *Reconciler) next(result node.Result) time.Duration {

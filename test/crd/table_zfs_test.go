@@ -198,6 +198,7 @@ func propertyRows(parent string) []row {
 	const (
 		compression = "compression must be on, off, lz4, lzjb, zle, gzip or gzip-1..9, zstd or zstd-1..19, or zstd-fast (zfsprops)"
 		dedup       = "dedup keeps a table of every block in memory and slows each write down for good; use compression, or accept that by acceptDedup: true"
+		relatime    = "atime: on needs relatime: on, because a mount on Linux turns relatime on whatever the dataset says; set relatime: on, or atime: off"
 		small       = "specialSmallBlocks must be 0, or a power of two from 512 to 1M, written 512, 1k, ..., 512k, 1M"
 	)
 	at := func(field string) string { return "spec.zfsLocalPV." + parent + "." + field }
@@ -209,6 +210,8 @@ func propertyRows(parent string) []row {
 		zfs(parent+" unknown sync", to("sync", "never"), refusedValue(at("sync"), `"never"`, "sync must be standard or always (zfsprops)")),
 		zfs(parent+" dedup without acceptance", to("dedup", "on"), at("dedup")+": Invalid value: "+dedup),
 		zfs(parent+" dedup verify refused by hand", to("dedup", "verify"), at("dedup")+": Invalid value: "+dedup).and(set(zfsSpec+parent+"/acceptDedup", false)),
+		zfs(parent+" atime without relatime", to("atime", "on"), at("relatime")+": Invalid value: "+relatime),
+		zfs(parent+" atime with relatime off", to("atime", "on"), at("relatime")+": Invalid value: "+relatime).and(set(zfsSpec+parent+"/relatime", "off")),
 		zfs(parent+" acceptDedup in words", to("acceptDedup", "I do"), notOfType(at("acceptDedup"), "string", "boolean")),
 		zfs(parent+" specialSmallBlocks unquoted", to("specialSmallBlocks", written("0")), notOfType(at("specialSmallBlocks"), "integer", "string")),
 		zfs(parent+" misspelt recordsize", to("recordSize", "16k"), fmt.Sprintf("unknown field %q", at("recordSize"))),

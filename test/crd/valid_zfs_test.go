@@ -113,6 +113,9 @@ func withValue(path, value string) []change {
 	if parent, ok := strings.CutSuffix(path, ".dedup"); ok {
 		out = append(out, set(zfsSpec+parent+"/acceptDedup", true))
 	}
+	if parent, ok := strings.CutSuffix(path, ".atime"); ok && value == "on" {
+		out = append(out, set(zfsSpec+parent+"/relatime", "on"))
+	}
 	return append(out, set(zfsSpec+strings.ReplaceAll(strings.ReplaceAll(path, "[]", ".0"), ".", "/"), value))
 }
 

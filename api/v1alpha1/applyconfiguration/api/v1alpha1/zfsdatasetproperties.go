@@ -21,7 +21,8 @@ type ZFSDatasetPropertiesApplyConfiguration struct {
 	// Default: off.
 	Atime *string `json:"atime,omitempty"`
 	// relatime writes the time of a read at most once a day; it has an effect
-	// only with atime: on. Default: off.
+	// only with atime: on, and then must be on, as a mount on Linux turns it on
+	// whatever the dataset says (mount(8)). Default: off.
 	Relatime *string `json:"relatime,omitempty"`
 	// logbias of synchronous writes: latency uses the intent log and its device,
 	// throughput writes blocks in place of the log, bypasses a log device and
