@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement in a virtual machine
 )
 
 // slowFlush stands between QEMU and nbdkit, whose delay filter delays everything
@@ -21,24 +23,28 @@ import (
 // The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
 type slowFlush struct {
 	latency time.Duration
-	to      string // nbdkit's socket
+	rate    int64 // bytes written in a second; 0 is without limit
+	nbdkit  *vm.Server
+	to      string // its socket
 
 	written, flushes, trims atomic.Int64
 }
 
 // The protocol's numbers.
 const (
-	greetingBytes   = 18
-	option          = 0x49484156 // the first half of IHAVEOPT
-	request         = 0x25609513
-	structuredReply = 0x668e33ef
-	optionReply     = 0x0003e889 // the first half
-	replyHeader     = 20         // of both
-	commandWrite    = 1
-	commandFlush    = 3
-	commandTrim     = 4
-	flagFUA         = 1
-	flagDone        = 1
+	greetingBytes    = 18
+	option           = 0x49484156 // the first half of IHAVEOPT
+	request          = 0x25609513
+	optionReply      = 0x0003e889 // the first half
+	structuredReply  = 0x668e33ef
+	replyHeader      = 20 // of both
+	simpleReply      = 0x67446698
+	simpleReplyBytes = 16
+	commandWrite     = 1
+	commandFlush     = 3
+	commandTrim      = 4
+	flagFUA          = 1
+	flagDone         = 1
 )
 
 // serve connections until the listener is closed.
@@ -70,30 +76,46 @@ func (s *slowFlush) relay(client, server net.Conn) {
 	_ = server.Close()
 }
 
-// relayReplies whole, so that a flush's can come in between. With the structured
-// replies that QEMU asks for, all have the same form.
+// relayReplies whole, so that a flush's can come in between.
 func relayReplies(client io.Writer, server io.Reader, replies sync.Locker) error {
 	if _, err := io.CopyN(client, server, greetingBytes); err != nil {
 		return err
 	}
 	header := make([]byte, replyHeader)
 	for {
-		if _, err := io.ReadFull(server, header); err != nil {
-			return err
-		}
-		if magic := binary.BigEndian.Uint32(header); magic != structuredReply && magic != optionReply {
-			return fmt.Errorf("a reply begins with %x", magic)
-		}
-		replies.Lock()
-		_, err := client.Write(header)
-		if err == nil {
-			_, err = io.CopyN(client, server, int64(binary.BigEndian.Uint32(header[16:])))
-		}
-		replies.Unlock()
-		if err != nil {
+		if err := relayReply(client, server, header, replies); err != nil {
 			return err
 		}
 	}
+}
+
+// relayReply of any form. A simple one has no data: with the structured replies
+// that QEMU asks for, what was read comes in those alone.
+func relayReply(client io.Writer, server io.Reader, header []byte, replies sync.Locker) error {
+	if _, err := io.ReadFull(server, header[:4]); err != nil {
+		return err
+	}
+	length := int64(0)
+	switch magic := binary.BigEndian.Uint32(header); magic {
+	case simpleReply:
+		header = header[:simpleReplyBytes]
+	case structuredReply, optionReply:
+	default:
+		return fmt.Errorf("a reply begins with %x", magic)
+	}
+	if _, err := io.ReadFull(server, header[4:]); err != nil {
+		return err
+	}
+	if len(header) == replyHeader {
+		length = int64(binary.BigEndian.Uint32(header[16:]))
+	}
+	replies.Lock()
+	defer replies.Unlock()
+	if _, err := client.Write(header); err != nil {
+		return err
+	}
+	_, err := io.CopyN(client, server, length)
+	return err
 }
 
 func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replies sync.Locker) error {
@@ -101,6 +123,7 @@ func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replie
 		return err
 	}
 	header := make([]byte, 28)
+	link := pace{rate: s.rate}
 	for {
 		if _, err := io.ReadFull(client, header[:4]); err != nil {
 			return err
@@ -110,7 +133,7 @@ func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replie
 		case option:
 			err = relayWhole(client, server, header[:16], 12)
 		case request:
-			err = s.relayRequest(client, server, header, replies)
+			err = s.relayRequest(client, server, header, replies, &link)
 		default:
 			err = fmt.Errorf("a request begins with %x", magic)
 		}
@@ -133,7 +156,7 @@ func relayWhole(client io.Reader, server io.Writer, header []byte, length int) e
 	return err
 }
 
-func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header []byte, replies sync.Locker) error {
+func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header []byte, replies sync.Locker, link *pace) error {
 	if _, err := io.ReadFull(client, header[4:]); err != nil {
 		return err
 	}
@@ -150,6 +173,7 @@ func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header 
 		length = 0
 	case command == commandWrite:
 		s.written.Add(length)
+		link.take(length)
 	default:
 		length = 0
 	}
@@ -172,4 +196,22 @@ func (s *slowFlush) flush(client io.Writer, cookie []byte, replies sync.Locker) 
 		defer replies.Unlock()
 		_, _ = client.Write(reply) // a client that is gone waits for nothing
 	})
+}
+
+// pace is that of a link which carries so many bytes in a second.
+type pace struct {
+	rate int64
+	free time.Time // when all before was carried
+}
+
+// take the link for so many bytes.
+func (p *pace) take(bytes int64) {
+	if p.rate == 0 {
+		return
+	}
+	if now := time.Now(); p.free.Before(now) {
+		p.free = now
+	}
+	p.free = p.free.Add(time.Duration(bytes * int64(time.Second) / p.rate))
+	<-time.After(time.Until(p.free))
 }

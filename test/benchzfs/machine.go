@@ -35,10 +35,16 @@ type measured struct {
 	// parameters that were computed for ours.
 	parameters map[string]string
 	took       time.Duration
+	// elsewhere is the part of the host's processors that other programs took.
+	elsewhere float64
 }
 
 // measure every cell in one boot of one machine.
 func measure(ctx context.Context, o options) (*measured, error) {
+	before, err := hostTime()
+	if err != nil {
+		return nil, err
+	}
 	begin := time.Now()
 	dir, err := os.MkdirTemp("", "benchzfs")
 	if err != nil {
@@ -55,7 +61,7 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	disk := &slowFlush{latency: o.latency}
+	disk := &slowFlush{latency: o.latency, rate: o.rate * 1e6}
 	socket, err := disk.start(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -79,9 +85,12 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err == nil && result.ExitCode != 0 {
 		err = fmt.Errorf("the guest ended with exit code %d", result.ExitCode)
 	}
+	disk.nbdkit.Kill()
+	after, errHost := hostTime()
 	return &measured{
-		cells: reader.cells, facts: reader.facts, accelerator: image.Accelerator, parameters: job.Parameters, took: time.Since(begin),
-	}, errors.Join(err, reader.err, disk.confirm(reader.total))
+		elsewhere: after.elsewhere(before),
+		cells:     reader.cells, facts: reader.facts, accelerator: image.Accelerator, parameters: job.Parameters, took: time.Since(begin),
+	}, errors.Join(err, errHost, reader.err, disk.confirm(reader.total))
 }
 
 // declared is the profile and the cluster that are measured. Half of the machine's
@@ -118,7 +127,7 @@ func (s *slowFlush) start(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.to = server.Socket
+	s.nbdkit, s.to = server, server.Socket
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(filepath.Dir(server.Socket), "slow"))
 	if err != nil {
 		return "", err

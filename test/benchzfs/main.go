@@ -25,6 +25,7 @@ import (
 type options struct {
 	plan    cell.Plan
 	latency time.Duration
+	rate    int64
 	arc     string
 	memory  int
 	out     string
@@ -50,13 +51,13 @@ func parse(args []string) (options, error) {
 	o := options{plan: cell.Plan{Serial: "bench", Pool: "bench"}}
 	flags := flag.NewFlagSet("benchzfs", flag.ContinueOnError)
 	flags.IntVar(&o.plan.Rounds, "rounds", 3, "times that each run is repeated, in another order")
-	flags.IntVar(&o.plan.Seconds, "seconds", 15, "duration of each measured run")
-	flags.IntVar(&o.plan.WarmUp, "warm-up", 5, "seconds of load before each server's measured runs")
+	flags.IntVar(&o.plan.Seconds, "seconds", 8, "duration of each measured run")
+	flags.IntVar(&o.plan.WarmUp, "warm-up", 3, "seconds of load before each measured run")
 	clients := flags.String("clients", "1,4,16", "numbers of clients")
 	flags.StringVar(&o.plan.Script, "script", pgbench.TPCB, "built-in script of pgbench")
-	flags.IntVar(&o.plan.Scale, "scale", 5, "scale of pgbench")
-	flags.IntVar(&o.plan.Fillfactor, "fillfactor", 10, "of pgbench's tables: a low one makes a large database of few rows")
+	flags.IntVar(&o.plan.Scale, "scale", 40, "scale of pgbench: 40 is a database larger than shared_buffers and ARC together")
 	flags.DurationVar(&o.latency, "flush", 5*time.Millisecond, "time that a flush of the disk takes")
+	flags.Int64Var(&o.rate, "rate", 0, "MB that the disk writes in a second; 0 is without limit")
 	flags.StringVar(&o.arc, "arc", "256Mi", "the profile's arcMax, for both configurations; empty is ZFS' own")
 	flags.IntVar(&o.memory, "memory", 2048, "MiB of the virtual machine")
 	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in zfs.md, the plots, and every run as zfs.jsonl; empty writes nothing")

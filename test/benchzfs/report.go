@@ -24,15 +24,17 @@ const (
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	accelerator := map[string]string{"tcg": "an emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d rounds of %d s for each line, after %d s of load. A flush takes %s. "+
-		"%s, 2 virtual processors, %d MiB; Linux %s, OpenZFS %s, %s; ARC at most %s. pgbench %s, scale %d, fillfactor %d",
-		m.took.Round(time.Minute), o.plan.Rounds, o.plan.Seconds, o.plan.WarmUp, o.latency,
-		capital(accelerator), o.memory, m.facts.Kernel, m.facts.ZFS, m.facts.Postgres, o.arc, o.plan.Script, o.plan.Scale, o.plan.Fillfactor)
-	for _, name := range slices.Sorted(maps.Keys(m.facts.DatabaseBytes)) {
-		_, _ = fmt.Fprintf(&b, "; database of %s %d MB", name, m.facts.DatabaseBytes[name]/1e6)
+	accelerator := map[string]string{"tcg": "An emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
+	rate := "without limit"
+	if o.rate > 0 {
+		rate = fmt.Sprintf("at most %d MB/s", o.rate)
 	}
-	b.WriteString(".\n\n")
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d rounds of %d s for each line, after %d s of load. A flush takes %s, writes go %s. "+
+		"%s, 2 virtual processors, %d MiB; Linux %s, OpenZFS %s, %s; ARC at most %s. pgbench %s, scale %d, a database of %d MB. "+
+		"Other programs took %.0f%% of the host's processors meanwhile.\n\n",
+		m.took.Round(time.Minute), o.plan.Rounds, o.plan.Seconds, o.plan.WarmUp, o.latency, rate,
+		accelerator, o.memory, m.facts.Kernel, m.facts.ZFS, m.facts.Postgres, o.arc, o.plan.Script, o.plan.Scale,
+		m.facts.DatabaseBytes/1e6, m.elsewhere*100)
 	f.marks(&b)
 	b.WriteString("\n")
 	f.print(&b)
@@ -43,13 +45,6 @@ func report(o options, m *measured, f figures) string {
 	}
 	b.WriteString("```\n\n</details>\n")
 	return b.String()
-}
-
-func capital(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // write the report into the document, the plots and every run beside it.

@@ -11,22 +11,24 @@ const (
 
 // Plan of a run, given to the guest as plan.json.
 type Plan struct {
-	Serial, Pool      string
-	Script            string
-	Scale, Fillfactor int
-	Clients           []int
-	Rounds            int
-	Seconds, WarmUp   int // of each measured run, and of the one before a block
+	Serial, Pool    string
+	Script          string
+	Scale           int
+	Clients         []int
+	Rounds          int
+	Seconds, WarmUp int // of each measured run, and of the load before it
 }
 
 // Counters of the disk, as the guest's kernel has them in /sys/block/*/stat.
 type Counters struct {
 	ReadBytes, Writes, WriteBytes, Flushes int64
+	// FlushMillis is how long all flushes took together.
+	FlushMillis int64
 }
 
 // Since then.
 func (c Counters) Since(then Counters) Counters {
-	return Counters{c.ReadBytes - then.ReadBytes, c.Writes - then.Writes, c.WriteBytes - then.WriteBytes, c.Flushes - then.Flushes}
+	return Counters{c.ReadBytes - then.ReadBytes, c.Writes - then.Writes, c.WriteBytes - then.WriteBytes, c.Flushes - then.Flushes, c.FlushMillis - then.FlushMillis}
 }
 
 // Facts of the guest, for the report.
@@ -35,8 +37,8 @@ type Facts struct {
 	// Datasets have a line "name property value source" for each property that the
 	// figures depend on.
 	Datasets []string
-	// DatabaseBytes by configuration, after filling.
-	DatabaseBytes map[string]int64
+	// DatabaseBytes once it was filled.
+	DatabaseBytes int64
 }
 
 // Cell is one measured run.
@@ -50,6 +52,8 @@ type Cell struct {
 	// Running is from the first to the last transaction; Settled until a checkpoint
 	// and a sync of the pool have written what they left.
 	Running, Settled Counters
+	// SettleSeconds is how long that took, after the last transaction.
+	SettleSeconds float64
 	// Busy is the part of the guest's processors that worked.
 	Busy float64
 	// WALBytes and FullPages, as Postgres counts them.

@@ -17,57 +17,47 @@ import (
 )
 
 type bench struct {
-	plan      cell.Plan
-	instances map[string]server.Instance
+	plan cell.Plan
+	// ports of the servers, by configuration.
+	ports map[string]string
 }
 
-// round runs every cell once. The configuration that is first is another one in
-// each round, and so is the kind of commit.
+// round runs every cell once. Both configurations take turns, while both servers
+// run: each keeps its cache. Which is first is another one in each round, and so is
+// the kind of commit and the number of clients.
 func (b bench) round(ctx context.Context, round int) error {
 	names, durable := []string{cell.Default, cell.Ours}, []bool{true, false}
 	if round%2 == 1 {
 		slices.Reverse(names)
-	}
-	if round/2%2 == 1 {
 		slices.Reverse(durable)
 	}
 	for _, d := range durable {
-		for _, name := range names {
-			if err := b.block(ctx, cell.Cell{Round: round, Configuration: name, Durable: d}); err != nil {
-				return err
+		for i := range b.plan.Clients {
+			clients := b.plan.Clients[(i+round)%len(b.plan.Clients)]
+			for _, name := range names {
+				c := cell.Cell{Round: round, Configuration: name, Durable: d, Clients: clients}
+				if err := b.measure(ctx, &c); err != nil {
+					return err
+				}
+				tell("cell", c)
 			}
 		}
 	}
 	return nil
 }
 
-// block is one server's turn: a warm-up, and each number of clients.
-func (b bench) block(ctx context.Context, c cell.Cell) error {
-	instance := b.instances[c.Configuration]
-	if _, err := instance.Start(ctx); err != nil {
-		return err
-	}
-	if _, err := b.pgbench(ctx, 4, b.plan.WarmUp, c.Durable); err != nil {
-		return err
-	}
-	for i := range b.plan.Clients {
-		c.Clients = b.plan.Clients[(i+c.Round)%len(b.plan.Clients)]
-		if err := b.measure(ctx, &c); err != nil {
-			return err
-		}
-		tell("cell", c)
-	}
-	return instance.Stop(ctx)
-}
-
 // measure from one checkpoint to the next, so that each run begins with every page
-// clean and ends with every page written.
+// clean and ends with every page written. Load goes ahead, because the other
+// database's turn has taken the file system's cache.
 func (b bench) measure(ctx context.Context, c *cell.Cell) error {
-	conn, err := pgx.Connect(ctx, server.DSN)
+	conn, err := pgx.Connect(ctx, server.DSN+" port="+b.ports[c.Configuration])
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // its work is done
+	if _, err := b.pgbench(ctx, *c, b.plan.WarmUp); err != nil {
+		return err
+	}
 	if err := b.settle(ctx, conn); err != nil {
 		return err
 	}
@@ -75,7 +65,7 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 	if err != nil {
 		return err
 	}
-	result, err := b.pgbench(ctx, c.Clients, b.plan.Seconds, c.Durable)
+	result, err := b.pgbench(ctx, *c, b.plan.Seconds)
 	if err != nil {
 		return err
 	}
@@ -83,9 +73,11 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 	if err != nil {
 		return err
 	}
+	begin := time.Now()
 	if err := b.settle(ctx, conn); err != nil {
 		return err
 	}
+	c.SettleSeconds = time.Since(begin).Seconds()
 	settled, err := counters(b.plan.Serial)
 	c.TPS, c.Transactions = result.TPS, result.Transactions
 	c.Running, c.Settled = after.disk.Since(before.disk), settled.Since(before.disk)
@@ -102,10 +94,10 @@ func (b bench) settle(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-func (b bench) pgbench(ctx context.Context, clients, seconds int, durable bool) (*pgbench.Result, error) {
+func (b bench) pgbench(ctx context.Context, c cell.Cell, seconds int) (*pgbench.Result, error) {
 	args, err := pgbench.RunOptions{
 		Scripts: []pgbench.WeightedScript{{Builtin: b.plan.Script}},
-		Clients: clients, Jobs: min(clients, 2), Duration: time.Duration(seconds) * time.Second,
+		Clients: c.Clients, Jobs: min(c.Clients, 2), Duration: time.Duration(seconds) * time.Second,
 		Protocol: pgbench.Prepared, NoVacuum: true,
 	}.Args()
 	if err != nil {
@@ -115,8 +107,8 @@ func (b bench) pgbench(ctx context.Context, clients, seconds int, durable bool) 
 	if err != nil {
 		return nil, err
 	}
-	commit := map[bool]string{true: "on", false: "off"}[durable]
-	cmd.Env = append(cmd.Env, "PGOPTIONS=-c synchronous_commit="+commit)
+	commit := map[bool]string{true: "on", false: "off"}[c.Durable]
+	cmd.Env = append(cmd.Env, "PGPORT="+b.ports[c.Configuration], "PGOPTIONS=-c synchronous_commit="+commit)
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)

@@ -54,7 +54,7 @@ func counters(serial string) (cell.Counters, error) {
 	if err != nil || len(n) < 17 {
 		return cell.Counters{}, fmt.Errorf("%s's stat is %q: %w", device, text, err)
 	}
-	return cell.Counters{ReadBytes: n[2] * sector, Writes: n[4], WriteBytes: n[6] * sector, Flushes: n[15]}, nil
+	return cell.Counters{ReadBytes: n[2] * sector, Writes: n[4], WriteBytes: n[6] * sector, Flushes: n[15], FlushMillis: n[16]}, nil
 }
 
 // cpu is time in ticks.

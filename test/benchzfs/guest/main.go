@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -51,18 +52,23 @@ func run(ctx context.Context) error {
 	if err := mountVolumes(ctx, plan.Pool, instances); err != nil {
 		return err
 	}
-	for _, name := range []string{cell.Default, cell.Ours} {
-		begin := time.Now()
-		if facts.DatabaseBytes[name], err = fill(ctx, plan, instances[name]); err != nil {
-			return err
-		}
-		fmt.Printf("%s: filled with %d MB in %s\n", name, facts.DatabaseBytes[name]/1e6, time.Since(begin).Round(time.Second))
+	if facts.DatabaseBytes, err = fill(ctx, plan, instances[cell.Default]); err != nil {
+		return err
+	}
+	if err := clone(ctx, instances[cell.Default], instances[cell.Ours]); err != nil {
+		return err
 	}
 	if facts.Datasets, err = properties(ctx, plan.Pool); err != nil {
 		return err
 	}
 	tell("facts", facts)
-	b := bench{plan: plan, instances: instances}
+	b := bench{plan: plan, ports: map[string]string{}}
+	for i, name := range []string{cell.Default, cell.Ours} {
+		b.ports[name] = strconv.Itoa(5432 + i)
+		if err := serve(ctx, instances[name], b.ports[name]); err != nil {
+			return err
+		}
+	}
 	for round := range plan.Rounds {
 		if err := b.round(ctx, round); err != nil {
 			return err
@@ -74,7 +80,7 @@ func run(ctx context.Context) error {
 }
 
 func versions(ctx context.Context) (cell.Facts, error) {
-	facts := cell.Facts{DatabaseBytes: map[string]int64{}}
+	var facts cell.Facts
 	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return facts, err
@@ -114,27 +120,62 @@ func properties(ctx context.Context, pool string) ([]string, error) {
 	return strings.Split(strings.TrimSpace(out), "\n"), err
 }
 
-// fill a database, and return its size. A low fillfactor makes it large with few
-// rows, whose number is what an emulated processor takes its time for.
+// fill a database, and return its size.
 func fill(ctx context.Context, plan cell.Plan, instance server.Instance) (int64, error) {
+	begin := time.Now()
 	if err := instance.Init(ctx); err != nil {
 		return 0, err
 	}
 	if _, err := instance.Start(ctx); err != nil {
 		return 0, err
 	}
-	if _, err := server.AsPostgres(ctx, "pgbench", "--initialize", "--quiet", "--scale="+strconv.Itoa(plan.Scale), "--fillfactor="+strconv.Itoa(plan.Fillfactor)); err != nil {
+	if _, err := server.AsPostgres(ctx, "pgbench", "--initialize", "--quiet", "--scale="+strconv.Itoa(plan.Scale)); err != nil {
 		return 0, err
 	}
-	size, err := server.AsPostgres(ctx, "psql", "-Atc", "SELECT pg_database_size('postgres')")
+	text, err := server.AsPostgres(ctx, "psql", "-Atc", "SELECT pg_database_size('postgres')")
 	if err != nil {
 		return 0, err
 	}
-	bytes, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64)
+	size, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
 		return 0, err
 	}
-	return bytes, instance.Stop(ctx)
+	fmt.Printf("filled with %d MB in %s\n", size/1e6, time.Since(begin).Round(time.Second))
+	return size, instance.Stop(ctx)
+}
+
+// clone a stopped instance, file by file, so that both hold the same pages and the
+// second one costs an emulated processor less than the first.
+func clone(ctx context.Context, from, to server.Instance) error {
+	begin := time.Now()
+	data, wal := to.Data+"/pgdata", to.WAL+"/pg_wal"
+	for _, command := range [][]string{
+		{"chown", "postgres:postgres", to.Data, to.WAL},
+		{"cp", "-a", from.Data + "/pgdata", data},
+		{"mv", data + "/pg_wal", wal},
+		{"ln", "-s", wal, data + "/pg_wal"},
+		{"chown", "--no-dereference", "postgres:postgres", data + "/pg_wal"},
+	} {
+		if _, err := server.Run(ctx, command[0], command[1:]...); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("cloned in %s\n", time.Since(begin).Round(time.Second))
+	return nil
+}
+
+// serve a database on a port of its own, and read it once: it is the state after
+// hours that is measured, not that after a start.
+func serve(ctx context.Context, instance server.Instance, port string) error {
+	settings := map[string]string{"port": port}
+	maps.Copy(settings, instance.Settings)
+	instance.Settings = settings
+	if _, err := instance.Start(ctx); err != nil {
+		return err
+	}
+	_, err := server.AsPostgres(ctx, "psql", "--port="+port, "--quiet", "--command=CREATE EXTENSION pg_prewarm",
+		"--command=SELECT pg_prewarm(oid) FROM pg_class WHERE relname LIKE 'pgbench_%' AND relkind IN ('r', 'i') ORDER BY pg_relation_size(oid) DESC")
+	return err
 }
 
 // tell the host a fact on a line of its own.
