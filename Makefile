@@ -85,7 +85,7 @@ test-integration: ## Controllers and CRDs on a real API server
 .PHONY: test-vm
 test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts
 	@echo "== vm"
-	$(GO_TEST) -timeout 90m -tags vm -v ./test/vm/...
+	$(GO_TEST) -timeout 90m -tags vm -v ./test/vm
 
 .PHONY: test-e2e
 test-e2e: ## Real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster
