@@ -23,7 +23,7 @@ const (
 	// imageTime bounds making the image where there is none: ZFS is compiled.
 	imageTime = 60 * time.Minute
 	// guestTime bounds everything in test/vm/guest, on an emulated processor.
-	guestTime = 30 * time.Minute
+	guestTime = 50 * time.Minute
 	// bootTime bounds a machine that has little to do.
 	bootTime = 4 * time.Minute
 
