@@ -16,9 +16,6 @@ import (
 // else that runs there.
 const reservePercent = 10
 
-// blockSize in which Postgres counts shared_buffers.
-const blockSize = 8192
-
 // budget of one node's memory, in bytes.
 type budget struct {
 	node                          string
@@ -94,7 +91,7 @@ func sharedBuffers(cr *v1alpha1.PgStorageCluster) int64 {
 	for _, p := range cr.Status.Parameters {
 		if p.Name == "shared_buffers" {
 			blocks, _ := postgres.BaseValue(version, p.Name, p.Value)
-			return int64(blocks) * blockSize
+			return int64(blocks) * pageSize
 		}
 	}
 	return 0

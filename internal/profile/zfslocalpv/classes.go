@@ -1,7 +1,8 @@
 package zfslocalpv
 
 import (
-	"sort"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -85,14 +86,9 @@ func topologies(usable []verdict) []*corev1ac.TopologySelectorTermApplyConfigura
 	for _, v := range usable {
 		values[v.TopologyKey] = append(values[v.TopologyKey], v.TopologyValue)
 	}
-	keys := make([]string, 0, len(values))
-	for key := range values {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
 	var out []*corev1ac.TopologySelectorTermApplyConfiguration
-	for _, key := range keys {
-		sort.Strings(values[key])
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		slices.Sort(values[key])
 		out = append(out, corev1ac.TopologySelectorTerm().WithMatchLabelExpressions(
 			corev1ac.TopologySelectorLabelRequirement().WithKey(key).WithValues(values[key]...)))
 	}

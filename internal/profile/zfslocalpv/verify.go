@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// pageSize of Postgres, in bytes.
+// pageSize of Postgres, in bytes; shared_buffers are counted in it too.
 const pageSize = 8192
 
 // Verify holds each volume, as its node's agent has read it back, against the
