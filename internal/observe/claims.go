@@ -37,12 +37,12 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}); err != nil {
 		return fmt.Errorf("list claims of %s: %w", cr.Name, err)
 	}
-	seen, err := r.observedVolumes(ctx, facts.Profile.Name)
+	volumes, err := r.observedVolumes(ctx, facts.Profile.Name)
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
-		if c, ok := claim(facts.Cluster, &list.Items[i], seen); ok {
+		if c, ok := claim(facts.Cluster, &list.Items[i], volumes); ok {
 			facts.Claims = append(facts.Claims, c)
 		}
 	}
@@ -51,13 +51,13 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 }
 
 // claim of an instance's data or WAL, with its volume as it was read back.
-func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, seen map[string]located) (state.Claim, bool) {
+func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, volumes map[string]located) (state.Claim, bool) {
 	role := c.Labels[labelPVCRole]
 	if role != roleData && role != roleWAL || !current(cluster, c) {
 		return state.Claim{}, false
 	}
 	out := state.Claim{Name: c.Name, Instance: c.Labels[labelInstance], WAL: role == roleWAL, Volume: c.Spec.VolumeName}
-	if v, found := seen[c.Spec.VolumeName]; found {
+	if v, found := volumes[c.Spec.VolumeName]; found {
 		out.Node, out.Observed = v.node, v.volume
 	}
 	return out, true

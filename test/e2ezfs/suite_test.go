@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
@@ -63,11 +64,9 @@ func setUp() error {
 	if err != nil {
 		return err
 	}
-	inner, err := client.New(config, client.Options{Scheme: scheme.New()})
-	if err != nil {
+	if c, err = apply.NewClient(config, client.Options{Scheme: scheme.New()}); err != nil {
 		return err
 	}
-	c = client.WithFieldValidation(inner, metav1.FieldValidationStrict)
 	return helm()
 }
 

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/scheme"
 )
 
@@ -124,9 +125,9 @@ func module(path string) (string, error) {
 // Client of an environment, with strict field validation.
 func Client(t testing.TB, config *rest.Config) client.Client {
 	t.Helper()
-	c, err := client.New(config, client.Options{Scheme: scheme.New()})
+	c, err := apply.NewClient(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client.WithFieldValidation(c, "Strict")
+	return c
 }
