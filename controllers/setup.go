@@ -10,15 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/backoff"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
@@ -59,7 +58,9 @@ func CacheOptions() cache.Options {
 	}
 }
 
-// slimNode keeps of a Node what a profile reads of it.
+// slimNode keeps of a Node what a profile reads of it, and nothing that moves while
+// the node is at rest: of its conditions Ready only, without the heartbeat and
+// without the message, which may count seconds.
 func slimNode(obj any) (any, error) {
 	node, ok := obj.(*corev1.Node)
 	if !ok {
@@ -68,11 +69,13 @@ func slimNode(obj any) (any, error) {
 	slim := &corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: node.ObjectMeta}
 	slim.ManagedFields, slim.Annotations = nil, nil
 	slim.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: node.Status.Allocatable[corev1.ResourceMemory]}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			slim.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason, LastTransitionTime: c.LastTransitionTime}}
+		}
+	}
 	return slim, nil
 }
-
-// longestBackoff bounds how long a failing object waits for its next pass.
-const longestBackoff = 2 * time.Minute
 
 // Setup adds every controller to the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
@@ -87,7 +90,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 			ReconciliationTimeout:   time.Minute,
 			SkipNameValidation:      &o.SkipNameValidation,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](50*time.Millisecond, longestBackoff),
+			RateLimiter:             backoff.Limiter(50 * time.Millisecond),
 		}
 	}
 	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader()}

@@ -16,7 +16,7 @@ const (
 	// ConditionStorageReady says whether the profile's storage can be used.
 	ConditionStorageReady = "StorageReady"
 	// ConditionNodesReady says whether every selected node's pool and datasets are
-	// as the profile declares, as its agent read them back.
+	// as the profile declares, as its agent read them back, and its Node is Ready.
 	ConditionNodesReady = "NodesReady"
 	// ConditionDriverReady says whether the CSI driver can make volumes on every
 	// selected node.
@@ -37,6 +37,11 @@ const (
 	// ConditionCapacityHealthy says whether the pool has its headroom. It does not
 	// take part in Ready.
 	ConditionCapacityHealthy = "CapacityHealthy"
+
+	// ConditionNodeReachable of a PgNodeStorage is written by the manager, and says
+	// what the Node's own Ready condition is: while it is not True, nobody renews what
+	// the agent wrote. It does not take part in Ready, which is the agent's.
+	ConditionNodeReachable = "NodeReachable"
 
 	// ConditionVolumesVerified says whether every volume of the database is of the
 	// kind, and has the properties, that the profile declares, as read back from
@@ -80,6 +85,7 @@ const (
 	ReasonNodesReady          = "NodesReady"
 	ReasonWithinBudget        = "WithinBudget"
 	ReasonPoolOnline          = "PoolOnline"
+	ReasonNodeReady           = "NodeReady"
 	ReasonAccepted            = "Accepted"
 	ReasonApplied             = "Applied"
 	ReasonHealthy             = "Healthy"
@@ -120,6 +126,8 @@ const (
 	ReasonDisabled             = "Disabled"
 
 	ReasonNoNodeSelected     = "NoNodeSelected"
+	ReasonNodeNotReady       = "NodeNotReady"
+	ReasonNodeNotFound       = "NodeNotFound"
 	ReasonAgentNotSeen       = "AgentNotSeen"
 	ReasonDriverNotInstalled = "DriverNotInstalled"
 	ReasonDriverNotOnNode    = "DriverNotOnNode"

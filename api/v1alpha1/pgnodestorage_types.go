@@ -87,8 +87,8 @@ type ZFSProperty struct {
 	Value string `json:"value,omitempty"`
 }
 
-// PgNodeStorageStatus is what the agent read back from the node, and nothing
-// else. Figures that move by themselves (used, free, the ARC) are renewed when
+// PgNodeStorageStatus is what the agent read back from the node, and whether the
+// node is Ready, which the manager adds. Figures that move by themselves (used, free, the ARC) are renewed when
 // they moved by 1% of their whole, so that a node at rest writes nothing; the
 // agent's metrics have them to the byte.
 type PgNodeStorageStatus struct {
@@ -96,7 +96,8 @@ type PgNodeStorageStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy.
+	// CapacityHealthy, DevicesHealthy of the agent; NodeReachable of the manager,
+	// which says whether the others can still be believed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -339,6 +340,7 @@ type ObservedDevice struct {
 // +kubebuilder:printcolumn:name="Health",type=string,JSONPath=`.status.pool.health`
 // +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.pool.usedPercent`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reachable",type=string,JSONPath=`.status.conditions[?(@.type=="NodeReachable")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

@@ -5,6 +5,7 @@ package pgnodestorage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/node"
 	"github.com/pgstorage/pgstorage/internal/status"
@@ -35,6 +37,8 @@ const (
 	again = 100 * time.Millisecond
 	// retry is when what the node refused is tried again.
 	retry = time.Minute
+	// maxNote of an event; the API server refuses a longer one.
+	maxNote = 1024
 )
 
 // Reconciler reconciles the PgNodeStorages of one node.
@@ -107,6 +111,7 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, resu
 	want := result.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(r.Clock.Now()), result.Outcomes)
 	before := s.Status
+	before.Conditions = own(before.Conditions)
 	if _, err := status.Apply(ctx, r.Client, naming.AgentFieldOwner, s, v1alpha1.GroupVersion.WithKind("PgNodeStorage"), before, want); err != nil {
 		return err
 	}
@@ -114,25 +119,22 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, resu
 	return nil
 }
 
+// own conditions, without the one that the manager writes: it is not the agent's to
+// apply, and its presence is no change.
+func own(conditions []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool { return c.Type == v1alpha1.ConditionNodeReachable })
+}
+
 // tell of what was repaired, once the status that shows it is stored.
 func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 	if len(result.Drift) > 0 {
-		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "changed by hand, and set again: %s", shorten(strings.Join(result.Drift, "; ")))
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", excerpt.Of("changed by hand, and set again: "+strings.Join(result.Drift, "; "), maxNote))
 	}
 	for _, o := range result.Outcomes {
 		if o.Reason == v1alpha1.ReasonCreatingPool || o.Reason == v1alpha1.ReasonImportingPool {
-			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", shorten(o.Message))
+			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", excerpt.Of(o.Message, maxNote))
 		}
 	}
-}
-
-// shorten to what an event may hold.
-func shorten(text string) string {
-	const most = 1000
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }
 
 // letGo removes the finalizer. The pool, its datasets and their properties stay as

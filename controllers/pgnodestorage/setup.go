@@ -8,17 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/backoff"
 )
-
-// longestBackoff bounds how long a failing object waits for its next pass.
-const longestBackoff = 2 * time.Minute
 
 // Scheme has what an agent reads and writes, and no more: an agent is on every
 // storage node, and each kind costs memory there.
@@ -45,6 +41,6 @@ func CacheOptions(node string) cache.Options {
 func Options() controller.Options {
 	return controller.Options{
 		ReconciliationTimeout: 10 * time.Minute,
-		RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, longestBackoff),
+		RateLimiter:           backoff.Limiter(time.Second),
 	}
 }

@@ -4,6 +4,7 @@ package pgstorageprofile
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,13 +67,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, p *v1alpha1.PgStorageProfile
 		invalid := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec, err.Error())
 		return reconcile.Result{}, r.report(ctx, work, profile.Built{Outcomes: []state.Outcome{invalid}})
 	}
-	if !p.DeletionTimestamp.IsZero() {
-		return r.finalize(ctx, work)
-	}
-	if err := apply.Hold(ctx, r.Client, p, naming.ProfileFinalizer); err != nil {
+	result, err := r.act(ctx, work)
+	if err = errors.Join(err, r.tellReachable(ctx, work)); err != nil {
 		return reconcile.Result{}, err
 	}
-	built, err := work.kind.Build(p, work.facts)
+	return result, nil
+}
+
+// act as the profile asks, or let it go.
+func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, error) {
+	if !work.profile.DeletionTimestamp.IsZero() {
+		return r.finalize(ctx, work)
+	}
+	if err := apply.Hold(ctx, r.Client, work.profile, naming.ProfileFinalizer); err != nil {
+		return reconcile.Result{}, err
+	}
+	built, err := work.kind.Build(work.profile, work.facts)
 	if err != nil {
 		return reconcile.Result{}, err
 	}

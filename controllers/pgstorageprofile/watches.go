@@ -27,7 +27,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, readyChanged()))).
 		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
 		WithOptions(options).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -40,6 +40,16 @@ func usage() predicate.Predicate {
 		before, _ := e.ObjectOld.(*v1alpha1.PgStorageCluster)
 		after, _ := e.ObjectNew.(*v1alpha1.PgStorageCluster)
 		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Volumes, after.Status.Volumes)
+	}}
+}
+
+// readyChanged sees a Node become Ready or not. Its heartbeats are updates too, which
+// change nothing that the cache keeps.
+func readyChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, _ := e.ObjectOld.(*corev1.Node)
+		after, _ := e.ObjectNew.(*corev1.Node)
+		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Conditions, after.Status.Conditions)
 	}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 )
 
@@ -134,11 +135,11 @@ func amcheckVerdict(c v1alpha1.IntegrityCheck, out string, err error) v1alpha1.I
 	case err == nil:
 		c.Result, c.Message = Passed, "tables and indexes are sound"
 	case errors.As(err, &p) && p.code == corrupt:
-		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+shorten(strings.Join(strings.Fields(out), " "), 500)
+		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+excerpt.Of(strings.Join(strings.Fields(out), " "), 500)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		c.Message = "the image has no pg_amcheck"
 	default:
-		c.Message = shorten(err.Error(), 500)
+		c.Message = excerpt.Of(err.Error(), 500)
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 )
 
 // Bounds of what a status holds: it is an object in etcd, not an archive.
@@ -60,19 +61,10 @@ func figures(run Run) v1alpha1.BenchmarkResult {
 			break
 		}
 		result.Statements = append(result.Statements, v1alpha1.StatementLatency{
-			SQL: shorten(s.SQL, maxSQL), LatencyAverage: decimals(s.LatencyMs, 3), Failures: s.Failures, Retries: s.Retries,
+			SQL: excerpt.Of(s.SQL, maxSQL), LatencyAverage: decimals(s.LatencyMs, 3), Failures: s.Failures, Retries: s.Retries,
 		})
 	}
 	return result
 }
 
 func decimals(f float64, n int) string { return strconv.FormatFloat(f, 'f', n, 64) }
-
-// shorten to so many characters, whole ones.
-func shorten(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return string(runes)
-	}
-	return string(runes[:n])
-}

@@ -40,8 +40,8 @@ func TestFiguresAreBounded(t *testing.T) {
 		run.Result.Statements = append(run.Result.Statements, pgbench.Statement{SQL: strings.Repeat("é", 1000)})
 	}
 	got := figures(run)
-	if len(got.Statements) != maxStatements || len([]rune(got.Statements[0].SQL)) != maxSQL {
-		t.Errorf("%d statements of %d characters", len(got.Statements), len([]rune(got.Statements[0].SQL)))
+	if sql := got.Statements[0].SQL; len(got.Statements) != maxStatements || sql != strings.Repeat("é", 98)+"..." {
+		t.Errorf("%d statements, the first of %d bytes: %s", len(got.Statements), len(sql), sql)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 )
 
 // How long the last report is tried. When the runner is told to stop, the kubelet
@@ -117,7 +118,7 @@ func (r *run) conclude(err error) {
 	}
 	f := failure(err)
 	r.report.Phase, r.report.Reason = PhaseFailed, f.Reason
-	r.report.Message = shorten(f.Err.Error(), 1000)
+	r.report.Message = excerpt.Of(f.Err.Error(), 1000)
 	r.Log.Error("benchmark failed", "reason", f.Reason, "error", f.Err)
 }
 

@@ -10,6 +10,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -58,7 +59,7 @@ func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, volumes map
 	}
 	out := state.Claim{Name: c.Name, Instance: c.Labels[labelInstance], WAL: role == roleWAL, Volume: c.Spec.VolumeName}
 	if v, found := volumes[c.Spec.VolumeName]; found {
-		out.Node, out.Observed = v.node, v.volume
+		out.Node, out.Observed, out.Unreachable = v.node, v.volume, v.unreachable
 	}
 	return out, true
 }
@@ -70,8 +71,8 @@ func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
 }
 
 type located struct {
-	node   string
-	volume *v1alpha1.ObservedVolume
+	node, unreachable string
+	volume            *v1alpha1.ObservedVolume
 }
 
 // observedVolumes that the agents of a profile's nodes have read back, by the name
@@ -89,8 +90,17 @@ func (r Readers) observedVolumes(ctx context.Context, profile string) (map[strin
 		}
 		for j := range s.Status.Volumes {
 			v := s.Status.Volumes[j]
-			out[path.Base(v.Name)] = located{node: s.Spec.NodeName, volume: &v}
+			out[path.Base(v.Name)] = located{node: s.Spec.NodeName, unreachable: unreachable(s), volume: &v}
 		}
 	}
 	return out, nil
+}
+
+// unreachable is what a PgNodeStorage says of a node that is not Ready.
+func unreachable(s *v1alpha1.PgNodeStorage) string {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNodeReachable)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return c.Message
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -118,6 +119,7 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 	for _, s := range facts.Storages {
 		holds[s.Spec.NodeName] = s.Status.VolumeCount != nil && *s.Status.VolumeCount > 0
 	}
+	facts.Reachable = reachable(list.Items, facts.Storages)
 	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
 	for i := range list.Items {
 		selected := selector.Matches(labels.Set(list.Items[i].Labels))
@@ -133,6 +135,25 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 	}
 	slices.SortFunc(facts.Nodes, func(a, b state.Node) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// reachable is what each Node says of itself. One that has a PgNodeStorage and is not
+// among them is gone.
+func reachable(nodes []corev1.Node, storages []*v1alpha1.PgNodeStorage) map[string]state.Reachability {
+	out := map[string]state.Reachability{}
+	for _, s := range storages {
+		out[s.Spec.NodeName] = state.Reachability{Gone: true}
+	}
+	for i := range nodes {
+		r := state.Reachability{}
+		for _, c := range nodes[i].Status.Conditions {
+			if c.Type == corev1.NodeReady {
+				r = state.Reachability{Status: metav1.ConditionStatus(c.Status), Reason: c.Reason, Since: c.LastTransitionTime}
+			}
+		}
+		out[nodes[i].Name] = r
+	}
+	return out
 }
 
 // zfsLocalPV is the CSI driver, and topologyKeys what it knows a node by, the

@@ -47,4 +47,7 @@ type Claim struct {
 	// while none did.
 	Node     string
 	Observed *v1alpha1.ObservedVolume
+	// Unreachable says that the node is not Ready, so that Observed may be old; empty
+	// while it is.
+	Unreachable string
 }

@@ -17,6 +17,9 @@ type ProfileFacts struct {
 	Clusters []v1alpha1.PgStorageCluster
 	// Storages are the PgNodeStorages of the profile, sorted by node.
 	Storages []*v1alpha1.PgNodeStorage
+	// Reachable is what each Node says of itself, by name; also of those that have a
+	// PgNodeStorage and are gone.
+	Reachable map[string]Reachability
 }
 
 // Node is what decides whether a node can have volumes.

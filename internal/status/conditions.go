@@ -3,15 +3,15 @@
 package status
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
+// maxMessage of a condition, as the API server takes it.
 const maxMessage = 32768
 
 // Conditions derives the conditions of an object from the outcomes of a pass.
@@ -28,8 +28,16 @@ func Conditions(old []metav1.Condition, generation int64, now metav1.Time, outco
 	return conditions
 }
 
+// Condition of one outcome that is about no generation of a spec, for an object
+// whose other conditions are somebody else's.
+func Condition(old []metav1.Condition, now metav1.Time, o state.Outcome) metav1.Condition {
+	c := condition(o, 0)
+	keepTime(&c, old, now)
+	return c
+}
+
 func condition(o state.Outcome, generation int64) metav1.Condition {
-	c := metav1.Condition{Type: o.Condition, Status: metav1.ConditionFalse, Reason: o.Reason, Message: truncate(o.Message), ObservedGeneration: generation}
+	c := metav1.Condition{Type: o.Condition, Status: metav1.ConditionFalse, Reason: o.Reason, Message: excerpt.Of(o.Message, maxMessage), ObservedGeneration: generation}
 	switch {
 	case o.Unknown:
 		c.Status = metav1.ConditionUnknown
@@ -48,7 +56,7 @@ func summary(outcomes []state.Outcome, generation int64) []metav1.Condition {
 			worst = o
 		}
 	}
-	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: worst.Reason, Message: truncate(worst.Message), ObservedGeneration: generation}
+	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: worst.Reason, Message: excerpt.Of(worst.Message, maxMessage), ObservedGeneration: generation}
 	if worst.Kind == state.Done {
 		return []metav1.Condition{ready}
 	}
@@ -69,11 +77,4 @@ func keepTime(c *metav1.Condition, old []metav1.Condition, now metav1.Time) {
 		return
 	}
 	c.LastTransitionTime = now
-}
-
-func truncate(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return fmt.Sprintf("%s...", message[:maxMessage-3])
 }

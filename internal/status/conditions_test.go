@@ -1,8 +1,10 @@
 package status
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +62,20 @@ func TestTimesChangeWithStatusOnly(t *testing.T) {
 		if c := meta.FindStatusCondition(third, kind); !c.LastTransitionTime.Equal(&late) {
 			t.Errorf("%s kept its time through a change", kind)
 		}
+	}
+}
+
+func TestConditionOfOneOutcome(t *testing.T) {
+	o := state.WaitFor("A", "Slow", strings.Repeat("ä", maxMessage))
+	first := Condition(nil, early, o)
+	if first.Status != metav1.ConditionFalse || first.ObservedGeneration != 0 || len(first.Message) > maxMessage || !utf8.ValidString(first.Message) {
+		t.Errorf("%s of generation %d with %d bytes", first.Status, first.ObservedGeneration, len(first.Message))
+	}
+	if again := Condition([]metav1.Condition{first}, late, o); again != first {
+		t.Error("another condition of the same outcome")
+	}
+	if done := Condition([]metav1.Condition{first}, late, state.DoneWith("A", "Fine", "")); !done.LastTransitionTime.Equal(&late) {
+		t.Error("it kept its time through a change")
 	}
 }
 

@@ -229,7 +229,7 @@ func TestKubectlShowsWhatMatters(t *testing.T) {
 	columns := map[string][]string{
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
-		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Ready", "Reason", "Message", "Age"},
+		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Ready", "Reachable", "Reason", "Message", "Age"},
 		"PgBenchmark":      {"Cluster", "Phase", "Percent", "TPS", "Durability", "Doing", "Reason", "Age"},
 	}
 	for _, crd := range crds(t) {

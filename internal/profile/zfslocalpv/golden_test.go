@@ -2,6 +2,7 @@ package zfslocalpv
 
 import (
 	"testing"
+	"time"
 
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -61,6 +62,7 @@ func healthy() state.ProfileFacts {
 		Classes:     map[string]*storagev1.StorageClass{},
 		Nodes:       []state.Node{node("n1"), node("n2")},
 		Storages:    []*v1alpha1.PgNodeStorage{answered("n1"), answered("n2")},
+		Reachable:   map[string]state.Reachability{"n1": {Status: metav1.ConditionTrue}, "n2": {Status: metav1.ConditionTrue}},
 	}
 }
 
@@ -95,6 +97,8 @@ func TestPlans(t *testing.T) {
 			f.Storages[1].Status.ObservedGeneration = 2
 		}},
 		{name: "no-driver", profile: adopt(nil), facts: func(f *state.ProfileFacts) { f.ForeignAPIs = state.ForeignAPIs{} }},
+		// The same objects as where every node is Ready.
+		{name: "adopt", profile: adopt(nil), facts: func(f *state.ProfileFacts) { f.Reachable["n2"] = state.Reachability{Status: metav1.ConditionUnknown} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := healthy()
@@ -113,6 +117,7 @@ func TestPlans(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	notBlank := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonDeviceNotBlank, Message: "/dev/disk/by-id/a carries ext4"}
 	stalled := metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeviceNotBlank}
+	off := state.Reachability{Status: metav1.ConditionUnknown, Reason: "NodeStatusUnknown", Since: metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))}
 	ours := func(name string) *storagev1.StorageClass {
 		return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: naming.ProfileLabels("zfs-nvme", "11111111-2222-3333-4444-555555555555")}}
 	}
@@ -139,6 +144,20 @@ func TestVerdicts(t *testing.T) {
 			f.Storages[0].Generation = 4
 			f.Storages[1] = answered("n2", notBlank, stalled)
 		}, map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonDeviceNotBlank}, "", true},
+		{"a node that is off", func(f *state.ProfileFacts) { f.Reachable["n2"] = off },
+			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady, v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverReady},
+			"1 of 2 nodes are not ready: n2: its Node is not Ready since 2026-03-01T12:00:00Z (Unknown: NodeStatusUnknown), so what was read back there last may no longer hold; see kubectl describe node n2, and bring it back", false},
+		{"every node is off", func(f *state.ProfileFacts) { f.Reachable["n1"], f.Reachable["n2"] = off, off },
+			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady}, "", false},
+		{"a node that is off and had its own trouble", func(f *state.ProfileFacts) { f.Reachable["n2"], f.Storages[1] = off, answered("n2", notBlank, stalled) },
+			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady},
+			"1 of 2 nodes are not ready: n2: its Node is not Ready since 2026-03-01T12:00:00Z (Unknown: NodeStatusUnknown), so what was read back there last may no longer hold; see kubectl describe node n2, and bring it back; before: /dev/disk/by-id/a carries ext4", false},
+		{"what else waits is named before a node that is off", func(f *state.ProfileFacts) { f.Reachable["n1"], f.Storages[1].Generation = off, 4 },
+			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonAgentNotSeen}, "", false},
+		{"a node whose Node is gone", func(f *state.ProfileFacts) {
+			f.Nodes, f.Reachable["n2"] = f.Nodes[:1], state.Reachability{Gone: true}
+		}, map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotFound},
+			"1 of 2 nodes are not ready: n2: its Node does not exist, so what was read back there last may no longer hold; its pool and volumes stay on its disks", false},
 		{"driver missing", func(f *state.ProfileFacts) { f.ZFSLocalPV = false },
 			map[string]string{v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverNotInstalled}, "OpenEBS zfs-localpv is not installed; install its Helm chart (https://openebs.github.io/zfs-localpv)", true},
 		{"driver not on a node", func(f *state.ProfileFacts) { f.Nodes[1].TopologyKey = "" },

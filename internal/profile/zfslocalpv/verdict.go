@@ -13,16 +13,36 @@ import (
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// verdict on one node: reason and message are empty when volumes can be made.
+// verdict on one node by what was read back: reason and message are empty when
+// volumes can be made.
 type verdict struct {
 	state.Node
+	// reachable is what the Node says of itself. Classes do not follow it: a node that
+	// is not Ready for a while keeps its place in them.
+	reachable       state.Reachability
 	reason, message string
 	kind            state.OutcomeKind
 	// driver says that what is missing is the CSI driver's to bring.
 	driver bool
 }
 
+// now is the verdict with what the Node says before what was read back there, which
+// is old while the Node is not Ready.
+func (v verdict) now() verdict {
+	if v.reachable.Holds() {
+		return v
+	}
+	reason, text := v.reachable.Cause(v.Name)
+	text = "its Node " + text
+	if v.reason != "" {
+		text += "; before: " + v.message
+	}
+	v.reason, v.message, v.kind, v.driver = reason, text, state.Wait, false
+	return v
+}
+
 func (v verdict) reported() v1alpha1.ProfileNode {
+	v = v.now()
 	ready := metav1.ConditionTrue
 	if v.reason != "" {
 		ready = metav1.ConditionFalse
@@ -37,11 +57,16 @@ func judgeNodes(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) []verdic
 	}
 	var out []verdict
 	for _, node := range facts.Nodes {
-		v := verdict{Node: node}
+		v := verdict{Node: node, reachable: facts.Reachable[node.Name]}
 		if !v.storage(storages[node.Name]) {
 			v.csi(p, facts)
 		}
 		out = append(out, v)
+	}
+	for _, s := range facts.Storages {
+		if r := facts.Reachable[s.Spec.NodeName]; r.Gone {
+			out = append(out, verdict{Node: state.Node{Name: s.Spec.NodeName}, reachable: r})
+		}
 	}
 	return out
 }
@@ -111,14 +136,19 @@ func nodesOutcome(p *v1alpha1.PgStorageProfile, nodes []verdict) state.Outcome {
 	if !slices.ContainsFunc(nodes, func(v verdict) bool { return v.Selected }) {
 		return state.WaitFor(c, v1alpha1.ReasonNoNodeSelected, fmt.Sprintf("spec.nodeSelector: no node has the labels %s; label one with kubectl label node NAME %s", selectorText(p, ","), selectorText(p, " ")))
 	}
-	if o, bad := worst(c, nodes, func(v verdict) bool { return v.reason != "" && !v.driver }); bad {
+	var current []verdict
+	for _, v := range nodes {
+		current = append(current, v.now())
+	}
+	if o, bad := worst(c, current, func(v verdict) bool { return v.reason != "" && !v.driver }); bad {
 		return o
 	}
 	return state.DoneWith(c, v1alpha1.ReasonNodesReady, fmt.Sprintf("pool %s and its datasets were read back as declared on %d of %d nodes", p.Spec.ZFSLocalPV.Pool.Name, len(nodes), len(nodes)))
 }
 
 // worst joins what is wrong with nodes. One that needs a person outranks those
-// that wait.
+// that wait, and these the ones that are only out of reach: volumes can be made on
+// the others.
 func worst(condition string, nodes []verdict, wrong func(verdict) bool) (state.Outcome, bool) {
 	o := state.Outcome{Condition: condition}
 	var messages []string
@@ -126,13 +156,17 @@ func worst(condition string, nodes []verdict, wrong func(verdict) bool) (state.O
 		if !wrong(v) {
 			continue
 		}
-		if o.Reason == "" || v.kind > o.Kind {
+		if o.Reason == "" || v.kind > o.Kind || v.kind == o.Kind && outOfReach(o.Reason) {
 			o.Kind, o.Reason = v.kind, v.reason
 		}
 		messages = append(messages, v.Name+": "+v.message)
 	}
 	o.Message = fmt.Sprintf("%d of %d nodes are not ready: %s", len(messages), len(nodes), strings.Join(messages, "; "))
 	return o, len(messages) > 0
+}
+
+func outOfReach(reason string) bool {
+	return reason == v1alpha1.ReasonNodeNotReady || reason == v1alpha1.ReasonNodeNotFound
 }
 
 func selectorText(p *v1alpha1.PgStorageProfile, separator string) string {

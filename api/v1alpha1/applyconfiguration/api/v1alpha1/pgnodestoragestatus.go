@@ -9,15 +9,16 @@ import (
 // PgNodeStorageStatusApplyConfiguration represents a declarative configuration of the PgNodeStorageStatus type for use
 // with apply.
 //
-// PgNodeStorageStatus is what the agent read back from the node, and nothing
-// else. Figures that move by themselves (used, free, the ARC) are renewed when
+// PgNodeStorageStatus is what the agent read back from the node, and whether the
+// node is Ready, which the manager adds. Figures that move by themselves (used, free, the ARC) are renewed when
 // they moved by 1% of their whole, so that a node at rest writes nothing; the
 // agent's metrics have them to the byte.
 type PgNodeStorageStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy.
+	// CapacityHealthy, DevicesHealthy of the agent; NodeReachable of the manager,
+	// which says whether the others can still be believed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// zfsVersion of the node's tools and kernel module.
 	ZFSVersion *ZFSVersionApplyConfiguration `json:"zfsVersion,omitempty"`

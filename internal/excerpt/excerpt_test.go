@@ -1,0 +1,51 @@
+package excerpt
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestOf(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		most       int
+		want       string
+	}{
+		{"nothing", "", 5, ""},
+		{"shorter", "abc", 5, "abc"},
+		{"as long", "abcde", 5, "abcde"},
+		{"longer", "abcdef", 5, "ab..."},
+		{"two bytes that fit", "aä-----", 6, "aä..."},
+		{"two bytes of which one would fit", "aä-----", 5, "a..."},
+		{"four bytes of which three would fit", "a🙂-----", 7, "a..."},
+		{"four bytes that fit", "a🙂-----", 8, "a🙂..."},
+		{"no room for the mark", "äbc", 2, "ä"},
+		{"no room for a character", "äbc", 1, ""},
+		{"no room", "abc", 0, ""},
+		{"less than none", "abc", -1, ""},
+		{"nothing in less than none", "", -1, ""},
+		{"no UTF-8", "a\xff\xfeb", 9, "a\uFFFDb"},
+		{"no UTF-8, and longer once it is", "\xffab", 4, "..."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Of(tc.text, tc.most); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add("pool tank is suspended", 10)
+	f.Add("Größe \xff 🙂", 9)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		got := Of(text, most)
+		if len(got) > max(most, 0) || !utf8.ValidString(got) {
+			t.Errorf("%q is not valid text of at most %d bytes", got, most)
+		}
+		if begin := strings.TrimSuffix(got, mark); !strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), begin) {
+			t.Errorf("%q does not begin %q", got, text)
+		}
+	})
+}
