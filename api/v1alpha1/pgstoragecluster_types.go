@@ -169,8 +169,9 @@ type PostgresSpec struct {
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
 	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
 	// applied only while every volume is proved never to tear a page, which takes a
-	// profile of type ZFSLocalPV and one instance; else it stays on, and
-	// status.parameters says what is not proved.
+	// profile of type ZFSLocalPV, and while every one of several instances is ready
+	// and no primary is being changed; else it is on, and status.parameters says
+	// what is waited for.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
 	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"

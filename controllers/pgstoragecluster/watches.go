@@ -6,6 +6,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,12 +53,13 @@ func (r *Reconciler) onNodeStorage(ctx context.Context, obj client.Object) []rec
 	return r.users(ctx, obj.GetLabels()[naming.LabelProfile])
 }
 
-// volumesChanged passes updates of volumes in what a pass reads of them.
+// volumesChanged passes updates of volumes in what a pass reads of them, and of
+// whether that can still be believed.
 func volumesChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha1.PgNodeStorage)
 		after, also := e.ObjectNew.(*v1alpha1.PgNodeStorage)
-		return !ok || !also || !reflect.DeepEqual(kinds(before), kinds(after))
+		return !ok || !also || !reflect.DeepEqual(kinds(before), kinds(after)) || reachable(before) != reachable(after)
 	}}
 }
 
@@ -68,6 +70,13 @@ func kinds(s *v1alpha1.PgNodeStorage) []v1alpha1.ObservedVolume {
 		out = append(out, v)
 	}
 	return out
+}
+
+func reachable(s *v1alpha1.PgNodeStorage) string {
+	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNodeReachable); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 func (r *Reconciler) users(ctx context.Context, profile string) []reconcile.Request {
@@ -117,6 +126,6 @@ func reads(c *cnpgv1.Cluster) any {
 	return []any{
 		c.Generation, c.Labels, c.Annotations, c.DeletionTimestamp,
 		c.Status.Phase, c.Status.PhaseReason, c.Status.Instances, c.Status.ReadyInstances,
-		c.Status.CurrentPrimary, c.Status.Image, c.Status.Conditions, c.Status.InstancesReportedState, c.Status.Topology.NodesUsed,
+		c.Status.CurrentPrimary, c.Status.TargetPrimary, c.Status.Image, c.Status.Conditions, c.Status.InstancesReportedState, c.Status.Topology.NodesUsed,
 	}
 }

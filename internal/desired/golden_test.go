@@ -72,6 +72,11 @@ func TestClusterPlans(t *testing.T) {
 			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"zone"},"monitoring":{"tls":{"enabled":true}},"bootstrap":{"recovery":{"source":"old"}}}`)}}
 		}, nil},
 		{"held", nil, func(f *seen.Cluster) { *f = seen.Cluster{} }},
+		{"without-full-pages", withoutFullPages, inTheirPlace},
+		{"without-full-pages-in-a-failover", withoutFullPages, func(f *seen.Cluster) {
+			inTheirPlace(f)
+			f.Cluster.Status.ReadyInstances = 1
+		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := facts()
@@ -92,6 +97,25 @@ func TestClusterPlans(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutFullPages asks for full_page_writes=off of two instances.
+func withoutFullPages(s *v1alpha1.PgStorageClusterSpec) {
+	two := int32(2)
+	s.Instances = &two
+	s.Postgres.Parameters = map[string]string{"full_page_writes": "off"}
+}
+
+// inTheirPlace are two ready instances on volumes that tear no page.
+func inTheirPlace(f *seen.Cluster) {
+	f.Profile.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeZFSLocalPV, ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{Pool: v1alpha1.ZFSPool{Name: "tank"}}}
+	for _, name := range []string{"shop-1", "shop-2"} {
+		f.Claims = append(f.Claims, state.Claim{
+			Name: name, Instance: name, Volume: "pvc-" + name, Node: "n1",
+			Observed: &v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-" + name, Type: "Filesystem", Recordsize: 8192},
+		})
+	}
+	f.Cluster = &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Phase: cnpgv1.PhaseHealthy, Instances: 2, ReadyInstances: 2, CurrentPrimary: "shop-1", TargetPrimary: "shop-1"}}
 }
 
 func text(t *testing.T, p *plan.Plan) string {

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -57,10 +59,12 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	verified, wholePages := verify(cr, facts)
 	out.verified = verified
 	in := inputs(cr, volumes)
-	in.WholePages = wholePages
+	in.WholePages, in.InPlace = wholePages, inPlace(cr, facts.Cluster)
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
-	object, overridden, err := database(cr, volumes, parameters, config)
+	object, overridden, err := database(cnpg.Inputs{
+		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
+	})
 	if err != nil {
 		return out, err
 	}
@@ -79,16 +83,24 @@ func storageOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Out
 	if facts.Profile == nil {
 		return state.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
 	}
-	for _, cond := range facts.Profile.Status.Conditions {
-		if cond.Type != v1alpha1.ConditionReady {
-			continue
-		}
-		if cond.Status == "True" && cond.ObservedGeneration == facts.Profile.Generation {
-			return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
-		}
-		return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, cond.Reason, cond.Message))
+	ready := meta.FindStatusCondition(facts.Profile.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil {
+		return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
 	}
-	return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
+	if ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == facts.Profile.Generation {
+		return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
+	}
+	if serves(facts.Profile, ready) {
+		return state.DoneWith(c, ready.Reason, fmt.Sprintf("the StorageClasses of PgStorageProfile %s are there, but %s", cr.Spec.Profile, ready.Message))
+	}
+	return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, ready.Reason, ready.Message))
+}
+
+// serves says that a profile lacks nothing but nodes that are out of reach. Databases
+// on it are not held back: it is then that they need to be changed.
+func serves(p *v1alpha1.PgStorageProfile, ready *metav1.Condition) bool {
+	return (ready.Reason == v1alpha1.ReasonNodeNotReady || ready.Reason == v1alpha1.ReasonNodeNotFound) &&
+		ready.ObservedGeneration == p.Generation && meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionStorageReady)
 }
 
 func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
@@ -111,7 +123,22 @@ func verify(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (*state.Outcome, 
 	if err != nil {
 		return nil, postgres.Proof{}
 	}
-	return t.Verify(facts.Profile, int(Instances(cr)), facts.Claims)
+	o, proof := t.Verify(facts.Profile, int(Instances(cr)), facts.Claims)
+	if o != nil {
+		o.Message += outOfReach(facts.Claims)
+	}
+	return o, proof
+}
+
+// outOfReach says of which nodes the read-back may be old.
+func outOfReach(claims []state.Claim) string {
+	text, told := "", map[string]bool{}
+	for _, c := range claims {
+		if c.Unreachable != "" && !told[c.Node] {
+			text, told[c.Node] = text+". "+c.Unreachable, true
+		}
+	}
+	return text
 }
 
 func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
@@ -172,12 +199,12 @@ func image(cr *v1alpha1.PgStorageCluster, config Config) string {
 	return config.ImageRepository + ":" + cr.Spec.Postgres.Version
 }
 
-func database(cr *v1alpha1.PgStorageCluster, v profile.Volumes, parameters []postgres.Parameter, config Config) (plan.Object, []string, error) {
-	object, err := plan.FromApply(plan.StageDatabase, cnpg.Cluster(cnpg.Inputs{CR: cr, Volumes: v, Image: image(cr, config), Parameters: parameters}))
+func database(in cnpg.Inputs) (plan.Object, []string, error) {
+	object, err := plan.FromApply(plan.StageDatabase, cnpg.Cluster(in))
 	if err != nil {
 		return plan.Object{}, nil, err
 	}
-	refused := cnpg.Merge(object.Content.Object, cr.Spec.CNPG)
+	refused := cnpg.Merge(object.Content.Object, in.CR.Spec.CNPG)
 	return plan.FromContent(plan.StageDatabase, object.Content.Object), refused, nil
 }
 

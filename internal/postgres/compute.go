@@ -51,10 +51,27 @@ func (in Inputs) given(name, value string) Parameter {
 	if name != "full_page_writes" || value != "off" {
 		return Parameter{name, value, FromUser, "spec.postgres.parameters"}
 	}
-	if !in.WholePages.Holds() {
+	switch {
+	case !in.WholePages.Holds():
 		return Parameter{name, "on", FromSafety, "off is asked for, and is set once the storage is proved never to tear a page: " + in.WholePages.Missing}
+	case in.Instances <= 1:
+		return Parameter{name, value, FromUser, "spec.postgres.parameters; proved: " + in.WholePages.Because}
+	case !in.InPlace.Holds():
+		return Parameter{name, "on", FromSafety, "off is asked for, and is set once every instance is in its place, as a former primary returns by pg_rewind, which needs it on: " + in.InPlace.Missing}
 	}
-	return Parameter{name, value, FromUser, "spec.postgres.parameters; proved: " + in.WholePages.Because}
+	return Parameter{name, value, FromUser, fmt.Sprintf("spec.postgres.parameters; proved: %s; %s", in.WholePages.Because, in.InPlace.Because)}
+}
+
+// StandbysCannotBackUp says that full_page_writes=off is asked for and admitted, in
+// force or not, where there are standbys: a base backup from one of them needs the
+// primary's full-page images (PostgreSQL, ref/pg_basebackup.sgml).
+func (in Inputs) StandbysCannotBackUp() bool {
+	asked, given := in.User["full_page_writes"]
+	if !given || in.Instances <= 1 || catalogue()[in.Major] == nil {
+		return false
+	}
+	value, refusal := in.accept("full_page_writes", asked)
+	return refusal == nil && value == "off"
 }
 
 func (in Inputs) commit() Parameter {

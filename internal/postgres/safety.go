@@ -73,16 +73,10 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 
 // tornPages: without full-page images a page that a crash has torn cannot be
 // repaired, so the storage must be one that never tears a page (PostgreSQL, wal.sgml,
-// names ZFS). pg_rewind refuses a server without them, and with it the return of a
-// former primary.
+// names ZFS).
 func tornPages(in Inputs, name, value string) *Refusal {
-	switch {
-	case value != "off":
-		return nil
-	case !in.WholePages.Possible:
+	if value == "off" && !in.WholePages.Possible {
 		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV")
-	case in.Instances > 1:
-		return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, and backups are taken from standbys, and both need it; remove it, or use spec.instances: 1", in.Instances)
 	}
 	return nil
 }

@@ -61,6 +61,9 @@ type Inputs struct {
 	// WholePages: the storage never tears a page of 8 kB, so that full_page_writes
 	// can be off.
 	WholePages Proof
+	// InPlace: every instance is ready and no primary is being changed, so that
+	// none has to return by pg_rewind. One instance needs no such proof.
+	InPlace Proof
 }
 
 // Proof of something that a setting rests on, from what was read back.

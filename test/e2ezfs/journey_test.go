@@ -38,6 +38,7 @@ func TestJourney(t *testing.T) {
 		{"retuned while it runs", retune},
 		{"full_page_writes off, by proof", withoutFullPages},
 		{"power cut while commits are acknowledged", powerCut},
+		{"the primary is lost with full_page_writes off, and returns by pg_rewind", failover},
 		{"deletion takes the volumes and leaves the pool", deletion},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
@@ -225,6 +226,11 @@ func blockSize(t *testing.T, shop *v1alpha1.PgStorageCluster, file string) strin
 	return must(t)(command(t.Context(), "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--", "stat", "-c", "%o", file))
 }
 
+// inPod runs a program beside Postgres.
+func inPod(ctx context.Context, shop *v1alpha1.PgStorageCluster, pod string, argv ...string) (string, error) {
+	return command(ctx, "kubectl", append([]string{"-n", shop.Namespace, "exec", pod, "-c", "postgres", "--"}, argv...)...)
+}
+
 // withoutFullPages also makes the power cut that follows a harder one.
 func withoutFullPages(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	patched := shop.DeepCopy()
@@ -238,12 +244,51 @@ func withoutFullPages(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	}
 }
 
-func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+// loaded starts a client, and returns once it has had commits acknowledged.
+func loaded(t *testing.T, shop *v1alpha1.PgStorageCluster) *corev1.Pod {
+	t.Helper()
 	mustPSQL(t, shop, "SET ROLE app; DROP TABLE IF EXISTS stop, acked; CREATE TABLE acked (id int PRIMARY KEY)")
-	guid, boot := nodeStorage(t).Status.Pool.GUID, bootID(t)
 	writer := loader(shop)
 	create(t, writer)
 	acknowledgedAtLeast(t, writer, 100)
+	return writer
+}
+
+// nothingLost ends the client, and looks for each row that it was told is there.
+func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod) {
+	t.Helper()
+	mustPSQL(t, shop, "SET ROLE app; CREATE TABLE stop ()")
+	eventually(t, "the client to end", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(writer), writer); err != nil {
+			return err
+		}
+		if writer.Status.Phase != corev1.PodSucceeded {
+			return fmt.Errorf("it is %s", writer.Status.Phase)
+		}
+		return nil
+	})
+	told := acknowledged(must(t)(logs(t.Context(), writer)))
+	all := len(told)
+	for id := range strings.SplitSeq(mustPSQL(t, shop, "SELECT id FROM acked"), "\n") {
+		delete(told, id)
+	}
+	if len(told) > 0 {
+		t.Errorf("%d of %d acknowledged rows are lost: %v", len(told), all, told)
+	}
+	t.Logf("%d rows were acknowledged, none is lost", all)
+}
+
+// intact reads every page of an instance, with its checksum, and holds indexes
+// against tables.
+func intact(t *testing.T, shop *v1alpha1.PgStorageCluster, pod string) {
+	t.Helper()
+	must(t)(inPod(t.Context(), shop, pod, "pg_amcheck", "--heapallindexed", "-d", "app"))
+}
+
+func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	mustPSQL(t, shop, "CREATE EXTENSION IF NOT EXISTS amcheck")
+	guid, boot := nodeStorage(t).Status.Pool.GUID, bootID(t)
+	writer := loaded(t, shop)
 	cuts := strings.Count(must(t)(logs(t.Context(), writer)), "cut ")
 	node(t, "cut")
 	cut := time.Now()
@@ -289,27 +334,8 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if got := must(t)(host(t.Context(), "/bin/cat", "/sys/module/zfs/parameters/zfs_arc_max")); got != strconv.Itoa(arcMax) {
 		t.Errorf("zfs_arc_max is %s after the boot", got)
 	}
-	mustPSQL(t, shop, "SET ROLE app; CREATE TABLE stop ()")
-	eventually(t, "the client to end", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(writer), writer); err != nil {
-			return err
-		}
-		if writer.Status.Phase != corev1.PodSucceeded {
-			return fmt.Errorf("it is %s", writer.Status.Phase)
-		}
-		return nil
-	})
-	told := acknowledged(must(t)(logs(t.Context(), writer)))
-	all := len(told)
-	for id := range strings.SplitSeq(mustPSQL(t, shop, "SELECT id FROM acked"), "\n") {
-		delete(told, id)
-	}
-	if len(told) > 0 {
-		t.Errorf("%d of %d acknowledged rows are lost: %v", len(told), all, told)
-	}
-	t.Logf("%d rows were acknowledged, none is lost", all)
-	must(t)(command(t.Context(), "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--",
-		"pg_amcheck", "--install-missing", "--heapallindexed", "-d", "app"))
+	nothingLost(t, shop, writer)
+	intact(t, shop, shop.Status.Database.Primary)
 	readBack(t)
 }
 

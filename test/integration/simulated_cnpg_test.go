@@ -20,9 +20,23 @@ func simulatedHealthy(t *testing.T, c client.Client, key client.ObjectKey) {
 		before := pg.DeepCopy()
 		pg.Status.Phase = cnpgv1.PhaseHealthy
 		pg.Status.Instances, pg.Status.ReadyInstances = pg.Spec.Instances, pg.Spec.Instances
-		pg.Status.CurrentPrimary = key.Name + "-1"
+		pg.Status.CurrentPrimary, pg.Status.TargetPrimary = key.Name+"-1", key.Name+"-1"
 		pg.Status.Image = pg.Spec.ImageName
 		pg.Status.Conditions = []metav1.Condition{{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue, Reason: "ClusterIsReady", Message: "simulated", LastTransitionTime: metav1.Now()}}
+		return c.Status().Patch(ctx, pg, client.MergeFrom(before))
+	})
+}
+
+// simulatedStatus changes what CloudNativePG reports of a Cluster.
+func simulatedStatus(t *testing.T, c client.Client, key client.ObjectKey, change func(*cnpgv1.ClusterStatus)) {
+	t.Helper()
+	eventually(t, "the simulated status of "+key.String(), func(ctx context.Context) error {
+		pg := &cnpgv1.Cluster{}
+		if err := c.Get(ctx, key, pg); err != nil {
+			return err
+		}
+		before := pg.DeepCopy()
+		change(&pg.Status)
 		return c.Status().Patch(ctx, pg, client.MergeFrom(before))
 	})
 }

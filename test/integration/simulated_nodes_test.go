@@ -16,13 +16,29 @@ import (
 	"github.com/pgstorage/pgstorage/internal/naming"
 )
 
-// simulatedNode is a Node object without a machine.
+// simulatedNode is a Node object without a machine, whose kubelet said Ready.
 func simulatedNode(t *testing.T, c client.Client, name string, labels map[string]string) *corev1.Node {
 	t.Helper()
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()},
+	}}}
 	create(t, c, node)
 	t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), node) })
 	return node
+}
+
+// simulatedKubelet changes the status of a Node, as its kubelet does, or the node
+// controller of one that is silent.
+func simulatedKubelet(t *testing.T, c client.Client, name string, change func(status *corev1.NodeStatus, ready *corev1.NodeCondition)) {
+	t.Helper()
+	eventually(t, "the status of Node "+name, func(ctx context.Context) error {
+		node := &corev1.Node{}
+		if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+			return err
+		}
+		change(&node.Status, &node.Status.Conditions[0])
+		return c.Status().Update(ctx, node)
+	})
 }
 
 // simulatedAgent answers for a PgNodeStorage as the agent of its node would.
@@ -92,15 +108,15 @@ func simulatedClaim(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster
 }
 
 // simulatedVolume is what the agent of a profile's only node, which has the
-// profile's name, reads back of a volume.
-func simulatedVolume(t *testing.T, c client.Client, profile string, volume v1alpha1.ObservedVolume) {
+// profile's name, reads back.
+func simulatedVolume(t *testing.T, c client.Client, profile string, volumes ...v1alpha1.ObservedVolume) {
 	t.Helper()
 	s := &v1alpha1.PgNodeStorage{}
 	eventually(t, "the volume read back", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage(profile, profile)}, s); err != nil {
 			return err
 		}
-		s.Status.Volumes = []v1alpha1.ObservedVolume{volume}
+		s.Status.Volumes = volumes
 		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPoolReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPoolOnline, ObservedGeneration: s.Generation})
 		return c.Status().Update(ctx, s)
 	})

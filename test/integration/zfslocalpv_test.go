@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -96,37 +98,104 @@ func TestZFSProfileFromNodesToDatabase(t *testing.T) {
 func TestFullPageWritesFollowTheProof(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
-	p := zfsProfile("proof", nil)
-	create(t, c, p)
-	simulatedZFSDriver(t, c, simulatedNode(t, c, "proof", map[string]string{"test": "proof"}), "tank")
-	simulatedAgent(t, c, "proof", "proof", agentReady())
-	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
-	cr := cluster(namespace(t, c), "shop", "proof")
-	cr.Spec.Postgres.Parameters = map[string]string{"full_page_writes": "off"}
-	create(t, c, cr)
+	cr := withoutFullPages(t, c, "proof", 1)
 	key := client.ObjectKeyFromObject(cr)
-	applied := func(want string) {
-		t.Helper()
-		eventually(t, "full_page_writes="+want, func(ctx context.Context) error {
-			database := &cnpgv1.Cluster{}
-			if err := c.Get(ctx, key, database); err != nil {
-				return err
-			}
-			if got := database.Spec.PostgresConfiguration.Parameters["full_page_writes"]; got != want {
-				return fmt.Errorf("%q", got)
-			}
-			return nil
-		})
-	}
-	applied("on")
+	fullPageWrites(t, c, cr, "on", "0 of 1 data volumes were read back")
 	simulatedClaim(t, c, cr, "shop-1", "pvc-proof")
 	simulatedHealthy(t, c, key)
 	simulatedVolume(t, c, "proof", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-proof", Type: "Filesystem", Recordsize: 8192})
-	applied("off")
+	fullPageWrites(t, c, cr, "off", "1 of 1 data volumes")
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
+	if b := get(t, c, key, &cnpgv1.Cluster{}).Spec.Backup; b != nil {
+		t.Errorf("one instance has the backup %+v", b)
+	}
 	simulatedVolume(t, c, "proof", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-proof", Type: "Filesystem", Recordsize: 4096, Differs: []v1alpha1.ObservedProperty{{Name: "recordsize", Value: "4096", Source: "local"}}})
-	applied("on")
+	fullPageWrites(t, c, cr, "on", "not a multiple of the page size")
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionFalse, v1alpha1.ReasonVolumeDiffers)
+}
+
+// With standbys full_page_writes=off is taken back from the first sign of a change
+// of the primary until every instance is ready again, and backups come from the
+// primary throughout.
+func TestFullPageWritesFollowTheInstances(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := withoutFullPages(t, c, "instances", 2)
+	key := client.ObjectKeyFromObject(cr)
+	simulatedClaim(t, c, cr, "shop-1", "pvc-1")
+	simulatedClaim(t, c, cr, "shop-2", "pvc-2")
+	of := func(name string) v1alpha1.ObservedVolume {
+		return v1alpha1.ObservedVolume{Name: "tank/pgdata/" + name, Type: "Filesystem", Recordsize: 8192}
+	}
+	simulatedVolume(t, c, "instances", of("pvc-1"), of("pvc-2"))
+	fullPageWrites(t, c, cr, "on", "0 of 2 instances are ready")
+	simulatedHealthy(t, c, key)
+	fullPageWrites(t, c, cr, "off", "2 of 2 instances are ready")
+	for _, step := range []struct {
+		change      func(*cnpgv1.ClusterStatus)
+		value, says string
+	}{
+		{func(s *cnpgv1.ClusterStatus) { s.TargetPrimary = cnpgv1.PendingFailoverMarker }, "on", "the primary is changing from shop-1 to pending"},
+		{func(s *cnpgv1.ClusterStatus) {
+			s.TargetPrimary, s.CurrentPrimary, s.ReadyInstances = "shop-2", "shop-2", 1
+		}, "on", "1 of 2 instances are ready"},
+		{func(s *cnpgv1.ClusterStatus) { s.ReadyInstances = 2 }, "off", "2 of 2 instances are ready"},
+		{func(s *cnpgv1.ClusterStatus) { s.Phase = cnpgv1.PhaseSwitchover }, "on", "CloudNativePG: Switchover in progress"},
+		{func(s *cnpgv1.ClusterStatus) { s.Phase = cnpgv1.PhaseApplyingConfiguration }, "off", "2 of 2 instances are ready"},
+	} {
+		simulatedStatus(t, c, key, step.change)
+		fullPageWrites(t, c, cr, step.value, step.says)
+		if b := get(t, c, key, &cnpgv1.Cluster{}).Spec.Backup; b == nil || b.Target != cnpgv1.BackupTargetPrimary {
+			t.Errorf("backup %+v", b)
+		}
+	}
+	before := cr.DeepCopy()
+	cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"backup": {"target": "prefer-standby"}}`)}}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionParametersAccepted, metav1.ConditionFalse, v1alpha1.ReasonOverrideRefused)
+}
+
+// withoutFullPages makes a cluster that asks for full_page_writes=off, on a profile
+// of this name.
+func withoutFullPages(t *testing.T, c client.Client, profile string, instances int32) *v1alpha1.PgStorageCluster {
+	t.Helper()
+	p := zfsProfile(profile, nil)
+	create(t, c, p)
+	simulatedZFSDriver(t, c, simulatedNode(t, c, profile, map[string]string{"test": profile}), "tank")
+	simulatedAgent(t, c, profile, profile, agentReady())
+	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	cr := cluster(namespace(t, c), "shop", profile)
+	cr.Spec.Instances = &instances
+	cr.Spec.Postgres.Parameters = map[string]string{"full_page_writes": "off"}
+	create(t, c, cr)
+	return cr
+}
+
+// fullPageWrites waits until CloudNativePG's Cluster has the value, and our status
+// it and the reason.
+func fullPageWrites(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, value, says string) {
+	t.Helper()
+	const name = "full_page_writes"
+	eventually(t, name+"="+value, func(ctx context.Context) error {
+		database := &cnpgv1.Cluster{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), database); err != nil {
+			return err
+		}
+		if got := database.Spec.PostgresConfiguration.Parameters[name]; got != value {
+			return fmt.Errorf("the Cluster has %q", got)
+		}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+			return err
+		}
+		for _, p := range cr.Status.Parameters {
+			if p.Name == name && p.Value == value && strings.Contains(p.Reason, says) {
+				return nil
+			}
+		}
+		return fmt.Errorf("status.parameters has not %s %q: %+v", value, says, cr.Status.Parameters)
+	})
 }
 
 // A second node joins, and one that fails is taken out of the classes.
@@ -213,6 +282,19 @@ func TestZFSProfileForms(t *testing.T) {
 	}
 }
 
+// finalizer of the agent is added to or removed from an object that the manager
+// writes too.
+func finalizer(t *testing.T, c client.Client, s *v1alpha1.PgNodeStorage, change func(client.Object, string) bool) {
+	t.Helper()
+	eventually(t, "the finalizer of "+s.Name, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+			return err
+		}
+		change(s, naming.NodeStorageFinalizer)
+		return c.Update(ctx, s)
+	})
+}
+
 // A profile goes when its agents let go; classes go with it, except one that a
 // volume still needs.
 func TestZFSProfileDeletion(t *testing.T) {
@@ -223,10 +305,7 @@ func TestZFSProfileDeletion(t *testing.T) {
 	simulatedZFSDriver(t, c, simulatedNode(t, c, "leaving", map[string]string{"test": "leaving"}), "tank")
 	s := simulatedAgent(t, c, "leaving", "leaving", agentReady())
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
-	controllerutil.AddFinalizer(s, naming.NodeStorageFinalizer)
-	if err := c.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	finalizer(t, c, s, controllerutil.AddFinalizer)
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "still-there"}, Spec: corev1.PersistentVolumeSpec{
 		StorageClassName:       naming.WALClass("leaving"),
 		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
@@ -241,11 +320,7 @@ func TestZFSProfileDeletion(t *testing.T) {
 	if want := "deletion waits for the agents of these nodes to let go of their pools, which stay: leaving"; got.Message != want {
 		t.Errorf("message %q", got.Message)
 	}
-	get(t, c, client.ObjectKeyFromObject(s), s)
-	controllerutil.RemoveFinalizer(s, naming.NodeStorageFinalizer)
-	if err := c.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	finalizer(t, c, s, controllerutil.RemoveFinalizer)
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 	absent(t, c, client.ObjectKey{Name: naming.DataClass("leaving")}, &storagev1.StorageClass{})
 	get(t, c, client.ObjectKey{Name: naming.WALClass("leaving")}, &storagev1.StorageClass{})
@@ -259,10 +334,7 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 	create(t, c, p)
 	node := simulatedNode(t, c, "dead", map[string]string{"test": "dead"})
 	s := simulatedAgent(t, c, "dead", "dead", agentReady())
-	controllerutil.AddFinalizer(s, naming.NodeStorageFinalizer)
-	if err := c.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	finalizer(t, c, s, controllerutil.AddFinalizer)
 	if err := c.Delete(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}

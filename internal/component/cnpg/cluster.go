@@ -19,6 +19,8 @@ type Inputs struct {
 	Volumes    profile.Volumes
 	Image      string
 	Parameters []postgres.Parameter
+	// BackupFromPrimary: no backup may come from a standby.
+	BackupFromPrimary bool
 }
 
 // Cluster is the CloudNativePG Cluster. It carries owner labels and no
@@ -38,6 +40,9 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 			WithEncoding("UTF8")))
 	if wal := cr.Spec.Storage.WALSize; wal != nil {
 		spec.WithWalStorage(volume(in.Volumes.WALStorageClass, wal.String()))
+	}
+	if in.BackupFromPrimary {
+		spec.WithBackup(cnpgac.BackupConfiguration().WithTarget(cnpgv1.BackupTargetPrimary))
 	}
 	return cnpgac.Cluster(cr.Name, cr.Namespace).
 		WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
@@ -45,10 +47,10 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides) []string {
 	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {
 		return []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}
 	}
-	if refused := refusals(extra); len(refused) > 0 {
+	spec, _ := content["spec"].(map[string]any)
+	if refused := append(refusals(extra), backupElsewhere(spec, extra)...); len(refused) > 0 {
 		return refused
 	}
-	spec, _ := content["spec"].(map[string]any)
 	if bootstrapsElsewhere(extra) {
 		delete(spec, "bootstrap")
 	}
@@ -64,6 +66,18 @@ func refusals(extra map[string]any) []string {
 		}
 	}
 	return out
+}
+
+// backupElsewhere refuses backups from standbys where our spec has them come from
+// the primary.
+func backupElsewhere(spec, extra map[string]any) []string {
+	path := []string{"backup", "target"}
+	ours, held, _ := unstructured.NestedString(spec, path...)
+	asked, _, _ := unstructured.NestedString(extra, path...)
+	if !held || !has(extra, path) || asked == ours {
+		return nil
+	}
+	return []string{"spec.cnpg.spec.backup.target: with full_page_writes=off Postgres takes no backup from a standby; remove it, or set it to primary, or remove spec.postgres.parameters[full_page_writes]"}
 }
 
 // has says whether m touches a path: by holding it, or by putting something else

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -68,5 +69,41 @@ func TestMergeFromABackupLeavesOutInitdb(t *testing.T) {
 	want := map[string]any{"recovery": map[string]any{"source": "old"}}
 	if diff := cmp.Diff(want, spec["bootstrap"]); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestMergeOfTheBackupTarget(t *testing.T) {
+	fromPrimary := func() map[string]any {
+		c := content()
+		spec, _ := c["spec"].(map[string]any)
+		spec["backup"] = map[string]any{"target": "primary"}
+		return c
+	}
+	for _, tc := range []struct {
+		name, json string
+		content    func() map[string]any
+		refused    bool
+		want       string
+	}{
+		{"from a standby", `{"backup": {"target": "prefer-standby"}}`, fromPrimary, true, "primary"},
+		{"null", `{"backup": {"target": null}}`, fromPrimary, true, "primary"},
+		{"null above it", `{"backup": null}`, fromPrimary, true, "primary"},
+		{"from the primary", `{"backup": {"target": "primary"}}`, fromPrimary, false, "primary"},
+		{"another field", `{"backup": {"retentionPolicy": "30d"}}`, fromPrimary, false, "primary"},
+		{"where we say nothing", `{"backup": {"target": "prefer-standby"}}`, content, false, "prefer-standby"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := tc.content()
+			refused := Merge(got, overrides(tc.json))
+			if (len(refused) > 0) != tc.refused {
+				t.Fatalf("refused %q", refused)
+			}
+			if tc.refused && !strings.HasPrefix(refused[0], "spec.cnpg.spec.backup.target: ") {
+				t.Errorf("refused %q", refused)
+			}
+			if target, _, _ := unstructured.NestedString(got, "spec", "backup", "target"); target != tc.want {
+				t.Errorf("target %q, want %q", target, tc.want)
+			}
+		})
 	}
 }

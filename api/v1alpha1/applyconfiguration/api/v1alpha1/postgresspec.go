@@ -26,8 +26,9 @@ type PostgresSpecApplyConfiguration struct {
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
 	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
 	// applied only while every volume is proved never to tear a page, which takes a
-	// profile of type ZFSLocalPV and one instance; else it stays on, and
-	// status.parameters says what is not proved.
+	// profile of type ZFSLocalPV, and while every one of several instances is ready
+	// and no primary is being changed; else it is on, and status.parameters says
+	// what is waited for.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
