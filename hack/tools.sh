@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a pinned tool once per version and prints its path.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -10,7 +10,8 @@ applyconfiguration-gen) dir=hack/tools package=k8s.io/code-generator/cmd/applyco
 kustomize) dir=hack/tools package=sigs.k8s.io/kustomize/kustomize/v5 ;;
 helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
 golangci-lint) dir=hack/tools/lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint" ;;
+versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw" ;;
 esac
 
 build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
