@@ -8,6 +8,8 @@ E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
 VERSION ?= dev
 GO_TEST := go test -count=1
+# Packages with tests that need a real ZeroFS.
+ZEROFS_PACKAGES := ./internal/nbd/... ./internal/ninep/...
 
 .PHONY: help
 help: ## Show this help
@@ -47,13 +49,14 @@ docker-build: ## Build the image with Docker
 ##@ Test
 
 .PHONY: test
-test: ## Every level: lint, verify, unit, install, integration, vm, e2e
+test: ## Every level: lint, verify, unit, install, integration, zerofs, vm with half its power cuts, e2e
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-install
 	@$(MAKE) --no-print-directory test-integration
-	@$(MAKE) --no-print-directory test-vm
+	@$(MAKE) --no-print-directory test-zerofs
+	@PGSTORAGE_VM_CUTS=$${PGSTORAGE_VM_CUTS:-10} $(MAKE) --no-print-directory test-vm
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
@@ -81,6 +84,11 @@ test-install: ## Chart and kustomization render the same, least privilege
 test-integration: ## Controllers and CRDs on a real API server
 	@echo "== integration"
 	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 15m ./controllers/... ./test/crd/... ./test/integration/...
+
+.PHONY: test-zerofs
+test-zerofs: ## What speaks to ZeroFS, against a real one on a real S3 server
+	@echo "== zerofs"
+	PGSTORAGE_ZEROFS=$$(hack/zerofs.sh) PGSTORAGE_S3=$$(hack/tools.sh versitygw) $(GO_TEST) -timeout 15m -tags zerofs -run ZeroFS $(ZEROFS_PACKAGES)
 
 .PHONY: test-vm
 test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts

@@ -24,8 +24,15 @@ compile() {
 	for what in control node kind runc cnpg; do "$REPO/hack/kubernetes.sh" "$what"; done
 }
 
+# servers of the levels zerofs and vm.
+servers() {
+	"$REPO/hack/tools.sh" versitygw
+	"$REPO/hack/zerofs.sh"
+}
+
 if published registry-1.docker.io && published ghcr.io; then
 	"$REPO/hack/kubernetes.sh" kind
+	servers
 	exit 0
 fi
 packages debootstrap gcc libc6-dev pkg-config
@@ -35,4 +42,5 @@ pid=$!
 set +m
 trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
 compile
+servers
 wait "$pid"
