@@ -9,7 +9,7 @@ E2E_ZFS_CLUSTER ?= pgstorage-zfs
 VERSION ?= dev
 GO_TEST := go test -count=1
 # Packages with tests that need a real ZeroFS.
-ZEROFS_PACKAGES := ./internal/nbd/... ./internal/ninep/...
+ZEROFS_PACKAGES := ./cmd/agent ./internal/nbd/... ./internal/ninep/... ./internal/zerofs/...
 
 .PHONY: help
 help: ## Show this help
@@ -88,7 +88,7 @@ test-integration: ## Controllers and CRDs on a real API server
 .PHONY: test-zerofs
 test-zerofs: ## What speaks to ZeroFS, against a real one on a real S3 server
 	@echo "== zerofs"
-	PGSTORAGE_ZEROFS=$$(hack/zerofs.sh) PGSTORAGE_S3=$$(hack/tools.sh versitygw) $(GO_TEST) -timeout 15m -tags zerofs -run ZeroFS $(ZEROFS_PACKAGES)
+	PGSTORAGE_ZEROFS=$$(hack/zerofs.sh) PGSTORAGE_S3=$$(hack/tools.sh versitygw) $(GO_TEST) -timeout 15m -tags zerofs -run 'ZeroFS|Real' -skip 'TestRealOutages|TestRealGrowth' $(ZEROFS_PACKAGES)
 
 .PHONY: test-vm
 test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts

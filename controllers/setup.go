@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -24,12 +25,15 @@ import (
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Options of the controllers.
 type Options struct {
 	// Config of what is built.
 	Config desired.Config
+	// Operator is where the operator runs, and the image with its programs.
+	Operator state.Operator
 	// MaxConcurrentReconciles of each controller. Default: 8.
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
@@ -41,8 +45,10 @@ type Options struct {
 // CacheOptions hold only objects that the operator made, whatever else the
 // cluster holds, without the managed fields that nothing here reads. The filter
 // is the default, not one for each kind, because a kind that is named here must
-// exist when the manager starts, and foreign CRDs may come later.
-func CacheOptions() cache.Options {
+// exist when the manager starts, and foreign CRDs may come later. Servers are in the
+// operator's namespace alone.
+func CacheOptions(namespace string) cache.Options {
+	own := cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
 	all := cache.ByObject{Label: labels.Everything()}
 	return cache.Options{
 		DefaultTransform:     cache.TransformStripManagedFields(),
@@ -53,6 +59,8 @@ func CacheOptions() cache.Options {
 			&v1alpha1.PgBenchmark{}:      all,
 			&storagev1.StorageClass{}:    all,
 			&storagev1.CSINode{}:         all,
+			&appsv1.DaemonSet{}:          own,
+			&corev1.Pod{}:                own,
 			&corev1.Node{}:               {Label: labels.Everything(), Transform: slimNode},
 		},
 	}
@@ -107,7 +115,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}

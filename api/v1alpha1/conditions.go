@@ -22,12 +22,19 @@ const (
 	// selected node.
 	ConditionDriverReady = "DriverReady"
 
+	// ConditionServersReady says whether every ZeroFS server of a profile runs. It
+	// does not take part in Ready while the pools on all nodes serve.
+	ConditionServersReady = "ServersReady"
+
 	// ConditionMemoryBudget says whether the ARC and the shared_buffers of the
 	// instances on each node fit its memory. It does not take part in Ready.
 	ConditionMemoryBudget = "MemoryBudget"
 
 	// ConditionPoolReady says whether a node's pool is imported and usable.
 	ConditionPoolReady = "PoolReady"
+	// ConditionDevicesAttached says whether every network device of a node's pool is
+	// attached to a server that has lived on since. Pools on disks do not have it.
+	ConditionDevicesAttached = "DevicesAttached"
 	// ConditionPropertiesApplied says whether every property of the pool and its
 	// datasets was read back as declared.
 	ConditionPropertiesApplied = "PropertiesApplied"
@@ -47,6 +54,11 @@ const (
 	// kind, and has the properties, that the profile declares, as read back from
 	// the node. Profiles of type External have nothing to read back.
 	ConditionVolumesVerified = "VolumesVerified"
+
+	// ConditionVolumesAttached says whether the devices beneath every volume of the
+	// database are attached, and which instances are fenced because theirs were
+	// lost. Only profiles whose devices are servers' have it.
+	ConditionVolumesAttached = "VolumesAttached"
 
 	// ConditionParametersAccepted says whether every Postgres parameter and
 	// override of the spec is safe and valid.
@@ -84,7 +96,9 @@ const (
 	ReasonDriverReady         = "DriverReady"
 	ReasonNodesReady          = "NodesReady"
 	ReasonWithinBudget        = "WithinBudget"
+	ReasonServersReady        = "ServersReady"
 	ReasonPoolOnline          = "PoolOnline"
+	ReasonDevicesAttached     = "DevicesAttached"
 	ReasonNodeReady           = "NodeReady"
 	ReasonAccepted            = "Accepted"
 	ReasonApplied             = "Applied"
@@ -125,6 +139,13 @@ const (
 	ReasonScriptNotFound       = "ScriptNotFound"
 	ReasonDisabled             = "Disabled"
 
+	ReasonServerNotRunning    = "ServerNotRunning"
+	ReasonSecretNotFound      = "SecretNotFound"
+	ReasonEndpointUnreachable = "EndpointUnreachable"
+	ReasonClockSkew           = "ClockSkew"
+	ReasonStoreLost           = "StoreLost"
+	ReasonServerFailed        = "ServerFailed"
+
 	ReasonNoNodeSelected     = "NoNodeSelected"
 	ReasonNodeNotReady       = "NodeNotReady"
 	ReasonNodeNotFound       = "NodeNotFound"
@@ -135,6 +156,10 @@ const (
 	ReasonPoolNotFound       = "PoolNotFound"
 	ReasonCreatingPool       = "CreatingPool"
 	ReasonImportingPool      = "ImportingPool"
+	ReasonExporting          = "Exporting"
+	ReasonAttaching          = "Attaching"
+	ReasonReturning          = "Returning"
+	ReasonGrowing            = "Growing"
 	ReasonZFSNotLoaded       = "ZFSNotLoaded"
 	ReasonTooFewDevices      = "TooFewDevices"
 	ReasonDeviceNotFound     = "DeviceNotFound"
@@ -161,6 +186,16 @@ const (
 	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
 
+	ReasonPrefixCollision           = "PrefixCollision"
+	ReasonCredentialsRejected       = "CredentialsRejected"
+	ReasonBucketNotFound            = "BucketNotFound"
+	ReasonPrefixNotEmpty            = "PrefixNotEmpty"
+	ReasonFenced                    = "Fenced"
+	ReasonPasswordWrong             = "PasswordWrong"
+	ReasonPasswordInvalid           = "PasswordInvalid"
+	ReasonConfigRejected            = "ConfigRejected"
+	ReasonConditionalPutUnsupported = "ConditionalPutUnsupported"
+
 	ReasonStorageClassNotOwned = "StorageClassNotOwned"
 	ReasonDeviceNotBlank       = "DeviceNotBlank"
 	ReasonPoolAmbiguous        = "PoolAmbiguous"
@@ -169,4 +204,6 @@ const (
 	ReasonPoolSuspended        = "PoolSuspended"
 	ReasonPropertyRefused      = "PropertyRefused"
 	ReasonLayoutDiffers        = "LayoutDiffers"
+	ReasonServerLost           = "ServerLost"
+	ReasonExportShrunk         = "ExportShrunk"
 )

@@ -37,6 +37,73 @@ type PgNodeStorageSpec struct {
 	// +optional
 	// +kubebuilder:default=Repair
 	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+	// networkDevices are attached before the pool is imported, and the pool stands
+	// on them; absent for a pool on disks of the node.
+	// +optional
+	NetworkDevices *NodeNetworkDevices `json:"networkDevices,omitempty"`
+}
+
+// NodeNetworkDevices are block devices that ZeroFS servers of this node offer.
+type NodeNetworkDevices struct {
+	// layout of the pool over them: stripe, or mirror of one device of each server.
+	// +required
+	Layout ZFSVdevType `json:"layout,omitempty"`
+	// servers that offer them.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Servers []NodeServer `json:"servers,omitempty"`
+	// exports that each server offers, one device each.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Exports []string `json:"exports,omitempty"`
+	// exportSize of each; exports grow to it and never shrink.
+	// +required
+	ExportSize resource.Quantity `json:"exportSize,omitzero"`
+	// requestTimeout until a request is answered with EIO, as 10m.
+	// +required
+	// +kubebuilder:validation:MaxLength=8
+	RequestTimeout string `json:"requestTimeout,omitempty"`
+	// onServerLost of the profile.
+	// +required
+	OnServerLost ServerLostPolicy `json:"onServerLost,omitempty"`
+	// caches and logs of the pool on disks of the node, added and removed live.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=4
+	Caches []ZFSDevice `json:"caches,omitempty"`
+	// logs of the pool on disks of the node; two are mirrored.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=2
+	Logs []ZFSDevice `json:"logs,omitempty"`
+	// ashift of the pool.
+	// +required
+	// +kubebuilder:validation:Minimum=12
+	// +kubebuilder:validation:Maximum=15
+	Ashift *int32 `json:"ashift,omitempty"`
+}
+
+// NodeServer is a ZeroFS server on the node.
+type NodeServer struct {
+	// name of the store that it serves.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	Name string `json:"name,omitempty"`
+	// url of the store's prefix for this node, as s3://bucket/prefix/profile/node.
+	// +required
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url,omitempty"`
+	// directory on the node with its sockets nbd.sock and 9p.sock and the record of
+	// its runs, incarnation.json.
+	// +required
+	// +kubebuilder:validation:MaxLength=98
+	Directory string `json:"directory,omitempty"`
 }
 
 // NodePool is a pool on one node.
@@ -96,8 +163,8 @@ type PgNodeStorageStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy of the agent; NodeReachable of the manager,
-	// which says whether the others can still be believed.
+	// CapacityHealthy, DevicesHealthy, DevicesAttached of the agent; NodeReachable
+	// of the manager, which says whether the others can still be believed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -132,6 +199,41 @@ type PgNodeStorageStatus struct {
 	// +listMapKey=path
 	// +kubebuilder:validation:MaxItems=256
 	Devices []ObservedDevice `json:"devices,omitempty"`
+	// networkDevices as they are attached.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MaxItems=32
+	NetworkDevices []ObservedNetworkDevice `json:"networkDevices,omitempty"`
+	// flushLatency is the time that a flush of the network devices took lately, which
+	// is about what a commit waits; renewed when it moved by a quarter.
+	// +optional
+	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
+}
+
+// ObservedNetworkDevice is a network block device as it is attached.
+type ObservedNetworkDevice struct {
+	// path of the device, as /dev/nbd0.
+	// +required
+	Path string `json:"path,omitempty"`
+	// server that it is attached to.
+	// +optional
+	Server string `json:"server,omitempty"`
+	// export of the server.
+	// +optional
+	Export string `json:"export,omitempty"`
+	// url of the prefix that holds its contents.
+	// +optional
+	URL string `json:"url,omitempty"`
+	// state: Attached, Detached, or Lost where its server ended uncleanly.
+	// +optional
+	State string `json:"state,omitempty"`
+	// size of the device.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+	// incarnation of the server that it was attached to.
+	// +optional
+	Incarnation string `json:"incarnation,omitempty"`
 }
 
 // ZFSVersion of a node.

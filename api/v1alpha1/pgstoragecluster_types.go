@@ -385,7 +385,7 @@ type SecretNames struct {
 
 // LossEvent is one thing that can happen to a cluster.
 type LossEvent struct {
-	// event: ProcessCrash, NodeLoss or SiteLoss.
+	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
 	// +required
 	Event string `json:"event,omitempty"`
 	// acknowledgedCommits: Kept, MayBeLost, or Lost.

@@ -5,7 +5,7 @@ import (
 )
 
 // ProfileType is the discriminator of the profile union.
-// +kubebuilder:validation:Enum=External;ZFSLocalPV
+// +kubebuilder:validation:Enum=External;ZFSLocalPV;S3NBD
 type ProfileType string
 
 const (
@@ -14,6 +14,9 @@ const (
 	// ProfileTypeZFSLocalPV makes pools, datasets and StorageClasses of OpenEBS
 	// zfs-localpv on the nodes' own devices.
 	ProfileTypeZFSLocalPV ProfileType = "ZFSLocalPV"
+	// ProfileTypeS3NBD makes ZFS pools on network block devices that ZeroFS keeps in
+	// S3 buckets.
+	ProfileTypeS3NBD ProfileType = "S3NBD"
 )
 
 // PgStorageProfileSpec says how one kind of storage is made and tuned. It says
@@ -22,13 +25,16 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.zfsLocalPV)",message="spec.zfsLocalPV: missing although spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool",reason=FieldValueRequired,fieldPath=".zfsLocalPV"
 // +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.zfsLocalPV)",message="spec.zfsLocalPV is set although spec.type is another; remove it, or set spec.type to ZFSLocalPV",reason=FieldValueForbidden,fieldPath=".zfsLocalPV"
 // +kubebuilder:validation:XValidation:rule="self.type == 'External' || !has(self.external)",message="spec.external is set although spec.type is another; remove it, or set spec.type to External",reason=FieldValueForbidden,fieldPath=".external"
-// +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.type is ZFSLocalPV; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type != 'S3NBD' || has(self.s3NBD)",message="spec.s3NBD: missing although spec.type is S3NBD; set spec.s3NBD.stores to the bucket",reason=FieldValueRequired,fieldPath=".s3NBD"
+// +kubebuilder:validation:XValidation:rule="self.type == 'S3NBD' || !has(self.s3NBD)",message="spec.s3NBD is set although spec.type is another; remove it, or set spec.type to S3NBD",reason=FieldValueForbidden,fieldPath=".s3NBD"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD']) || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.type makes storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD'] || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
 type PgStorageProfileSpec struct {
 	// type chooses the kind of storage and with it the member of this spec that
 	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
-	// ZFS pools on the nodes' own devices (spec.zfsLocalPV).
+	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
+	// network block devices that live in S3 buckets (spec.s3NBD).
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	// +unionDiscriminator
@@ -48,6 +54,10 @@ type PgStorageProfileSpec struct {
 	// +optional
 	ZFSLocalPV *ZFSLocalPVProfile `json:"zfsLocalPV,omitempty"`
 
+	// s3NBD is ZFS on network block devices that live in S3 buckets.
+	// +optional
+	S3NBD *S3NBDProfile `json:"s3NBD,omitempty"`
+
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
 	// that the classes exist and reports what they offer.
@@ -61,7 +71,9 @@ type PgStorageProfileStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled, StorageReady.
+	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
+	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
+	// ServersReady.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -78,6 +90,12 @@ type PgStorageProfileStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Nodes []ProfileNode `json:"nodes,omitempty"`
+
+	// flushLatency is the median over the nodes of what a flush to the buckets took
+	// lately, which is about what a commit waits; renewed when it moved by a
+	// quarter. commit_delay of the clusters follows from it.
+	// +optional
+	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.

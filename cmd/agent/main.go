@@ -63,6 +63,9 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 }
 
 func main() {
+	if code, done := subcommand(os.Args[1:]); done {
+		os.Exit(code)
+	}
 	s, err := flags(flag.NewFlagSet("agent", flag.ContinueOnError), os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

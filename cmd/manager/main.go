@@ -41,12 +41,20 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.IntVar(&s.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 8, "objects of one kind that are reconciled at once")
 	set.StringVar(&s.controllers.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "repository of Postgres images; spec.postgres.version is the tag")
 	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image that holds the benchmark runner at /bench (required)")
+	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image that holds /agent, which supervises the servers of S3NBD profiles (required)")
+	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required, or POD_NAMESPACE in the environment)")
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	if !s.showVersion && s.controllers.Config.BenchImage == "" {
 		return s, fmt.Errorf("--bench-image is required: the image of this operator, which holds /bench")
+	}
+	if !s.showVersion && s.controllers.Operator.Image == "" {
+		return s, fmt.Errorf("--agent-image is required: the image of this operator, which holds /agent")
+	}
+	if !s.showVersion && s.controllers.Operator.Namespace == "" {
+		return s, fmt.Errorf("--namespace is required, or POD_NAMESPACE in the environment: the namespace that the manager runs in")
 	}
 	return s, nil
 }
@@ -94,7 +102,7 @@ func run(s settings) error {
 func newManager(config *rest.Config, s settings) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme.New(),
-		Cache:                         controllers.CacheOptions(),
+		Cache:                         controllers.CacheOptions(s.controllers.Operator.Namespace),
 		NewClient:                     apply.NewClient,
 		Metrics:                       metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: filters.WithAuthenticationAndAuthorization},
 		HealthProbeBindAddress:        s.probes,

@@ -107,6 +107,9 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 
 // apply writes the plan and prunes what it no longer wants.
 func (r *Reconciler) apply(ctx context.Context, p *pass) error {
+	if err := r.fence(ctx, p); err != nil {
+		return err
+	}
 	changes, err := apply.Plan(ctx, r.Client, &p.built.Plan, p.live)
 	p.changes = changes
 	if err != nil {

@@ -57,7 +57,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 		"labels": map[string]any{
 			naming.LabelManagedBy: nil, naming.LabelCluster: nil, naming.LabelOwnerUID: nil,
 		},
-		"annotations": map[string]any{naming.AnnotationIntent: nil, naming.AnnotationAdopt: nil},
+		"annotations": map[string]any{naming.AnnotationIntent: nil, naming.AnnotationAdopt: nil, naming.AnnotationFenced: nil},
 	}})
 	if err != nil {
 		return fmt.Errorf("marshal release of %s: %w", p.cr.Name, err)

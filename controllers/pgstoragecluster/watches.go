@@ -53,8 +53,8 @@ func (r *Reconciler) onNodeStorage(ctx context.Context, obj client.Object) []rec
 	return r.users(ctx, obj.GetLabels()[naming.LabelProfile])
 }
 
-// volumesChanged passes updates of volumes in what a pass reads of them, and of
-// whether that can still be believed.
+// volumesChanged passes updates of volumes, and of the devices beneath, in what a pass
+// reads of them, and of whether that can still be believed.
 func volumesChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha1.PgNodeStorage)
@@ -63,11 +63,25 @@ func volumesChanged() predicate.Predicate {
 	}}
 }
 
-func kinds(s *v1alpha1.PgNodeStorage) []v1alpha1.ObservedVolume {
-	out := make([]v1alpha1.ObservedVolume, 0, len(s.Status.Volumes))
+func kinds(s *v1alpha1.PgNodeStorage) []any {
+	out := make([]any, 0, len(s.Status.Volumes)+3)
 	for _, v := range s.Status.Volumes {
 		v.Used, v.UsedBySnapshots = nil, nil
 		out = append(out, v)
+	}
+	if s.Spec.NetworkDevices == nil {
+		return out
+	}
+	for _, name := range []string{v1alpha1.ConditionDevicesAttached, v1alpha1.ConditionPoolReady} {
+		if c := meta.FindStatusCondition(s.Status.Conditions, name); c != nil {
+			out = append(out, []string{name, string(c.Status), c.Reason, c.Message})
+		}
+	}
+	for _, d := range s.Status.NetworkDevices {
+		out = append(out, []string{d.Server, d.Export, d.State})
+	}
+	if s.Status.Pool != nil {
+		out = append(out, s.Status.Pool.Health)
 	}
 	return out
 }

@@ -35,6 +35,9 @@ import (
 // +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshotclasses,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=zfsvolumes.zfs.openebs.io;volumesnapshotclasses.snapshot.storage.k8s.io,verbs=get
 
+// Servers of S3NBD profiles run in the operator's own namespace: the right to them is
+// a Role there, config/rbac/servers.yaml.
+
 // recheck is how long until facts are read again that no watch covers.
 const recheck = 15 * time.Second
 
@@ -43,8 +46,10 @@ type Reconciler struct {
 	client.Client
 	Readers observe.Readers
 	APIs    *observe.ForeignAPIs
-	Clock   clock.PassiveClock
-	Events  events.EventRecorder
+	// Operator is where servers of profiles run, and the image of their supervisor.
+	Operator state.Operator
+	Clock    clock.PassiveClock
+	Events   events.EventRecorder
 }
 
 // pass is what one reconcile works on.
@@ -102,7 +107,7 @@ func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) 
 	if err != nil {
 		return nil, err
 	}
-	work.facts, work.live, err = r.Readers.Profile(ctx, p, apis, work.kind.Classes(p))
+	work.facts, work.live, err = r.Readers.Profile(ctx, p, apis, r.Operator, work.kind.Classes(p))
 	return work, err
 }
 
@@ -153,6 +158,7 @@ func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built
 		ObservedGeneration: p.Generation,
 		Clusters:           &count,
 		Nodes:              built.Nodes,
+		FlushLatency:       built.FlushLatency,
 		Conditions:         status.Conditions(p.Status.Conditions, p.Generation, metav1.NewTime(r.Clock.Now()), built.Outcomes),
 	}
 	if work.kind != nil {

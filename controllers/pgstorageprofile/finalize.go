@@ -18,7 +18,7 @@ import (
 )
 
 // finalize lets a profile go once nothing uses it, and says what does until then.
-// Pools and datasets stay as they are on every node.
+// Pools and datasets stay as they are on every node, and data in its buckets.
 func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result, error) {
 	if len(work.users) > 0 {
 		slices.Sort(work.users)
@@ -34,6 +34,9 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	if len(nodes) > 0 {
 		return r.wait(ctx, work, v1alpha1.ReasonDeleting, "deletion waits for the agents of these nodes to let go of their pools, which stay: "+strings.Join(nodes, ", "))
 	}
+	if err := r.deleteServers(ctx, work); err != nil {
+		return reconcile.Result{}, err
+	}
 	if err := r.deleteClasses(ctx, work); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -42,7 +45,7 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 
 func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) (reconcile.Result, error) {
 	waits := state.WaitFor(v1alpha1.ConditionStorageReady, reason, message)
-	return reconcile.Result{}, r.report(ctx, work, profile.Built{Nodes: work.profile.Status.Nodes, Outcomes: []state.Outcome{waits}})
+	return reconcile.Result{}, r.report(ctx, work, profile.Built{Nodes: work.profile.Status.Nodes, FlushLatency: work.profile.Status.FlushLatency, Outcomes: []state.Outcome{waits}})
 }
 
 // letGo deletes a PgNodeStorage. Where the node itself is gone, no agent can
@@ -83,6 +86,21 @@ func (r *Reconciler) deleteClasses(ctx context.Context, work *pass) error {
 		}
 	}
 	return r.deleteSnapshotClass(ctx, work)
+}
+
+// deleteServers, which no pool stands on any more: every agent has let go. What is in
+// the buckets stays.
+func (r *Reconciler) deleteServers(ctx context.Context, work *pass) error {
+	for key, seen := range work.live {
+		obj, ok := seen.(client.Object)
+		if key.Kind != "DaemonSet" && key.Kind != "ConfigMap" || !ok || obj.GetLabels()[naming.LabelOwnerUID] != string(work.profile.UID) {
+			continue
+		}
+		if err := apply.Delete(ctx, r.Client, obj); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteSnapshotClass is without conditions: snapshots do not need their class.

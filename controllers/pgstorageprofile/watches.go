@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,6 +28,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
+		Watches(&appsv1.DaemonSet{}, handler.EnqueueRequestsFromMapFunc(owner), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(owner)).
+		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.inBuckets), builder.WithPredicates(comeOrGone())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, readyChanged()))).
 		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
 		WithOptions(options).
@@ -41,6 +45,11 @@ func usage() predicate.Predicate {
 		after, _ := e.ObjectNew.(*v1alpha1.PgStorageCluster)
 		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Volumes, after.Status.Volumes)
 	}}
+}
+
+// comeOrGone: what a profile keeps in a bucket is immutable.
+func comeOrGone() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
 // readyChanged sees a Node become Ready or not. Its heartbeats are updates too, which
@@ -63,6 +72,11 @@ func driversChanged() predicate.Predicate {
 
 func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	return r.profiles(ctx, func(*v1alpha1.PgStorageProfile) bool { return true })
+}
+
+// inBuckets wakes the profiles whose prefixes may meet those of one that came or went.
+func (r *Reconciler) inBuckets(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.profiles(ctx, func(p *v1alpha1.PgStorageProfile) bool { return p.Spec.Type == v1alpha1.ProfileTypeS3NBD })
 }
 
 // onNodes wakes the profiles that choose nodes.

@@ -178,7 +178,7 @@ func TestQuorumOnOneNodeIsNotKept(t *testing.T) {
 	})
 	for nodes, want := range map[int32]string{0: "MayBeLost", 1: "MayBeLost", 2: "Kept", 3: "Kept"} {
 		pg := &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Topology: cnpgv1.Topology{NodesUsed: nodes}}}
-		for _, l := range durability(cr, pg).Losses {
+		for _, l := range durability(cr, seen.Cluster{Cluster: pg}).Losses {
 			if l.Event == "NodeLoss" && l.AcknowledgedCommits != want {
 				t.Errorf("%d nodes: %s, want %s", nodes, l.AcknowledgedCommits, want)
 			}

@@ -16,7 +16,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) v1al
 	s := v1alpha1.PgStorageClusterStatus{
 		ObservedGeneration: cr.Generation,
 		Database:           cr.Status.Database,
-		Durability:         durability(cr, facts.Cluster),
+		Durability:         durability(cr, facts),
 		Parameters:         parameters(c.Parameters),
 		Volumes:            volumeStatus(facts.Claims),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
@@ -51,14 +51,18 @@ func databaseStatus(c *cnpgv1.Cluster, before *v1alpha1.DatabaseStatus) *v1alpha
 	}
 }
 
-// durability is the statement of the tier, held against where the instances are:
+// durability is the statement of the tier and the storage, held against where the instances are:
 // a quorum on one node is lost with it.
-func durability(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) *v1alpha1.DurabilityStatus {
-	statement := postgres.Durability(postgres.Tier(cr.Spec.Durability), int(Instances(cr)))
+func durability(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) *v1alpha1.DurabilityStatus {
+	var flush postgres.Flush
+	if v, err := volumes(facts.Profile); err == nil {
+		flush = v.Flush
+	}
+	statement := postgres.Durability(postgres.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
 	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
 	for _, l := range statement.Losses {
 		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
-		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && !spread(cluster) {
+		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && !spread(facts.Cluster) {
 			e.AcknowledgedCommits = "MayBeLost"
 			e.Detail = "CloudNativePG does not report instances on two or more nodes: a node's loss may take every copy; set spec.cnpg.spec.affinity.podAntiAffinityType to required to spread them"
 		}

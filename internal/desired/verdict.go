@@ -31,6 +31,9 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster)
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
 	out = append(out, database)
+	if o := attachedOutcome(cr, facts); o != nil {
+		out = append(out, *o)
+	}
 	if facts.Cluster != nil && c.verified != nil {
 		out = append(out, *c.verified)
 	}

@@ -30,6 +30,8 @@ const (
 	LabelBenchmark = "pgstorage.dev/benchmark"
 	// LabelProfile names the PgStorageProfile that an object belongs to.
 	LabelProfile = "pgstorage.dev/profile"
+	// LabelStore names the store of an S3NBD profile that a server serves.
+	LabelStore = "pgstorage.dev/store"
 	// LabelOwnerUID holds the UID of the owner of a data-bearing object, which
 	// carries no ownerReference so that garbage collection never takes it.
 	LabelOwnerUID = "pgstorage.dev/owner-uid"
@@ -42,6 +44,12 @@ const (
 	// AnnotationRecreate on a PgStorageCluster holds the UID of a CloudNativePG
 	// Cluster that was deleted by hand and may be made anew, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
+
+	// AnnotationRevision is the hash of what a server was started with.
+	AnnotationRevision = "pgstorage.dev/revision"
+	// AnnotationFenced on a CloudNativePG Cluster lists, as JSON, the instances that
+	// the operator has fenced itself; no other fence is its to lift.
+	AnnotationFenced = "pgstorage.dev/fenced"
 
 	// ClusterFinalizer holds a PgStorageCluster until deletionPolicy was carried out.
 	ClusterFinalizer = "pgstorage.dev/cluster"
@@ -83,6 +91,40 @@ func NodeStorage(profile, node string) string {
 	}
 	return name
 }
+
+// Server is the name of the DaemonSet and ConfigMap of a profile's store. The hash
+// keeps two pairs apart whose names join to the same.
+func Server(profile, store string) string {
+	return "zerofs-" + short(profile) + "-" + store + "-" + Hash([]string{profile, store})[:8]
+}
+
+// ServerDirectory on a node holds the sockets of a store's server. It is short
+// enough for a socket beneath it to have an address of 107 bytes (unix(7)), also
+// where the node's / is mounted at /host.
+func ServerDirectory(profile, store string) string {
+	return "/var/lib/pgstorage/s3nbd/" + short(profile) + "/" + store
+}
+
+// short is a profile's name in at most 24 characters.
+func short(profile string) string {
+	const most = 24
+	if len(profile) <= most {
+		return profile
+	}
+	return strings.TrimRight(profile[:most-9], "-.") + "-" + Hash(profile)[:8]
+}
+
+// StorePrefix in a bucket is all that a profile has there; NodePrefix is a node's
+// part of it, which has one writer.
+func StorePrefix(prefix, profile string) string { return prefix + "/" + profile }
+
+// NodePrefix is the part of a StorePrefix that one node's server writes.
+func NodePrefix(prefix, profile, node string) string {
+	return StorePrefix(prefix, profile) + "/" + node
+}
+
+// Export of a network device, by its number from 0.
+func Export(pool string, number int) string { return fmt.Sprintf("%s-%d", pool, number) }
 
 // DataClass is the StorageClass of a profile's data volumes, and the name of its
 // VolumeSnapshotClass.

@@ -28,6 +28,10 @@ const (
 	roleWAL       = "PG_WAL"
 )
 
+// annotationSelectedNode is written by the scheduler when a claim waits for its first
+// consumer (k8s.io/component-helpers storage/volume). It stays when a pool is away.
+const annotationSelectedNode = "volume.kubernetes.io/selected-node"
+
 // claims of a database whose profile has its volumes read back. They are
 // CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
 func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *seen.Cluster) error {
@@ -38,10 +42,12 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}); err != nil {
 		return fmt.Errorf("list claims of %s: %w", cr.Name, err)
 	}
-	volumes, err := r.observedVolumes(ctx, facts.Profile.Name)
-	if err != nil {
-		return err
+	storages := &v1alpha1.PgNodeStorageList{}
+	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: facts.Profile.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list PgNodeStorages of profile %s: %w", facts.Profile.Name, err)
 	}
+	volumes := observedVolumes(storages.Items)
+	facts.Devices = devicesByNode(storages.Items)
 	for i := range list.Items {
 		if c, ok := claim(facts.Cluster, &list.Items[i], volumes); ok {
 			facts.Claims = append(facts.Claims, c)
@@ -58,8 +64,9 @@ func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, volumes map
 		return state.Claim{}, false
 	}
 	out := state.Claim{Name: c.Name, Instance: c.Labels[labelInstance], WAL: role == roleWAL, Volume: c.Spec.VolumeName}
+	out.Home = c.Annotations[annotationSelectedNode]
 	if v, found := volumes[c.Spec.VolumeName]; found {
-		out.Node, out.Observed, out.Unreachable = v.node, v.volume, v.unreachable
+		out.Node, out.Observed, out.Detached, out.Unreachable = v.node, v.volume, v.detached, v.unreachable
 	}
 	return out, true
 }
@@ -73,27 +80,25 @@ func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
 type located struct {
 	node, unreachable string
 	volume            *v1alpha1.ObservedVolume
+	// detached says which network devices beneath it are not attached.
+	detached string
 }
 
 // observedVolumes that the agents of a profile's nodes have read back, by the name
 // of the PersistentVolume, which is the dataset's own.
-func (r Readers) observedVolumes(ctx context.Context, profile string) (map[string]located, error) {
-	list := &v1alpha1.PgNodeStorageList{}
-	if err := r.Cache.List(ctx, list, client.MatchingLabels{naming.LabelProfile: profile}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
-	}
+func observedVolumes(storages []v1alpha1.PgNodeStorage) map[string]located {
 	out := map[string]located{}
-	for i := range list.Items {
-		s := &list.Items[i]
+	for i := range storages {
+		s := &storages[i]
 		if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPoolReady) {
 			continue // what was read before the pool was lost proves nothing now
 		}
 		for j := range s.Status.Volumes {
 			v := s.Status.Volumes[j]
-			out[path.Base(v.Name)] = located{node: s.Spec.NodeName, unreachable: unreachable(s), volume: &v}
+			out[path.Base(v.Name)] = located{node: s.Spec.NodeName, unreachable: unreachable(s), volume: &v, detached: detached(s)}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // unreachable is what a PgNodeStorage says of a node that is not Ready.

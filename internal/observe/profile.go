@@ -47,7 +47,7 @@ func ClustersOf(ctx context.Context, r client.Reader, profile string) ([]string,
 
 // Profile reads the facts about a PgStorageProfile and what it may have made.
 // classes are the StorageClasses that it uses or makes.
-func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, apis state.ForeignAPIs, classes []string) (state.ProfileFacts, plan.Live, error) {
+func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, apis state.ForeignAPIs, operator state.Operator, classes []string) (state.ProfileFacts, plan.Live, error) {
 	facts, live := state.ProfileFacts{ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}}, plan.Live{}
 	for _, name := range classes {
 		class, err := find(ctx, r.Cache, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
@@ -67,6 +67,12 @@ func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, apis
 	}
 	if err := r.snapshotClass(ctx, p, apis, live); err != nil {
 		return facts, nil, err
+	}
+	if p.Spec.Type == v1alpha1.ProfileTypeS3NBD {
+		facts.Operator = operator
+		if err := r.servers(ctx, p, &facts, live); err != nil {
+			return facts, nil, err
+		}
 	}
 	return facts, live, r.nodes(ctx, p, &facts)
 }

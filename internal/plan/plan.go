@@ -26,6 +26,7 @@ type Stage int
 // The stages, in order.
 const (
 	StageAccess Stage = iota
+	StageServers
 	StageNodes
 	StageStorage
 	StageDatabase
@@ -34,7 +35,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "nodes", "storage", "database", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "storage", "database", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

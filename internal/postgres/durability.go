@@ -10,9 +10,64 @@ type Statement struct {
 // Loss says what one event does to acknowledged commits: Kept, MayBeLost or Lost.
 type Loss struct{ Event, AcknowledgedCommits, Detail string }
 
-// Durability says what an acknowledged commit survives. It knows the tier and the
-// number of instances, not the storage: where that matters it says so.
-func Durability(t Tier, instances int) Statement {
+// Flush says where a flush goes, of storage that is more than a disk of its node.
+// The zero value is a volume of which nothing is known.
+type Flush struct {
+	// To completes "a flush goes ...".
+	To string
+	// Node says what of a flush a lost node leaves.
+	Node string
+	// Site and Store are what becomes of commits with the site, and with a store.
+	Site  Loss
+	Store *Loss
+}
+
+// Durability says what an acknowledged commit survives, by the tier, the number of
+// instances and where a flush goes.
+func Durability(t Tier, instances int, f Flush) Statement {
+	s := durability(t, instances)
+	if f.To == "" {
+		return s
+	}
+	if t != Async && (t != Quorum || instances >= 2) {
+		s.Acknowledged += "; a flush goes " + f.To
+	}
+	for i := range s.Losses {
+		f.apply(&s.Losses[i], t, instances)
+	}
+	if f.Store != nil {
+		s.Losses = append(s.Losses, *f.Store)
+	}
+	if t == Async {
+		relax(s.Losses)
+	}
+	return s
+}
+
+// apply to what a volume of which nothing is known would lose.
+func (f Flush) apply(l *Loss, t Tier, instances int) {
+	switch {
+	case l.Event == "SiteLoss":
+		*l = f.Site
+	case l.Event == "NodeLoss" && t == Local && instances < 2:
+		l.Detail = f.Node
+	case l.Event == "NodeLoss" && t == Local:
+		l.Detail = f.Node + "; failover to an asynchronous standby may lose the last commits"
+	}
+}
+
+// relax what is kept of commits that were flushed: not all were.
+func relax(losses []Loss) {
+	for i, l := range losses {
+		if l.AcknowledgedCommits == "Kept" {
+			losses[i].AcknowledgedCommits = "MayBeLost"
+			losses[i].Detail = "up to 3 x wal_writer_delay of the last commits; " + l.Detail
+		}
+	}
+}
+
+// durability on a volume of which nothing is known: where that matters it says so.
+func durability(t Tier, instances int) Statement {
 	const site = "every copy is at one site; keep a WAL archive elsewhere"
 	s := Statement{Tier: t}
 	crash := Loss{"ProcessCrash", "Kept", "the WAL was flushed to the volume before the acknowledgement"}

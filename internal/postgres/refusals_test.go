@@ -40,7 +40,7 @@ var refused = []struct {
 
 	// Never safe.
 	{name: "fsync", value: "oF", reason: RefusedUnsafe, message: "off is unsafe: a crash becomes an unrecoverable corruption; remove it, or use durability: Async for faster commits"},
-	{name: "full_page_writes", value: "no", reason: RefusedUnsafe, message: "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV"},
+	{name: "full_page_writes", value: "no", reason: RefusedUnsafe, message: "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD"},
 	{name: "zero_damaged_pages", value: "1", reason: RefusedUnsafe, message: "on is unsafe: damaged pages are erased instead of reported; remove it, and restore from a backup"},
 	{name: "ignore_checksum_failure", value: "t", reason: RefusedUnsafe, message: "on is unsafe: corrupt pages are read as if they were good and can spread; remove it, and restore from a backup"},
 	{name: "ignore_invalid_pages", value: "on", reason: RefusedUnsafe, message: "on is unsafe: recovery would skip WAL of damaged pages and lose data; remove it, and restore from a backup"},

@@ -76,7 +76,7 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 // names ZFS).
 func tornPages(in Inputs, name, value string) *Refusal {
 	if value == "off" && !in.WholePages.Possible {
-		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV")
+		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@
 package profile
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
@@ -19,6 +21,8 @@ type Volumes struct {
 	Medium postgres.Medium
 	// Parameters that fit this storage, with reasons.
 	Parameters map[string]postgres.Recommendation
+	// Flush says where it goes, for kinds whose volumes are more than a disk.
+	Flush postgres.Flush
 }
 
 // Built is what a profile wants of the cluster, and what follows from what was
@@ -28,6 +32,8 @@ type Built struct {
 	Outcomes []state.Outcome
 	// Nodes says how far each node is.
 	Nodes []v1alpha1.ProfileNode
+	// FlushLatency is what was measured of a flush, where it is.
+	FlushLatency *metav1.Duration
 }
 
 // Type is one kind of storage. Implementations are pure.
@@ -38,7 +44,8 @@ type Type interface {
 	Classes(p *v1alpha1.PgStorageProfile) []string
 	// Build the objects of a profile and judge what was seen.
 	Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (Built, error)
-	// Volumes of clusters on a profile of this type.
+	// Volumes of clusters on a profile of this type. What was measured comes with the
+	// profile's status.
 	Volumes(p *v1alpha1.PgStorageProfile) Volumes
 	// Verify holds the volumes of a database of so many instances against the
 	// profile. The outcome is nil where a profile reads nothing back.

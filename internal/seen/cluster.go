@@ -26,6 +26,8 @@ type Cluster struct {
 	ReadBack state.ReadBack
 	// Claims of the running database, of profiles whose volumes are read back.
 	Claims []state.Claim
+	// Devices of the profile's nodes, where they are network devices.
+	Devices map[string]state.Devices
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }

@@ -47,7 +47,33 @@ type Claim struct {
 	// while none did.
 	Node     string
 	Observed *v1alpha1.ObservedVolume
+	// Detached says what is wrong with the network devices beneath the volume; empty
+	// where there are none, or all are attached.
+	Detached string
+	// Home is the node that the claim was given to when it was made.
+	Home string
 	// Unreachable says that the node is not Ready, so that Observed may be old; empty
 	// while it is.
 	Unreachable string
 }
+
+// Devices says how the network devices of a node are.
+type Devices struct {
+	Condition DevicesCondition
+	// Message of the agent.
+	Message string
+	// Restarts says that the agent restarts the node itself.
+	Restarts bool
+}
+
+// DevicesCondition is one of three: what is between Lost and Whole changes nothing.
+type DevicesCondition int
+
+const (
+	// DevicesBetween are neither lost nor all there.
+	DevicesBetween DevicesCondition = iota
+	// DevicesLost are beneath a pool that stands on devices whose servers ended uncleanly.
+	DevicesLost
+	// DevicesWhole are all attached beneath a pool that is online.
+	DevicesWhole
+)

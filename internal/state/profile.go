@@ -1,6 +1,7 @@
 package state
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -20,6 +21,17 @@ type ProfileFacts struct {
 	// Reachable is what each Node says of itself, by name; also of those that have a
 	// PgNodeStorage and are gone.
 	Reachable map[string]Reachability
+	// Operator itself, whose namespace the servers of a profile run in.
+	Operator Operator
+	// Servers are the pods of the profile's servers, sorted by name.
+	Servers []*corev1.Pod
+	// Others are the profiles beside it that keep data in buckets, sorted by name.
+	Others []*v1alpha1.PgStorageProfile
+}
+
+// Operator is where the operator runs, and the image with its programs.
+type Operator struct {
+	Namespace, Image string
 }
 
 // Node is what decides whether a node can have volumes.

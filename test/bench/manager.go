@@ -73,7 +73,7 @@ func startManager(ctx context.Context, config *rest.Config, server string, died 
 		return nil, err
 	}
 	m.metrics = "https://" + metrics + "/metrics"
-	m.cmd = exec.Command(binary, "--bench-image=none", "--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--zap-log-level=error")
+	m.cmd = exec.Command(binary, "--bench-image=none", "--agent-image=none", "--namespace=default", "--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--zap-log-level=error")
 	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	if err := m.launch(died); err != nil {
 		return nil, err

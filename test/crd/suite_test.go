@@ -78,6 +78,20 @@ spec:
   nodeSelector: {pgstorage.dev/pool: tank}
   zfsLocalPV: {pool: {name: tank}}
 `,
+	"S3NBD": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: lake}
+spec:
+  type: S3NBD
+  nodeSelector: {pgstorage.dev/pool: lake}
+  s3NBD:
+    pool: {name: lake}
+    stores:
+    - {name: main, bucket: acme-pg, prefix: pg, credentialsSecret: keys, encryptionSecret: zerofs}
+    devices: {size: 100Gi}
+    zeroFS: {family: "2", image: "ghcr.io/barre/zerofs:2.3.0"}
+`,
 	"PgNodeStorage": `
 apiVersion: pgstorage.dev/v1alpha1
 kind: PgNodeStorage

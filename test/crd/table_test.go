@@ -222,7 +222,7 @@ var rows = slices.Concat([]row{
 	cluster("unknown profile", set("spec/profile", "nowhere"), `spec.profile: PgStorageProfile "nowhere" does not exist; create it, or see kubectl get pgsp for those that do`).condition(),
 	profile("class that does not exist", set("spec/external/storageClassName", "nowhere"), "StorageClass nowhere does not exist; create it, or make a profile that names one of kubectl get storageclass").condition(),
 	benchmark("cluster that does not exist", set("spec/cluster", "nowhere"), "spec.cluster: PgStorageCluster nowhere does not exist in namespace", "create it, or see kubectl -n").condition(),
-	cluster("full_page_writes=off on a class that proves nothing", parameter("full_page_writes", "off"), "spec.postgres.parameters[full_page_writes]: off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV").condition(),
+	cluster("full_page_writes=off on a class that proves nothing", parameter("full_page_writes", "off"), "spec.postgres.parameters[full_page_writes]: off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD").condition(),
 	cluster("full_page_writes=0", parameter("full_page_writes", "0"), "spec.postgres.parameters[full_page_writes]: off is unsafe").condition(),
 	cluster("unknown parameter", parameter("wrk_mem", "64MB"), "spec.postgres.parameters[wrk_mem]: PostgreSQL 17 has no such parameter; did you mean work_mem? Else remove it").condition(),
 	cluster("parameter of a newer version", parameter("io_method", "worker"), "spec.postgres.parameters[io_method]: PostgreSQL 17 has no such parameter; ").condition(),
@@ -268,7 +268,7 @@ var rows = slices.Concat([]row{
 	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
 	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
 	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
-}, zfsRows())
+}, zfsRows(), s3Rows())
 
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {

@@ -110,7 +110,7 @@ var valid = []edge{
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	for _, v := range slices.Concat(valid, validZFS) {
+	for _, v := range slices.Concat(valid, validZFS, validS3) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
 			if clusterWide(object) { // where other tests have theirs
@@ -171,6 +171,7 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 		"PgBenchmark":       {defaults: []change{set("spec/pgbench", run)}},
 		"ZFSLocalPV adopts": {defaults: zfsDefaults},
 		"ZFSLocalPV makes":  zfsMade,
+		"S3NBD asks":        {defaults: s3Defaults},
 		"PgNodeStorage": {
 			before:   []change{set("spec/pool/create", fields("vdevs", []any{selected(2)}))},
 			defaults: []change{set("spec/driftPolicy", "Repair"), set("spec/pool/create/ashift", 12), set("spec/pool/create/vdevs/0/type", "stripe")},

@@ -59,6 +59,12 @@ var agentRights = []right{
 	{"events.k8s.io", "events", "", "create patch", "tells of what it made and repaired"},
 }
 
+// serverRights are the manager's in its own namespace. It has none to read Secrets.
+var serverRights = []right{
+	{"apps", "daemonsets", "", watched + " create patch delete", "the ZeroFS servers of a profile"},
+	{"", "pods", "", watched, "how those servers are, and which Secret the kubelet does not find"},
+}
+
 // flat is every single right: "group/resource[name] verb".
 func flat(rules []rbacv1.PolicyRule) map[string]bool {
 	all := map[string]bool{}
@@ -92,8 +98,9 @@ func TestTheyHaveTheRightsTheyUse(t *testing.T) {
 		name, file string
 		rights     []right
 	}{
-		{"pgstorage-manager", "config/rbac/role.yaml", managerRights},
-		{"pgstorage-agent", "config/agent/role.yaml", agentRights},
+		{"ClusterRole /pgstorage-manager", "config/rbac/role.yaml", managerRights},
+		{"ClusterRole /pgstorage-agent", "config/agent/role.yaml", agentRights},
+		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var rules []rbacv1.PolicyRule
@@ -104,7 +111,7 @@ func TestTheyHaveTheRightsTheyUse(t *testing.T) {
 				rules = append(rules, r.rule())
 			}
 			want := flat(rules)
-			got := flat(into[rbacv1.ClusterRole](t, parse(t, readFile(t, test.file))["ClusterRole /"+test.name]).Rules)
+			got := flat(into[rbacv1.ClusterRole](t, parse(t, readFile(t, test.file))[test.name]).Rules)
 			for _, name := range slices.Sorted(maps.Keys(got)) {
 				if !want[name] {
 					t.Errorf("%s grants %s, which this test gives no reason for", test.file, name)

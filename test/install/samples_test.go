@@ -76,6 +76,8 @@ func noUnknownField(t *testing.T, object *unstructured.Unstructured) {
 		}
 	case "PgBenchmark":
 		into[v1alpha1.PgBenchmark](t, object)
+	case "Pooler":
+		into[cnpgv1.Pooler](t, object)
 	case "ConfigMap":
 		into[corev1.ConfigMap](t, object)
 	default:

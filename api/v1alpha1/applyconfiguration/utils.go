@@ -48,14 +48,20 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MonitoringApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeDataset"):
 		return &apiv1alpha1.NodeDatasetApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeNetworkDevices"):
+		return &apiv1alpha1.NodeNetworkDevicesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodePool"):
 		return &apiv1alpha1.NodePoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeServer"):
+		return &apiv1alpha1.NodeServerApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedARC"):
 		return &apiv1alpha1.ObservedARCApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDataset"):
 		return &apiv1alpha1.ObservedDatasetApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDevice"):
 		return &apiv1alpha1.ObservedDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedNetworkDevice"):
+		return &apiv1alpha1.ObservedNetworkDeviceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedPool"):
 		return &apiv1alpha1.ObservedPoolApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedProperty"):
@@ -100,12 +106,30 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PostgresSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ProfileNode"):
 		return &apiv1alpha1.ProfileNodeApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDCacheDevice"):
+		return &apiv1alpha1.S3NBDCacheDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDDevices"):
+		return &apiv1alpha1.S3NBDDevicesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDLogDevice"):
+		return &apiv1alpha1.S3NBDLogDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDPool"):
+		return &apiv1alpha1.S3NBDPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDProfile"):
+		return &apiv1alpha1.S3NBDProfileApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("S3Store"):
+		return &apiv1alpha1.S3StoreApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretNames"):
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):
 		return &apiv1alpha1.StatementLatencyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeStatus"):
 		return &apiv1alpha1.VolumeStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSCache"):
+		return &apiv1alpha1.ZeroFSCacheApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSResources"):
+		return &apiv1alpha1.ZeroFSResourcesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSServer"):
+		return &apiv1alpha1.ZeroFSServerApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZFSBlock"):
 		return &apiv1alpha1.ZFSBlockApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZFSDataDataset"):

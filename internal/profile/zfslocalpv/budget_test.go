@@ -46,10 +46,17 @@ func TestMemoryBudget(t *testing.T) {
 					facts.Storages[i].Status.ARC = &v1alpha1.ObservedARC{Max: new(resource.MustParse(tc.arc))}
 				}
 			}
-			o := budgetOutcome(facts)
-			if o == nil {
-				o = &state.Outcome{}
-			} else if !o.Informative {
+			built, err := Type{}.Build(adopt(nil), facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := state.Outcome{}
+			for _, found := range built.Outcomes {
+				if found.Condition == v1alpha1.ConditionMemoryBudget {
+					o = found
+				}
+			}
+			if o.Reason != "" && !o.Informative {
 				t.Error("the budget takes part in Ready")
 			}
 			if o.Reason != tc.reason || o.Message != tc.message {

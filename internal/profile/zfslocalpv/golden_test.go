@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
@@ -41,7 +42,7 @@ func adopt(change func(*v1alpha1.ZFSLocalPVProfile)) *v1alpha1.PgStorageProfile 
 }
 
 func node(name string) state.Node {
-	return state.Node{Name: name, Selected: true, TopologyKey: TopologyKey, TopologyValue: name, Pools: []string{"tank"}}
+	return state.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name, Pools: []string{"tank"}}
 }
 
 func answered(node string, conditions ...metav1.Condition) *v1alpha1.PgNodeStorage {

@@ -15,10 +15,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // patience bounds how long a manager may take to end.
 const patience = time.Minute
+
+// Namespace that the manager takes for its own.
+const Namespace = "default"
 
 // Start runs a manager, configured as ours is, until stop is called or the test
 // ends. Stopping one that ended by itself with an error fails the test.
@@ -26,7 +30,7 @@ func Start(t *testing.T, config *rest.Config) (stop func()) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
 		Scheme:    scheme.New(),
-		Cache:     controllers.CacheOptions(),
+		Cache:     controllers.CacheOptions(Namespace),
 		Metrics:   metricsserver.Options{BindAddress: "0"},
 		NewClient: apply.NewClient,
 	})
@@ -35,6 +39,7 @@ func Start(t *testing.T, config *rest.Config) (stop func()) {
 	}
 	err = controllers.Setup(mgr, controllers.Options{
 		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
+		Operator:           state.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
 		SkipNameValidation: true,
 	})
 	if err != nil {

@@ -363,6 +363,50 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeNetworkDevices
+  map:
+    fields:
+    - name: ashift
+      type:
+        scalar: numeric
+    - name: caches
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+          elementRelationship: atomic
+    - name: exportSize
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: exports
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: layout
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdevType
+    - name: logs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+          elementRelationship: atomic
+    - name: onServerLost
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ServerLostPolicy
+    - name: requestTimeout
+      type:
+        scalar: string
+    - name: servers
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeServer
+          elementRelationship: associative
+          keys:
+          - name
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.NodePool
   map:
     fields:
@@ -383,6 +427,18 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeServer
+  map:
+    fields:
+    - name: directory
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: url
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedARC
   map:
     fields:
@@ -437,6 +493,30 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
     - name: transport
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedNetworkDevice
+  map:
+    fields:
+    - name: export
+      type:
+        scalar: string
+    - name: incarnation
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: server
+      type:
+        scalar: string
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: state
+      type:
+        scalar: string
+    - name: url
       type:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedPool
@@ -695,6 +775,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
       default: Repair
+    - name: networkDevices
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeNetworkDevices
     - name: nodeName
       type:
         scalar: string
@@ -731,6 +814,17 @@ var schemaYAML = typed.YAMLObject(`types:
         list:
           elementType:
             namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDevice
+          elementRelationship: associative
+          keys:
+          - path
+    - name: flushLatency
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: networkDevices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedNetworkDevice
           elementRelationship: associative
           keys:
           - path
@@ -888,6 +982,9 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             scalar: string
+    - name: s3NBD
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDProfile
     - name: type
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileType
@@ -908,6 +1005,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: flushLatency
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
     - name: nodes
       type:
         list:
@@ -1033,6 +1133,145 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Protocol
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDCacheDevice
+  map:
+    fields:
+    - name: device
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDDevices
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+      default: 3
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDLayout
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDLogDevice
+  map:
+    fields:
+    - name: acceptLoss
+      type:
+        scalar: boolean
+    - name: devices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+          elementRelationship: associative
+          keys:
+          - path
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDPool
+  map:
+    fields:
+    - name: ashift
+      type:
+        scalar: numeric
+      default: 12
+    - name: autotrim
+      type:
+        scalar: string
+      default: true
+    - name: failmode
+      type:
+        scalar: string
+      default: wait
+    - name: headroomPercent
+      type:
+        scalar: numeric
+      default: 20
+    - name: name
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDProfile
+  map:
+    fields:
+    - name: arcMax
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: data
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDataDataset
+      default: {}
+    - name: devices
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDDevices
+    - name: driftPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
+      default: Repair
+    - name: l2arc
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDCacheDevice
+    - name: layout
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDLayout
+      default: stripe
+    - name: onServerLost
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ServerLostPolicy
+      default: Wait
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDPool
+    - name: requestTimeout
+      type:
+        scalar: string
+      default: 10m
+    - name: slog
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDLogDevice
+    - name: stores
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3Store
+          elementRelationship: associative
+          keys:
+          - name
+    - name: wal
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSWALDataset
+      default: {}
+    - name: zeroFS
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSServer
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.S3Store
+  map:
+    fields:
+    - name: allowHTTP
+      type:
+        scalar: boolean
+    - name: bucket
+      type:
+        scalar: string
+    - name: credentialsSecret
+      type:
+        scalar: string
+    - name: encryptionSecret
+      type:
+        scalar: string
+    - name: endpoint
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: pathStyle
+      type:
+        scalar: boolean
+      default: true
+    - name: prefix
+      type:
+        scalar: string
+    - name: region
+      type:
+        scalar: string
+      default: us-east-1
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Script
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.SecretNames
@@ -1044,6 +1283,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: certificateAuthority
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ServerLostPolicy
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StatementLatency
   map:
     fields:
@@ -1442,6 +1683,55 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: sa
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSCache
+  map:
+    fields:
+    - name: hostPath
+      type:
+        scalar: string
+      default: /var/lib/pgstorage/zerofs
+    - name: memory
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: 256Mi
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: 10Gi
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSFamily
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSResources
+  map:
+    fields:
+    - name: cpu
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: "1"
+    - name: memory
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: 2Gi
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSServer
+  map:
+    fields:
+    - name: cache
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSCache
+      default: {}
+    - name: family
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSFamily
+    - name: flushInterval
+      type:
+        scalar: string
+      default: 30s
+    - name: image
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSResources
+      default: {}
 - name: io.k8s.api.core.v1.ResourceClaim
   map:
     fields:
@@ -1504,6 +1794,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ConditionStatus
+  scalar: string
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
   scalar: string
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1
   map:

@@ -7,7 +7,7 @@ package v1alpha1
 //
 // LossEvent is one thing that can happen to a cluster.
 type LossEventApplyConfiguration struct {
-	// event: ProcessCrash, NodeLoss or SiteLoss.
+	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
 	Event *string `json:"event,omitempty"`
 	// acknowledgedCommits: Kept, MayBeLost, or Lost.
 	AcknowledgedCommits *string `json:"acknowledgedCommits,omitempty"`

@@ -26,6 +26,9 @@ type PgNodeStorageSpecApplyConfiguration struct {
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
 	// driftPolicy of the profile.
 	DriftPolicy *apiv1alpha1.DriftPolicy `json:"driftPolicy,omitempty"`
+	// networkDevices are attached before the pool is imported, and the pool stands
+	// on them; absent for a pool on disks of the node.
+	NetworkDevices *NodeNetworkDevicesApplyConfiguration `json:"networkDevices,omitempty"`
 }
 
 // PgNodeStorageSpecApplyConfiguration constructs a declarative configuration of the PgNodeStorageSpec type for use with
@@ -84,5 +87,13 @@ func (b *PgNodeStorageSpecApplyConfiguration) WithARCMax(value resource.Quantity
 // If called multiple times, the DriftPolicy field is set to the value of the last call.
 func (b *PgNodeStorageSpecApplyConfiguration) WithDriftPolicy(value apiv1alpha1.DriftPolicy) *PgNodeStorageSpecApplyConfiguration {
 	b.DriftPolicy = &value
+	return b
+}
+
+// WithNetworkDevices sets the NetworkDevices field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkDevices field is set to the value of the last call.
+func (b *PgNodeStorageSpecApplyConfiguration) WithNetworkDevices(value *NodeNetworkDevicesApplyConfiguration) *PgNodeStorageSpecApplyConfiguration {
+	b.NetworkDevices = value
 	return b
 }

@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -17,8 +18,8 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy of the agent; NodeReachable of the manager,
-	// which says whether the others can still be believed.
+	// CapacityHealthy, DevicesHealthy, DevicesAttached of the agent; NodeReachable
+	// of the manager, which says whether the others can still be believed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// zfsVersion of the node's tools and kernel module.
 	ZFSVersion *ZFSVersionApplyConfiguration `json:"zfsVersion,omitempty"`
@@ -35,6 +36,11 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	ARC *ObservedARCApplyConfiguration `json:"arc,omitempty"`
 	// devices of the node.
 	Devices []ObservedDeviceApplyConfiguration `json:"devices,omitempty"`
+	// networkDevices as they are attached.
+	NetworkDevices []ObservedNetworkDeviceApplyConfiguration `json:"networkDevices,omitempty"`
+	// flushLatency is the time that a flush of the network devices took lately, which
+	// is about what a commit waits; renewed when it moved by a quarter.
+	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 }
 
 // PgNodeStorageStatusApplyConfiguration constructs a declarative configuration of the PgNodeStorageStatus type for use with
@@ -132,5 +138,26 @@ func (b *PgNodeStorageStatusApplyConfiguration) WithDevices(values ...*ObservedD
 		}
 		b.Devices = append(b.Devices, *values[i])
 	}
+	return b
+}
+
+// WithNetworkDevices adds the given value to the NetworkDevices field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NetworkDevices field.
+func (b *PgNodeStorageStatusApplyConfiguration) WithNetworkDevices(values ...*ObservedNetworkDeviceApplyConfiguration) *PgNodeStorageStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithNetworkDevices")
+		}
+		b.NetworkDevices = append(b.NetworkDevices, *values[i])
+	}
+	return b
+}
+
+// WithFlushLatency sets the FlushLatency field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FlushLatency field is set to the value of the last call.
+func (b *PgNodeStorageStatusApplyConfiguration) WithFlushLatency(value metav1.Duration) *PgNodeStorageStatusApplyConfiguration {
+	b.FlushLatency = &value
 	return b
 }

@@ -14,7 +14,8 @@ import (
 type PgStorageProfileSpecApplyConfiguration struct {
 	// type chooses the kind of storage and with it the member of this spec that
 	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
-	// ZFS pools on the nodes' own devices (spec.zfsLocalPV).
+	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
+	// network block devices that live in S3 buckets (spec.s3NBD).
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`
@@ -24,6 +25,8 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// zfsLocalPV is ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
+	// s3NBD is ZFS on network block devices that live in S3 buckets.
+	S3NBD *S3NBDProfileApplyConfiguration `json:"s3NBD,omitempty"`
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
 	// that the classes exist and reports what they offer.
@@ -63,6 +66,14 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithNodeSelector(entries map[st
 // If called multiple times, the ZFSLocalPV field is set to the value of the last call.
 func (b *PgStorageProfileSpecApplyConfiguration) WithZFSLocalPV(value *ZFSLocalPVProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
 	b.ZFSLocalPV = value
+	return b
+}
+
+// WithS3NBD sets the S3NBD field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the S3NBD field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithS3NBD(value *S3NBDProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.S3NBD = value
 	return b
 }
 

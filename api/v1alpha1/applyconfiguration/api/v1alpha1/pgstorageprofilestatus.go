@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -13,12 +14,18 @@ import (
 type PgStorageProfileStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, StorageReady.
+	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
+	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
+	// ServersReady.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// storageClasses is what was read from the StorageClasses of this profile.
 	StorageClasses []ObservedStorageClassApplyConfiguration `json:"storageClasses,omitempty"`
 	// nodes is how far each selected node is.
 	Nodes []ProfileNodeApplyConfiguration `json:"nodes,omitempty"`
+	// flushLatency is the median over the nodes of what a flush to the buckets took
+	// lately, which is about what a commit waits; renewed when it moved by a
+	// quarter. commit_delay of the clusters follows from it.
+	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.
 	Clusters *int32 `json:"clusters,omitempty"`
@@ -74,6 +81,14 @@ func (b *PgStorageProfileStatusApplyConfiguration) WithNodes(values ...*ProfileN
 		}
 		b.Nodes = append(b.Nodes, *values[i])
 	}
+	return b
+}
+
+// WithFlushLatency sets the FlushLatency field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FlushLatency field is set to the value of the last call.
+func (b *PgStorageProfileStatusApplyConfiguration) WithFlushLatency(value metav1.Duration) *PgStorageProfileStatusApplyConfiguration {
+	b.FlushLatency = &value
 	return b
 }
 

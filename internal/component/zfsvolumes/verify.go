@@ -1,4 +1,4 @@
-package zfslocalpv
+package zfsvolumes
 
 import (
 	"fmt"
@@ -17,8 +17,9 @@ const pageSize = 8192
 // profile: a dataset beneath the right parent, with the parent's properties. It
 // proves whole pages where every volume of data is a dataset whose records hold
 // whole pages: ZFS replaces a record as a whole or not at all (OpenZFS, Workload
-// Tuning; PostgreSQL, wal.sgml).
-func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
+// Tuning; PostgreSQL, wal.sgml). What was written to devices that are not attached
+// is not known, so there it proves nothing.
+func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
 	var waits, wrong, torn []string
 	data := 0
 	for _, c := range claims {
@@ -26,7 +27,7 @@ func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.C
 			waits = append(waits, text)
 			continue
 		}
-		if text := differs(p, c); text != "" {
+		if text := s.differs(c); text != "" {
 			wrong = append(wrong, text)
 		}
 		if c.WAL {
@@ -35,6 +36,9 @@ func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.C
 		data++
 		if text := tears(c); text != "" {
 			torn = append(torn, text)
+		}
+		if c.Detached != "" {
+			torn = append(torn, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
 		}
 	}
 	if data < instances {
@@ -78,10 +82,10 @@ func unread(c state.Claim) string {
 }
 
 // differs says what of a volume is not as declared.
-func differs(p *v1alpha1.PgStorageProfile, c state.Claim) string {
-	parent := naming.DataDataset(p.Spec.ZFSLocalPV.Pool.Name)
+func (s Storage) differs(c state.Claim) string {
+	parent := naming.DataDataset(s.Pool)
 	if c.WAL {
-		parent = naming.WALDataset(p.Spec.ZFSLocalPV.Pool.Name)
+		parent = naming.WALDataset(s.Pool)
 	}
 	where := fmt.Sprintf("%s of claim %s on node %s", c.Observed.Name, c.Name, c.Node)
 	switch {

@@ -1,4 +1,4 @@
-package zfslocalpv
+package zfsvolumes
 
 import (
 	"maps"
@@ -21,8 +21,8 @@ var thinprovision = map[string]string{"Thin": "yes", "Thick": "no"}
 // classes for each parent dataset, on the nodes where volumes can be made.
 // recordsize and compression are left to the parent: a value in the class would
 // be local on each volume, and the parent could not retune it.
-func classes(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts, usable []verdict) ([]plan.Object, error) {
-	z := p.Spec.ZFSLocalPV
+func (s Storage) classes(facts state.ProfileFacts, usable []Verdict) ([]plan.Object, error) {
+	p := s.Profile
 	filesystem := func(name, parent string) *storagev1ac.StorageClassApplyConfiguration {
 		parameters := map[string]string{"poolname": parent, "fstype": "zfs"}
 		if limitsLiveDataOnly(facts, name) {
@@ -31,15 +31,15 @@ func classes(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts, usable []ve
 		return class(p, name, usable, parameters)
 	}
 	wanted := []*storagev1ac.StorageClassApplyConfiguration{
-		filesystem(naming.DataClass(p.Name), naming.DataDataset(z.Pool.Name)),
-		filesystem(naming.WALClass(p.Name), naming.WALDataset(z.Pool.Name)),
+		filesystem(naming.DataClass(p.Name), naming.DataDataset(s.Pool)),
+		filesystem(naming.WALClass(p.Name), naming.WALDataset(s.Pool)),
 	}
-	if z.Block != nil {
+	if s.Block != nil {
 		// Without fstype: with it, the driver would make datasets.
 		wanted = append(wanted, class(p, naming.BlockClass(p.Name), usable, map[string]string{
-			"poolname":      naming.BlockDataset(z.Pool.Name),
-			"volblocksize":  z.Block.Volblocksize,
-			"thinprovision": thinprovision[z.Block.Provisioning],
+			"poolname":      naming.BlockDataset(s.Pool),
+			"volblocksize":  s.Block.Volblocksize,
+			"thinprovision": thinprovision[s.Block.Provisioning],
 		}))
 	}
 	var out []plan.Object
@@ -66,7 +66,7 @@ func limitsLiveDataOnly(facts state.ProfileFacts, name string) bool {
 	return facts.ZFSQuotaType
 }
 
-func class(p *v1alpha1.PgStorageProfile, name string, usable []verdict, parameters map[string]string) *storagev1ac.StorageClassApplyConfiguration {
+func class(p *v1alpha1.PgStorageProfile, name string, usable []Verdict, parameters map[string]string) *storagev1ac.StorageClassApplyConfiguration {
 	c := storagev1ac.StorageClass(name).
 		WithLabels(naming.ProfileLabels(p.Name, string(p.UID))).
 		WithProvisioner(Driver).
@@ -81,7 +81,7 @@ func class(p *v1alpha1.PgStorageProfile, name string, usable []verdict, paramete
 }
 
 // topologies of the nodes, by the key that the driver has on them.
-func topologies(usable []verdict) []*corev1ac.TopologySelectorTermApplyConfiguration {
+func topologies(usable []Verdict) []*corev1ac.TopologySelectorTermApplyConfiguration {
 	values := map[string][]string{}
 	for _, v := range usable {
 		values[v.TopologyKey] = append(values[v.TopologyKey], v.TopologyValue)

@@ -1,0 +1,376 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// S3NBDProfile is a ZFS pool on network block devices whose contents live in S3
+// buckets. On each selected node one ZeroFS server for each store turns a prefix
+// of its bucket into block devices; the node agent attaches them, makes the pool
+// on them, and from there on all is as with ZFSLocalPV. A commit is acknowledged
+// after ZeroFS has flushed it to the bucket.
+// +kubebuilder:validation:XValidation:rule="self.layout != 'mirror' || self.stores.size() >= 2",message="spec.s3NBD.layout: a mirror needs at least two stores; add one in another bucket, or set layout: stripe",fieldPath=".layout"
+// +kubebuilder:validation:XValidation:rule="self.layout != 'stripe' || self.stores.size() == 1",message="spec.s3NBD.layout: a stripe over several stores is lost with any one of them; use one store with more devices, or layout: mirror",fieldPath=".layout"
+// +kubebuilder:validation:XValidation:rule="self.stores.all(a, self.stores.exists_one(b, (has(a.endpoint) ? a.endpoint : 'none') == (has(b.endpoint) ? b.endpoint : 'none') && a.bucket == b.bucket))",message="spec.s3NBD.stores: two stores share a bucket, and a mirror inside one bucket is lost with it; put each store in a bucket of its own, best in another region",fieldPath=".stores"
+type S3NBDProfile struct {
+	// pool on every selected node: always one that the agent makes on the devices.
+	// +required
+	Pool S3NBDPool `json:"pool,omitzero"`
+
+	// stores are the buckets that hold the data: one for a stripe, 2 to 4 for a
+	// mirror, which keeps a whole copy in each.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:XValidation:rule="self.all(a, oldSelf.exists(b, a.name == b.name)) && oldSelf.all(b, self.exists(a, a.name == b.name))",message="spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool stands on all of them; create another PgStorageProfile and replicate into a cluster on it"
+	Stores []S3Store `json:"stores,omitempty"`
+
+	// layout of the pool: stripe over the devices of one store, or mirror, of which
+	// each vdev has one device of each store. Immutable. Default: stripe.
+	// +optional
+	// +kubebuilder:default=stripe
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.layout is immutable because the pool is made with it; create another PgStorageProfile and replicate into a cluster on it"
+	Layout S3NBDLayout `json:"layout,omitempty"`
+
+	// devices that each store's server offers to its node.
+	// +required
+	Devices S3NBDDevices `json:"devices,omitzero"`
+
+	// zeroFS is the server that runs on each node for each store.
+	// +required
+	ZeroFS ZeroFSServer `json:"zeroFS,omitzero"`
+
+	// l2arc is the second level cache of the pool, on a local disk of each node. It
+	// is added and removed while the pool is in use. Absent: none.
+	// +optional
+	L2ARC *S3NBDCacheDevice `json:"l2arc,omitempty"`
+
+	// slog is a log device on a local disk of each node. It acknowledges a commit
+	// before the commit is in a bucket: with the node, the commits since the last
+	// transaction group (some seconds) are lost. Absent: none, so that an
+	// acknowledged commit is in every reachable store.
+	// +optional
+	SLOG *S3NBDLogDevice `json:"slog,omitempty"`
+
+	// data is the parent dataset <pool>/pgdata, from which data volumes inherit.
+	// +optional
+	// +kubebuilder:default={}
+	Data ZFSDataDataset `json:"data,omitzero"`
+
+	// wal is the parent dataset <pool>/pgwal, from which the WAL volumes of
+	// clusters with storage.walSize inherit.
+	// +optional
+	// +kubebuilder:default={}
+	WAL ZFSWALDataset `json:"wal,omitzero"`
+
+	// arcMax limits the ARC of each selected node (zfs_arc_max). The headers of the
+	// L2ARC are kept in it, about 100 bytes for each record that is cached. Bounds:
+	// at least 64Mi. Absent: the node's own setting stays.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="spec.s3NBD.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
+	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
+
+	// requestTimeout is how long a request of the pool waits for its store before
+	// the kernel answers EIO, which suspends the pool. Commits wait for a store that
+	// is slow or silent for less than this. A store that answers with errors, or
+	// that refuses or closes connections, ends a server of ZeroFS 0.19 within
+	// seconds, whatever is set here, and a stripe with it until its node restarts.
+	// Neither loses a commit that was acknowledged. Bounds: 60s to 1h. Default: 10m
+	// (NBD_ATTR_TIMEOUT, NBD_ATTR_DEAD_CONN_TIMEOUT of Linux nbd).
+	// +optional
+	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:MaxLength=8
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[smh]$') && duration(self) >= duration('60s') && duration(self) <= duration('1h')",message="spec.s3NBD.requestTimeout must be between 60s and 1h, written as 90s, 10m or 1h"
+	RequestTimeout string `json:"requestTimeout,omitempty"`
+
+	// onServerLost says what becomes of a node whose ZeroFS server ended uncleanly
+	// beneath its pool. The agent never connects the pool to the server's successor,
+	// because that lacks what was acknowledged but not flushed. A suspended pool
+	// can only be let go of by a restart of its node. Wait: the database on it is
+	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
+	// nodes that run nothing else. After the restart the pool is imported at its
+	// last transaction group, with every acknowledged commit. Default: Wait.
+	// +optional
+	// +kubebuilder:default=Wait
+	OnServerLost ServerLostPolicy `json:"onServerLost,omitempty"`
+
+	// driftPolicy says what the agent does with a property that no longer is as
+	// declared. Repair: sets it again and says so in an event. Report: leaves it
+	// and says so in the condition PropertiesApplied. Default: Repair.
+	// +optional
+	// +kubebuilder:default=Repair
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+}
+
+// S3NBDLayout of a pool on network block devices.
+// +kubebuilder:validation:Enum=stripe;mirror
+type S3NBDLayout string
+
+// The layouts.
+const (
+	S3NBDStripe S3NBDLayout = "stripe"
+	S3NBDMirror S3NBDLayout = "mirror"
+)
+
+// ServerLostPolicy says what becomes of a node whose server ended uncleanly.
+// +kubebuilder:validation:Enum=Wait;RebootNode
+type ServerLostPolicy string
+
+// The policies.
+const (
+	ServerLostWait       ServerLostPolicy = "Wait"
+	ServerLostRebootNode ServerLostPolicy = "RebootNode"
+)
+
+// S3NBDPool is the pool on a node's network block devices. It is made with
+// cachefile=none, so that a boot imports it only after its devices were attached.
+type S3NBDPool struct {
+	// name of the pool, the same on every selected node. Bounds: 1 to 63
+	// characters. Immutable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z][a-zA-Z0-9_.-]*$')",message="spec.s3NBD.pool.name must begin with a letter and hold only letters, digits, '_', '-' and '.' (zpoolconcepts)"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(mirror|raidz|draid|spare)') && self != 'log'",message="spec.s3NBD.pool.name is log or begins with mirror, raidz, draid or spare, which ZFS reserves (zpool-create); choose another"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.pool.name is immutable because volumes do not move between pools; create another PgStorageProfile and replicate into a cluster on it"
+	Name string `json:"name,omitempty"`
+
+	// ashift is the sector size as a power of two. Bounds: 12 (4 KiB, the block size
+	// of the devices) to 15 (32 KiB, the extent that ZeroFS stores). Default: 12.
+	// Immutable.
+	// +optional
+	// +kubebuilder:default=12
+	// +kubebuilder:validation:Minimum=12
+	// +kubebuilder:validation:Maximum=15
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.pool.ashift is immutable, as it is in ZFS; create another PgStorageProfile and replicate into a cluster on it"
+	Ashift *int32 `json:"ashift,omitempty"`
+
+	// autotrim returns freed space to the bucket as it is freed; without it the
+	// bucket only grows. Default: on.
+	// +optional
+	// +kubebuilder:default="on"
+	// +kubebuilder:validation:Enum=on;off
+	Autotrim string `json:"autotrim,omitempty"`
+
+	// failmode is what happens when devices are lost beyond redundancy: wait blocks
+	// I/O, continue answers EIO to new writes, panic crashes the node, which is the
+	// fastest fence there is (zpoolprops). Default: wait.
+	// +optional
+	// +kubebuilder:default=wait
+	// +kubebuilder:validation:Enum=wait;continue;panic
+	Failmode string `json:"failmode,omitempty"`
+
+	// headroomPercent of the pool stays free: below it the condition
+	// CapacityHealthy is False. Bounds: 5 to 50. Default: 20.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=5
+	// +kubebuilder:validation:Maximum=50
+	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
+}
+
+// S3Store is a prefix of a bucket. Each node keeps its data beneath a prefix of
+// its own, <prefix>/<profile>/<node>: a prefix has one writer (ZeroFS fences a
+// second one by conditional writes).
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || (has(self.allowHTTP) && self.allowHTTP)",message="stores.endpoint is http, which shows keys of requests to the network; use https, or accept that by allowHTTP: true",fieldPath=".endpoint"
+type S3Store struct {
+	// name of the store in this profile. Bounds: 1 to 16 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="stores.name must begin with a letter and hold only lower case letters, digits and '-'"
+	Name string `json:"name,omitempty"`
+
+	// bucket that exists already. Bounds: 3 to 63 characters. Immutable.
+	// +required
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9.-]*[a-z0-9]$')",message="stores.bucket must hold only lower case letters, digits, '.' and '-', and begin and end with a letter or digit (Amazon S3, bucket naming rules)"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stores.bucket is immutable because the data is there; create another PgStorageProfile and replicate into a cluster on it"
+	Bucket string `json:"bucket,omitempty"`
+
+	// prefix in the bucket that everything of this profile lies beneath. Two
+	// Kubernetes clusters that share a bucket need different ones. Bounds: 1 to 128
+	// characters. Immutable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9_-][A-Za-z0-9_.-]*(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$')",message="stores.prefix must be names of letters, digits, '_', '-' and '.', separated by single slashes, without one at its ends"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stores.prefix is immutable because the data is there; create another PgStorageProfile and replicate into a cluster on it"
+	Prefix string `json:"prefix,omitempty"`
+
+	// endpoint of a store that is not Amazon's, such as https://minio.example:9000.
+	// Absent: Amazon S3 in region.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getEscapedPath() in ['', '/'] && url(self).getQuery().size() == 0 && !self.contains('@')",message="stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query or user"
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// region of the bucket. Default: us-east-1.
+	// +optional
+	// +kubebuilder:default=us-east-1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9-]*$')",message="stores.region must hold only lower case letters, digits and '-', as eu-central-1"
+	Region string `json:"region,omitempty"`
+
+	// pathStyle puts the bucket into the path of requests, as most stores beside
+	// Amazon's want it. Default: true.
+	// +optional
+	// +kubebuilder:default=true
+	PathStyle *bool `json:"pathStyle,omitempty"`
+
+	// allowHTTP accepts an endpoint without TLS. The data itself is encrypted by
+	// ZeroFS before it is sent. Default: false.
+	// +optional
+	AllowHTTP *bool `json:"allowHTTP,omitempty"`
+
+	// credentialsSecret is the name of a Secret in the operator's namespace with the
+	// keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	CredentialsSecret string `json:"credentialsSecret,omitempty"`
+
+	// encryptionSecret is the name of a Secret in the operator's namespace with the
+	// key password, from which ZeroFS encrypts everything it stores. Whoever loses
+	// it has lost the data.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	EncryptionSecret string `json:"encryptionSecret,omitempty"`
+}
+
+// S3NBDDevices are the block devices of one store on one node.
+type S3NBDDevices struct {
+	// count of devices: the width of a stripe, or the number of mirrors. Several
+	// devices have several queues. Bounds: 1 to 8. Immutable. Default: 3.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=8
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.devices.count is immutable because the pool is made with it; grow devices.size instead"
+	Count *int32 `json:"count,omitempty"`
+
+	// size of each device. It costs nothing until it is written. Bounds: 1Gi to
+	// 64Ti, and it can only grow.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="spec.s3NBD.devices.size must be a quantity from 1Gi to 64Ti, as 500Gi"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.s3NBD.devices.size cannot shrink because ZFS cannot; create another PgStorageProfile and replicate into a cluster on it"
+	Size resource.Quantity `json:"size,omitzero"`
+}
+
+// ZeroFSFamily is a family of versions of ZeroFS that share their configuration
+// and the format of their data.
+// +kubebuilder:validation:Enum="0.19";"2"
+type ZeroFSFamily string
+
+// The families. That one can read what the other wrote is not known, so a
+// profile keeps its own.
+const (
+	ZeroFS019 ZeroFSFamily = "0.19"
+	ZeroFS2   ZeroFSFamily = "2"
+)
+
+// ZeroFSServer is the process that serves a prefix of a bucket as block devices.
+// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.cache.memory)) || !isQuantity(string(self.resources.memory)) || quantity(string(self.cache.memory)).add(quantity(string(self.cache.memory))).compareTo(quantity(string(self.resources.memory))) <= 0",message="spec.s3NBD.zeroFS.cache.memory is above half of resources.memory, and what is not yet uploaded needs the rest; lower it, or raise resources.memory",fieldPath=".cache.memory"
+type ZeroFSServer struct {
+	// family of the image's version, which decides its configuration keys.
+	// Immutable, because it is not known that one reads the data of the other.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.zeroFS.family is immutable because it is not known that one family reads what the other wrote; create another PgStorageProfile and replicate into a cluster on it"
+	Family ZeroFSFamily `json:"family,omitempty"`
+
+	// image of ZeroFS with its tag or digest, such as ghcr.io/barre/zerofs:0.19.1.
+	// A change reaches a node when its server is next stopped in order: the
+	// operator never restarts one beneath a pool. Bounds: up to 255 characters.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*[:@][A-Za-z0-9._:-]+$')",message="spec.s3NBD.zeroFS.image must name a tag or a digest, as ghcr.io/barre/zerofs:0.19.1"
+	Image string `json:"image,omitempty"`
+
+	// resources of each server: requests and limits are the same, so that it is the
+	// last to be killed for memory. Its memory must hold cache.memory and, while the
+	// store is slow, up to 1.25 GiB that is not yet uploaded.
+	// +optional
+	// +kubebuilder:default={}
+	Resources ZeroFSResources `json:"resources,omitzero"`
+
+	// cache of each server, in memory and on the node.
+	// +optional
+	// +kubebuilder:default={}
+	Cache ZeroFSCache `json:"cache,omitzero"`
+
+	// flushInterval is how often what nobody asked to flush is written to the
+	// bucket. ZFS flushes by itself at each transaction group, so it bounds little.
+	// Bounds: 5s to 10m. Default: 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:MaxLength=8
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[sm]$') && duration(self) >= duration('5s') && duration(self) <= duration('10m')",message="spec.s3NBD.zeroFS.flushInterval must be between 5s and 10m, written as 30s or 2m"
+	FlushInterval string `json:"flushInterval,omitempty"`
+}
+
+// ZeroFSResources are requests and limits alike.
+type ZeroFSResources struct {
+	// cpu of each server. Bounds: at least 100m. Default: 1.
+	// +optional
+	// +kubebuilder:default="1"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('100m')) >= 0",message="spec.s3NBD.zeroFS.resources.cpu must be a quantity of at least 100m, as 1"
+	CPU resource.Quantity `json:"cpu,omitzero"`
+	// memory of each server. Bounds: at least 1Gi. Default: 2Gi.
+	// +optional
+	// +kubebuilder:default="2Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.s3NBD.zeroFS.resources.memory must be a quantity of at least 1Gi, as 2Gi"
+	Memory resource.Quantity `json:"memory,omitzero"`
+}
+
+// ZeroFSCache is what a server keeps near.
+type ZeroFSCache struct {
+	// hostPath of the directory on the node beneath which each server keeps its
+	// cache; put it on the disk that should hold it. It can be lost without harm.
+	// Bounds: an absolute path of up to 200 characters. Default:
+	// /var/lib/pgstorage/zerofs.
+	// +optional
+	// +kubebuilder:default="/var/lib/pgstorage/zerofs"
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$')",message="spec.s3NBD.zeroFS.cache.hostPath must be an absolute path of letters, digits, '_', '-' and '.'"
+	HostPath string `json:"hostPath,omitempty"`
+	// size of the cache on disk of each server. Bounds: at least 2Gi, which is what
+	// it takes at least (ZeroFS, Caching). Default: 10Gi.
+	// +optional
+	// +kubebuilder:default="10Gi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('2Gi')) >= 0",message="spec.s3NBD.zeroFS.cache.size must be a quantity of at least 2Gi, as 50Gi"
+	Size resource.Quantity `json:"size,omitzero"`
+	// memory of the cache of each server. Bounds: 64Mi to half of
+	// resources.memory. Default: 256Mi.
+	// +optional
+	// +kubebuilder:default="256Mi"
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="spec.s3NBD.zeroFS.cache.memory must be a quantity of at least 64Mi, as 256Mi"
+	Memory resource.Quantity `json:"memory,omitzero"`
+}
+
+// S3NBDCacheDevice is a local disk for the second level cache.
+type S3NBDCacheDevice struct {
+	// device on every selected node, whole or a partition.
+	// +required
+	Device ZFSDevice `json:"device,omitzero"`
+}
+
+// S3NBDLogDevice is a local disk that acknowledges commits before the bucket does.
+type S3NBDLogDevice struct {
+	// devices of the log: one, or two that are mirrored.
+	// +required
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=2
+	Devices []ZFSDevice `json:"devices,omitempty"`
+	// acceptLoss says that it is known that the loss of a node loses the commits of
+	// its last seconds.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="self",message="spec.s3NBD.slog.acceptLoss must be true: with a log device, the loss of the node loses acknowledged commits of its last seconds; remove slog if that is not wanted"
+	AcceptLoss bool `json:"acceptLoss,omitempty"`
+}

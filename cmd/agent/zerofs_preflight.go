@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/preflight"
+)
+
+// zerofsPreflight runs before a server's container. What is wrong with the store is
+// told to the kubelet; the exit code then is 1, and 2 if it was called wrongly.
+func zerofsPreflight(args []string, log *slog.Logger) int {
+	options, termination, err := preflightFlags(args)
+	if err != nil {
+		log.Error(err.Error())
+		return exitUsage
+	}
+	options.Log = log
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	err = preflight.Check(ctx, options)
+	if failure, ok := errors.AsType[*zerofs.Failure](err); ok {
+		failure.Message = zerofs.SecretsOf(os.Environ()).Hide(failure.Message)
+		if err := failure.Report(termination); err != nil {
+			log.Warn("the kubelet is not told why", "error", err)
+		}
+	}
+	return outcome(log, err)
+}
+
+func preflightFlags(args []string) (preflight.Options, string, error) {
+	o := preflight.Options{AccessKeyID: os.Getenv(zerofs.EnvAccessKeyID), SecretAccessKey: os.Getenv(zerofs.EnvSecretAccessKey)}
+	set := flag.NewFlagSet("zerofs-preflight", flag.ContinueOnError)
+	set.StringVar(&o.URL, "url", "", "s3://bucket/prefix, which may hold "+zerofs.NodeNameInURL+" (required)")
+	set.StringVar(&o.Endpoint, "endpoint", "", "scheme and host of the store; empty is Amazon S3 in the region")
+	set.StringVar(&o.Region, "region", "us-east-1", "region of the bucket")
+	set.BoolVar(&o.PathStyle, "path-style", false, "put the bucket into the path of requests")
+	set.DurationVar(&o.Patience, "patience", preflight.DefaultPatience, "how long a store may give no answer")
+	termination := set.String("termination-log", zerofs.TerminationLog, "file that takes what is wrong")
+	if err := set.Parse(args); err != nil {
+		return o, "", err
+	}
+	if o.URL == "" || set.NArg() > 0 {
+		return o, "", errors.New("usage: agent zerofs-preflight --url s3://BUCKET/PREFIX [--endpoint URL] [--region REGION] [--path-style]")
+	}
+	if strings.Contains(o.URL, zerofs.NodeNameInURL) {
+		node := os.Getenv(zerofs.EnvNodeName)
+		if node == "" {
+			return o, "", fmt.Errorf("--url holds %s, and %s is not in the environment", zerofs.NodeNameInURL, zerofs.EnvNodeName)
+		}
+		o.URL = strings.ReplaceAll(o.URL, zerofs.NodeNameInURL, node)
+	}
+	if password, given := os.LookupEnv(zerofs.EnvPassword); given {
+		o.Password = &password
+	}
+	return o, *termination, nil
+}

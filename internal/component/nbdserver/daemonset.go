@@ -1,0 +1,183 @@
+package nbdserver
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/zerofs"
+)
+
+// graceSeconds that a server has to flush when it is stopped in order: what is not
+// uploaded then is up to 1.25 GiB, which 600 s carry at 2 MiB/s.
+const graceSeconds = 600
+
+// DaemonSet of the servers. A pool stands on each pod, so nothing may take one but a
+// person: OnDelete replaces none when the template changes; every taint is tolerated
+// and drains pass DaemonSets by; and it has no owner for garbage collection to
+// follow. Nodes are named one by one, and not by the profile's labels: a node that
+// loses those keeps its pool, and must keep its server.
+func (s Server) DaemonSet() (*appsv1ac.DaemonSetApplyConfiguration, error) {
+	revision, err := s.Revision()
+	if err != nil {
+		return nil, err
+	}
+	selector := map[string]string{naming.LabelProfile: s.Profile.Name, naming.LabelStore: s.Store.Name}
+	return appsv1ac.DaemonSet(s.name(), s.Operator.Namespace).
+		WithLabels(s.labels()).
+		WithSpec(appsv1ac.DaemonSetSpec().
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(selector)).
+			WithUpdateStrategy(appsv1ac.DaemonSetUpdateStrategy().WithType(appsv1.OnDeleteDaemonSetStrategyType)).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(s.labels()).
+				WithAnnotations(map[string]string{naming.AnnotationRevision: revision, "kubectl.kubernetes.io/default-container": Container}).
+				WithSpec(s.pod()))), nil
+}
+
+// Containers of the pod.
+const (
+	Container = "zerofs"
+	Install   = "install"
+	Preflight = "preflight"
+)
+
+func (s Server) pod() *corev1ac.PodSpecApplyConfiguration {
+	return corev1ac.PodSpec().
+		WithAutomountServiceAccountToken(false).
+		WithEnableServiceLinks(false).
+		WithPriorityClassName("system-node-critical").
+		WithTerminationGracePeriodSeconds(graceSeconds).
+		WithTolerations(corev1ac.Toleration().WithOperator(corev1.TolerationOpExists)).
+		WithAffinity(s.affinity()).
+		WithSecurityContext(corev1ac.PodSecurityContext().
+			// The directories on the node are root's, and nobody else's.
+			WithRunAsUser(0).
+			WithRunAsGroup(0).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithInitContainers(s.installer(), s.preflight()).
+		WithContainers(s.server()).
+		WithVolumes(s.volumes()...)
+}
+
+// noNode is a name that none has (RFC 2606): an affinity to nothing would be to all.
+const noNode = "none.invalid"
+
+func (s Server) affinity() *corev1ac.AffinityApplyConfiguration {
+	nodes := slices.Sorted(slices.Values(s.Nodes))
+	if len(nodes) == 0 {
+		nodes = []string{noNode}
+	}
+	// One term for each name: a matchField takes a single value.
+	var terms []*corev1ac.NodeSelectorTermApplyConfiguration
+	for _, node := range nodes {
+		terms = append(terms, corev1ac.NodeSelectorTerm().WithMatchFields(corev1ac.NodeSelectorRequirement().
+			WithKey("metadata.name").WithOperator(corev1.NodeSelectorOpIn).WithValues(node)))
+	}
+	return corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
+		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().WithNodeSelectorTerms(terms...)))
+}
+
+// installer brings the supervisor beside ZeroFS, whose image does not have it.
+func (s Server) installer() *corev1ac.ContainerApplyConfiguration {
+	return confined(corev1ac.Container().
+		WithName(Install).
+		WithImage(s.Operator.Image).
+		WithCommand("/agent", "zerofs-install", binDir+"/agent").
+		WithVolumeMounts(mount("bin", binDir, false)).
+		WithResources(fixed("100m", "64Mi")))
+}
+
+// preflight looks at the store before a server does, and says in its termination
+// message what is wrong with it.
+func (s Server) preflight() *corev1ac.ContainerApplyConfiguration {
+	return confined(corev1ac.Container().
+		WithName(Preflight).
+		WithImage(s.Operator.Image).
+		WithCommand("/agent", "zerofs-preflight").
+		WithArgs(s.look()...).
+		WithEnv(s.environment()...).
+		WithResources(fixed("100m", "64Mi")))
+}
+
+// look is where the preflight looks.
+func (s Server) look() []string {
+	out := []string{"--url=" + URL(s.Store, s.Profile.Name, zerofs.NodeNameInURL), "--region=" + s.Store.Region, fmt.Sprintf("--path-style=%t", s.pathStyle())}
+	if s.Store.Endpoint != "" {
+		out = append(out, "--endpoint="+s.endpoint())
+	}
+	return out
+}
+
+func (s Server) server() *corev1ac.ContainerApplyConfiguration {
+	z := s.Profile.Spec.S3NBD.ZeroFS
+	c := confined(corev1ac.Container().
+		WithName(Container).
+		WithImage(z.Image).
+		WithCommand(binDir+"/agent", "zerofs-run", "--dir="+socketDir, "--", "zerofs", "run", "-c", configDir+"/"+configFile).
+		WithEnv(s.environment()...).
+		WithVolumeMounts(mount("bin", binDir, true), mount("config", configDir, true), mount("sockets", socketDir, false), mount("cache", cacheDir, false), mount("tmp", "/tmp", false)).
+		WithResources(fixed(z.Resources.CPU.String(), z.Resources.Memory.String())))
+	if s.metricsAddress() != "" {
+		c.WithPorts(corev1ac.ContainerPort().WithName("metrics").WithContainerPort(metricsPort).WithProtocol(corev1.ProtocolTCP))
+	}
+	return c
+}
+
+// environment that fills in the configuration's variables. The kubelet reads the
+// Secrets; the operator does not, and nothing of them is in an argument.
+func (s Server) environment() []*corev1ac.EnvVarApplyConfiguration {
+	return []*corev1ac.EnvVarApplyConfiguration{
+		corev1ac.EnvVar().WithName(zerofs.EnvNodeName).WithValueFrom(corev1ac.EnvVarSource().
+			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("spec.nodeName"))),
+		fromSecret(zerofs.EnvAccessKeyID, s.Store.CredentialsSecret, "AWS_ACCESS_KEY_ID"),
+		fromSecret(zerofs.EnvSecretAccessKey, s.Store.CredentialsSecret, "AWS_SECRET_ACCESS_KEY"),
+		fromSecret(zerofs.EnvPassword, s.Store.EncryptionSecret, "password"),
+	}
+}
+
+func fromSecret(name, secret, key string) *corev1ac.EnvVarApplyConfiguration {
+	return corev1ac.EnvVar().WithName(name).WithValueFrom(corev1ac.EnvVarSource().
+		WithSecretKeyRef(corev1ac.SecretKeySelector().WithName(secret).WithKey(key)))
+}
+
+func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
+	return c.WithSecurityContext(corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
+}
+
+// fixed: requests are the limits, in every container, which makes the pod one of
+// class Guaranteed, the last to be killed for memory.
+func fixed(cpu, memory string) *corev1ac.ResourceRequirementsApplyConfiguration {
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	return corev1ac.ResourceRequirements().WithRequests(amounts).WithLimits(amounts)
+}
+
+func mount(name, path string, readOnly bool) *corev1ac.VolumeMountApplyConfiguration {
+	m := corev1ac.VolumeMount().WithName(name).WithMountPath(path)
+	if readOnly {
+		m.WithReadOnly(true)
+	}
+	return m
+}
+
+func (s Server) volumes() []*corev1ac.VolumeApplyConfiguration {
+	host := func(name, path string) *corev1ac.VolumeApplyConfiguration {
+		return corev1ac.Volume().WithName(name).WithHostPath(corev1ac.HostPathVolumeSource().WithPath(path).WithType(corev1.HostPathDirectoryOrCreate))
+	}
+	return []*corev1ac.VolumeApplyConfiguration{
+		corev1ac.Volume().WithName("bin").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("256Mi"))),
+		corev1ac.Volume().WithName("tmp").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("64Mi"))),
+		corev1ac.Volume().WithName("config").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(s.name())),
+		host("sockets", naming.ServerDirectory(s.Profile.Name, s.Store.Name)),
+		host("cache", s.Profile.Spec.S3NBD.ZeroFS.Cache.HostPath+"/"+s.Profile.Name+"/"+s.Store.Name),
+	}
+}

@@ -1,0 +1,77 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// What an agent reports of devices and pools that are as they should be.
+const (
+	attached = "Attached"
+	online   = "ONLINE"
+	degraded = "DEGRADED"
+)
+
+// devicesByNode of a profile whose devices are servers'; nil for others.
+func devicesByNode(storages []v1alpha1.PgNodeStorage) map[string]state.Devices {
+	var out map[string]state.Devices
+	for i := range storages {
+		s := &storages[i]
+		if s.Spec.NetworkDevices == nil {
+			continue
+		}
+		if out == nil {
+			out = map[string]state.Devices{}
+		}
+		out[s.Spec.NodeName] = devices(s)
+	}
+	return out
+}
+
+func devices(s *v1alpha1.PgNodeStorage) state.Devices {
+	out := state.Devices{Restarts: s.Spec.NetworkDevices.OnServerLost == v1alpha1.ServerLostRebootNode, Message: "its agent has not answered yet"}
+	condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionDevicesAttached)
+	if condition == nil {
+		return out
+	}
+	out.Message = condition.Message
+	switch {
+	case condition.Status == "True" && poolIs(s, online):
+		out.Condition = state.DevicesWhole
+	case condition.Status == "False" && condition.Reason == v1alpha1.ReasonServerLost && !mirrorServes(s):
+		out.Condition = state.DevicesLost
+	}
+	return out
+}
+
+// mirrorServes: a mirror that lost some of its devices goes on with the others.
+func mirrorServes(s *v1alpha1.PgNodeStorage) bool {
+	return s.Spec.NetworkDevices.Layout == v1alpha1.VdevMirror && (poolIs(s, online) || poolIs(s, degraded))
+}
+
+func poolIs(s *v1alpha1.PgNodeStorage, health string) bool {
+	return meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPoolReady) && s.Status.Pool != nil && s.Status.Pool.Health == health
+}
+
+// detached says which network devices of a node are not attached; empty where none is
+// meant to be, or all are.
+func detached(s *v1alpha1.PgNodeStorage) string {
+	if s.Spec.NetworkDevices == nil {
+		return ""
+	}
+	var out []string
+	for _, d := range s.Status.NetworkDevices {
+		if d.State != attached {
+			out = append(out, fmt.Sprintf("%s of store %s is %s", d.Export, d.Server, d.State))
+		}
+	}
+	if condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionDevicesAttached); len(out) == 0 && (condition == nil || condition.Status != "True") {
+		out = append(out, devices(s).Message)
+	}
+	return strings.Join(out, ", ")
+}

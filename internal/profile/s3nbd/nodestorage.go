@@ -1,0 +1,61 @@
+package s3nbd
+
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	v1alpha1ac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+// nodeStorage is everything that a node's agent has to make true.
+func nodeStorage(s zfsvolumes.Storage, node string) *v1alpha1ac.PgNodeStorageApplyConfiguration {
+	n := s.Profile.Spec.S3NBD
+	return s.Object(node, s.NodeStorage(node, n.Data, n.WAL, n.DriftPolicy, n.ARCMax).
+		WithPool(nodePool(n.Pool)).
+		WithNetworkDevices(networkDevices(s.Profile, node)))
+}
+
+// nodePool has no cachefile: a boot must not import the pool before its devices
+// are attached.
+func nodePool(pool v1alpha1.S3NBDPool) *v1alpha1ac.NodePoolApplyConfiguration {
+	out := v1alpha1ac.NodePool().
+		WithName(pool.Name).
+		WithProperties(
+			zfsvolumes.Property("autotrim", pool.Autotrim),
+			zfsvolumes.Property("failmode", pool.Failmode),
+			zfsvolumes.Property("cachefile", "none"),
+		)
+	if pool.HeadroomPercent != nil {
+		out.WithHeadroomPercent(*pool.HeadroomPercent)
+	}
+	return out
+}
+
+func networkDevices(p *v1alpha1.PgStorageProfile, node string) *v1alpha1ac.NodeNetworkDevicesApplyConfiguration {
+	n := p.Spec.S3NBD
+	out := v1alpha1ac.NodeNetworkDevices().
+		WithLayout(v1alpha1.ZFSVdevType(n.Layout)).
+		WithExports(exports(n)...).
+		WithExportSize(n.Devices.Size).
+		WithRequestTimeout(n.RequestTimeout).
+		WithOnServerLost(n.OnServerLost)
+	if n.Pool.Ashift != nil {
+		out.WithAshift(*n.Pool.Ashift)
+	}
+	for _, store := range n.Stores {
+		out.WithServers(v1alpha1ac.NodeServer().
+			WithName(store.Name).
+			WithURL(nbdserver.URL(store, p.Name, node)).
+			WithDirectory(naming.ServerDirectory(p.Name, store.Name)))
+	}
+	if n.L2ARC != nil {
+		out.WithCaches(zfsvolumes.Device(n.L2ARC.Device))
+	}
+	if n.SLOG != nil {
+		for _, d := range n.SLOG.Devices {
+			out.WithLogs(zfsvolumes.Device(d))
+		}
+	}
+	return out
+}

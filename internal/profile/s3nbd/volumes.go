@@ -1,0 +1,99 @@
+package s3nbd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+const (
+	// walTimeout is Postgres' own default; CloudNativePG's is 5s.
+	walTimeout = "60s"
+	// mostDelay of commit_delay, in µs (PostgreSQL, runtime-config-wal).
+	mostDelay = 100000
+)
+
+// Volumes are datasets of the profile's own classes. A flush goes to the bucket, so
+// Postgres is told to wait longer for one, and to share it among commits.
+func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
+	v := zfsvolumes.Volumes(p, postgres.SAN)
+	const slow = "a flush waits for the bucket, which at times takes longer than the 5s of CloudNativePG"
+	v.Parameters["wal_sender_timeout"] = postgres.Recommendation{Value: walTimeout, Reason: slow}
+	v.Parameters["wal_receiver_timeout"] = postgres.Recommendation{Value: walTimeout, Reason: slow}
+	if l := p.Status.FlushLatency; l != nil && l.Duration > 0 {
+		delay := min(twoDigits((l.Duration / 2).Microseconds()), mostDelay)
+		v.Parameters["commit_delay"] = postgres.Recommendation{
+			Value:  strconv.FormatInt(delay, 10),
+			Reason: fmt.Sprintf("half of the %s that a flush takes, so that commits share one (PostgreSQL, WAL configuration)", l.Duration),
+		}
+	}
+	if n := p.Spec.S3NBD; n != nil {
+		v.Flush = flush(p)
+	}
+	return v
+}
+
+// twoDigits of n; the rest is 0.
+func twoDigits(n int64) int64 {
+	unit := int64(1)
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return n / unit * unit
+}
+
+// flushLatency of the profile: the median over its nodes. The last one stays until
+// it moved by a quarter, or each pass could make other parameters.
+func flushLatency(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) *metav1.Duration {
+	var all []time.Duration
+	for _, s := range facts.Storages {
+		if l := s.Status.FlushLatency; l != nil && l.Duration > 0 {
+			all = append(all, l.Duration)
+		}
+	}
+	before := p.Status.FlushLatency
+	if len(all) == 0 {
+		return before
+	}
+	slices.Sort(all)
+	median := all[len(all)/2].Round(time.Microsecond)
+	if before != nil && (median-before.Duration).Abs() < before.Duration/4 {
+		return before
+	}
+	return &metav1.Duration{Duration: median}
+}
+
+// flush of this storage in words, for the statement of durability.
+func flush(p *v1alpha1.PgStorageProfile) postgres.Flush {
+	n := p.Spec.S3NBD
+	stores := strings.Join(storeNames(p), ", ")
+	f := postgres.Flush{
+		To:   "to the store " + stores,
+		Node: "kept in the store; a node of the same name imports the pool from there",
+		Site: postgres.Loss{Event: "SiteLoss", AcknowledgedCommits: "MayBeLost", Detail: "kept where the bucket outlives the site; a node of the same name imports the pool from there"},
+		Store: &postgres.Loss{
+			Event: "StoreLoss", AcknowledgedCommits: "Lost",
+			Detail: "every instance's data is in this bucket; keep a WAL archive in another",
+		},
+	}
+	if n.Layout == v1alpha1.S3NBDMirror {
+		f.To = "to every store of the mirror that can be reached, of " + stores
+		f.Store = &postgres.Loss{Event: "StoreLoss", AcknowledgedCommits: "Kept", Detail: "the other stores of the mirror have it; losing all that could be reached at the time loses it"}
+	}
+	if n.SLOG != nil {
+		f.To = "to the log device of the node, and some seconds later " + f.To
+		f.Node = "the commits since the last transaction group, some seconds, are on the log device of the node only"
+		f.Site.Detail = "the commits since the last transaction group are on the log device of the node only; the others are kept where the bucket outlives the site"
+	}
+	return f
+}

@@ -1,0 +1,24 @@
+package zerofs
+
+import "strings"
+
+// deathly is what the SlateDB of 0.19.1 logs when a task of the database ended by an
+// error, whichever task. The database is closed then for good (add_handler in
+// dispatcher.rs of slatedb 0.9.2): each write and flush fails, and the process lives on.
+const deathly = "background task panicked unexpectedly"
+
+// Death of the database of a server that lives on, by a line of its log without
+// Secrets; nil if the line is of anything else.
+func Death(line string) *Failure {
+	_, said, found := strings.Cut(Plain(line), deathly+". ")
+	switch {
+	case !found:
+		return nil
+	case strings.Contains(said, "Fenced"):
+		return &Failure{Reason: ReasonFenced, Message: "another ZeroFS opened this prefix and took it over; a prefix must have one server (ZeroFS: " + said + ")"}
+	}
+	if f := Explain(said, nil); f.Reason != ReasonServerFailed && f.Reason != ReasonEndpointUnreachable {
+		return f
+	}
+	return &Failure{Reason: ReasonStoreLost, Message: "the store failed for longer than ZeroFS retries (ZeroFS: " + said + ")"}
+}

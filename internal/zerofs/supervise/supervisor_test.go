@@ -1,0 +1,254 @@
+package supervise_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
+
+	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/supervise"
+)
+
+// TestMain is also the server that is supervised: SUPERVISED says what it does.
+func TestMain(m *testing.M) {
+	if does := os.Getenv("SUPERVISED"); does != "" {
+		os.Exit(serve(does))
+	}
+	os.Exit(m.Run())
+}
+
+// serve until told to stop, if so asked, and exit with a code.
+func serve(does string) int {
+	what, number, _ := strings.Cut(does, " ")
+	code, _ := strconv.Atoi(number)
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
+	fmt.Println("out of s3cret")
+	switch what {
+	case "serve":
+		fmt.Fprintln(os.Stderr, "ready")
+		fmt.Fprintln(os.Stderr, "told", <-told)
+	case "linger":
+		fmt.Println("ERROR slatedb::dispatcher: background task panicked unexpectedly. [task_name=compactor, error=s3cret]")
+		<-told
+	case "die":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "deny":
+		fmt.Fprint(os.Stderr, "\x1b[32m INFO\x1b[0m started with s3cret\nError: Failed to unwrap DEK: Invalid password or corrupted key\n\nStack backtrace:\n   0: <unknown>\n  at s3cret")
+	}
+	return code
+}
+
+// trial of one server.
+type trial struct {
+	*supervise.Supervisor
+	out, err, log bytes.Buffer
+	signals       chan os.Signal
+}
+
+func newTrial(t *testing.T, dir, does string) *trial {
+	t.Helper()
+	t.Setenv("SUPERVISED", does)
+	r := &trial{signals: make(chan os.Signal, 2)}
+	r.Supervisor = &supervise.Supervisor{
+		Dir: dir, Command: []string{os.Args[0]}, Stdout: &r.out, Stderr: &r.err, Secrets: zerofs.Secrets{"s3cret"},
+		TerminationLog: filepath.Join(dir, "termination"), Signals: r.signals,
+		Log: slog.New(slog.NewTextHandler(&r.log, nil)), Clock: clock.RealClock{},
+	}
+	return r
+}
+
+func (w *tell) String() string { return w.said.String() }
+
+// tell the server to stop once it is ready.
+type tell struct {
+	said    bytes.Buffer
+	signals chan os.Signal
+	with    []os.Signal
+}
+
+func (w *tell) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("ready")) {
+		for _, s := range w.with {
+			w.signals <- s
+		}
+	}
+	return w.said.Write(p)
+}
+
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		does   string
+		with   []os.Signal
+		code   int
+		state  zerofs.State
+		reason string
+	}{
+		{"serve 0", []os.Signal{syscall.SIGTERM}, 0, zerofs.StateStopped, ""},
+		{"serve 0", []os.Signal{syscall.SIGINT}, 0, zerofs.StateStopped, ""},
+		{"serve 0", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, 0, zerofs.StateStopped, ""},
+		{"serve 1", []os.Signal{syscall.SIGTERM}, 1, zerofs.StateFailed, zerofs.ReasonServerFailed},
+		{"end 0", nil, 0, zerofs.StateFailed, zerofs.ReasonServerFailed},
+		{"end 3", nil, 3, zerofs.StateFailed, zerofs.ReasonServerFailed},
+		{"die", nil, 137, zerofs.StateFailed, zerofs.ReasonServerFailed},
+		{"linger 0", nil, 137, zerofs.StateFailed, zerofs.ReasonStoreLost},
+		{"deny 1", nil, 1, zerofs.StateFailed, zerofs.ReasonPasswordWrong},
+	} {
+		t.Run(fmt.Sprint(c.does, c.with), func(t *testing.T) {
+			r := newTrial(t, filepath.Join(t.TempDir(), "run"), c.does)
+			r.Stderr = &tell{signals: r.signals, with: c.with}
+			code, err := r.Run()
+			if err != nil || code != c.code {
+				t.Errorf("%d %v\n%s", code, err, &r.log)
+			}
+			life, err := zerofs.ReadIncarnation(r.Dir)
+			if err != nil || life.State != c.state || life.ExitCode == nil || *life.ExitCode != c.code || life.Previous != nil || len(life.ID) != 36 || len(life.BootID) != 36 {
+				t.Errorf("%v %+v", err, life)
+			}
+			raw, err := os.ReadFile(r.TerminationLog)
+			switch f := zerofs.ParseFailure(string(raw)); {
+			case c.reason == "" && !errors.Is(err, fs.ErrNotExist):
+				t.Errorf("a clean end was reported: %s", raw)
+			case c.reason != "" && (f == nil || f.Reason != c.reason):
+				t.Errorf("reported as %s, wanted %s", raw, c.reason)
+			}
+			if all := fmt.Sprint(&r.out, r.Stderr, &r.log, string(raw)); strings.Contains(all, "s3cret") || !strings.Contains(all, "out of ***") {
+				t.Error(all)
+			}
+		})
+	}
+}
+
+func TestPrevious(t *testing.T) {
+	dir := t.TempDir()
+	var last string
+	for i, c := range []struct {
+		does  string
+		clean bool
+	}{{"serve 0", false}, {"end 1", true}, {"serve 0", false}, {"serve 0", true}} {
+		r := newTrial(t, dir, c.does)
+		r.Stderr = &tell{signals: r.signals, with: []os.Signal{syscall.SIGTERM}}
+		if _, err := r.Run(); err != nil {
+			t.Fatal(err)
+		}
+		life, err := zerofs.ReadIncarnation(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if diff := cmp.Diff(&zerofs.Previous{ID: last, Clean: c.clean}, life.Previous); diff != "" {
+				t.Errorf("%d: %s", i, diff)
+			}
+		}
+		last = life.ID
+	}
+}
+
+// A node that crashed leaves a running incarnation, or half a file of another program.
+func TestPreviousUnclean(t *testing.T) {
+	for text, want := range map[string]zerofs.Previous{
+		`{"id":"a","state":"Running"}`: {ID: "a"},
+		`{"id":"a","st`:                {},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, zerofs.IncarnationFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newTrial(t, dir, "end 0").Run(); err != nil {
+			t.Fatal(err)
+		}
+		life, err := zerofs.ReadIncarnation(dir)
+		if err != nil || life.Previous == nil || *life.Previous != want {
+			t.Errorf("%v %+v", err, life.Previous)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	stale := filepath.Join(dir, "nbd.sock")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kept"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newTrial(t, dir, "end 0").Run(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(stale); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the stale socket: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "kept")); err != nil {
+		t.Error(err)
+	}
+	if i, err := os.Stat(dir); err != nil || i.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", i.Mode(), err)
+	}
+}
+
+// While a server lives, no second one is started, and nothing of it is touched.
+func TestOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	first := newTrial(t, dir, "serve 0")
+	ready := make(chan os.Signal, 1)
+	first.Stderr = &tell{signals: ready, with: []os.Signal{syscall.SIGTERM}}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := first.Run()
+		ended <- err
+	}()
+	<-ready
+	before, err := zerofs.ReadIncarnation(dir)
+	if err != nil || before.State != zerofs.StateRunning || before.ExitCode != nil {
+		t.Errorf("%v %+v", err, before)
+	}
+	second := newTrial(t, dir, "end 0")
+	if code, err := second.Run(); code != 127 || !errors.Is(err, supervise.ErrHeld) {
+		t.Errorf("%d %v", code, err)
+	}
+	if after, err := zerofs.ReadIncarnation(dir); err != nil || after.ID != before.ID {
+		t.Errorf("%v %+v", err, after)
+	}
+	first.signals <- syscall.SIGTERM
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server did not end")
+	}
+}
+
+func TestNoProgram(t *testing.T) {
+	r := newTrial(t, t.TempDir(), "end 0")
+	r.Command = []string{"/nonexistent/zerofs"}
+	code, err := r.Run()
+	life, readErr := zerofs.ReadIncarnation(r.Dir)
+	if code != 127 || err == nil || readErr != nil || life.State != zerofs.StateFailed {
+		t.Errorf("%d %v %v %+v", code, err, readErr, life)
+	}
+}
