@@ -25,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/nodestorage"
 	"github.com/pgstorage/pgstorage/internal/status"
 )
 
@@ -84,6 +85,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 		// What was read last stays, with a condition that says that it is old.
 		result.Status = *s.Status.DeepCopy()
 		result.Status.ObservedGeneration = s.Generation
+		if n := result.Seen.Network; n != nil { // it is known without ZFS
+			result.Status.NetworkDevices = nodestorage.ObservedDevices(s, n)
+		}
+	}
+	if result.Restarting {
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "NodeRestarting", "Restart", "%s", excerpt.Of(result.Outcomes[0].Message, maxNote))
 	}
 	r.Observe(s, result)
 	if err := r.report(ctx, s, result); err != nil {
@@ -104,6 +111,9 @@ func (r *Reconciler) next(result node.Result) time.Duration {
 	if result.Changed {
 		return again
 	}
+	if result.Restarting {
+		return nodestorage.RestartDelay
+	}
 	return r.Resync
 }
 
@@ -119,6 +129,9 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, resu
 	return nil
 }
 
+// told by an event, each as it is begun.
+var told = []string{v1alpha1.ReasonCreatingPool, v1alpha1.ReasonImportingPool, v1alpha1.ReasonExporting, v1alpha1.ReasonReturning}
+
 // own conditions, without the one that the manager writes: it is not the agent's to
 // apply, and its presence is no change.
 func own(conditions []metav1.Condition) []metav1.Condition {
@@ -131,19 +144,22 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", excerpt.Of("changed by hand, and set again: "+strings.Join(result.Drift, "; "), maxNote))
 	}
 	for _, o := range result.Outcomes {
-		if o.Reason == v1alpha1.ReasonCreatingPool || o.Reason == v1alpha1.ReasonImportingPool {
+		if slices.Contains(told, o.Reason) {
 			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", excerpt.Of(o.Message, maxNote))
 		}
 	}
 }
 
-// letGo removes the finalizer. The pool, its datasets and their properties stay as
-// they are; a limit on the ARC holds until the module is loaded again.
+// letGo removes the finalizer. A pool on disks, its datasets and their properties stay
+// as they are, and so does one on network devices that has volumes: without any, it is
+// released. A limit on the ARC holds until the module is loaded again.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+	if err := r.Node.LetGo(ctx, s); err != nil {
+		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)
+	}
 	if err := apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
 		return fmt.Errorf("let go of %s: %w", s.Name, err)
 	}
-	r.Node.Forget(s.Name)
 	r.Forget(s.Name)
 	return nil
 }

@@ -17,6 +17,7 @@ type Metrics struct {
 	conditions *prometheus.GaugeVec
 	arc        *prometheus.GaugeVec
 	drift      *prometheus.CounterVec
+	network    networkMetrics
 }
 
 // NewMetrics registers the gauges, and the counts of host commands.
@@ -31,7 +32,9 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 		arc:        gauge("arc", "The node's ZFS cache: size, target, min and max in bytes; hits, misses, l2_hits and l2_misses since the module was loaded.", "figure"),
 		drift:      prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pgstorage", Name: "drift_repaired_total", Help: "Properties that were changed by hand and set again."}, []string{"storage"}),
 	}
+	m.network = newNetworkMetrics(gauge)
 	registry.MustRegister(m.pool, m.healthy, m.conditions, m.arc, m.drift, &commandCollector{commands: commands})
+	registry.MustRegister(m.network.device, m.network.inFlight, m.network.flush)
 	return m
 }
 
@@ -44,6 +47,7 @@ func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r node.Result) {
 	if len(r.Drift) > 0 {
 		m.drift.WithLabelValues(s.Name).Add(float64(len(r.Drift)))
 	}
+	m.network.observe(s.Name, r.Seen.Network)
 	if r.Seen.Loaded {
 		m.observeARC(r.Seen.ARC)
 	}
@@ -68,7 +72,7 @@ func (m *Metrics) observeARC(a zfs.ARC) {
 
 // Forget the gauges of a PgNodeStorage.
 func (m *Metrics) Forget(name string) {
-	for _, vec := range []*prometheus.GaugeVec{m.pool, m.healthy, m.conditions} {
+	for _, vec := range []*prometheus.GaugeVec{m.pool, m.healthy, m.conditions, m.network.device, m.network.inFlight, m.network.flush} {
 		vec.DeletePartialMatch(prometheus.Labels{"storage": name})
 	}
 }

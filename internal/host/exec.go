@@ -35,7 +35,7 @@ const (
 var environment = []string{"LC_ALL=C", "SYSTEMD_IGNORE_CHROOT=1", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TZ=UTC0"}
 
 // slow commands, of which a kill would leave work half done.
-var slow = []string{"zpool create", "zpool import"}
+var slow = []string{"zpool create", "zpool import", "zpool export"}
 
 // programDirs in the order in which they are searched. The last is NixOS's.
 var programDirs = []string{
@@ -48,8 +48,8 @@ type Exec struct {
 	// Root is where the node's / is mounted; a child is confined to it, so that the
 	// userland of ZFS is that of the node's kernel module. Empty: no confinement.
 	Root string
-	// Timeout of each command; 0 is DefaultTimeout. Ten times as much for creating and
-	// importing pools. The whole process group is killed when it passes, or when the
+	// Timeout of each command; 0 is DefaultTimeout. Ten times as much for creating,
+	// importing and exporting pools. The whole process group is killed when it passes, or when the
 	// caller's context ends a read; a change is ended by its time-out alone.
 	Timeout time.Duration
 	// MaxOutput in bytes of stdout, and of stderr; 0 is DefaultMaxOutput.

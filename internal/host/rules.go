@@ -34,6 +34,12 @@ var rules = map[string][]rule{
 	},
 	"zpool create": {{options: "o:O:", changes: true}},
 	"zpool set":    {{changes: true}},
+	"zpool export": {{changes: true, check: oneOperand}},
+	"zpool add":    {{changes: true, check: addsCacheOrLog}},
+	"zpool remove": {{changes: true, check: oneDevice}},
+	"zpool online": {{options: "e", changes: true, check: oneDevice}},
+	"zpool clear":  {{changes: true, check: oneDevice}},
+	"zpool scrub":  {{changes: true, check: oneOperand}},
 	"zfs version":  {{}},
 	"zfs list":     {{options: "Hprt:o:"}},
 	"zfs get":      {{options: "Hprt:o:s:"}},
@@ -46,7 +52,8 @@ var rules = map[string][]rule{
 		{options: "Jn", check: wipesNothing},
 		{options: "a", changes: true, check: wipePermitted},
 	},
-	"udevadm": {{long: []string{"--timeout"}, check: settles}},
+	"udevadm":  {{long: []string{"--timeout"}, check: settles}},
+	"modprobe": {{changes: true, check: loadsNBD}},
 }
 
 // denied commands are refused for want of a rule anyway; these have their reason
@@ -62,7 +69,11 @@ var denied = map[string]string{
 	"zpool import -D":  "it brings back destroyed pools",
 	"zpool import -m":  "it drops acknowledged writes of the missing log device",
 	"zpool import -a":  "each pool is imported by its GUID",
-	"zpool export":     "a pool is released by its administrator",
+	"zpool export -f":  "force takes the pool from volumes that are in use",
+	"zpool export -a":  "one pool is released at a time",
+	"zpool add -f":     "force takes devices that are in use; name them with wipe instead",
+	"zpool clear -F":   "it discards the last transactions",
+	"zpool scrub -s":   "a scrub is stopped by its administrator",
 	"zfs destroy":      "it destroys data",
 	"zfs rollback":     "it discards what was written since the snapshot",
 	"wipefs -f":        "force wipes devices that are in use",
@@ -172,6 +183,34 @@ func noOperands(_ context.Context, _, operands []string) error {
 func oneOperand(_ context.Context, _, operands []string) error {
 	if len(operands) != 1 {
 		return refuse("exactly one object is named at a time, not %d", len(operands))
+	}
+	return nil
+}
+
+// oneDevice of one pool.
+func oneDevice(_ context.Context, _, operands []string) error {
+	if len(operands) != 2 {
+		return refuse("exactly one device of one pool is named at a time")
+	}
+	return nil
+}
+
+// addsCacheOrLog: any other vdev would be in the pool for ever.
+func addsCacheOrLog(_ context.Context, _, operands []string) error {
+	if len(operands) < 3 || operands[1] != "cache" && operands[1] != "log" {
+		return refuse("zpool add only adds a cache or a log")
+	}
+	for i, o := range operands[2:] {
+		if !path.IsAbs(o) && (i > 0 || o != "mirror" || operands[1] != "log") {
+			return refuse("zpool add %s takes devices by their full path, not %q", operands[1], o)
+		}
+	}
+	return nil
+}
+
+func loadsNBD(_ context.Context, _, operands []string) error {
+	if !slices.Equal(operands, []string{"nbd"}) {
+		return refuse("modprobe only loads nbd")
 	}
 	return nil
 }

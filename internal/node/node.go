@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -18,6 +19,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/nbd"
+	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zfs"
@@ -30,12 +33,20 @@ type Node struct {
 	Devices *blockdev.Client
 	Kernel  zfs.Kernel
 	Clock   clock.PassiveClock
+	NBD     NBD
+	// Exports of the server with a 9P socket.
+	Exports func(socket string) Exports
+	// Restart the machine at once.
+	Restart func() error
 	// DryRun, when given, is told what would be written, and it is not; commands are
 	// the Runner's.
 	DryRun func(argv []string)
 
 	versions zfs.Versions
 	trends   map[string]*nodestorage.Trend
+	// flushed of each PgNodeStorage's devices, at the last pass.
+	flushed   map[string]map[string]flushes
+	latencies map[string]time.Duration
 }
 
 // New returns the machine whose / is at root, reached by a runner.
@@ -50,7 +61,13 @@ func New(root string, runner host.Runner) *Node {
 		Devices: &blockdev.Client{Runner: runner, FS: files, Open: blockdev.OpenExclusive(root)},
 		Kernel:  zfs.Kernel{FS: files},
 		Clock:   clock.RealClock{},
+		NBD:     nbd.New(strings.TrimSuffix(root, "/")),
+		Exports: func(socket string) Exports { return &ninep.Client{Socket: socket} },
+		Restart: restartBySysRq(root),
 		trends:  map[string]*nodestorage.Trend{},
+		flushed: map[string]map[string]flushes{},
+
+		latencies: map[string]time.Duration{},
 	}
 }
 
@@ -64,36 +81,71 @@ type Result struct {
 	Changed bool
 	// Drift that was repaired, in words.
 	Drift []string
+	// Restarting says that the machine is restarted a while later.
+	Restarting bool
 	// Seen is what was read, for metrics.
 	Seen nodestorage.Seen
 }
 
-// Pass reads the node, judges, and makes at most one kind of change: import, make
-// the pool, or set what differs. A pass on a node that is as declared runs five
-// commands. The next pass reads back; nothing is believed before.
+// Pass reads the node, judges, and makes at most one kind of change: to the network
+// devices, import, make the pool, or set what differs. A pass on a node that is as
+// declared runs five commands. The next pass reads back; nothing is believed before.
 func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, error) {
-	seen, err := n.observe(ctx, s)
+	var net *nodestorage.Network
+	if s.Spec.NetworkDevices != nil {
+		var err error
+		if net, err = n.observeNetwork(ctx, s); err != nil {
+			return n.passUnread(ctx, s, nil, err), err
+		}
+		s = withKnownPool(s, net.Record)
+	}
+	seen, err := n.observe(ctx, s, net)
 	if err != nil {
-		return Result{Outcomes: unreadOutcomes(s, unread(err))}, err
+		return n.passUnread(ctx, s, net, err), err
 	}
-	step := nodestorage.Pool(s, seen)
-	var changes nodestorage.Changes
-	if step.Outcome.Kind == state.Done {
-		changes = nodestorage.Properties(s, seen)
-	}
+	d := n.decide(s, seen)
 	fullAt := n.fullAt(s, seen)
 	r := Result{Seen: seen, Status: nodestorage.Status(s, seen, fullAt)}
-	failed := n.act(ctx, s, step, changes, &r)
-	r.Outcomes = []state.Outcome{
-		poolOutcome(step, failed),
-		nodestorage.PropertiesOutcome(s, step.Outcome, changes, failed),
+	failed := n.act(ctx, s, d, &r)
+	if net != nil {
+		networkFailed := failed
+		if d.network.None() {
+			networkFailed = nil
+		} else {
+			failed = nil
+		}
+		r.Outcomes = append(r.Outcomes, networkOutcome(d.network, networkFailed))
+	}
+	r.Outcomes = append(r.Outcomes,
+		poolOutcome(d.pool, failed),
+		nodestorage.PropertiesOutcome(s, d.pool.Outcome, d.changes, failed),
 		nodestorage.DevicesOutcome(s, seen),
 		nodestorage.CapacityOutcome(s, seen, n.Clock.Now(), fullAt),
-	}
+	)
 	if n.DryRun != nil {
 		r.onlyPrinted()
 	}
 	return r, nil
+}
+
+// decision of a pass: what is due, the first of it first.
+type decision struct {
+	network nodestorage.NetworkStep
+	pool    nodestorage.PoolStep
+	local   nodestorage.LocalStep
+	changes nodestorage.Changes
+}
+
+func (n *Node) decide(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) decision {
+	d := decision{pool: nodestorage.Pool(s, seen)}
+	if seen.Network != nil {
+		d.network = nodestorage.NetworkStepOf(s, seen, n.Clock.Now())
+		d.local = nodestorage.LocalDevices(s, seen)
+	}
+	if d.pool.Outcome.Kind == state.Done {
+		d.changes = nodestorage.Properties(s, seen)
+	}
+	return d
 }
 
 // onlyPrinted makes the result that of a dry run: nothing was changed, and no outcome
@@ -108,24 +160,40 @@ func (r *Result) onlyPrinted() {
 }
 
 // act makes the change that is due, if any.
-func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, step nodestorage.PoolStep, changes nodestorage.Changes, r *Result) error {
+func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, d decision, r *Result) error {
 	switch {
-	case step.Import != 0:
+	case !d.network.None():
+		err := n.actNetwork(ctx, s, r.Seen.Network, d.network)
+		r.Changed = d.network.Intend == nil && d.network.Restart == nil && !stillUsed(d.network, err)
+		r.Restarting = d.network.Intend != nil && err == nil && n.DryRun == nil
+		return err
+	case d.network.Outcome.Kind == state.Invalid:
+		return nil // whatever is wrong with the devices, more changes do not mend it
+	}
+	return n.actOnPool(ctx, s, d, r)
+}
+
+func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decision, r *Result) error {
+	switch {
+	case d.pool.Import != 0:
 		r.Changed = true
-		return n.ZFS.Import(ctx, step.Import)
-	case step.Create != nil:
+		return n.importer(s).Import(ctx, d.pool.Import)
+	case d.pool.Create != nil:
 		r.Changed = true
-		return n.create(ctx, step.Create)
-	case changes.None():
+		return n.create(ctx, d.pool.Create)
+	case !d.local.None():
+		r.Changed = true
+		return n.actLocal(ctx, s.Spec.Pool.Name, d.local)
+	case d.changes.None():
 		return nil
-	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:
+	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(d.changes.Drift) > 0:
 		return nil
 	}
 	r.Changed = true
-	if err := n.set(ctx, s.Spec.Pool.Name, changes); err != nil {
+	if err := n.set(ctx, s.Spec.Pool.Name, d.changes); err != nil {
 		return err
 	}
-	r.Drift = changes.Drift
+	r.Drift = d.changes.Drift
 	return nil
 }
 
@@ -233,5 +301,9 @@ func (n *Node) fullAt(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) time.Tim
 	return nodestorage.Foreseen(s, n.Clock.Now(), trend.FullAt(free))
 }
 
-// Forget what is remembered of a PgNodeStorage that is gone.
-func (n *Node) Forget(name string) { delete(n.trends, name) }
+// forget what is remembered of a PgNodeStorage that is gone.
+func (n *Node) forget(name string) {
+	delete(n.trends, name)
+	delete(n.flushed, name)
+	delete(n.latencies, name)
+}

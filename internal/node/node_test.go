@@ -421,7 +421,7 @@ func TestFullAt(t *testing.T) {
 		t.Errorf("full in %s; told %v", ahead, seen)
 	}
 	// What is forgotten is watched anew.
-	n.Forget(s.Name)
+	n.forget(s.Name)
 	r, err := n.Pass(t.Context(), s)
 	if err != nil || r.Status.Pool.FullAt != nil {
 		t.Errorf("%v, %v", r.Status.Pool.FullAt, err)

@@ -12,33 +12,45 @@ import (
 )
 
 // observe reads everything that a pass needs, with four commands where the pool is
-// imported.
-func (n *Node) observe(ctx context.Context, s *v1alpha1.PgNodeStorage) (nodestorage.Seen, error) {
-	seen := nodestorage.Seen{Loaded: n.Kernel.Loaded()}
+// imported. Network is what was seen of network devices, or nil.
+func (n *Node) observe(ctx context.Context, s *v1alpha1.PgNodeStorage, net *nodestorage.Network) (nodestorage.Seen, error) {
+	seen := nodestorage.Seen{Loaded: n.Kernel.Loaded(), Network: net}
 	var err error
 	if seen.Devices, err = n.Devices.Inventory(ctx); err != nil {
 		return seen, fmt.Errorf("list devices: %w", err)
 	}
 	if !seen.Loaded {
 		n.versions = zfs.Versions{}
-		return seen, nil
-	}
-	if err := n.readVersions(ctx); err != nil {
+	} else if err := n.observeZFS(ctx, s, &seen); err != nil {
 		return seen, err
 	}
+	if net == nil {
+		return seen, nil
+	}
+	if err := n.finishNetwork(ctx, s, &seen); err != nil {
+		return seen, err
+	}
+	return seen, n.remember(s, seen)
+}
+
+func (n *Node) observeZFS(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *nodestorage.Seen) error {
+	if err := n.readVersions(ctx); err != nil {
+		return err
+	}
 	seen.Version = n.versions
+	var err error
 	if seen.ARC, err = n.Kernel.ARC(); err != nil {
-		return seen, fmt.Errorf("read ARC: %w", err)
+		return fmt.Errorf("read ARC: %w", err)
 	}
 	seen.Pool, err = n.ZFS.Pool(ctx, s.Spec.Pool.Name)
 	switch {
 	case errors.Is(err, zfs.ErrNoSuchPool):
 		seen.Pool = nil
-		return seen, n.observeAbsent(ctx, s, &seen)
+		return n.observeAbsent(ctx, s, seen)
 	case err != nil:
-		return seen, fmt.Errorf("read pool: %w", err)
+		return fmt.Errorf("read pool: %w", err)
 	}
-	return seen, n.observePool(ctx, s.Spec.Pool.Name, &seen)
+	return n.observePool(ctx, s.Spec.Pool.Name, seen)
 }
 
 // readVersions once for as long as the module stays loaded.
@@ -71,24 +83,31 @@ func (n *Node) observePool(ctx context.Context, pool string, seen *nodestorage.S
 // observeAbsent looks for the pool on the devices and, where a new one may be
 // made, at what is on those it could take.
 func (n *Node) observeAbsent(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *nodestorage.Seen) error {
+	if seen.Network != nil {
+		n.probe(ctx, seen) // a dead device would look as if it carried no pool
+		if !seen.Network.Complete() {
+			return nil // it is looked for once its devices are attached
+		}
+	}
 	var err error
-	if seen.Importable, err = n.ZFS.Importable(ctx); err != nil {
+	if seen.Importable, err = n.importer(s).Importable(ctx); err != nil {
 		return fmt.Errorf("look for pools to import: %w", err)
 	}
 	if !nodestorage.MayCreate(s, *seen) {
 		return nil // a device that cannot be read must not keep a pool from being imported
 	}
 	seen.Signatures = map[string]blockdev.Signatures{}
-	for _, path := range nodestorage.Candidates(s.Spec.Pool.Create, seen.Devices) {
-		found, err := n.Devices.Blank(ctx, path)
-		switch {
-		case errors.Is(err, blockdev.ErrNoSuchDevice):
-			seen.Missing = append(seen.Missing, path)
-		case err != nil:
-			return fmt.Errorf("probe device: %w", err)
-		default:
-			seen.Signatures[path] = found
-		}
+	return n.probeContents(ctx, candidates(s, seen), seen)
+}
+
+// candidates are the devices that a new pool could take.
+func candidates(s *v1alpha1.PgNodeStorage, seen *nodestorage.Seen) []string {
+	if seen.Network == nil {
+		return nodestorage.Candidates(s.Spec.Pool.Create, seen.Devices)
 	}
-	return nil
+	var out []string
+	for _, d := range seen.Network.Devices {
+		out = append(out, d.Attached.Path)
+	}
+	return out
 }

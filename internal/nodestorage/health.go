@@ -38,11 +38,30 @@ func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) state.Outcome {
 		o = state.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, ailment(seen.Status, bad))
 	case seen.health() == zfs.Degraded:
 		o = state.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, said(seen.Status))
-	case s.Spec.Pool.Create != nil && !slices.Equal(shapeOf(*s.Spec.Pool.Create), shapeSeen(seen.Status)):
-		o = state.InvalidBecause(c, v1alpha1.ReasonLayoutDiffers, fmt.Sprintf("the pool is %s, and pool.create declares %s; change the pool with zpool(8), or correct pool.create: the agent changes no layout", words(shapeSeen(seen.Status)), words(shapeOf(*s.Spec.Pool.Create))))
+	default:
+		if text := otherLayout(s, seen); text != "" {
+			o = state.InvalidBecause(c, v1alpha1.ReasonLayoutDiffers, text)
+		} else if problem := LocalDevices(s, seen).Problem; problem != nil {
+			o = *problem
+		}
 	}
 	o.Informative = true
 	return o
+}
+
+// otherLayout tells of a pool that is not as it is declared.
+func otherLayout(s *v1alpha1.PgNodeStorage, seen Seen) string {
+	switch {
+	case s.Spec.NetworkDevices != nil:
+		if is, want := dataShape(seen.Status), networkShape(s.Spec.NetworkDevices); !slices.Equal(is, want) {
+			return fmt.Sprintf("the pool is %s, and the profile declares %s; the agent changes no layout: create another PgStorageProfile and replicate into a cluster on it", words(is), words(want))
+		}
+	case s.Spec.Pool.Create != nil:
+		if is, want := shapeSeen(seen.Status), shapeOf(*s.Spec.Pool.Create); !slices.Equal(is, want) {
+			return fmt.Sprintf("the pool is %s, and pool.create declares %s; change the pool with zpool(8), or correct pool.create: the agent changes no layout", words(is), words(want))
+		}
+	}
+	return ""
 }
 
 func ailing(d zfs.VdevStatus) string {

@@ -170,6 +170,34 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 	return out, nil
 }
 
+// networkCreation of a pool on devices that are all blank.
+func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+	for _, d := range seen.Network.Devices {
+		found, probed := seen.Signatures[d.Attached.Path]
+		switch {
+		case !probed:
+			return wait(v1alpha1.ReasonHostCommandFailed, "what is on %s (%s) could not be read", d.Attached.Path, d.Name())
+		case !found.Blank():
+			return invalid(v1alpha1.ReasonDeviceNotBlank, "no pool %s can be imported from the network devices, and %s is not blank (%s), so that none is made; find out what wrote to its prefix, or create a profile with another one", s.Spec.Pool.Name, d.Name(), found)
+		}
+	}
+	spec := zfs.PoolSpec{
+		Name:         s.Spec.Pool.Name,
+		Vdevs:        networkVdevs(s, seen.Network.Devices),
+		Properties:   map[string]string{"cachefile": "none"},
+		FSProperties: map[string]string{"mountpoint": "none", "canmount": "off"},
+	}
+	for _, p := range s.Spec.Pool.Properties {
+		spec.Properties[p.Name] = p.Value
+	}
+	if a := s.Spec.NetworkDevices.Ashift; a != nil {
+		spec.Properties["ashift"] = fmt.Sprint(*a)
+	}
+	step := wait(v1alpha1.ReasonCreatingPool, "pool %s is being made of %s", s.Spec.Pool.Name, strings.Join(devicesOf(spec), ", "))
+	step.Create = &Layout{Spec: spec}
+	return step
+}
+
 func refuse(reason string, kind state.OutcomeKind, format string, args ...any) *state.Outcome {
 	return &state.Outcome{Condition: v1alpha1.ConditionPoolReady, Kind: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }

@@ -31,6 +31,9 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	if seen.Pool != nil {
 		return imported(s, seen)
 	}
+	if seen.Network != nil && !seen.Network.Complete() {
+		return wait(v1alpha1.ReasonAttaching, "pool %s is looked for once its network devices are attached; the condition DevicesAttached says what is missing", name)
+	}
 	known := knownGUID(s)
 	step, candidates := importable(name, known, seen)
 	switch {
@@ -38,6 +41,8 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 		return step
 	case known != "":
 		return invalid(v1alpha1.ReasonPoolLost, "pool %s (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed", name, known)
+	case seen.Network != nil:
+		return networkCreation(s, seen)
 	case s.Spec.Pool.Create == nil:
 		return wait(v1alpha1.ReasonPoolNotFound, "the node has no pool %s, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile", name)
 	}
@@ -48,7 +53,8 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 // none of its name can be imported. Only then is it worth to look at devices.
 func MayCreate(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 	_, candidates := importable(s.Spec.Pool.Name, knownGUID(s), seen)
-	return s.Spec.Pool.Create != nil && candidates == 0 && knownGUID(s) == ""
+	declared := s.Spec.Pool.Create != nil || seen.Network != nil && seen.Network.Complete()
+	return declared && candidates == 0 && knownGUID(s) == ""
 }
 
 // knownGUID of the pool that status has shown.
@@ -67,6 +73,9 @@ func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	const c = v1alpha1.ConditionPoolReady
 	switch seen.health() {
 	case zfs.Suspended:
+		if seen.Network != nil {
+			return invalid(v1alpha1.ReasonPoolSuspended, "pool %s is suspended: all I/O to it waits, until the node is restarted. Do not run zpool clear: the condition DevicesAttached says what became of its devices. ZFS says: %s", name, said(seen.Status))
+		}
 		return invalid(v1alpha1.ReasonPoolSuspended, "pool %s is suspended: all I/O to it waits. ZFS says: %s Bring its devices back, then run zpool clear %s on the node", name, said(seen.Status), name)
 	case zfs.Online, zfs.Degraded:
 		return PoolStep{Outcome: state.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}

@@ -26,6 +26,9 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 		ObservedGeneration: s.Generation,
 		Devices:            devices(seen),
 	}
+	if seen.Network != nil {
+		out.NetworkDevices, out.FlushLatency = ObservedDevices(s, seen.Network), flushLatency(last.FlushLatency, seen.Network.FlushLatency)
+	}
 	if !seen.Loaded {
 		out.Pool = absentPool(last.Pool)
 		return out
@@ -209,6 +212,12 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 		}
 	}
 	return out, &count
+}
+
+// VolumeCount is how many volumes there are beneath the declared parents.
+func VolumeCount(s *v1alpha1.PgNodeStorage, seen Seen) int32 {
+	_, count := volumes(s, seen, 0)
+	return *count
 }
 
 // isParent says that a dataset is declared, also where it is beneath another.

@@ -16,6 +16,9 @@ type Client struct {
 	// SearchDirs hold the devices that are searched for pools to import. Empty: where
 	// zpool searches by itself.
 	SearchDirs []string
+	// CacheFile of pools that are imported. Empty: the default, so that the next boot
+	// imports them by itself; none: it does not.
+	CacheFile string
 	// Userland as Version told it. The zero value asks for nothing that 2.1 has not.
 	Userland Version
 }
@@ -61,6 +64,8 @@ var said = []struct {
 	{"pool was previously in use from another system", ErrInUse},
 	{"pool is imported on", ErrInUse},
 	{"devices are in use", ErrInUse},
+	{"pool is busy", ErrInUse},
+	{"pool or dataset is busy", ErrInUse},
 	{"one or more devices is currently unavailable", ErrUnavailable},
 }
 

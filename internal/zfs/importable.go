@@ -64,7 +64,15 @@ func (c *Client) Import(ctx context.Context, guid uint64) error {
 	if guid == 0 {
 		return fmt.Errorf("%w: a pool's GUID is not 0", ErrInvalid)
 	}
-	args := append([]string{"import", "-N"}, c.search()...)
+	args := []string{"import", "-N"}
+	if c.CacheFile != "" {
+		set, err := assignments(map[string]string{"cachefile": c.CacheFile}, CanonicalPool)
+		if err != nil {
+			return err
+		}
+		args = append(args, flagged("-o", set)...)
+	}
+	args = append(args, c.search()...)
 	return c.change(ctx, "zpool", append(args, strconv.FormatUint(guid, 10))...)
 }
 

@@ -13,16 +13,33 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// TestGuest runs the tests of test/vm/guest in one machine with blank disks.
-// PGSTORAGE_VM_RUN chooses among them as -run does.
+// children are parts of other tests, which start them with what they have to do.
+const children = "^(TestPhase|TestCrashChild|TestServerChild|TestNetworkCrashChild|TestNBDServer)$"
+
+// TestGuest runs the tests of test/vm/guest in two machines with blank disks, one for
+// those of network devices. PGSTORAGE_VM_RUN chooses among them as -run does, in one.
 func TestGuest(t *testing.T) {
 	t.Parallel()
-	cases := &tally{name: "guest", to: os.Stdout}
-	// Two are parts of others, which start them with what they have to do.
-	args := []string{"-test.v", "-test.skip=^(TestPhase|TestCrashChild)$", "-test.timeout=" + guestTime.String()}
 	if pattern := os.Getenv("PGSTORAGE_VM_RUN"); pattern != "" {
-		args = append(args, "-test.run="+pattern)
+		guest(t, "guest", "-test.run="+pattern, "-test.skip="+children)
+		return
 	}
+	const network = "^(TestNBD|TestNetwork)"
+	t.Run("disks", func(t *testing.T) {
+		t.Parallel()
+		guest(t, "disks", "-test.skip="+children+"|"+network)
+	})
+	t.Run("network", func(t *testing.T) {
+		t.Parallel()
+		guest(t, "network", "-test.run="+network, "-test.skip="+children)
+	})
+}
+
+// guest runs a choice of the tests in one machine.
+func guest(t *testing.T, name string, choice ...string) {
+	t.Helper()
+	cases := &tally{name: name, to: os.Stdout}
+	args := append([]string{"-test.v", "-test.timeout=" + guestTime.String()}, choice...)
 	m := boot(t, vm.Options{
 		Payload: map[string]string{"run": guestBinary(t, "test/vm/guest")},
 		Args:    args,
@@ -32,7 +49,7 @@ func TestGuest(t *testing.T) {
 		Timeout: guestTime + bootTime,
 	})
 	result, err := m.Wait(t.Context())
-	guestLine = "guest cases: " + cases.String()
+	guestLines.Store(name, cases.String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,8 +34,8 @@ const (
 
 var (
 	image vm.Image
-	// guestLine tells at the very end how TestGuest's cases ended.
-	guestLine string
+	// guestLines tell at the very end how TestGuest's cases ended.
+	guestLines sync.Map
 )
 
 func TestMain(m *testing.M) {
@@ -47,9 +48,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if guestLine != "" {
-		fmt.Println(guestLine)
-	}
+	guestLines.Range(func(name, line any) bool {
+		fmt.Printf("guest cases, %s: %s\n", name, line)
+		return true
+	})
 	os.Exit(code)
 }
 

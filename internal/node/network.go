@@ -1,0 +1,199 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/nbd"
+	"github.com/pgstorage/pgstorage/internal/ninep"
+	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/zfs"
+)
+
+const (
+	// netlinkPatience with the kernel, and with a server's handshake.
+	netlinkPatience = 30 * time.Second
+	// exportsPatience with a server that lists or makes exports: it flushes to its store.
+	exportsPatience = time.Minute
+	// probePatience with a device that is asked for a block; it answers later too.
+	probePatience = 2 * time.Second
+)
+
+// NBD attaches network block devices; see package nbd.
+type NBD interface {
+	Attach(ctx context.Context, d nbd.Device) (string, error)
+	Disconnect(ctx context.Context, index int, identifier string) error
+	Status(ctx context.Context) ([]nbd.State, error)
+	Probe(ctx context.Context, index int) error
+}
+
+// Exports of one server; see package ninep.
+type Exports interface {
+	Exports(ctx context.Context) ([]ninep.Export, error)
+	Create(ctx context.Context, export string, bytes uint64) error
+	Grow(ctx context.Context, export string, bytes uint64) error
+}
+
+// Sockets of a server, in its directory.
+const (
+	nbdSocket   = "nbd.sock"
+	ninepSocket = "9p.sock"
+)
+
+// identity that the kernel keeps with a device, for a life of its server. It is there
+// with the device and goes with it, so that no file has to tell the same.
+func identity(s *v1alpha1.PgNodeStorage, d nodestorage.NetworkDevice, life string) string {
+	return nbd.Identify(s.Spec.Profile+"/"+d.Name(), life)
+}
+
+// observeNetwork reads files and asks the kernel; it runs no command.
+func (n *Node) observeNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) (*nodestorage.Network, error) {
+	net := &nodestorage.Network{Devices: nodestorage.NetworkDevices(s), Lives: map[string]nodestorage.Life{}}
+	var err error
+	if net.Record, err = n.records(s).load(); err != nil {
+		return nil, err
+	}
+	if net.BootID, err = nbd.BootID(n.Root); err != nil {
+		return nil, fmt.Errorf("read boot id: %w", err)
+	}
+	for _, server := range s.Spec.NetworkDevices.Servers {
+		net.Lives[server.Name] = readLife(filepath.Join(n.Root, server.Directory))
+	}
+	_, err = os.Stat(filepath.Join(n.Root, "sys/module/nbd"))
+	net.Driver = err == nil
+	if !net.Driver {
+		return net, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, netlinkPatience)
+	defer cancel()
+	states, err := n.NBD.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.attachments(s, net, states)
+	return net, n.relink(net)
+}
+
+// attachments by what the kernel keeps with each device.
+func (n *Node) attachments(s *v1alpha1.PgNodeStorage, net *nodestorage.Network, states []nbd.State) {
+	for i := range net.Devices {
+		d := &net.Devices[i]
+		for _, state := range states {
+			life, ours := strings.CutPrefix(state.Identifier, identity(s, *d, ""))
+			if !ours {
+				continue
+			}
+			a := &nodestorage.Attachment{Index: state.Index, Path: nbd.Path(state.Index), Bytes: state.Bytes, Life: life}
+			a.InFlight = n.inFlight(state.Index)
+			// Of two, as where a former one is still held open, the one of this life counts.
+			if d.Attached == nil || life == net.Lives[d.Server].ID {
+				d.Attached = a
+			}
+		}
+	}
+	net.FlushLatency = n.flushLatency(s.Name, net)
+}
+
+// probe devices that there is reason to doubt: where the pool is not imported or not
+// well, and those that the node would be restarted for.
+func (n *Node) probe(ctx context.Context, seen *nodestorage.Seen) {
+	net := seen.Network
+	doubted := seen.Pool == nil || !seen.Serves() || !allOnline(seen.Status)
+	for i := range net.Devices {
+		d := &net.Devices[i]
+		if d.Attached == nil || !doubted && net.State(*d) == nodestorage.DeviceAttached {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, probePatience)
+		d.Attached.Dead = errors.Is(n.NBD.Probe(ctx, d.Attached.Index), nbd.ErrDead)
+		cancel()
+	}
+}
+
+// allOnline says that no disk of the pool has an error or another state.
+func allOnline(s zfs.Status) bool {
+	for _, v := range s.Vdevs {
+		for _, d := range v.Disks() {
+			if d.Class == zfs.Data && (d.State != zfs.Online || d.Read+d.Write > 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// listExports of the servers whose devices could be attached now.
+func (n *Node) listExports(ctx context.Context, s *v1alpha1.PgNodeStorage, net *nodestorage.Network) {
+	net.Exports, net.Unasked = map[string]map[string]uint64{}, map[string]string{}
+	for _, server := range s.Spec.NetworkDevices.Servers {
+		missing := slices.ContainsFunc(net.Devices, func(d nodestorage.NetworkDevice) bool {
+			return d.Server == server.Name && net.State(d) != nodestorage.DeviceAttached
+		})
+		if !missing || !net.Runs(server.Name) {
+			continue
+		}
+		found, err := n.exportsOf(ctx, server)
+		if err != nil {
+			net.Unasked[server.Name] = err.Error()
+			continue
+		}
+		net.Exports[server.Name] = found
+	}
+}
+
+func (n *Node) exportsOf(ctx context.Context, server v1alpha1.NodeServer) (map[string]uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, exportsPatience)
+	defer cancel()
+	found, err := n.server(server).Exports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]uint64{}
+	for _, e := range found {
+		out[e.Name] = e.Bytes
+	}
+	return out, nil
+}
+
+func (n *Node) server(server v1alpha1.NodeServer) Exports {
+	return n.Exports(filepath.Join(n.Root, server.Directory, ninepSocket))
+}
+
+// mounted says that the node has a dataset of the pool mounted: in the mount
+// namespace of its init, where the kubelet mounts.
+func (n *Node) mounted(pool string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(n.Root, "proc/1/mounts"))
+	if err != nil {
+		return false, fmt.Errorf("read mounts of the node: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line) // source, target, type
+		if len(f) > 2 && f[2] == "zfs" && (f[0] == pool || strings.HasPrefix(f[0], pool+"/")) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// importer of the pools on network devices: it looks only at these, and at disks where
+// the pool has a log there.
+func (n *Node) importer(s *v1alpha1.PgNodeStorage) *zfs.Client {
+	if s.Spec.NetworkDevices == nil {
+		return n.ZFS
+	}
+	c := *n.ZFS
+	c.SearchDirs, c.CacheFile = []string{nodestorage.LinkDir(s.Spec.Profile)}, "none"
+	for _, log := range s.Spec.NetworkDevices.Logs {
+		if dir := filepath.Dir(log.Path); !slices.Contains(c.SearchDirs, dir) {
+			c.SearchDirs = append(c.SearchDirs, dir)
+		}
+	}
+	return &c
+}

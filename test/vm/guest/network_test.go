@@ -1,0 +1,375 @@
+//go:build guest
+
+package guest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/nbd"
+	"github.com/pgstorage/pgstorage/internal/ninep"
+	"github.com/pgstorage/pgstorage/internal/node"
+)
+
+// networkPool is the storage of a test: servers, and a pool on their devices.
+type networkPool struct {
+	name    string
+	dir     string
+	servers []*server
+	// lost devices keep their pool for as long as the machine lives.
+	lost bool
+}
+
+// serveNetwork starts servers a, b... and tidies up after the test.
+func serveNetwork(t *testing.T, name string, servers int) *networkPool {
+	t.Helper()
+	dir := filepath.Join("/tmp", name) // a socket's path is short
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	p := &networkPool{name: name, dir: dir}
+	for i := range servers {
+		p.servers = append(p.servers, startServer(t, filepath.Join(dir, string(rune('a'+i)))))
+	}
+	t.Cleanup(func() { p.tidy(t) })
+	return p
+}
+
+// tidy destroys the pool, unless its devices are lost: then nothing lets go of it.
+func (p *networkPool) tidy(t *testing.T) {
+	if t.Failed() {
+		p.explain(t)
+	}
+	_ = os.Remove(filepath.Join("/var/lib/pgstorage/agent", p.name+".json"))
+	if p.lost {
+		return
+	}
+	if p.health(t) != "" {
+		run(t, "zpool", "destroy", "-f", p.name)
+	}
+	client := nbd.New("")
+	states, err := client.Status(context.Background())
+	if err != nil {
+		t.Error(err)
+	}
+	for _, s := range states {
+		if strings.HasPrefix(s.Identifier, p.name+"/") {
+			_ = client.Disconnect(context.Background(), s.Index, s.Identifier)
+		}
+	}
+}
+
+// explain a failure by what waits in the kernel.
+func (p *networkPool) explain(t *testing.T) {
+	t.Helper()
+	stacks, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stacks {
+		text, _ := os.ReadFile(path)
+		if !strings.Contains(string(text), ") D ") {
+			continue
+		}
+		stack, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "stack"))
+		t.Logf("waits: %.60s\n%s", text, stack)
+	}
+	lines := strings.Split(run(t, "dmesg"), "\n")
+	t.Log(strings.Join(lines[max(0, len(lines)-20):], "\n"))
+}
+
+// health of the pool, or nothing.
+func (p *networkPool) health(t *testing.T) string {
+	t.Helper()
+	for line := range strings.Lines(run(t, "zpool", "list", "-Hp", "-o", "name,health")) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == p.name {
+			return f[1]
+		}
+	}
+	return ""
+}
+
+func (p *networkPool) declared(layout v1alpha1.ZFSVdevType, change func(*v1alpha1.NodeNetworkDevices)) *v1alpha1.PgNodeStorage {
+	s := declared(p.name, func(spec *v1alpha1.PgNodeStorageSpec) {
+		spec.Profile = p.name
+		spec.Pool.Properties = append(spec.Pool.Properties, v1alpha1.ZFSProperty{Name: "cachefile", Value: "none"})
+		spec.NetworkDevices = &v1alpha1.NodeNetworkDevices{
+			Layout: layout, Exports: []string{"disk0", "disk1"}, ExportSize: resource.MustParse("256Mi"),
+			RequestTimeout: "60s", OnServerLost: v1alpha1.ServerLostWait, Ashift: new(int32(12)),
+		}
+		for _, s := range p.servers {
+			name := filepath.Base(s.dir)
+			spec.NetworkDevices.Servers = append(spec.NetworkDevices.Servers, v1alpha1.NodeServer{Name: name, URL: "s3://" + name, Directory: s.dir})
+		}
+		if change != nil {
+			change(spec.NetworkDevices)
+		}
+	})
+	return s
+}
+
+// files are the exports of a test's server.
+type files struct{ dir string }
+
+func (f files) Exports(context.Context) ([]ninep.Export, error) {
+	entries, err := os.ReadDir(f.dir)
+	var out []ninep.Export
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ninep.Export{Name: e.Name(), Bytes: uint64(info.Size())})
+	}
+	return out, err
+}
+
+func (f files) Create(_ context.Context, export string, bytes uint64) error {
+	path := filepath.Join(f.dir, export)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Truncate(int64(bytes)), file.Close())
+}
+
+func (f files) Grow(_ context.Context, export string, bytes uint64) error {
+	return os.Truncate(filepath.Join(f.dir, export), int64(bytes))
+}
+
+// networkAgent is the hands of an agent with the tests' servers.
+func networkAgent(before func(argv []string) error) (*node.Node, *host.Counter) {
+	n, counter := agent(before)
+	n.Exports = func(socket string) node.Exports { return files{filepath.Join(filepath.Dir(socket), "exports")} }
+	n.Restart = func() error { return errors.New("no test restarts the machine") }
+	return n, counter
+}
+
+// identifiers of the devices that are attached for the pool.
+func (p *networkPool) identifiers(t *testing.T) []string {
+	t.Helper()
+	states, err := nbd.New("").Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range states {
+		if strings.HasPrefix(s.Identifier, p.name+"/") {
+			out = append(out, fmt.Sprintf("%d %s", s.Index, s.Identifier))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// write a file into a dataset of the pool, as a database would, and let go of it.
+func (p *networkPool) write(t *testing.T, megabytes int) {
+	t.Helper()
+	at := p.mount(t)
+	run(t, "dd", "if=/dev/urandom", "of="+at+"/file", "bs=1M", fmt.Sprintf("count=%d", megabytes), "conv=fsync")
+	run(t, "umount", at)
+}
+
+// mount a volume as the CSI driver makes it.
+func (p *networkPool) mount(t *testing.T) string {
+	t.Helper()
+	volume := p.name + "/pgdata/pvc-1"
+	if !strings.Contains(run(t, "zfs", "list", "-H", "-o", "name", "-r", p.name), volume) {
+		run(t, "zfs", "create", "-o", "mountpoint=legacy", volume)
+	}
+	at := t.TempDir()
+	run(t, "mount", "-t", "zfs", volume, at)
+	return at
+}
+
+func (p *networkPool) guid(t *testing.T) string {
+	t.Helper()
+	return run(t, "zpool", "get", "-Hp", "-o", "value", "guid", p.name)
+}
+
+// A pool on network devices is made, is as declared, is released in order, and comes
+// back by its GUID.
+func TestNetworkStripe(t *testing.T) {
+	p := serveNetwork(t, "netstripe", 1)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, counter := networkAgent(nil)
+	ready(t, n, s)
+	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
+	says(t, s, v1alpha1.ConditionDevicesHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)
+	for property, want := range map[string]string{"cachefile": "none", "ashift": "12", "failmode": "wait"} {
+		if got := run(t, "zpool", "get", "-Hp", "-o", "value", property, p.name); got != want {
+			t.Errorf("%s is %s, want %s", property, got, want)
+		}
+	}
+	status := run(t, "zpool", "status", "-P", p.name)
+	for _, link := range []string{"/run/pgstorage/netstripe/a.disk0 ", "/run/pgstorage/netstripe/a.disk1 "} {
+		if !strings.Contains(status, link) {
+			t.Errorf("no %s in\n%s", link, status)
+		}
+	}
+	guid := p.guid(t)
+	if len(s.Status.NetworkDevices) != 2 || s.Status.NetworkDevices[0].State != "Attached" || s.Status.NetworkDevices[0].Size.Value() != 256<<20 {
+		t.Errorf("status has %+v", s.Status.NetworkDevices)
+	}
+	p.write(t, 4)
+	pass(t, n, s)
+	if s.Status.FlushLatency == nil {
+		t.Error("no flush latency")
+	}
+	before := total(counter)
+	pass(t, n, s)
+	if used := total(counter) - before; used > 5 {
+		t.Errorf("a pass at rest ran %d commands", used)
+	}
+	if err := n.LetGo(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if p.health(t) == "" || len(p.identifiers(t)) != 2 {
+		t.Error("a pool with a volume was released")
+	}
+	run(t, "zfs", "destroy", p.name+"/pgdata/pvc-1")
+	if err := n.LetGo(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	if left := p.identifiers(t); p.health(t) != "" || len(left) > 0 {
+		t.Errorf("the pool is %q, and attached are %q", p.health(t), left)
+	}
+	n, _ = networkAgent(nil)
+	ready(t, n, s)
+	if now := p.guid(t); now != guid {
+		t.Errorf("the pool's GUID was %s and is %s", guid, now)
+	}
+	// Once its contents are gone, it is not made anew.
+	if err := n.LetGo(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, export := range []string{"disk0", "disk1"} {
+		if err := os.Truncate(filepath.Join(p.servers[0].dir, "exports", export), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	converge(t, n, s)
+	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonExportShrunk)
+}
+
+// A server that is replaced while its pool is not imported is just attached; its former
+// devices are let go of.
+func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
+	p := serveNetwork(t, "netidle", 1)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	run(t, "zpool", "export", p.name)
+	p.servers[0].kill(t)
+	n, _ = networkAgent(nil)
+	p.servers[0].start(t)
+	ready(t, n, s)
+	if got := strings.Join(p.identifiers(t), " "); strings.Count(got, "@"+p.servers[0].life(t)) != 2 {
+		t.Errorf("attached are %s", got)
+	}
+}
+
+// A mirror serves on without one of its servers, and takes its devices back.
+func TestNetworkMirror(t *testing.T) {
+	p := serveNetwork(t, "netmirror", 2)
+	s := p.declared(v1alpha1.VdevMirror, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	p.write(t, 8)
+	b := p.servers[1]
+	former := b.life(t)
+	b.kill(t)
+	p.write(t, 8)
+	pass(t, n, s)
+	t.Log(run(t, "zpool", "status", "-P", p.name))
+	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionTrue, v1alpha1.ReasonPoolOnline)
+	b.start(t)
+	passUntil(t, n, s, func() bool {
+		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "scrub repaired")
+	})
+	t.Log(run(t, "zpool", "status", "-P", p.name))
+	ready(t, n, s)
+	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
+	got := strings.Join(p.identifiers(t), " ")
+	if strings.Count(got, "@"+b.life(t)) != 2 {
+		t.Errorf("attached are %s, the former life was %s", got, former)
+	}
+	if status := run(t, "zpool", "status", p.name); !strings.Contains(status, "errors: No known data errors") {
+		t.Error(status)
+	}
+}
+
+// passUntil runs passes until something holds, for two minutes.
+func passUntil(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+		pass(t, n, s)
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("it never held: %+v\n%s", s.Status.Conditions, run(t, "zpool", "status", "-P", s.Spec.Pool.Name))
+}
+
+// Devices grow while no volume of their pool is mounted.
+func TestNetworkGrows(t *testing.T) {
+	p := serveNetwork(t, "netgrow", 1)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	size := func() string { return run(t, "zpool", "list", "-Hp", "-o", "size", p.name) }
+	small, guid := size(), p.guid(t)
+	at := p.mount(t)
+	s.Spec.NetworkDevices.ExportSize = resource.MustParse("512Mi")
+	converge(t, n, s)
+	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionTrue, v1alpha1.ReasonGrowing); !strings.Contains(text, "no volume of the pool is mounted") {
+		t.Errorf("says %q", text)
+	}
+	run(t, "umount", at)
+	for range 3 {
+		converge(t, n, s)
+	}
+	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
+	if now := size(); now == small || p.guid(t) != guid {
+		t.Errorf("the pool has %s bytes and had %s", now, small)
+	}
+	ready(t, n, s)
+}
+
+// Caches and logs on the node's own disks come and go while the pool is in use, and
+// take no disk that holds something.
+func TestNetworkLocalDevices(t *testing.T) {
+	p := serveNetwork(t, "netlocal", 1)
+	erase(t, "none", 0, 1, 2)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	device := func(i int) v1alpha1.ZFSDevice { return v1alpha1.ZFSDevice{Path: disk(i)} }
+	s.Spec.NetworkDevices.Caches = []v1alpha1.ZFSDevice{device(0)}
+	s.Spec.NetworkDevices.Logs = []v1alpha1.ZFSDevice{device(1), device(2)}
+	ready(t, n, s)
+	status := run(t, "zpool", "status", "-P", p.name)
+	if !strings.Contains(status, "mirror-") || !strings.Contains(status, disk(0)) {
+		t.Error(status)
+	}
+	run(t, "zpool", "export", p.name)
+	ready(t, n, s)
+	s.Spec.NetworkDevices.Caches, s.Spec.NetworkDevices.Logs = nil, nil
+	ready(t, n, s)
+	if status := run(t, "zpool", "status", "-P", p.name); strings.Contains(status, "virtio-disk") {
+		t.Error(status)
+	}
+	text(3, "database")(t, disk(3))
+	erase(t, "none", 3)
+	s.Spec.NetworkDevices.Caches = []v1alpha1.ZFSDevice{device(3)}
+	converge(t, n, s)
+	says(t, s, v1alpha1.ConditionDevicesHealthy, metav1.ConditionFalse, v1alpha1.ReasonDeviceNotBlank)
+	says(t, s, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+}
