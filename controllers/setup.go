@@ -34,6 +34,8 @@ type Options struct {
 	Config desired.Config
 	// Operator is where the operator runs, and the image with its programs.
 	Operator state.Operator
+	// S3NBD offers profiles of that type, which is experimental.
+	S3NBD bool
 	// MaxConcurrentReconciles of each controller. Default: 8.
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
@@ -115,7 +117,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), S3NBD: o.S3NBD}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}

@@ -4,6 +4,7 @@ package pgnodestorage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -151,10 +152,12 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 }
 
 // letGo removes the finalizer. A pool on disks, its datasets and their properties stay
-// as they are, and so does one on network devices that has volumes: without any, it is
-// released. A limit on the ARC holds until the module is loaded again.
+// as they are. One on network devices is released first, and is waited for. A limit on the ARC holds until the module is loaded again.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if err := r.Node.LetGo(ctx, s); err != nil {
+		if errors.Is(err, node.ErrNotReleased) {
+			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", excerpt.Of(err.Error(), maxNote))
+		}
 		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)
 	}
 	if err := apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {

@@ -50,6 +50,8 @@ type Reconciler struct {
 	Operator state.Operator
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
+	// S3NBD offers profiles of that type, which is experimental.
+	S3NBD bool
 }
 
 // pass is what one reconcile works on.
@@ -84,6 +86,9 @@ func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, err
 	if !work.profile.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, work)
 	}
+	if work.profile.Spec.Type == v1alpha1.ProfileTypeS3NBD && !r.S3NBD {
+		return reconcile.Result{}, r.report(ctx, work, withheld(work.profile))
+	}
 	if err := apply.Hold(ctx, r.Client, work.profile, naming.ProfileFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -92,6 +97,13 @@ func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, err
 		return reconcile.Result{}, err
 	}
 	return r.carryOut(ctx, work, built)
+}
+
+// withheld says that a type is not offered. What was made while it was stays as it is.
+func withheld(p *v1alpha1.PgStorageProfile) profile.Built {
+	o := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec,
+		"spec.type: S3NBD is experimental and can still lose commits when a server is lost; for a try with data that may be lost, start the manager with --feature-gates=S3NBD=true, or use another type")
+	return profile.Built{Nodes: p.Status.Nodes, FlushLatency: p.Status.FlushLatency, Outcomes: []state.Outcome{o}}
 }
 
 func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) (*pass, error) {

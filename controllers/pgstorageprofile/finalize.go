@@ -24,6 +24,17 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 		slices.Sort(work.users)
 		return r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the PgStorageClusters that use this profile: "+strings.Join(work.users, ", "))
 	}
+	if work.profile.Spec.Type == v1alpha1.ProfileTypeS3NBD {
+		// A database that its PgStorageCluster has left behind needs the servers still.
+		inUse, err := r.classesInUse(ctx, work)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if len(inUse) > 0 {
+			_, err := r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the volumes of these StorageClasses, whose pools this profile's servers carry: "+strings.Join(inUse, ", ")+"; delete them, or what they belong to, once nothing of it is needed")
+			return reconcile.Result{RequeueAfter: recheck}, err
+		}
+	}
 	var nodes []string
 	for _, s := range work.facts.Storages {
 		if err := r.letGo(ctx, s); err != nil {
@@ -64,6 +75,21 @@ func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error
 		return nil
 	}
 	return apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer)
+}
+
+// classesInUse are the profile's classes that volumes belong to.
+func (r *Reconciler) classesInUse(ctx context.Context, work *pass) ([]string, error) {
+	var out []string
+	for _, name := range work.kind.Classes(work.profile) {
+		inUse, err := r.Readers.VolumesOfClass(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if inUse {
+			out = append(out, name)
+		}
+	}
+	return out, nil
 }
 
 // deleteClasses deletes the classes that the profile made, except where a volume

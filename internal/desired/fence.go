@@ -87,6 +87,7 @@ func Fence(facts seen.Cluster) Fencing {
 		}
 	}
 	f.Lifted = slices.DeleteFunc(slices.Clone(ours), func(name string) bool { return !liftable(name, instances, facts) })
+	f.Lifted = append(f.Lifted, succeeded(facts, instances, all, ours, f.Lifted)...)
 	gone := func(name string) bool { return slices.Contains(f.Lifted, name) }
 	f.All = sorted(slices.DeleteFunc(append(slices.Clone(all), f.Fenced...), gone))
 	f.Ours = sorted(slices.DeleteFunc(append(slices.Clone(ours), f.Fenced...), gone))
@@ -107,6 +108,23 @@ func liftable(name string, instances []instance, facts seen.Cluster) bool {
 		}
 	}
 	return true
+}
+
+// succeeded is the primary that was fenced because no instance could take over, and now
+// one can: CloudNativePG does not fail over from it while it is fenced.
+func succeeded(facts seen.Cluster, instances []instance, all, ours, lifted []string) []string {
+	primary := facts.Cluster.Status.CurrentPrimary
+	if !slices.Contains(ours, primary) || slices.Contains(lifted, primary) {
+		return nil
+	}
+	heir := func(i instance) bool {
+		fenced := slices.Contains(all, i.name) && !slices.Contains(lifted, i.name)
+		return i.name != primary && i.condition(facts) == state.DevicesWhole && !fenced
+	}
+	if slices.ContainsFunc(instances, heir) {
+		return []string{primary}
+	}
+	return nil
 }
 
 func fenced(cluster *cnpgv1.Cluster, annotation string) ([]string, error) {

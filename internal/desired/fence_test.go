@@ -49,6 +49,14 @@ func TestFence(t *testing.T) {
 			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is fenced (n1: lost lake-0); shop-2 is fenced (n2: lost lake-0)",
 		},
 		{
+			name: "all were lost, and a standby is back", primary: "shop-1", n1: lost, n2: whole, fenced: `["shop-1","shop-2"]`, ours: `["shop-1","shop-2"]`, changed: true,
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is the primary and is fenced once another instance has taken over, since CloudNativePG fails over from none that is fenced (n1: lost lake-0)",
+		},
+		{
+			name: "all were lost, and a standby is on its way back", primary: "shop-1", n1: lost, n2: between, fenced: `["shop-1","shop-2"]`, ours: `["shop-1","shop-2"]`, all: []string{"shop-1", "shop-2"}, owned: []string{"shop-1", "shop-2"},
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is fenced (n1: lost lake-0)",
+		},
+		{
 			name: "still lost", primary: "shop-1", n1: whole, n2: lost, fenced: `["shop-2"]`, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"},
 			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
 		},

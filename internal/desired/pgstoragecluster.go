@@ -49,7 +49,7 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	var out Cluster
 	storage := storageOutcome(cr, facts)
 	out.Outcomes = append(out.Outcomes, storage)
-	if storage.Kind != state.Done {
+	if storage.Kind != state.Done && (facts.Cluster == nil || facts.Profile == nil) {
 		out.Plan.Hold(plan.StageStorage, storage.Reason, storage.Message)
 	}
 	volumes, err := volumes(facts.Profile)
@@ -96,8 +96,8 @@ func storageOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Out
 	return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, ready.Reason, ready.Message))
 }
 
-// serves says that a profile lacks nothing but nodes that are out of reach. Databases
-// on it are not held back: it is then that they need to be changed.
+// serves says that a profile lacks nothing but nodes that are out of reach: new
+// databases can be made on the others.
 func serves(p *v1alpha1.PgStorageProfile, ready *metav1.Condition) bool {
 	return (ready.Reason == v1alpha1.ReasonNodeNotReady || ready.Reason == v1alpha1.ReasonNodeNotFound) &&
 		ready.ObservedGeneration == p.Generation && meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionStorageReady)

@@ -3,9 +3,11 @@ package desired
 import (
 	"testing"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -43,6 +45,35 @@ func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
 			const want = "the StorageClasses of PgStorageProfile zfs are there, but 1 of 2 nodes are not ready: n2: its Node is not Ready"
 			if tc.kind == state.Done && got.Message != want {
 				t.Errorf("message %q, want %q", got.Message, want)
+			}
+		})
+	}
+}
+
+// A database that exists is changed whatever its profile lacks, or what a lost proof
+// takes back would wait for a repair; without the profile nobody knows its classes.
+func TestOnlyNewDatabasesWaitForTheirProfile(t *testing.T) {
+	p := facts().Profile
+	p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPoolSuspended}}
+	for _, tc := range []struct {
+		name    string
+		profile *v1alpha1.PgStorageProfile
+		cluster *cnpgv1.Cluster
+		held    bool
+	}{
+		{"new", p, nil, true},
+		{"there", p, &cnpgv1.Cluster{}, false},
+		{"there, without its profile", nil, &cnpgv1.Cluster{}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := facts()
+			f.Profile, f.Cluster = tc.profile, tc.cluster
+			built, err := PgStorageCluster(shop(nil), f, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, held := built.Plan.Held(plan.StageStorage); held != tc.held {
+				t.Errorf("held: %v, gates %+v", held, built.Plan.Gates)
 			}
 		})
 	}

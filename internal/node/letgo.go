@@ -2,14 +2,18 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
 )
 
-// LetGo of a PgNodeStorage that is deleted, in order, where no volume is on its pool:
-// the pool is released, then its devices. A pool with volumes, one that is lost, and one
-// on disks stay as they are.
+// ErrNotReleased says that a pool on network devices cannot be let go of yet.
+var ErrNotReleased = errors.New("the pool on the network devices cannot be released while it has volumes, or while a device of it is not attached")
+
+// LetGo of a PgNodeStorage that is deleted. A pool on disks stays as it is. One on
+// network devices is released, then its devices: until that can be done the error is
+// ErrNotReleased, and its servers must go on.
 func (n *Node) LetGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if s.Spec.NetworkDevices != nil && n.DryRun == nil {
 		if err := n.letGoOfNetwork(ctx, s); err != nil {
@@ -30,10 +34,11 @@ func (n *Node) letGoOfNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) er
 		if err != nil {
 			return err
 		}
-		if nodestorage.MayRelease(s, seen) {
-			if err := n.release(ctx, s, seen); err != nil {
-				return err
-			}
+		if !nodestorage.MayRelease(s, seen) {
+			return ErrNotReleased
+		}
+		if err := n.release(ctx, s, seen); err != nil {
+			return err
 		}
 	}
 	return n.records(s).remove()

@@ -151,8 +151,13 @@ func TestNetworkPasses(t *testing.T) {
 		t.Errorf("at rest: did %q, status\n%s", net.did, now)
 	}
 	// A volume is on it.
-	must(n.LetGo(t.Context(), s))
+	if err := n.LetGo(t.Context(), s); !errors.Is(err, ErrNotReleased) {
+		t.Errorf("with a volume: %v", err)
+	}
 	same(t, "with a volume", len(net.did)+len(net.f.changes), 0)
+	if _, err := os.Stat(n.records(s).path); err != nil {
+		t.Errorf("the record of a pool that stays: %v", err)
+	}
 	put(answer{begin: "zfs get", stdout: replaced(zfsGet, "tank/pgdata/pvc-1", "tank/other")})(net.f)
 	must(n.LetGo(t.Context(), s))
 	same(t, "let go", strings.Join(append(net.f.changes, net.did...), "; "), "zpool export tank; disconnect fast/a/x@first")

@@ -196,6 +196,10 @@ func TestNetworkStep(t *testing.T) {
 		{"told a while ago", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", RestartDelay, false)}, "restart", "invalid ServerLost", "is being restarted"},
 		{"asked for", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, true)}, "", "invalid ServerLost", "which did not happen"},
 		{"soon after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Minute, true)}, "", "invalid ServerLost", "less than 10m0s ago"},
+		{"told, and lost otherwise since", network(reboots), []func(*Seen){lived("a", next), dead(0), detached(1), restartedAt("boot", RestartDelay, false)}, "intend", "invalid ServerLost", ""},
+		{"told long ago, and healed since", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, false)}, "intend", "invalid ServerLost", ""},
+		{"nothing attached, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1)}, "", "invalid ServerLost", "once the devices fail to answer"},
+		{"no driver, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1), recorded(unrecorded), inNetwork(func(n *Network) { n.Driver = false })}, "", "invalid ServerLost", ""},
 		{"long after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Hour, true)}, "intend", "invalid ServerLost", ""},
 		{"a mirror that serves is no reason", network(mirrored, reboots), []func(*Seen){lived("b", Life{ID: "b1"}), dead(2, 3)}, "", "wait ServerNotRunning", "serves on without b/x, b/y"},
 		{"a mirror that lost both", network(mirrored, reboots), []func(*Seen){suspended, lived("a", next), lived("b", nextB), dead(0, 1, 2, 3)}, "intend", "invalid ServerLost", ""},
@@ -232,7 +236,9 @@ func TestNetworkStep(t *testing.T) {
 }
 
 func restartedAt(boot string, ago time.Duration, done bool) func(*Seen) {
-	return recorded(func(r *NetworkRecord) { r.Restart = &Restart{BootID: boot, At: noon.Add(-ago), Done: done} })
+	return recorded(func(r *NetworkRecord) {
+		r.Restart = &Restart{BootID: boot, Lost: "a/x@a1,a/y@a1", At: noon.Add(-ago), Done: done}
+	})
 }
 
 func scanning(seen *Seen) { seen.Status.Scan.State = zfs.ScanInProgress }

@@ -34,7 +34,7 @@ func (d networkDecision) lost() NetworkStep {
 		d.restart(&step, bad)
 		return step
 	}
-	step.Outcome.Message += "Switch its databases over to other nodes, do not run zpool clear, and restart this node: the pool is then imported with every acknowledged commit; see the runbook ServerLost"
+	step.Outcome.Message += "Switch its databases over to other nodes, do not run zpool clear, and restart this node: the pool is then imported with all that was flushed; see the runbook ServerLost"
 	return step
 }
 
@@ -59,7 +59,7 @@ func (d networkDecision) ending(device NetworkDevice) string {
 func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 	want := Restart{BootID: d.net.BootID, Lost: lives(bad), At: d.now}
 	last := d.net.Record.Restart
-	same := last != nil && last.BootID == want.BootID // a boot ends with its first restart
+	same := last != nil && last.BootID == want.BootID && (last.Done || last.of(want)) // a boot ends with its first restart
 	switch {
 	case !failed(bad):
 		step.Outcome.Message += "onServerLost is RebootNode: the node is restarted once the devices fail to answer"
@@ -70,7 +70,7 @@ func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 		if d.now.Sub(last.At) >= RestartDelay {
 			step.Restart = last
 		}
-	case last != nil && d.now.Sub(last.At) < restartEvery:
+	case last != nil && last.Done && d.now.Sub(last.At) < restartEvery:
 		step.Outcome.Message += fmt.Sprintf("onServerLost is RebootNode, but the agent restarted the node less than %s ago; it does so again after that, or restart it by hand once its servers stay up", restartEvery)
 	default:
 		step.Outcome.Message += "onServerLost is RebootNode: the node is being restarted"
@@ -78,9 +78,16 @@ func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 	}
 }
 
-// failed says that every device that is still attached was asked and failed.
+// of the same loss, and of late: one that healed meanwhile is not restarted for.
+func (r *Restart) of(want Restart) bool {
+	return r.Lost == want.Lost && want.At.Sub(r.At) < restartEvery
+}
+
+// failed says that a device was asked and failed, and so did every other that is still
+// attached. Without any, nothing was lost that a restart would bring back.
 func failed(bad []NetworkDevice) bool {
-	return !slices.ContainsFunc(bad, func(d NetworkDevice) bool { return d.Attached != nil && !d.Attached.Dead })
+	attached := slices.DeleteFunc(slices.Clone(bad), func(d NetworkDevice) bool { return d.Attached == nil })
+	return len(attached) > 0 && !slices.ContainsFunc(attached, func(d NetworkDevice) bool { return !d.Attached.Dead })
 }
 
 // lives that were lost, in words that tell them from others.

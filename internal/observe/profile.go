@@ -123,7 +123,7 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 	}
 	holds := map[string]bool{}
 	for _, s := range facts.Storages {
-		holds[s.Spec.NodeName] = s.Status.VolumeCount != nil && *s.Status.VolumeCount > 0
+		holds[s.Spec.NodeName] = mayHold(s.Status)
 	}
 	facts.Reachable = reachable(list.Items, facts.Storages)
 	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
@@ -160,6 +160,15 @@ func reachable(nodes []corev1.Node, storages []*v1alpha1.PgNodeStorage) map[stri
 		out[nodes[i].Name] = r
 	}
 	return out
+}
+
+// mayHold: the pool has volumes, or is known and was not imported when it was last
+// looked at, as after a boot, so that nobody knows.
+func mayHold(s v1alpha1.PgNodeStorageStatus) bool {
+	if s.VolumeCount != nil {
+		return *s.VolumeCount > 0
+	}
+	return s.Pool != nil && s.Pool.GUID != ""
 }
 
 // zfsLocalPV is the CSI driver, and topologyKeys what it knows a node by, the

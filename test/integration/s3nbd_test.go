@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
@@ -270,6 +272,53 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 	absent(t, c, key, &appsv1.DaemonSet{})
 	absent(t, c, key, &corev1.ConfigMap{})
+}
+
+// What is experimental has to be asked for.
+func TestS3NBDIsOffByDefault(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config, func(o *controllers.Options) { o.S3NBD = false })
+	p := s3Profile("withheld", nil)
+	simulatedNode(t, c, "withheld", map[string]string{"test": "withheld"})
+	create(t, c, p)
+	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonInvalidSpec)
+	absent(t, c, client.ObjectKey{Namespace: manager.Namespace, Name: naming.Server("withheld", "main")}, &appsv1.DaemonSet{})
+	absent(t, c, client.ObjectKey{Name: naming.NodeStorage("withheld", "withheld")}, &v1alpha1.PgNodeStorage{})
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(p), p)
+}
+
+// A database that was retained keeps the servers that its volume lives from.
+func TestServersOutliveTheProfileOfARetainedVolume(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	p := s3Profile("retained", nil)
+	simulatedNode(t, c, "retained", map[string]string{"test": "retained"})
+	create(t, c, p)
+	server := client.ObjectKey{Namespace: manager.Namespace, Name: naming.Server("retained", "main")}
+	get(t, c, server, &appsv1.DaemonSet{})
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-retained"}, Spec: corev1.PersistentVolumeSpec{
+		StorageClassName: naming.DataClass("retained"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "zfs.csi.openebs.io", VolumeHandle: "pvc-retained"}},
+	}}
+	create(t, c, volume)
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonInUse)
+	storage := &v1alpha1.PgNodeStorage{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage("retained", "retained")}, storage); err != nil || !storage.DeletionTimestamp.IsZero() {
+		t.Errorf("PgNodeStorage: %v, deleted %v", err, storage.DeletionTimestamp)
+	}
+	get(t, c, server, &appsv1.DaemonSet{})
+	volume.Finalizers = nil
+	if err := errors.Join(c.Update(t.Context(), volume), c.Delete(t.Context(), volume)); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(p), p)
 }
 
 // An instance is fenced while the devices beneath it are lost, and no fence of a

@@ -25,8 +25,8 @@ const patience = time.Minute
 const Namespace = "default"
 
 // Start runs a manager, configured as ours is, until stop is called or the test
-// ends. Stopping one that ended by itself with an error fails the test.
-func Start(t *testing.T, config *rest.Config) (stop func()) {
+// ends, with all that is experimental. Stopping one that ended by itself with an error fails the test.
+func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Options)) (stop func()) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{
 		Scheme:    scheme.New(),
@@ -37,12 +37,16 @@ func Start(t *testing.T, config *rest.Config) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = controllers.Setup(mgr, controllers.Options{
+	options := controllers.Options{
 		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
 		Operator:           state.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
+		S3NBD:              true,
 		SkipNameValidation: true,
-	})
-	if err != nil {
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	if err := controllers.Setup(mgr, options); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,7 +15,8 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// type chooses the kind of storage and with it the member of this spec that
 	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
 	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
-	// network block devices that live in S3 buckets (spec.s3NBD).
+	// network block devices that live in S3 buckets (spec.s3NBD); experimental, and
+	// refused unless the manager has --feature-gates=S3NBD=true.
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`

@@ -50,8 +50,9 @@ type S3NBDProfileApplyConfiguration struct {
 	// is slow or silent for less than this. A store that answers with errors, or
 	// that refuses or closes connections, ends a server of ZeroFS 0.19 within
 	// seconds, whatever is set here, and a stripe with it until its node restarts.
-	// Neither loses a commit that was acknowledged. Bounds: 60s to 1h. Default: 10m
-	// (NBD_ATTR_TIMEOUT, NBD_ATTR_DEAD_CONN_TIMEOUT of Linux nbd).
+	// OpenZFS does not report a flush that failed (openzfs pull request 16314), so the
+	// commits that waited for one then can be acknowledged and lost. Bounds: 60s to
+	// 1h. Default: 10m (NBD_ATTR_TIMEOUT of Linux nbd).
 	RequestTimeout *string `json:"requestTimeout,omitempty"`
 	// onServerLost says what becomes of a node whose ZeroFS server ended uncleanly
 	// beneath its pool. The agent never connects the pool to the server's successor,
@@ -59,7 +60,8 @@ type S3NBDProfileApplyConfiguration struct {
 	// can only be let go of by a restart of its node. Wait: the database on it is
 	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
 	// nodes that run nothing else. After the restart the pool is imported at its
-	// last transaction group, with every acknowledged commit. Default: Wait.
+	// last transaction group, and what its intent log has of later commits is
+	// replayed. Default: Wait.
 	OnServerLost *apiv1alpha1.ServerLostPolicy `json:"onServerLost,omitempty"`
 	// driftPolicy says what the agent does with a property that no longer is as
 	// declared. Repair: sets it again and says so in an event. Report: leaves it
