@@ -59,7 +59,7 @@ func (d networkDecision) ending(device NetworkDevice) string {
 func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 	want := Restart{BootID: d.net.BootID, Lost: lives(bad), At: d.now}
 	last := d.net.Record.Restart
-	same := last != nil && last.BootID == want.BootID && (last.Done || last.of(want)) // a boot ends with its first restart
+	same := last.of(want)
 	switch {
 	case !failed(bad):
 		step.Outcome.Message += "onServerLost is RebootNode: the node is restarted once the devices fail to answer"
@@ -70,7 +70,7 @@ func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 		if d.now.Sub(last.At) >= RestartDelay {
 			step.Restart = last
 		}
-	case last != nil && last.Done && d.now.Sub(last.At) < restartEvery:
+	case last.recent(d.now):
 		step.Outcome.Message += fmt.Sprintf("onServerLost is RebootNode, but the agent restarted the node less than %s ago; it does so again after that, or restart it by hand once its servers stay up", restartEvery)
 	default:
 		step.Outcome.Message += "onServerLost is RebootNode: the node is being restarted"
@@ -78,9 +78,18 @@ func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
 	}
 }
 
-// of the same loss, and of late: one that healed meanwhile is not restarted for.
+// of this boot, which ends with its first restart: done, or meant for the same loss and
+// of late, since what healed meanwhile is not restarted for.
 func (r *Restart) of(want Restart) bool {
-	return r.Lost == want.Lost && want.At.Sub(r.At) < restartEvery
+	if r == nil || r.BootID != want.BootID {
+		return false
+	}
+	return r.Done || r.Lost == want.Lost && want.At.Sub(r.At) < restartEvery
+}
+
+// recent restarts are not followed by another.
+func (r *Restart) recent(now time.Time) bool {
+	return r != nil && r.Done && now.Sub(r.At) < restartEvery
 }
 
 // failed says that a device was asked and failed, and so did every other that is still
