@@ -5,12 +5,14 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -113,11 +115,16 @@ func (p *Process) UntilReady(ctx context.Context, limit time.Duration, look func
 // Output runs one of our scripts, which tells on standard error what it does
 // meanwhile, and returns what it prints.
 func Output(ctx context.Context, path string, args ...string) ([]byte, error) {
+	out := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // our own script
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	p, err := Start(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	return out, nil
+	<-p.Done()
+	if p.err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), p.err)
+	}
+	return out.Bytes(), nil
 }

@@ -3,14 +3,12 @@
 package vm
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 )
 
 // Image is what a machine boots from. Machines never write to it.
@@ -41,18 +39,8 @@ func (i Image) acceleration() []string {
 
 // script runs hack/vm.sh, which tells on standard error what it does meanwhile.
 func script(ctx context.Context, verb string) (string, error) {
-	out := &bytes.Buffer{}
-	cmd := exec.CommandContext(ctx, filepath.Join(Root(), "hack", "vm.sh"), verb) //nolint:gosec // our own script
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
-	p, err := startProcess(cmd)
-	if err != nil {
-		return "", err
-	}
-	<-p.done
-	if p.err != nil {
-		return "", fmt.Errorf("hack/vm.sh %s: %w", verb, p.err)
-	}
-	return strings.TrimSpace(out.String()), nil
+	out, err := process.Output(ctx, filepath.Join(Root(), "hack", "vm.sh"), verb)
+	return strings.TrimSpace(string(out)), err
 }
 
 // Root is the top of the repository.

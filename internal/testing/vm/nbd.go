@@ -4,7 +4,6 @@ package vm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 )
 
 // Export is a file that nbdkit serves, through filters such as error, delay, log
@@ -33,7 +34,7 @@ type Export struct {
 type Server struct {
 	// Socket is for Disk.NBD, or for an NBD client on this host.
 	Socket  string
-	process *process
+	process *process.Process
 	remove  func()
 }
 
@@ -84,7 +85,7 @@ func (s *Server) start(ctx context.Context, e Export) error {
 	cmd.Env = append(os.Environ(), "LISTEN_FDS=1", "TMPDIR="+filepath.Dir(s.Socket))
 	cmd.ExtraFiles = []*os.File{socket} // descriptor 3
 	cmd.Stdout, cmd.Stderr = e.Log, e.Log
-	s.process, err = startProcess(cmd)
+	s.process, err = process.Start(cmd)
 	return err
 }
 
@@ -103,9 +104,8 @@ func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 func (s *Server) Stop() { s.end(syscall.SIGTERM) }
 
 func (s *Server) end(sig syscall.Signal) {
-	err := errors.Join(s.process.signal(sig), s.process.waitEnd(patience))
-	if err != nil {
-		_ = s.process.signal(syscall.SIGKILL)
-	}
+	_ = s.process.Signal(sig)
+	_ = s.process.Wait(patience)
+	_ = s.process.Kill() // if it still runs
 	s.remove()
 }

@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 )
 
 const (
@@ -65,7 +67,7 @@ type Result struct {
 type Machine struct {
 	options Options
 	console *console
-	qemu    *process
+	qemu    *process.Process
 	servers []*Server
 	// end stops everything that belongs to the machine; why tells the first reason.
 	end context.CancelCauseFunc
@@ -89,7 +91,7 @@ func Boot(ctx context.Context, o Options) (*Machine, error) {
 		return nil, fmt.Errorf("boot a virtual machine: %w", err)
 	}
 	go func() {
-		<-m.qemu.done
+		<-m.qemu.Done()
 		m.end(errEnded)
 		free()
 	}()
@@ -121,14 +123,14 @@ func (m *Machine) start(ctx context.Context) error {
 	cmd.Stdout, cmd.Stderr = m.console, m.console
 	// QEMU's copy of the root image lies there.
 	cmd.Env = append(os.Environ(), "TMPDIR="+m.options.Dir)
-	m.qemu, err = startProcess(cmd)
+	m.qemu, err = process.Start(cmd)
 	return err
 }
 
 // WaitFor returns the first whole line of the console that contains text, also
 // one from before the call. It fails when the machine ends without such a line.
 func (m *Machine) WaitFor(ctx context.Context, text string) (string, error) {
-	line, err := m.console.waitFor(ctx, m.qemu.done, text)
+	line, err := m.console.waitFor(ctx, m.qemu.Done(), text)
 	if err != nil {
 		return "", fmt.Errorf("wait for %q on the console: %w; its end:\n%s", text, err, m.console.tail())
 	}
@@ -138,7 +140,7 @@ func (m *Machine) WaitFor(ctx context.Context, text string) (string, error) {
 // Wait waits until the machine has ended, and unpacks what it left.
 func (m *Machine) Wait(ctx context.Context) (Result, error) {
 	select {
-	case <-m.qemu.done:
+	case <-m.qemu.Done():
 	case <-ctx.Done():
 		return Result{}, fmt.Errorf("wait for a virtual machine: %w", context.Cause(ctx))
 	}
@@ -163,7 +165,7 @@ var exitLine = regexp.MustCompile(`^pgstorage-vm: exit (\d+)$`)
 func (m *Machine) exitCode() (int, error) {
 	match := m.console.lastMatch(exitLine)
 	if match == nil {
-		return 0, fmt.Errorf("the machine told no exit code: %w; the console's end:\n%s", errors.Join(m.why(), m.qemu.err), m.console.tail())
+		return 0, fmt.Errorf("the machine told no exit code: %w; the console's end:\n%s", errors.Join(m.why(), m.qemu.Wait(patience)), m.console.tail())
 	}
 	return strconv.Atoi(match[1])
 }
@@ -178,18 +180,17 @@ func (m *Machine) exitCode() (int, error) {
 // writes. The guest is halted first, so that it does not see its disks die.
 func (m *Machine) PowerCut() error {
 	m.cut.Store(true)
-	if err := m.qemu.signal(syscall.SIGSTOP); err != nil {
+	if err := m.qemu.Signal(syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("halt the machine: %w", err)
 	}
 	m.stopServers()
 	m.Close()
-	return m.qemu.waitEnd(patience)
+	return m.qemu.Kill()
 }
 
 // Close ends a machine at once, if it still runs; so it suits t.Cleanup.
 func (m *Machine) Close() {
-	_ = m.qemu.signal(syscall.SIGKILL)
-	_ = m.qemu.waitEnd(patience)
+	_ = m.qemu.Kill()
 	m.stopServers()
 }
 

@@ -209,7 +209,16 @@ func die() {
 // killed runs the child, which must die where it was told to, or come to its end.
 func (c crash) killed(t *testing.T) {
 	t.Helper()
-	text, err := json.Marshal(c)
+	if killed := runChild(t, "TestCrashChild", crashEnv, c); killed != (c.When != neverKilled) {
+		t.Fatalf("the child was killed: %v", killed)
+	}
+}
+
+// runChild runs a test of this binary in a process of its own, told by the environment
+// what to do, and says whether it was killed. It may end in no other way but well.
+func runChild(t *testing.T, test, env string, todo any) (killed bool) {
+	t.Helper()
+	text, err := json.Marshal(todo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,19 +226,17 @@ func (c crash) killed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestCrashChild$")
-	cmd.Env = append(os.Environ(), crashEnv+"="+string(text))
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^"+test+"$")
+	cmd.Env = append(os.Environ(), env+"="+string(text))
 	out, err := cmd.CombinedOutput()
-	if c.When == neverKilled {
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return
+	if err == nil {
+		return false
 	}
 	exit, _ := errors.AsType[*exec.ExitError](err)
 	if exit == nil || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the child was not killed: %v: %s", err, out)
 	}
+	return true
 }
 
 // lines of a file of the crash; none where there is no file.

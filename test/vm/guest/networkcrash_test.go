@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -142,25 +140,7 @@ func (e mortalExports) Create(ctx context.Context, export string, bytes uint64) 
 // run the child, and tell whether it was killed.
 func (c networkCrash) run(t *testing.T) (killed bool) {
 	t.Helper()
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestNetworkCrashChild$")
-	cmd.Env = append(os.Environ(), networkCrashEnv+"="+string(text))
-	out, err := cmd.CombinedOutput()
-	if err == nil {
-		return false
-	}
-	exit, _ := errors.AsType[*exec.ExitError](err)
-	if exit == nil || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the child was not killed: %v: %s", err, out)
-	}
-	return true
+	return runChild(t, "TestNetworkCrashChild", networkCrashEnv, c)
 }
 
 // An agent that is killed after any change, while it makes a pool on network devices,

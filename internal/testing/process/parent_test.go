@@ -1,6 +1,6 @@
 //go:build linux
 
-package vm
+package process
 
 import (
 	"io"
@@ -51,9 +51,9 @@ func TestChildEndsWithItsParent(t *testing.T) {
 func beParent(t *testing.T) {
 	child := exec.CommandContext(t.Context(), "sh", "-c", "echo started; exec sleep 1000")
 	child.Stdout = os.Stdout
-	p, err := startProcess(child)
+	p, err := Start(child)
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.done
+	<-p.Done()
 }
