@@ -5,6 +5,7 @@ go 1.26.4
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.3.0
 	github.com/Merovius/nbd v0.0.0-20240812113926-fd65a54c9949
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/cloudnative-pg/barman-cloud v0.5.1
 	github.com/cloudnative-pg/cloudnative-pg v1.30.0
 	github.com/go-logr/logr v1.4.3

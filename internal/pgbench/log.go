@@ -9,14 +9,9 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/pgstorage/pgstorage/internal/histogram"
 )
-
-// longest is the highest latency that a Log tells apart; a longer one counts as
-// this one.
-const longest = 24 * time.Hour
 
 // LogFormat says which columns a transaction log has after the first six.
 type LogFormat struct {
@@ -31,7 +26,7 @@ type LogFormat struct {
 // line for each transaction, or for a sample of them.
 type Log struct {
 	format    LogFormat
-	latencies *hdrhistogram.Histogram
+	latencies *histogram.Histogram
 	summary   LogSummary
 }
 
@@ -53,7 +48,7 @@ type LogSummary struct {
 
 // NewLog of one format.
 func NewLog(format LogFormat) *Log {
-	return &Log{format: format, latencies: hdrhistogram.New(1, longest.Microseconds(), 3)}
+	return &Log{format: format, latencies: histogram.New()}
 }
 
 // ReadFiles reads the logs of all threads that pgbench wrote with a prefix:
@@ -154,7 +149,7 @@ func (l *Log) latency(word string) error {
 		return err
 	}
 	l.summary.Processed++
-	return l.latencies.RecordValue(min(micros, longest.Microseconds()))
+	return l.latencies.Record(micros)
 }
 
 // Summary of all that was read.
@@ -163,11 +158,13 @@ func (l *Log) Summary() LogSummary {
 	if s.Processed == 0 {
 		return s
 	}
-	s.P50 = millis(l.latencies.ValueAtQuantile(50))
-	s.P95 = millis(l.latencies.ValueAtQuantile(95))
-	s.P99 = millis(l.latencies.ValueAtQuantile(99))
-	s.Max = millis(l.latencies.Max())
+	s.P50 = l.latencies.Percentile(50)
+	s.P95 = l.latencies.Percentile(95)
+	s.P99 = l.latencies.Percentile(99)
+	s.Max = l.latencies.Max()
 	return s
 }
 
-func millis(micros int64) float64 { return float64(micros) / 1000 }
+// Latencies of the processed transactions that were read, to be added to those of
+// other logs. More lines that are read go on counting in it.
+func (l *Log) Latencies() *histogram.Histogram { return l.latencies }

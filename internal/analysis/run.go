@@ -1,0 +1,89 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/fingerprint"
+	"github.com/pgstorage/pgstorage/internal/histogram"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/validity"
+)
+
+// Run of pgbench, as it was recorded.
+type Run struct {
+	Variant string
+	// Repeat from 1.
+	Repeat int
+	// Tier that was proved before and after the run.
+	Tier v1alpha1.DurabilityTier
+	// Failure says why there is no Result.
+	Failure string
+	Result  *pgbench.Result
+	// Seconds are the lines of pgbench --progress=1, in order.
+	Seconds []pgbench.Progress
+	// Latencies of the transactions, or a sample of them; nil without a log.
+	Latencies *histogram.Histogram
+	// Facts that were observed. What the Result and the Seconds say is filled in.
+	Facts validity.Facts
+	// Settings that were read back.
+	Settings fingerprint.Settings
+}
+
+// Repeat of a variant in a report.
+type Repeat struct {
+	Repeat int `json:"repeat"`
+	// Counted in the figures: it ended, and no check rejects it.
+	Counted bool   `json:"counted"`
+	Failure string `json:"failure,omitempty"`
+	// TPS, and latencies in milliseconds; zero where it failed.
+	TPS            float64 `json:"tps"`
+	LatencyAverage float64 `json:"latencyAverage"`
+	LatencyP99     float64 `json:"latencyP99,omitempty"`
+	// Rate is the TPS of each second, and Levels what it is made of.
+	Rate     []float64               `json:"rate,omitempty"`
+	Levels   statistics.Segmentation `json:"levels"`
+	Findings []validity.Finding      `json:"findings,omitempty"`
+}
+
+// examine one run by itself.
+func examine(r Run) (Repeat, error) {
+	repeat := Repeat{Repeat: r.Repeat, Failure: r.Failure}
+	if r.Result == nil {
+		if r.Failure == "" {
+			return Repeat{}, fmt.Errorf("repeat %d of variant %q has neither a result nor a failure", r.Repeat, r.Variant)
+		}
+		return repeat, nil
+	}
+	repeat.TPS, repeat.LatencyAverage = r.Result.TPS, r.Result.LatencyAvg
+	if r.Latencies != nil {
+		repeat.LatencyP99 = r.Latencies.Percentile(99)
+	}
+	for _, s := range r.Seconds {
+		repeat.Rate = append(repeat.Rate, s.TPS)
+	}
+	repeat.Levels = statistics.Segment(repeat.Rate)
+	repeat.Findings = validity.Check(r.facts(repeat.Levels))
+	repeat.Counted = r.Failure == "" && validity.Worst(repeat.Findings) != validity.Rejected
+	return repeat, nil
+}
+
+// facts with what pgbench itself says.
+func (r Run) facts(levels statistics.Segmentation) validity.Facts {
+	f := r.Facts
+	if f.Duration == 0 {
+		f.Duration = r.Result.Duration
+	}
+	w := &f.Workload
+	w.Clients, w.Tier = r.Result.Clients, r.Tier
+	w.LatencyAverage = time.Duration(r.Result.LatencyAvg * float64(time.Millisecond))
+	w.Transactions, w.Failed = r.Result.Transactions, r.Result.Failed
+	w.Changes = nil
+	for _, c := range levels.Changes {
+		// A line is told at the end of its second.
+		w.Changes = append(w.Changes, validity.LevelChange{At: r.Seconds[c.At-1].At, Before: c.Before, After: c.After})
+	}
+	return f
+}

@@ -1,0 +1,25 @@
+package comparison
+
+// Within says that the true difference is smaller than a share, as 0.01 for 1 %,
+// in either direction, with the Confidence of the interval: what "no difference
+// can be claimed" does not say. The interval of 95 % makes it the test of two
+// one-sided tests (Schuirmann 1987) at 2.5 % each.
+func (d Difference) Within(share float64) bool {
+	if d.Comparison == nil || share <= 0 {
+		return false
+	}
+	return d.Comparison.Interval.Lower > 1/(1+share) && d.Comparison.Interval.Upper < 1+share
+}
+
+// Beyond says that the variant is worse than the baseline by at least a share,
+// chance excluded: a difference is claimed, and the whole interval lies beyond.
+// It is what a gate fails on.
+func (d Difference) Beyond(share float64) bool {
+	if d.Verdict != Worse || share < 0 {
+		return false
+	}
+	if d.Comparison.Ratio > 1 {
+		return d.Comparison.Interval.Lower >= 1+share
+	}
+	return d.Comparison.Interval.Upper <= 1-share
+}

@@ -1,0 +1,48 @@
+package validity
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// LeastFlush is a floor for any device whose own is not known: a write that is on
+// stable media sooner than in 5 microseconds is faster than flash with a protected
+// cache, which takes 10 to 30, and than a round trip of NVMe. It was kept in
+// memory.
+const LeastFlush = 5 * time.Microsecond
+
+// RotatingFloor of a disk: the same sectors pass the head once a revolution, so
+// that is what writing them again takes
+// (https://www.postgresql.org/docs/current/wal-reliability.html).
+func RotatingFloor(revolutionsPerMinute int) time.Duration {
+	return time.Minute / time.Duration(max(1, revolutionsPerMinute))
+}
+
+// Flushed says whether the device keeps the promise of a flush, without which
+// every figure of a durable workload is of memory.
+func Flushed(f Facts) Finding {
+	if f.Workload.Tier == v1alpha1.DurabilityAsync || !f.Workload.Writes {
+		return passed(CheckFlush, "no transaction waits for a flush")
+	}
+	if f.Flush == nil || f.Flush.Measured <= 0 {
+		return notRun(CheckFlush, "the time of a flush (pg_test_fsync)")
+	}
+	floor, source := max(f.Flush.Floor, LeastFlush), f.Flush.Source
+	if f.Flush.Floor < LeastFlush {
+		source = "any device"
+	}
+	if f.Flush.Measured < floor {
+		return Finding{CheckFlush, Rejected, ReasonFlushNotHonoured, fmt.Sprintf(
+			"a flush took %v, and %s cannot do it in less than %v: something below Postgres acknowledges writes that are still in memory; "+
+				"turn off the volatile write cache, or take sync=disabled, cache=unsafe or ignore_fsync off the layer that has it, and measure again", f.Flush.Measured, source, floor)}
+	}
+	// A lone client waits for its own flush in every transaction.
+	if f.Workload.Clients == 1 && f.Workload.LatencyAverage > 0 && f.Workload.LatencyAverage < floor {
+		return Finding{CheckFlush, Rejected, ReasonCommitBelowFlushFloor, fmt.Sprintf(
+			"one client committed in %v on average, and %s cannot flush in less than %v, so commits did not wait for it; "+
+				"look whether the role, the database or the script sets synchronous_commit", f.Workload.LatencyAverage, source, floor)}
+	}
+	return passed(CheckFlush, fmt.Sprintf("a flush took %v, the least that %s needs is %v", f.Flush.Measured, source, floor))
+}

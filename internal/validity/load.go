@@ -1,0 +1,84 @@
+package validity
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// saturated is the share of its processors, or of one thread of it, from which
+	// on the client rather than the server sets the rate.
+	saturated = 0.9
+	// throttledShare of the run that a pod may wait for its quota: from one percent
+	// on the figure moves by what repeats differ by.
+	throttledShare = 0.01
+)
+
+// ClientBound says whether the rate is the client's own limit.
+func ClientBound(f Facts) Finding {
+	c := f.Client
+	if c == nil || f.Duration <= 0 || c.Processors <= 0 || c.Threads <= 0 {
+		return notRun(CheckClient, "the processor time of pgbench")
+	}
+	used := c.CPU.Seconds() / f.Duration.Seconds()
+	ofThreads, ofProcessors := used/float64(c.Threads), used/c.Processors
+	switch {
+	case ofThreads >= saturated:
+		return Finding{CheckClient, Rejected, ReasonClientBound, fmt.Sprintf(
+			"pgbench's %d thread(s) were %.0f %% busy: the rate is the client's limit, not the server's; raise jobs, and the runner's CPU with it", c.Threads, 100*ofThreads)}
+	case ofProcessors >= saturated:
+		return Finding{CheckClient, Rejected, ReasonClientBound, fmt.Sprintf(
+			"pgbench used %.2f of its %.3g processors: the rate is the client's limit, not the server's; raise resources of the runner, or put it on another node", used, c.Processors)}
+	}
+	return passed(CheckClient, fmt.Sprintf("pgbench used %.2f of its %.3g processors", used, c.Processors))
+}
+
+// Throttled says whether a CPU quota set the rate.
+func Throttled(f Facts) Finding {
+	if len(f.Pods) == 0 || f.Duration <= 0 {
+		return notRun(CheckThrottling, "the throttling of the pods (cpu.stat)")
+	}
+	var worst Pod
+	for _, p := range f.Pods {
+		if p.Throttled > 0 && p.ThrottledTime >= worst.ThrottledTime {
+			worst = p
+		}
+	}
+	if share := worst.ThrottledTime.Seconds() / f.Duration.Seconds(); share >= throttledShare {
+		return Finding{CheckThrottling, Rejected, ReasonPodThrottled, fmt.Sprintf(
+			"pod %s waited for its CPU quota in %d of %d periods, %v in a run of %v: the rate is the quota's; raise or remove its CPU limit",
+			worst.Name, worst.Throttled, worst.Periods, worst.ThrottledTime.Round(time.Millisecond), whole(f.Duration))}
+	}
+	return passed(CheckThrottling, "no pod waited for its CPU quota for 1 % of the run")
+}
+
+// failedShare of the transactions that may fail: they cost time and do not count.
+const failedShare = 0.001
+
+// Failures says whether the transactions that the rate counts are all there were.
+func Failures(f Facts) Finding {
+	w := f.Workload
+	all := w.Transactions + w.Failed
+	if all == 0 {
+		return notRun(CheckFailures, "any transaction")
+	}
+	if float64(w.Failed) > failedShare*float64(all) {
+		return Finding{CheckFailures, Caution, ReasonTransactionsFailed, fmt.Sprintf(
+			"%d of %d transactions failed and are not in the rate; set maxTries, or use a script whose transactions do not conflict", w.Failed, all)}
+	}
+	return passed(CheckFailures, fmt.Sprintf("%d of %d transactions failed", w.Failed, all))
+}
+
+// Steady says whether the run had one rate.
+func Steady(f Facts) Finding {
+	if f.Duration <= 0 {
+		return notRun(CheckSteadiness, "the rate over the run")
+	}
+	if n := len(f.Workload.Changes); n > 0 {
+		c := f.Workload.Changes[0]
+		return Finding{CheckSteadiness, Caution, ReasonLevelChanged, fmt.Sprintf(
+			"the rate changed its level %d time(s), first at %v from %.0f to %.0f transactions a second, so that one figure stands for several; "+
+				"warm up for longer if it rose early, else look what else happened then", n, whole(c.At), c.Before, c.After)}
+	}
+	return passed(CheckSteadiness, "the rate kept its level")
+}

@@ -1,0 +1,80 @@
+package validity
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	// stealShare of the processors' time that a hypervisor may give to others.
+	stealShare = 0.01
+	// neighbourShare of the run in which others may have waited on the node.
+	neighbourShare = 0.05
+	// clockShare and clockSlack by which two clocks may differ: NTP slews by at
+	// most 500 ppm (https://man7.org/linux/man-pages/man2/adjtimex.2.html), and
+	// reading both takes a moment.
+	clockShare = 500e-6
+	clockSlack = 20 * time.Millisecond
+)
+
+// Neighbours says whether others took the machine from the run: its hypervisor, or
+// other pods of the node.
+func Neighbours(f Facts) Finding {
+	if f.Node == nil || (f.Node.Steal == nil && f.Node.Stalled == nil) || f.Duration <= 0 {
+		return notRun(CheckNeighbours, "the load of the node (steal, pressure)")
+	}
+	if f.Node.Steal != nil && *f.Node.Steal >= stealShare {
+		return Finding{CheckNeighbours, Rejected, ReasonProcessorStolen, fmt.Sprintf(
+			"the hypervisor took %.1f %% of the processor time of node %s for other machines; repeat on dedicated processors, or at another time", 100**f.Node.Steal, f.Node.Name)}
+	}
+	resource, stalled := f.othersStalled()
+	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
+		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
+			"for at least %.0f %% of the run something on node %s other than the benchmark waited for %s, so they shared it; "+
+				"move other pods away, or take a node of its own", 100*share, f.Node.Name, resource)}
+	}
+	return passed(CheckNeighbours, "neither the hypervisor nor others on the node "+f.Node.Name+" took part")
+}
+
+// othersStalled is the resource that others on the node waited for longest. The
+// node's time is that in which anyone waited; what the benchmark's own pods waited
+// in all is the most of it that can have been theirs, so the rest is others'.
+func (f Facts) othersStalled() (resource string, longest time.Duration) {
+	if f.Node.Stalled == nil {
+		return "", 0
+	}
+	others := *f.Node.Stalled
+	for _, p := range f.Pods {
+		if p.Stalled == nil {
+			// Whose time it was cannot be said.
+			return "", 0
+		}
+		others.CPU -= p.Stalled.CPU
+		others.IO -= p.Stalled.IO
+		others.Memory -= p.Stalled.Memory
+	}
+	for _, o := range []struct {
+		resource string
+		stalled  time.Duration
+	}{{"processors", others.CPU}, {"I/O", others.IO}, {"memory", others.Memory}} {
+		if o.stalled > longest {
+			resource, longest = o.resource, o.stalled
+		}
+	}
+	return resource, longest
+}
+
+// Clock says whether the wall clock was set during the run, which moves the
+// seconds that rates are counted by.
+func Clock(f Facts) Finding {
+	if f.WallDuration == nil || f.Duration <= 0 {
+		return notRun(CheckClock, "the run's duration by both clocks")
+	}
+	apart := (*f.WallDuration - f.Duration).Abs()
+	if slack := clockSlack + time.Duration(clockShare*float64(f.Duration)); apart > slack {
+		return Finding{CheckClock, Rejected, ReasonClockJumped, fmt.Sprintf(
+			"the wall clock went %v in a run of %v: it was set meanwhile, and rates of single seconds are wrong; let the node's time settle and repeat",
+			f.WallDuration.Round(time.Millisecond), f.Duration.Round(time.Millisecond))}
+	}
+	return passed(CheckClock, "the clock was not set during the run")
+}
