@@ -34,8 +34,8 @@ type Options struct {
 	Config desired.Config
 	// Operator is where the operator runs, and the image with its programs.
 	Operator state.Operator
-	// S3NBD offers profiles of that type, which is experimental.
-	S3NBD bool
+	// S3NBD and CephRBD offer profiles of these types, which are experimental.
+	S3NBD, CephRBD bool
 	// MaxConcurrentReconciles of each controller. Default: 8.
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
@@ -78,6 +78,7 @@ func slimNode(obj any) (any, error) {
 	}
 	slim := &corev1.Node{TypeMeta: node.TypeMeta, ObjectMeta: node.ObjectMeta}
 	slim.ManagedFields, slim.Annotations = nil, nil
+	slim.Status.NodeInfo.KernelVersion = node.Status.NodeInfo.KernelVersion
 	slim.Status.Allocatable = corev1.ResourceList{corev1.ResourceMemory: node.Status.Allocatable[corev1.ResourceMemory]}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -101,9 +102,14 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			ReconciliationTimeout:   time.Minute,
 			SkipNameValidation:      &o.SkipNameValidation,
 			RateLimiter:             backoff.Limiter(50 * time.Millisecond),
+			UsePriorityQueue:        new(backoff.PriorityQueue),
 		}
 	}
-	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	ceph, err := newCephCache(mgr)
+	if err != nil {
+		return err
+	}
+	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Ceph: ceph}
 	apis := &observe.ForeignAPIs{Reader: mgr.GetAPIReader(), Clock: o.Clock}
 	cluster := &pgstoragecluster.Reconciler{
 		Client:   mgr.GetClient(),
@@ -117,7 +123,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), S3NBD: o.S3NBD}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), S3NBD: o.S3NBD, CephRBD: o.CephRBD, Ceph: ceph}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}

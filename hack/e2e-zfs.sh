@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# End-to-end tests of the profile ZFSLocalPV: a kind cluster of its own, a virtual
+# End-to-end tests of profiles with pools: a kind cluster of its own, a virtual
 # machine with real ZFS as its node, the real zfs-localpv, and the operator and
-# the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME
+# the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
+#   TEST is TestJourney, of ZFSLocalPV, or TestS3NBD
 # KEEP=1 keeps the cluster and the machine, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
-NAME=${1:?usage: hack/e2e-zfs.sh NAME}
+NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
+TEST=${2:-TestJourney}
 # The machine's images come from this machine's Docker, and its pods are routed
 # by hand: kind's own node image and network would not fit.
 export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=no
@@ -26,12 +28,14 @@ PGSTORAGE_IMAGE=$("$REPO/hack/images.sh" operator)
 postgres=$("$REPO/hack/images.sh" postgres)
 cnpg=$("$REPO/hack/images.sh" cnpg)
 driver=$("$REPO/hack/zfs-localpv.sh" image)
+PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
+PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZFS_CLUSTER HELM
-"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$driver"
-"$REPO/hack/zfs-node.sh" up "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver"
+export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
+"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$driver" "$PGSTORAGE_S3_IMAGE"
+"$REPO/hack/zfs-node.sh" up "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE"
 "$REPO/hack/zfs-localpv.sh" apply
 cd "$REPO" || exit
-go test -tags e2ezfs -count=1 -v -timeout 45m ./test/e2ezfs/...
+go test -tags e2ezfs -count=1 -v -timeout 45m -run "^$TEST\$" ./test/e2ezfs/...

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
-# KEEP=1 keeps the cluster.
+# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
 
@@ -15,8 +15,11 @@ eval "$("$REPO/hack/cluster.sh" env "$NAME")"
 PGSTORAGE_IMAGE=$("$REPO/hack/images.sh" operator)
 postgres=$("$REPO/hack/images.sh" postgres)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
+PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
+PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY HELM
-"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres"
+export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
+"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_S3_IMAGE"
 cd "$REPO" || exit
-go test -tags e2e -count=1 -v -timeout 40m ./test/e2e/...
+# shellcheck disable=SC2086 # words
+go test -tags e2e -count=1 -v -timeout 40m ${ARGS:-} ./test/e2e/...

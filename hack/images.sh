@@ -5,6 +5,7 @@
 #   cnpg       CloudNativePG
 #   postgres   PostgreSQL for CloudNativePG
 #   local-path, helper   the StorageClass
+#   zerofs, s3   ZeroFS, and the S3 server that it is tested with
 # A published image is only named: the nodes pull it themselves.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 packages curl ca-certificates
@@ -40,7 +41,7 @@ operator() {
 	alone operator-image
 	rm -rf "$out"
 	mkdir -p "$out"
-	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/agent ./cmd/bench
+	logged build-operator env CGO_ENABLED=0 go build -C "$REPO" -buildvcs=false -ldflags '-s -w' -o "$out/" ./cmd/manager ./cmd/agent ./cmd/bench
 	tag=$(cat "$out"/manager "$out"/agent "$out"/bench | sha256sum | cut -c1-12)
 	local image=pgstorage.local/pgstorage:$tag
 	exists "$image" || logged image-operator static_image "$image" "$out" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
@@ -88,8 +89,33 @@ helper() {
 	echo "$image"
 }
 
+# zerofs is the one program with the C library that it is linked to.
+zerofs() {
+	local image=pgstorage.local/zerofs:$ZEROFS_VERSION program root
+	if exists "$image"; then echo "$image"; return; fi
+	program=$("$REPO/hack/zerofs.sh")
+	root=$(mktemp -d)
+	install -D -m755 "$program" "$root/usr/bin/zerofs"
+	ldd "$program" | grep -oE '/[^ ]+' | while read -r library; do install -D -m755 "$library" "$root$library"; done
+	logged image-zerofs static_image "$image" "$root" 'ENV PATH=/usr/bin' 'ENTRYPOINT ["/usr/bin/zerofs"]'
+	rm -rf "$root"
+	echo "$image"
+}
+
+s3() {
+	local program image root
+	program=$("$REPO/hack/tools.sh" versitygw)
+	image=pgstorage.local/versitygw:$(sha256sum <"$program" | cut -c1-12)
+	if exists "$image"; then echo "$image"; return; fi
+	root=$(mktemp -d)
+	install -D -m755 "$program" "$root/versitygw"
+	logged image-s3 static_image "$image" "$root" 'ENTRYPOINT ["/versitygw"]'
+	rm -rf "$root"
+	echo "$image"
+}
+
 case ${1:-} in
-operator | cnpg | postgres | helper) "$1" ;;
+operator | cnpg | postgres | helper | zerofs | s3) "$1" ;;
 local-path) local_path ;;
-*) die "usage: hack/images.sh operator|cnpg|postgres|local-path|helper" ;;
+*) die "usage: hack/images.sh operator|cnpg|postgres|local-path|helper|zerofs|s3" ;;
 esac

@@ -22,6 +22,21 @@ const (
 	// selected node.
 	ConditionDriverReady = "DriverReady"
 
+	// ConditionBackingReady says whether the StorageClass that OSDs stand on exists and
+	// makes block devices.
+	ConditionBackingReady = "BackingReady"
+	// ConditionBackingVerified says whether the volumes beneath the OSDs were read back
+	// as zvols of the block size that was declared.
+	ConditionBackingVerified = "BackingVerified"
+	// ConditionCephReady says whether the CephCluster is as declared, healthy enough for
+	// new volumes, and has OSDs on as many failure domains as a block needs.
+	ConditionCephReady = "CephReady"
+	// ConditionBlockPoolReady says whether every CephBlockPool of the profile is ready.
+	ConditionBlockPoolReady = "BlockPoolReady"
+	// ConditionFailuresIndependent says whether instances and OSDs are on nodes of their
+	// own, so that one loss takes one of them. It does not take part in Ready.
+	ConditionFailuresIndependent = "FailuresIndependent"
+
 	// ConditionServersReady says whether every ZeroFS server of a profile runs. It
 	// does not take part in Ready while the pools on all nodes serve.
 	ConditionServersReady = "ServersReady"
@@ -98,6 +113,9 @@ const (
 	ReasonWithinBudget        = "WithinBudget"
 	ReasonServersReady        = "ServersReady"
 	ReasonPoolOnline          = "PoolOnline"
+	ReasonCephReady           = "CephReady"
+	ReasonBlockPoolReady      = "BlockPoolReady"
+	ReasonIndependent         = "Independent"
 	ReasonDevicesAttached     = "DevicesAttached"
 	ReasonNodeReady           = "NodeReady"
 	ReasonAccepted            = "Accepted"
@@ -139,7 +157,19 @@ const (
 	ReasonScriptNotFound       = "ScriptNotFound"
 	ReasonDisabled             = "Disabled"
 
+	ReasonRookNotInstalled    = "RookNotInstalled"
+	ReasonCephClusterNotFound = "CephClusterNotFound"
+	ReasonCephProgressing     = "CephProgressing"
+	ReasonCephWarning         = "CephWarning"
+	ReasonOSDsMissing         = "OSDsMissing"
+	ReasonTooFewDomains       = "TooFewFailureDomains"
+	ReasonBlockPoolNotReady   = "BlockPoolNotReady"
+	ReasonBlockPoolDiffers    = "BlockPoolDiffers"
+	ReasonSharedNodes         = "SharedNodes"
+
 	ReasonServerNotRunning    = "ServerNotRunning"
+	ReasonStoreUnavailable    = "StoreUnavailable"
+	ReasonReconnecting        = "Reconnecting"
 	ReasonSecretNotFound      = "SecretNotFound"
 	ReasonEndpointUnreachable = "EndpointUnreachable"
 	ReasonClockSkew           = "ClockSkew"
@@ -196,7 +226,13 @@ const (
 	ReasonConfigRejected            = "ConfigRejected"
 	ReasonConditionalPutUnsupported = "ConditionalPutUnsupported"
 
+	ReasonCephUnhealthy = "CephUnhealthy"
+	ReasonCephNotOwned  = "CephNotOwned"
+	ReasonCephDeleted   = "CephClusterDeletedByHand"
+	ReasonOSDsDiffer    = "OSDsDiffer"
+
 	ReasonStorageClassNotOwned = "StorageClassNotOwned"
+	ReasonStorageClassDiffers  = "StorageClassDiffers"
 	ReasonDeviceNotBlank       = "DeviceNotBlank"
 	ReasonPoolAmbiguous        = "PoolAmbiguous"
 	ReasonPoolReplaced         = "PoolReplaced"

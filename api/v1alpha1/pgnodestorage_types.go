@@ -64,8 +64,9 @@ type NodeNetworkDevices struct {
 	// exportSize of each; exports grow to it and never shrink.
 	// +required
 	ExportSize resource.Quantity `json:"exportSize,omitzero"`
-	// requestTimeout until a request is answered with EIO, as 10m.
-	// +required
+	// requestTimeout of a mirror, as 60s: for how long requests wait for one of its
+	// devices before the agent goes on without it. Absent: 60s.
+	// +optional
 	// +kubebuilder:validation:MaxLength=8
 	RequestTimeout string `json:"requestTimeout,omitempty"`
 	// onServerLost of the profile.
@@ -99,8 +100,8 @@ type NodeServer struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
-	// directory on the node with its sockets nbd.sock and 9p.sock and the record of
-	// its runs, incarnation.json.
+	// directory on the node with its sockets nbd.sock and 9p.sock, the record of its
+	// lives, incarnation.json, and how it does, server.json.
 	// +required
 	// +kubebuilder:validation:MaxLength=98
 	Directory string `json:"directory,omitempty"`
@@ -205,6 +206,17 @@ type PgNodeStorageStatus struct {
 	// +listMapKey=path
 	// +kubebuilder:validation:MaxItems=32
 	NetworkDevices []ObservedNetworkDevice `json:"networkDevices,omitempty"`
+	// servers of the network devices, as each says itself.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=4
+	Servers []ObservedServer `json:"servers,omitempty"`
+	// estimatedMonthlyStorage is what a month is billed for if the pool stays as it
+	// is: what it has allocated, once for each store, to two digits. ZeroFS
+	// compresses it, and keeps what was replaced for some minutes.
+	// +optional
+	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
 	// flushLatency is the time that a flush of the network devices took lately, which
 	// is about what a commit waits; renewed when it moved by a quarter.
 	// +optional
@@ -225,7 +237,9 @@ type ObservedNetworkDevice struct {
 	// url of the prefix that holds its contents.
 	// +optional
 	URL string `json:"url,omitempty"`
-	// state: Attached, Detached, or Lost where its server ended uncleanly.
+	// state: Attached; Reconnecting to the successor of a server that was stopped in
+	// order; Detached; Lost where its server was lost; or Unknown while nothing can be
+	// read of its server.
 	// +optional
 	State string `json:"state,omitempty"`
 	// size of the device.
@@ -234,6 +248,42 @@ type ObservedNetworkDevice struct {
 	// incarnation of the server that it was attached to.
 	// +optional
 	Incarnation string `json:"incarnation,omitempty"`
+}
+
+// ObservedServer is a server of network devices. Its counts are since its container
+// was started, and renewed when they moved by much, so that a server at rest writes
+// nothing; its metrics have them exactly.
+type ObservedServer struct {
+	// name of the store that it serves.
+	// +required
+	Name string `json:"name,omitempty"`
+	// url of the store's prefix for this node.
+	// +optional
+	URL string `json:"url,omitempty"`
+	// phase: Starting, Serving, Holding while ZeroFS or its store is away and requests
+	// wait, Fenced where another writer opened the prefix, Stopping, or Ended.
+	// +optional
+	Phase string `json:"phase,omitempty"`
+	// since when it is in this phase.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+	// restarts of ZeroFS that the devices outlived.
+	// +optional
+	Restarts int64 `json:"restarts,omitempty"`
+	// message of a phase other than Serving: what ZeroFS said last.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// storeErrors are requests that the store answered with 429 or 5xx, or not at all;
+	// renewed when they doubled.
+	// +optional
+	StoreErrors int64 `json:"storeErrors,omitempty"`
+	// sentToStore in bytes, to two digits; renewed when it moved by a tenth.
+	// +optional
+	SentToStore *resource.Quantity `json:"sentToStore,omitempty"`
+	// cacheHitPercent of the reads of the devices: those without a GET of the store, by
+	// the counts of both; absent while nothing was read. Renewed when it moved by two.
+	// +optional
+	CacheHitPercent *int32 `json:"cacheHitPercent,omitempty"`
 }
 
 // ZFSVersion of a node.
@@ -405,6 +455,14 @@ type ObservedARC struct {
 	// max is its limit.
 	// +optional
 	Max *resource.Quantity `json:"max,omitempty"`
+	// hitPercent of the reads since the module was loaded; renewed when it moved by
+	// two.
+	// +optional
+	HitPercent *int32 `json:"hitPercent,omitempty"`
+	// l2HitPercent of the reads that missed it and asked the second level cache;
+	// absent while none did.
+	// +optional
+	L2HitPercent *int32 `json:"l2HitPercent,omitempty"`
 }
 
 // ObservedDevice is a block device of the node.
@@ -441,6 +499,7 @@ type ObservedDevice struct {
 // +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.spec.pool.name`
 // +kubebuilder:printcolumn:name="Health",type=string,JSONPath=`.status.pool.health`
 // +kubebuilder:printcolumn:name="Used",type=string,JSONPath=`.status.pool.usedPercent`
+// +kubebuilder:printcolumn:name="Stored",type=string,priority=1,JSONPath=`.status.estimatedMonthlyStorage`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reachable",type=string,JSONPath=`.status.conditions[?(@.type=="NodeReachable")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

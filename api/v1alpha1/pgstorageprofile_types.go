@@ -1,11 +1,12 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ProfileType is the discriminator of the profile union.
-// +kubebuilder:validation:Enum=External;ZFSLocalPV;S3NBD
+// +kubebuilder:validation:Enum=External;ZFSLocalPV;S3NBD;CephRBD
 type ProfileType string
 
 const (
@@ -17,6 +18,8 @@ const (
 	// ProfileTypeS3NBD makes ZFS pools on network block devices that ZeroFS keeps in
 	// S3 buckets.
 	ProfileTypeS3NBD ProfileType = "S3NBD"
+	// ProfileTypeCephRBD makes volumes of a Ceph cluster that Rook runs.
+	ProfileTypeCephRBD ProfileType = "CephRBD"
 )
 
 // PgStorageProfileSpec says how one kind of storage is made and tuned. It says
@@ -27,15 +30,21 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'External' || !has(self.external)",message="spec.external is set although spec.type is another; remove it, or set spec.type to External",reason=FieldValueForbidden,fieldPath=".external"
 // +kubebuilder:validation:XValidation:rule="self.type != 'S3NBD' || has(self.s3NBD)",message="spec.s3NBD: missing although spec.type is S3NBD; set spec.s3NBD.stores to the bucket",reason=FieldValueRequired,fieldPath=".s3NBD"
 // +kubebuilder:validation:XValidation:rule="self.type == 'S3NBD' || !has(self.s3NBD)",message="spec.s3NBD is set although spec.type is another; remove it, or set spec.type to S3NBD",reason=FieldValueForbidden,fieldPath=".s3NBD"
+// +kubebuilder:validation:XValidation:rule="self.type != 'CephRBD' || has(self.cephRBD)",message="spec.cephRBD: missing although spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true",reason=FieldValueRequired,fieldPath=".cephRBD"
+// +kubebuilder:validation:XValidation:rule="self.type == 'CephRBD' || !has(self.cephRBD)",message="spec.cephRBD is set although spec.type is another; remove it, or set spec.type to CephRBD",reason=FieldValueForbidden,fieldPath=".cephRBD"
+// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.cephRBD.cluster) || !has(self.cephRBD.cluster.backing.zfs) || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.cephRBD.cluster.backing.zfs makes pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.nodeSelector) || (has(self.cephRBD.cluster) && !has(self.cephRBD.cluster.backing.devices))",message="spec.nodeSelector chooses nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD']) || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.type makes storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD'] || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD'] || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
 type PgStorageProfileSpec struct {
 	// type chooses the kind of storage and with it the member of this spec that
 	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
 	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
 	// network block devices that live in S3 buckets (spec.s3NBD); experimental, and
-	// refused unless the manager has --feature-gates=S3NBD=true.
+	// refused unless the manager has --feature-gates=S3NBD=true. CephRBD: block devices
+	// of a Ceph cluster that Rook runs (spec.cephRBD); experimental, and refused unless
+	// the manager has --feature-gates=CephRBD=true.
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	// +unionDiscriminator
@@ -43,7 +52,8 @@ type PgStorageProfileSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
 	Type ProfileType `json:"type,omitempty"`
 
-	// nodeSelector chooses, by labels, the nodes whose storage the operator makes.
+	// nodeSelector chooses, by labels, the nodes whose storage the operator makes, and
+	// of CephRBD those that OSDs on claims run on.
 	// A node that loses its labels keeps its pool and its volumes; no new volumes
 	// are made there. Bounds: 1 to 8 labels.
 	// +optional
@@ -58,6 +68,10 @@ type PgStorageProfileSpec struct {
 	// s3NBD is ZFS on network block devices that live in S3 buckets.
 	// +optional
 	S3NBD *S3NBDProfile `json:"s3NBD,omitempty"`
+
+	// cephRBD is block devices of a Ceph cluster that Rook runs.
+	// +optional
+	CephRBD *CephRBDProfile `json:"cephRBD,omitempty"`
 
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
@@ -74,7 +88,8 @@ type PgStorageProfileStatus struct {
 
 	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
 	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
-	// ServersReady.
+	// ServersReady; of CephRBD also CephReady, BlockPoolReady, BackingVerified and
+	// FailuresIndependent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -93,10 +108,20 @@ type PgStorageProfileStatus struct {
 	Nodes []ProfileNode `json:"nodes,omitempty"`
 
 	// flushLatency is the median over the nodes of what a flush to the buckets took
-	// lately, which is about what a commit waits; renewed when it moved by a
-	// quarter. commit_delay of the clusters follows from it.
+	// lately, which is about what a commit waits; renewed when it moved by more than
+	// half, and not by nodes whose devices are not attached. commit_delay of the
+	// clusters follows from it.
 	// +optional
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
+
+	// estimatedMonthlyStorage of S3NBD is the sum of that of its nodes: what a month is
+	// billed for if the pools stay as they are.
+	// +optional
+	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
+
+	// ceph is what CephRBD found of the Ceph cluster, and what follows from its layout.
+	// +optional
+	Ceph *ProfileCeph `json:"ceph,omitempty"`
 
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.

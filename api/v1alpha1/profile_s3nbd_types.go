@@ -12,6 +12,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.layout != 'mirror' || self.stores.size() >= 2",message="spec.s3NBD.layout: a mirror needs at least two stores; add one in another bucket, or set layout: stripe",fieldPath=".layout"
 // +kubebuilder:validation:XValidation:rule="self.layout != 'stripe' || self.stores.size() == 1",message="spec.s3NBD.layout: a stripe over several stores is lost with any one of them; use one store with more devices, or layout: mirror",fieldPath=".layout"
 // +kubebuilder:validation:XValidation:rule="self.stores.all(a, self.stores.exists_one(b, (has(a.endpoint) ? a.endpoint : 'none') == (has(b.endpoint) ? b.endpoint : 'none') && a.bucket == b.bucket))",message="spec.s3NBD.stores: two stores share a bucket, and a mirror inside one bucket is lost with it; put each store in a bucket of its own, best in another region",fieldPath=".stores"
+// +kubebuilder:validation:XValidation:rule="self.layout == 'mirror' || !has(self.requestTimeout)",message="spec.s3NBD.requestTimeout is for layout mirror only: a stripe always waits for its store, because OpenZFS acknowledges a commit whose flush failed (openzfs pull request 16314); remove it",fieldPath=".requestTimeout"
 type S3NBDProfile struct {
 	// pool on every selected node: always one that the agent makes on the devices.
 	// +required
@@ -72,28 +73,31 @@ type S3NBDProfile struct {
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="spec.s3NBD.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
 
-	// requestTimeout is how long a request of the pool waits for its store before
-	// the kernel answers EIO, which suspends the pool. Commits wait for a store that
-	// is slow or silent for less than this. A store that answers with errors, or
-	// that refuses or closes connections, ends a server of ZeroFS 0.19 within
-	// seconds, whatever is set here, and a stripe with it until its node restarts.
-	// OpenZFS does not report a flush that failed (openzfs pull request 16314), so the
-	// commits that waited for one then can be acknowledged and lost. Bounds: 60s to
-	// 1h. Default: 10m (NBD_ATTR_TIMEOUT of Linux nbd).
+	// requestTimeout of a mirror is how long requests wait for one store before the
+	// node agent takes that leg out, where each mirror has another leg of which ZFS
+	// says that it lacks nothing: the pool goes on with the others, and the leg is
+	// resilvered when it is back. Until then every commit waits for it, some seconds
+	// longer by the agent's look. While all stores are away nothing is taken out, and
+	// commits wait: OpenZFS acknowledges a commit whose flush failed (openzfs pull
+	// request 16314), so the last flush may never fail. A stripe waits so always, and
+	// the field is refused for it. Bounds: 10s to 1h. Default: 60s.
 	// +optional
-	// +kubebuilder:default="10m"
 	// +kubebuilder:validation:MaxLength=8
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[smh]$') && duration(self) >= duration('60s') && duration(self) <= duration('1h')",message="spec.s3NBD.requestTimeout must be between 60s and 1h, written as 90s, 10m or 1h"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[smh]$') && duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="spec.s3NBD.requestTimeout must be between 10s and 1h, written as 90s, 10m or 1h"
 	RequestTimeout string `json:"requestTimeout,omitempty"`
 
-	// onServerLost says what becomes of a node whose ZeroFS server ended uncleanly
-	// beneath its pool. The agent never connects the pool to the server's successor,
-	// because that lacks what was acknowledged but not flushed. A suspended pool
-	// can only be let go of by a restart of its node. Wait: the database on it is
+	// onServerLost says what becomes of a node on which a server itself was lost
+	// beneath its pool: its container was killed, or crashed, without having been
+	// told to end. An end of ZeroFS within it, a store that is away, and an orderly
+	// stop are none: commits wait, and go on. The agent never connects the pool to
+	// the successor of a server that was lost, because that lacks what was answered
+	// and not yet flushed. Its flushes hang, so nothing is acknowledged falsely, and
+	// only a restart of the node lets go of the pool. Wait: the database on it is
 	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
 	// nodes that run nothing else. After the restart the pool is imported at its
 	// last transaction group, and what its intent log has of later commits is
-	// replayed. Default: Wait.
+	// replayed. A mirror goes on with its other stores and needs neither. Default:
+	// Wait.
 	// +optional
 	// +kubebuilder:default=Wait
 	OnServerLost ServerLostPolicy `json:"onServerLost,omitempty"`
@@ -116,7 +120,7 @@ const (
 	S3NBDMirror S3NBDLayout = "mirror"
 )
 
-// ServerLostPolicy says what becomes of a node whose server ended uncleanly.
+// ServerLostPolicy says what becomes of a node whose server was lost.
 // +kubebuilder:validation:Enum=Wait;RebootNode
 type ServerLostPolicy string
 
@@ -293,9 +297,30 @@ type ZeroFSServer struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*[:@][A-Za-z0-9._:-]+$')",message="spec.s3NBD.zeroFS.image must name a tag or a digest, as ghcr.io/barre/zerofs:0.19.1"
 	Image string `json:"image,omitempty"`
 
+	// imagePullSecrets are names of Secrets in the operator's namespace by which the
+	// kubelet pulls this image and the operator's, which brings the supervisor. Bounds:
+	// up to 8 names. Absent: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	ImagePullSecrets []string `json:"imagePullSecrets,omitempty"`
+
+	// priorityClassName of the servers' pods. A pod of a lower class than the default
+	// can be taken by the scheduler for one of a higher: it is stopped in order, and
+	// every commit on the node waits until the next one runs. And a kubelet that is
+	// short of memory, disk or process numbers can evict it, without the time to
+	// flush: then the server is lost (onServerLost). Bounds: up to 253 characters.
+	// Default: system-node-critical, the highest.
+	// +optional
+	// +kubebuilder:default=system-node-critical
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
 	// resources of each server: requests and limits are the same, so that it is the
-	// last to be killed for memory. Its memory must hold cache.memory and, while the
-	// store is slow, up to 1.25 GiB that is not yet uploaded.
+	// last to be killed for memory.
 	// +optional
 	// +kubebuilder:default={}
 	Resources ZeroFSResources `json:"resources,omitzero"`
@@ -322,7 +347,12 @@ type ZeroFSResources struct {
 	// +kubebuilder:default="1"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('100m')) >= 0",message="spec.s3NBD.zeroFS.resources.cpu must be a quantity of at least 100m, as 1"
 	CPU resource.Quantity `json:"cpu,omitzero"`
-	// memory of each server. Bounds: at least 1Gi. Default: 2Gi.
+	// memory of each server: cache.memory, 256 MiB for the relay, which keeps up to
+	// 128 MiB of writes until they are flushed and holds the requests under way, and
+	// up to 1.25 GiB that ZeroFS has not yet uploaded while the store is slow. With
+	// less than cache.memory + 1536Mi a slow store can have the kernel kill the
+	// whole container, which loses the server (onServerLost). Bounds: at least 1Gi.
+	// Default: 2Gi.
 	// +optional
 	// +kubebuilder:default="2Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.s3NBD.zeroFS.resources.memory must be a quantity of at least 1Gi, as 2Gi"

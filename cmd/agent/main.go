@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -88,9 +89,11 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
 	config.UserAgent = "pgstorage-agent/" + version
-	if err := await(ctx, config); err != nil {
+	lock, err := start(ctx, config, s)
+	if err != nil {
 		return err
 	}
+	defer lock.Close() //nolint:errcheck // with the process at the latest
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 pgnodestorage.Scheme(),
 		Cache:                  pgnodestorage.CacheOptions(s.nodeName),
@@ -126,6 +129,17 @@ func run(ctx context.Context, s settings) error {
 	return mgr.Start(ctx)
 }
 
+// start as the only agent of the node, once the API server answers. A dry run changes
+// nothing, and may be another.
+func start(ctx context.Context, config *rest.Config, s settings) (io.Closer, error) {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	if err := await(ctx, config); err != nil || s.dryRun {
+		return io.NopCloser(nil), err
+	}
+	return node.Alone(ctx, s.root)
+}
+
 // await an answer of the API server. On a node that boots, the agent is there before
 // the network that leads to it, and a restart of its container takes longer each time.
 func await(ctx context.Context, config *rest.Config) error {
@@ -136,7 +150,7 @@ func await(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("client of the API server: %w", err)
 	}
 	var last error
-	err = wait.PollUntilContextTimeout(ctx, time.Second, startPatience, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (bool, error) {
 		_, last = api.ServerVersion()
 		return last == nil, nil
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -8,12 +9,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/google/renameio/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/relay"
 	"github.com/pgstorage/pgstorage/internal/zerofs/supervise"
 )
 
@@ -71,17 +74,27 @@ func zerofsInstall(args []string) (err error) {
 	return out.CloseAtomicallyReplace()
 }
 
-// zerofsRun is the first process of a server's container. Its exit code is the
-// server's, or 127 if none was started.
+// zerofsRun is the first process of a server's container. Its exit code is 0 after an
+// orderly end, else that of ZeroFS, or 127 if none was started.
 func zerofsRun(args []string, log *slog.Logger) int {
+	// What is collected late stays within what the rendering adds to the container for it.
+	debug.SetMemoryLimit(2 * relay.DefaultLimit)
 	set := flag.NewFlagSet("zerofs-run", flag.ContinueOnError)
-	dir := set.String("dir", "", "folder of the server's sockets and incarnation (required)")
+	dir := set.String("dir", "", "folder of the server's sockets, incarnation and status (required)")
 	termination := set.String("termination-log", zerofs.TerminationLog, "file that takes why the server failed")
+	prometheus := set.String("prometheus", "", "host:port of the metrics; empty serves none")
+	address := set.String("meter", "", "host:port, on loopback, of the proxy to the store that counts requests; empty is none")
+	store := set.String("store", "", "scheme and host of the store behind the meter")
 	if err := set.Parse(args); err != nil {
 		return exitUsage
 	}
 	if *dir == "" || set.NArg() == 0 {
-		log.Error("usage: agent zerofs-run --dir DIR -- PROGRAM [ARGUMENT...]")
+		log.Error("usage: agent zerofs-run --dir DIR [--prometheus ADDRESS] [--meter ADDRESS --store URL] -- PROGRAM [ARGUMENT...]")
+		return exitUsage
+	}
+	meter, err := startMeter(*address, *store, log)
+	if err != nil {
+		log.Error(err.Error())
 		return exitUsage
 	}
 	// Before the server starts: a signal in between would be lost on a first process.
@@ -89,10 +102,14 @@ func zerofsRun(args []string, log *slog.Logger) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	s := &supervise.Supervisor{
 		Dir: *dir, Command: set.Args(), Stdout: os.Stdout, Stderr: os.Stderr,
-		Secrets: zerofs.SecretsOf(os.Environ()), TerminationLog: *termination,
+		Secrets: zerofs.SecretsOf(os.Environ()), TerminationLog: *termination, Prometheus: *prometheus,
 		Signals: signals, Log: log, Clock: clock.RealClock{},
 	}
-	code, err := s.Run()
+	if meter != nil {
+		s.Meter = meter
+		defer func() { _ = meter.Close() }()
+	}
+	code, err := s.Run(context.Background())
 	if err != nil {
 		log.Error(err.Error())
 	}

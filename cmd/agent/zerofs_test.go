@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,7 @@ func TestSubcommand(t *testing.T) {
 		{"zerofs-run", exitUsage, true},
 		{"zerofs-run --dir /tmp/none", exitUsage, true},
 		{"zerofs-run --unknown", exitUsage, true},
+		{"zerofs-run --dir /tmp/none --prometheus 127.0.0.1:0", exitUsage, true},
 		{"zerofs-preflight", exitUsage, true},
 		{"zerofs-preflight --url s3://a/b extra", exitUsage, true},
 		{"zerofs-install", exitFailed, true},
@@ -71,5 +73,29 @@ func TestInstall(t *testing.T) {
 	}
 	if i, err := os.Stat(to); err != nil || i.Mode().Perm() != 0o755 {
 		t.Errorf("%v %v", err, i.Mode())
+	}
+}
+
+// A meter needs both of its flags, and an address that the pod alone reaches.
+func TestMeterFlags(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	for _, c := range []struct {
+		address, store string
+		good           bool
+	}{
+		{"", "", true},
+		{"127.0.0.1:0", "https://s3.example", true},
+		{"127.0.0.1:0", "", false},
+		{"", "https://s3.example", false},
+		{"127.0.0.1:0", "s3.example", false},
+		{"127.0.0.1:none", "https://s3.example", false},
+	} {
+		m, err := startMeter(c.address, c.store, log)
+		if (err == nil) != c.good || (m != nil) != (c.good && c.address != "") {
+			t.Errorf("%q %q: %v %v", c.address, c.store, m, err)
+		}
+		if m != nil {
+			_ = m.Close()
+		}
 	}
 }

@@ -22,8 +22,11 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// s3NBD offers profiles of that type.
-const s3NBD featuregate.Feature = "S3NBD"
+// s3NBD and cephRBD offer profiles of these types.
+const (
+	s3NBD   featuregate.Feature = "S3NBD"
+	cephRBD featuregate.Feature = "CephRBD"
+)
 
 type settings struct {
 	leaderElect, showVersion bool
@@ -48,15 +51,15 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image that holds /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required, or POD_NAMESPACE in the environment)")
 	gates := featuregate.NewFeatureGate()
-	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}}); err != nil {
+	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}, cephRBD: {PreRelease: featuregate.Alpha}}); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", "features as NAME=true, separated by commas. S3NBD (alpha, off): profiles of that type, of which docs/adr/0019-zerofs-servers.md tells what can lose data yet", gates.Set)
+	set.Func("feature-gates", "features as NAME=true, separated by commas. S3NBD (alpha, off): profiles of that type, of which docs/adr/0020-relay.md tells what they do not cover. CephRBD (alpha, off): profiles of that type, whose CephCluster is not made yet", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
-	s.controllers.S3NBD = gates.Enabled(s3NBD)
+	s.controllers.S3NBD, s.controllers.CephRBD = gates.Enabled(s3NBD), gates.Enabled(cephRBD)
 	if !s.showVersion && s.controllers.Config.BenchImage == "" {
 		return s, fmt.Errorf("--bench-image is required: the image of this operator, which holds /bench")
 	}

@@ -1,4 +1,5 @@
-// Package backoff spaces the passes over an object that fails, in manager and agent.
+// Package backoff spaces the passes over an object that fails, in manager and agent, and
+// says which queue they wait in.
 package backoff
 
 import (
@@ -10,6 +11,11 @@ import (
 
 // Longest bounds how long a failing object waits for its next pass.
 const Longest = 2 * time.Minute
+
+// PriorityQueue is controller-runtime's own queue, and its default. That of v0.24.1 can
+// block its workers for ever when it is shut down, so that a manager ends 30 s late and
+// with an error (kubernetes-sigs/controller-runtime, issue 3538, mended later).
+const PriorityQueue = false
 
 // Limiter waits so long after the first failure, and twice as long after each
 // further one. Each controller has its own.

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
@@ -37,6 +38,8 @@ import (
 const (
 	// again is when a change is read back.
 	again = 100 * time.Millisecond
+	// soon is when devices that requests wait for are looked at again.
+	soon = 5 * time.Second
 	// retry is when what the node refused is tried again.
 	retry = time.Minute
 	// maxNote of an event; the API server refuses a longer one.
@@ -67,6 +70,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Named("pgnodestorage").
 		For(&v1alpha1.PgNodeStorage{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options).
+		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.Mark, clock: clock.RealClock{}}).start)).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
@@ -87,7 +91,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 		result.Status = *s.Status.DeepCopy()
 		result.Status.ObservedGeneration = s.Generation
 		if n := result.Seen.Network; n != nil { // it is known without ZFS
-			result.Status.NetworkDevices = nodestorage.ObservedDevices(s, n)
+			result.Status.NetworkDevices, result.Status.Servers = nodestorage.ObservedDevices(s, n), nodestorage.ObservedServers(s, n)
 		}
 	}
 	if result.Restarting {
@@ -112,8 +116,11 @@ func (r *Reconciler) next(result node.Result) time.Duration {
 	if result.Changed {
 		return again
 	}
-	if result.Restarting {
+	switch {
+	case result.Restarting:
 		return nodestorage.RestartDelay
+	case result.Soon:
+		return min(soon, r.Resync)
 	}
 	return r.Resync
 }

@@ -34,7 +34,7 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 	}
 	m.network = newNetworkMetrics(gauge)
 	registry.MustRegister(m.pool, m.healthy, m.conditions, m.arc, m.drift, &commandCollector{commands: commands})
-	registry.MustRegister(m.network.device, m.network.inFlight, m.network.flush)
+	registry.MustRegister(m.network.device, m.network.inFlight, m.network.flush, m.network.server)
 	return m
 }
 
@@ -72,7 +72,7 @@ func (m *Metrics) observeARC(a zfs.ARC) {
 
 // Forget the gauges of a PgNodeStorage.
 func (m *Metrics) Forget(name string) {
-	for _, vec := range []*prometheus.GaugeVec{m.pool, m.healthy, m.conditions, m.network.device, m.network.inFlight, m.network.flush} {
+	for _, vec := range []*prometheus.GaugeVec{m.pool, m.healthy, m.conditions, m.network.device, m.network.inFlight, m.network.flush, m.network.server} {
 		vec.DeletePartialMatch(prometheus.Labels{"storage": name})
 	}
 }

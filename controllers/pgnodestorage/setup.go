@@ -42,5 +42,6 @@ func Options() controller.Options {
 	return controller.Options{
 		ReconciliationTimeout: 10 * time.Minute,
 		RateLimiter:           backoff.Limiter(time.Second),
+		UsePriorityQueue:      new(backoff.PriorityQueue),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,8 +51,12 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 }
 
 // retain lets the database go on without us: it loses our labels and keeps
-// everything else.
+// everything else. A fence of ours stays where the devices are not back, and nobody
+// lifts it then, which is told.
 func (r *Reconciler) retain(ctx context.Context, p *pass) error {
+	if err := r.fence(ctx, p); err != nil {
+		return err
+	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": p.facts.Cluster.UID,
 		"labels": map[string]any{
@@ -66,6 +71,9 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 		return fmt.Errorf("release CloudNativePG Cluster %s: %w", p.cr.Name, err)
 	}
 	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
+	if left := desired.Fence(p.facts).Ours; len(left) > 0 {
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, since the devices beneath were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
+	}
 	return r.release(ctx, p.cr)
 }
 

@@ -5,11 +5,14 @@ package pgstorageprofile
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -50,8 +53,12 @@ type Reconciler struct {
 	Operator state.Operator
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
-	// S3NBD offers profiles of that type, which is experimental.
-	S3NBD bool
+	// S3NBD and CephRBD offer profiles of these types, which are experimental.
+	S3NBD, CephRBD bool
+	// Ceph is the cache that Readers read Ceph clusters from, and Watch starts its
+	// watches once what they are of is served.
+	Ceph  cache.Cache
+	Watch func(state.ForeignAPIs) error
 }
 
 // pass is what one reconcile works on.
@@ -86,7 +93,7 @@ func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, err
 	if !work.profile.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, work)
 	}
-	if work.profile.Spec.Type == v1alpha1.ProfileTypeS3NBD && !r.S3NBD {
+	if !r.offers(work.profile.Spec.Type) {
 		return reconcile.Result{}, r.report(ctx, work, withheld(work.profile))
 	}
 	if err := apply.Hold(ctx, r.Client, work.profile, naming.ProfileFinalizer); err != nil {
@@ -99,11 +106,22 @@ func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, err
 	return r.carryOut(ctx, work, built)
 }
 
+// offers says whether a type may be used: experimental ones have to be asked for.
+func (r *Reconciler) offers(t v1alpha1.ProfileType) bool {
+	switch t {
+	case v1alpha1.ProfileTypeS3NBD:
+		return r.S3NBD
+	case v1alpha1.ProfileTypeCephRBD:
+		return r.CephRBD
+	}
+	return true
+}
+
 // withheld says that a type is not offered. What was made while it was stays as it is.
 func withheld(p *v1alpha1.PgStorageProfile) profile.Built {
 	o := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec,
-		"spec.type: S3NBD is experimental and can still lose commits when a server is lost; for a try with data that may be lost, start the manager with --feature-gates=S3NBD=true, or use another type")
-	return profile.Built{Nodes: p.Status.Nodes, FlushLatency: p.Status.FlushLatency, Outcomes: []state.Outcome{o}}
+		fmt.Sprintf("spec.type: %[1]s is alpha; to try it, start the manager with --feature-gates=%[1]s=true, or use another type", p.Spec.Type))
+	return profile.Kept(p, o)
 }
 
 func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) (*pass, error) {
@@ -119,8 +137,10 @@ func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) 
 	if err != nil {
 		return nil, err
 	}
-	work.facts, work.live, err = r.Readers.Profile(ctx, p, apis, r.Operator, work.kind.Classes(p))
-	return work, err
+	if work.facts, work.live, err = r.Readers.Profile(ctx, p, apis, r.Operator, work.kind.Classes(p)); err != nil {
+		return nil, err
+	}
+	return work, r.observeCeph(ctx, work, apis)
 }
 
 // carryOut applies what was built and reports. What the API server refuses for
@@ -137,12 +157,20 @@ func (r *Reconciler) carryOut(ctx context.Context, work *pass, built profile.Bui
 	if err := r.report(ctx, work, built); err != nil {
 		return reconcile.Result{}, err
 	}
-	for _, o := range built.Outcomes {
-		if o.Condition == v1alpha1.ConditionDriverReady && o.Kind != state.Done || o.Reason == v1alpha1.ReasonRejected {
-			return reconcile.Result{RequeueAfter: recheck}, applyErr
-		}
+	if slices.ContainsFunc(built.Outcomes, unwatched) {
+		return reconcile.Result{RequeueAfter: recheck}, applyErr
 	}
 	return reconcile.Result{}, applyErr
+}
+
+// unwatched says whether no watch covers the end of what an outcome is about: CRDs that
+// are missing, and what zfs-localpv lists.
+func unwatched(o state.Outcome) bool {
+	switch o.Reason {
+	case v1alpha1.ReasonRejected, v1alpha1.ReasonRookNotInstalled:
+		return true
+	}
+	return o.Condition == v1alpha1.ConditionDriverReady && o.Kind != state.Done
 }
 
 // prune deletes the PgNodeStorages of nodes that are gone, or that the profile no
@@ -171,7 +199,10 @@ func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built
 		Clusters:           &count,
 		Nodes:              built.Nodes,
 		FlushLatency:       built.FlushLatency,
-		Conditions:         status.Conditions(p.Status.Conditions, p.Generation, metav1.NewTime(r.Clock.Now()), built.Outcomes),
+		Ceph:               built.Ceph,
+
+		EstimatedMonthlyStorage: built.MonthlyStorage,
+		Conditions:              status.Conditions(p.Status.Conditions, p.Generation, metav1.NewTime(r.Clock.Now()), built.Outcomes),
 	}
 	if work.kind != nil {
 		want.StorageClasses = observe.ObservedClasses(work.kind.Classes(p), work.facts.Classes)

@@ -24,16 +24,11 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 		slices.Sort(work.users)
 		return r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the PgStorageClusters that use this profile: "+strings.Join(work.users, ", "))
 	}
-	if work.profile.Spec.Type == v1alpha1.ProfileTypeS3NBD {
-		// A database that its PgStorageCluster has left behind needs the servers still.
-		inUse, err := r.classesInUse(ctx, work)
-		if err != nil {
-			return reconcile.Result{}, err
-		}
-		if len(inUse) > 0 {
-			_, err := r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the volumes of these StorageClasses, whose pools this profile's servers carry: "+strings.Join(inUse, ", ")+"; delete them, or what they belong to, once nothing of it is needed")
-			return reconcile.Result{RequeueAfter: recheck}, err
-		}
+	if held, err := r.carries(ctx, work); held || err != nil {
+		return reconcile.Result{RequeueAfter: recheck}, err
+	}
+	if done, err := r.takeDown(ctx, work); !done {
+		return reconcile.Result{}, err
 	}
 	var nodes []string
 	for _, s := range work.facts.Storages {
@@ -54,9 +49,23 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	return reconcile.Result{}, apply.Release(ctx, r.Client, work.profile, naming.ProfileFinalizer)
 }
 
+// carries says whether the servers of a profile of type S3NBD carry volumes still: a
+// database that its PgStorageCluster has left behind needs them.
+func (r *Reconciler) carries(ctx context.Context, work *pass) (bool, error) {
+	if work.profile.Spec.Type != v1alpha1.ProfileTypeS3NBD {
+		return false, nil
+	}
+	inUse, err := r.classesInUse(ctx, work)
+	if err != nil || len(inUse) == 0 {
+		return false, err
+	}
+	_, err = r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the volumes of these StorageClasses, whose pools this profile's servers carry: "+strings.Join(inUse, ", ")+"; delete them, or what they belong to, once nothing of it is needed")
+	return true, err
+}
+
 func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) (reconcile.Result, error) {
 	waits := state.WaitFor(v1alpha1.ConditionStorageReady, reason, message)
-	return reconcile.Result{}, r.report(ctx, work, profile.Built{Nodes: work.profile.Status.Nodes, FlushLatency: work.profile.Status.FlushLatency, Outcomes: []state.Outcome{waits}})
+	return reconcile.Result{}, r.report(ctx, work, profile.Kept(work.profile, waits))
 }
 
 // letGo deletes a PgNodeStorage. Where the node itself is gone, no agent can

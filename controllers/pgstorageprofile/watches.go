@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,14 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/naming"
 )
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
-	return ctrl.NewControllerManagedBy(mgr).
+	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("pgstorageprofile").
-		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
@@ -34,16 +36,21 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, readyChanged()))).
 		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
 		WithOptions(options).
-		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+		Build(reconcile.AsReconciler(mgr.GetClient(), r))
+	if err != nil {
+		return err
+	}
+	r.Watch = foreign.New(c, r.cephWatches(r.Ceph)...).Start
+	return nil
 }
 
-// usage sees clusters come, go, and move between nodes: which profile a cluster
+// usage sees clusters come, go, grow, and move between nodes: which profile a cluster
 // uses is immutable.
 func usage() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, _ := e.ObjectOld.(*v1alpha1.PgStorageCluster)
 		after, _ := e.ObjectNew.(*v1alpha1.PgStorageCluster)
-		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Volumes, after.Status.Volumes)
+		return before == nil || after == nil || !reflect.DeepEqual(before.Status.Volumes, after.Status.Volumes) || !ptr.Equal(before.Spec.Instances, after.Spec.Instances)
 	}}
 }
 
@@ -86,7 +93,7 @@ func (r *Reconciler) onNodes(ctx context.Context, _ client.Object) []reconcile.R
 
 func (r *Reconciler) profiles(ctx context.Context, wanted func(*v1alpha1.PgStorageProfile) bool) []reconcile.Request {
 	list := &v1alpha1.PgStorageProfileList{}
-	if err := r.List(ctx, list); err != nil {
+	if err := r.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request

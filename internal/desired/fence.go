@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func Fence(facts seen.Cluster) Fencing {
 	}
 	instances := homesOf(facts.Claims)
 	for _, i := range instances {
-		if i.condition(facts) == state.DevicesLost && !slices.Contains(all, i.name) && !i.awaited(facts, instances, all) {
+		if i.needsFence(facts, ours) && !slices.Contains(all, i.name) && !i.awaited(facts, instances, all) {
 			f.Fenced = append(f.Fenced, i.name)
 		}
 	}
@@ -92,6 +93,17 @@ func Fence(facts seen.Cluster) Fencing {
 	f.All = sorted(slices.DeleteFunc(append(slices.Clone(all), f.Fenced...), gone))
 	f.Ours = sorted(slices.DeleteFunc(append(slices.Clone(ours), f.Fenced...), gone))
 	return f
+}
+
+// needsFence: its devices are lost, or they were, and are not all back.
+func (i instance) needsFence(facts seen.Cluster, ours []string) bool {
+	switch i.condition(facts) {
+	case state.DevicesLost:
+		return true
+	case state.DevicesBetween:
+		return slices.Contains(ours, i.name)
+	}
+	return false
 }
 
 func sorted(names []string) []string {
@@ -119,7 +131,7 @@ func succeeded(facts seen.Cluster, instances []instance, all, ours, lifted []str
 	}
 	heir := func(i instance) bool {
 		fenced := slices.Contains(all, i.name) && !slices.Contains(lifted, i.name)
-		return i.name != primary && i.condition(facts) == state.DevicesWhole && !fenced
+		return i.name != primary && !i.unreachable && i.condition(facts) == state.DevicesWhole && !fenced
 	}
 	if slices.ContainsFunc(instances, heir) {
 		return []string{primary}
@@ -143,6 +155,8 @@ func fenced(cluster *cnpgv1.Cluster, annotation string) ([]string, error) {
 type instance struct {
 	name  string
 	nodes []string
+	// unreachable: a node of it is not Ready, so that what is known of it may be old.
+	unreachable bool
 }
 
 func homesOf(claims []state.Claim) []instance {
@@ -160,6 +174,7 @@ func homesOf(claims []state.Claim) []instance {
 		if node != "" && !slices.Contains(out[i].nodes, node) {
 			out[i].nodes = append(out[i].nodes, node)
 		}
+		out[i].unreachable = out[i].unreachable || c.Unreachable != ""
 	}
 	return out
 }
@@ -187,7 +202,7 @@ func (i instance) awaited(facts seen.Cluster, all []instance, fenced []string) b
 		return false
 	}
 	return slices.ContainsFunc(all, func(other instance) bool {
-		return other.name != i.name && other.condition(facts) != state.DevicesLost && !slices.Contains(fenced, other.name)
+		return other.name != i.name && !other.unreachable && other.condition(facts) != state.DevicesLost && !slices.Contains(fenced, other.name)
 	})
 }
 
@@ -198,36 +213,64 @@ func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) *state.O
 		return nil
 	}
 	f := Fence(facts)
-	var lost, between []string
-	restarts := true
+	var a attachment
 	for _, i := range homesOf(facts.Claims) {
-		switch i.condition(facts) {
-		case state.DevicesLost:
-			lost = append(lost, i.tell(facts, f, Suspended(cr)))
-			restarts = restarts && i.restarts(facts)
-		case state.DevicesBetween:
-			between = append(between, i.tell(facts, f, Suspended(cr)))
-		}
+		a.add(i, facts, i.tell(facts, f, Suspended(cr)))
 	}
-	o := attachment(lost, between, restarts)
-	if o.Reason == v1alpha1.ReasonAttaching {
-		// A mirror serves without some of its devices.
-		o.Informative = len(f.Ours) == 0
-	}
+	o := a.outcome()
+	// A mirror serves without some of its devices.
+	o.Informative = o.Reason == v1alpha1.ReasonAttaching && len(f.Ours) == 0
 	return &o
 }
 
-func attachment(lost, between []string, restarts bool) state.Outcome {
+// attachment of the instances' devices, in words of those that are not whole.
+type attachment struct {
+	// lost, and the first reason of that; manual is set where a person has to act.
+	lost   []string
+	reason string
+	manual bool
+	// stalled wait for a store, and the first reason of that; the others are between.
+	stalled, between []string
+	waits            string
+}
+
+func (a *attachment) add(i instance, facts seen.Cluster, text string) {
+	switch d := i.worst(facts); {
+	case d.Condition == state.DevicesLost:
+		a.lost, a.reason = append(a.lost, text), cmp.Or(a.reason, d.Reason)
+		a.manual = a.manual || !i.restarts(facts)
+	case d.Condition == state.DevicesBetween && d.Stalls:
+		a.stalled, a.waits = append(a.stalled, text), cmp.Or(a.waits, d.Reason)
+	case text != "":
+		a.between = append(a.between, text)
+	}
+}
+
+func (a *attachment) outcome() state.Outcome {
 	const c = v1alpha1.ConditionVolumesAttached
+	others := slices.Concat(a.stalled, a.between)
 	switch {
-	case len(lost) > 0 && restarts:
-		return state.WaitFor(c, v1alpha1.ReasonServerLost, strings.Join(lost, "; "))
-	case len(lost) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonServerLost, strings.Join(lost, "; "))
-	case len(between) > 0:
-		return state.WaitFor(c, v1alpha1.ReasonAttaching, strings.Join(between, "; "))
+	case len(a.lost) > 0 && !a.manual:
+		return state.WaitFor(c, a.reason, strings.Join(a.lost, "; "))
+	case len(a.lost) > 0:
+		return state.InvalidBecause(c, a.reason, strings.Join(a.lost, "; "))
+	case len(a.stalled) > 0:
+		return state.WaitFor(c, a.waits, strings.Join(others, "; "))
+	case len(others) > 0:
+		return state.WaitFor(c, v1alpha1.ReasonAttaching, strings.Join(others, "; "))
 	}
 	return state.DoneWith(c, v1alpha1.ReasonDevicesAttached, "every device beneath the volumes is attached")
+}
+
+// worst of the instance's nodes: lost before what waits, and that before the others.
+func (i instance) worst(facts seen.Cluster) state.Devices {
+	out := state.Devices{Condition: i.condition(facts)}
+	for _, n := range i.nodes {
+		if d := facts.Devices[n]; d.Condition == out.Condition && (out.Reason == "" || d.Stalls) {
+			out = d
+		}
+	}
+	return out
 }
 
 func (i instance) restarts(facts seen.Cluster) bool {
@@ -236,9 +279,16 @@ func (i instance) restarts(facts seen.Cluster) bool {
 	})
 }
 
-// tell how an instance is, and what the agents of its nodes say.
+// tell how an instance is, and what the agents of its nodes say; nothing of one whose
+// devices are whole and that no fence of ours is left on.
 func (i instance) tell(facts seen.Cluster, f Fencing, suspended bool) string {
 	condition := i.condition(facts)
+	if condition == state.DevicesWhole {
+		if suspended && slices.Contains(f.Lifted, i.name) {
+			return i.name + " could run again and stays fenced, since spec.suspend is true"
+		}
+		return ""
+	}
 	var nodes []string
 	for _, n := range i.nodes {
 		if d := facts.Devices[n]; d.Condition == condition {
@@ -254,6 +304,8 @@ func (i instance) tell(facts seen.Cluster, f Fencing, suspended bool) string {
 		what = f.lost(i.name, suspended)
 	case f.holds(i.name):
 		what = "stays fenced until every device is attached and the pool is online"
+	case i.worst(facts).Stalls:
+		what = "acknowledges nothing until its devices are back, and goes on then"
 	}
 	return fmt.Sprintf("%s %s (%s)", i.name, what, strings.Join(nodes, "; "))
 }
@@ -263,6 +315,8 @@ func (f Fencing) lost(name string, suspended bool) string {
 	switch {
 	case slices.Contains(f.Fenced, name) && suspended:
 		return "is to be fenced, and spec.suspend is true"
+	case slices.Contains(f.Fenced, name):
+		return "is being fenced"
 	case f.holds(name):
 		return "is fenced"
 	case f.Problem != "":

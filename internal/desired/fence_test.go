@@ -14,13 +14,18 @@ import (
 
 func TestFence(t *testing.T) {
 	whole, between := state.Devices{Condition: state.DevicesWhole, Message: "all attached"}, state.Devices{Message: "attaching"}
-	lost, restarts := state.Devices{Condition: state.DevicesLost, Message: "lost lake-0"}, state.Devices{Condition: state.DevicesLost, Message: "lost lake-0", Restarts: true}
+	lost := state.Devices{Condition: state.DevicesLost, Reason: v1alpha1.ReasonServerLost, Message: "lost lake-0"}
+	restarts, taken := lost, lost
+	restarts.Restarts, taken.Reason, taken.Message = true, v1alpha1.ReasonFenced, "another writer"
+	away := state.Devices{Reason: v1alpha1.ReasonStoreUnavailable, Message: "503", Stalls: true}
+	replaced := state.Devices{Reason: v1alpha1.ReasonReconnecting, Message: "a new server", Stalls: true}
 	for _, tc := range []struct {
 		name         string
 		primary      string
 		n1, n2       state.Devices
 		fenced, ours string
 		suspended    bool
+		unreachable  string
 		all, owned   []string
 		changed      bool
 		reason       string
@@ -30,11 +35,11 @@ func TestFence(t *testing.T) {
 		{name: "whole", primary: "shop-1", n1: whole, n2: whole, reason: v1alpha1.ReasonDevicesAttached, message: "every device beneath the volumes is attached"},
 		{
 			name: "a standby's devices are lost", primary: "shop-1", n1: whole, n2: lost, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is being fenced (n2: lost lake-0)",
 		},
 		{
 			name: "the agent restarts the node", primary: "shop-1", n1: whole, n2: restarts, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: state.Wait, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: state.Wait, message: "shop-2 is being fenced (n2: lost lake-0)",
 		},
 		{
 			name: "the primary's, and a standby can take over", primary: "shop-1", n1: lost, n2: whole,
@@ -42,11 +47,11 @@ func TestFence(t *testing.T) {
 		},
 		{
 			name: "the former primary's", primary: "shop-2", n1: lost, n2: whole, all: []string{"shop-1"}, owned: []string{"shop-1"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is being fenced (n1: lost lake-0)",
 		},
 		{
 			name: "all are lost", primary: "shop-1", n1: lost, n2: lost, all: []string{"shop-1", "shop-2"}, owned: []string{"shop-1", "shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is fenced (n1: lost lake-0); shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is being fenced (n1: lost lake-0); shop-2 is being fenced (n2: lost lake-0)",
 		},
 		{
 			name: "all were lost, and a standby is back", primary: "shop-1", n1: lost, n2: whole, fenced: `["shop-1","shop-2"]`, ours: `["shop-1","shop-2"]`, changed: true,
@@ -78,7 +83,7 @@ func TestFence(t *testing.T) {
 		},
 		{
 			name: "beside a fence of a person", primary: "shop-1", n1: whole, n2: lost, fenced: `["shop-9"]`, all: []string{"shop-2", "shop-9"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is being fenced (n2: lost lake-0)",
 		},
 		{
 			name: "a fence around all", primary: "shop-1", n1: whole, n2: lost, fenced: `["*"]`, all: []string{"*"},
@@ -96,6 +101,34 @@ func TestFence(t *testing.T) {
 			name: "suspended", primary: "shop-1", n1: whole, n2: lost, suspended: true, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
 			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-2 is to be fenced, and spec.suspend is true (n2: lost lake-0)",
 		},
+		{
+			name: "another writer has the prefix", primary: "shop-1", n1: whole, n2: taken, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
+			reason: v1alpha1.ReasonFenced, kind: state.Invalid, message: "shop-2 is being fenced (n2: another writer)",
+		},
+		{
+			name: "the store is away", primary: "shop-1", n1: away, n2: whole,
+			reason: v1alpha1.ReasonStoreUnavailable, kind: state.Wait, message: "shop-1 acknowledges nothing until its devices are back, and goes on then (n1: 503)",
+		},
+		{
+			name: "a server is replaced beneath one that was fenced", primary: "shop-1", n1: between, n2: replaced, fenced: `["shop-2"]`, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"},
+			reason: v1alpha1.ReasonReconnecting, kind: state.Wait, message: "shop-2 stays fenced until every device is attached and the pool is online (n2: a new server); shop-1 runs on (n1: attaching)",
+		},
+		{
+			name: "a fence that was lifted by hand too early", primary: "shop-1", n1: whole, n2: between, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
+			reason: v1alpha1.ReasonAttaching, kind: state.Wait, message: "shop-2 stays fenced until every device is attached and the pool is online (n2: attaching)",
+		},
+		{
+			name: "a standby that cannot be reached takes nothing over", primary: "shop-1", n1: lost, n2: whole, unreachable: "n2 is not Ready", all: []string{"shop-1"}, owned: []string{"shop-1"}, changed: true,
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is being fenced (n1: lost lake-0)",
+		},
+		{
+			name: "the primary stays fenced while none can be reached", primary: "shop-1", n1: lost, n2: whole, unreachable: "n2 is not Ready", fenced: `["shop-1"]`, ours: `["shop-1"]`, all: []string{"shop-1"}, owned: []string{"shop-1"},
+			reason: v1alpha1.ReasonServerLost, kind: state.Invalid, message: "shop-1 is fenced (n1: lost lake-0)",
+		},
+		{
+			name: "back while suspended", primary: "shop-1", n1: whole, n2: whole, fenced: `["shop-2"]`, ours: `["shop-2"]`, suspended: true, changed: true,
+			reason: v1alpha1.ReasonAttaching, kind: state.Wait, message: "shop-2 could run again and stays fenced, since spec.suspend is true",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			pg := &cnpgv1.Cluster{}
@@ -103,7 +136,7 @@ func TestFence(t *testing.T) {
 			pg.Annotations = map[string]string{AnnotationCNPGFenced: tc.fenced, naming.AnnotationFenced: tc.ours}
 			facts := seen.Cluster{Cluster: pg, Devices: map[string]state.Devices{"n1": tc.n1, "n2": tc.n2}, Claims: []state.Claim{
 				{Name: "shop-1", Instance: "shop-1", Home: "n1"},
-				{Name: "shop-2", Instance: "shop-2", Home: "elsewhere", Node: "n2"},
+				{Name: "shop-2", Instance: "shop-2", Home: "elsewhere", Node: "n2", Unreachable: tc.unreachable},
 				{Name: "shop-2-wal", Instance: "shop-2", WAL: true, Home: "n2"},
 			}}
 			f := Fence(facts)
@@ -126,6 +159,10 @@ func TestDevicesOnTheirWayTakeNoPartInReady(t *testing.T) {
 	}
 	if f := Fence(facts); f.Changed() {
 		t.Errorf("%+v", f)
+	}
+	facts.Devices["n1"] = state.Devices{Reason: v1alpha1.ReasonStoreUnavailable, Message: "503", Stalls: true}
+	if o := attachedOutcome(shop(nil), facts); o.Informative {
+		t.Errorf("nothing is acknowledged, and the cluster is Ready: %+v", *o)
 	}
 	facts.Devices = nil
 	if o := attachedOutcome(shop(nil), facts); o != nil {

@@ -30,7 +30,7 @@ var rules = map[string][]rule{
 	"zpool version": {{}},
 	"zpool import": {
 		{options: "d:", check: noOperands},
-		{options: "d:o:N", changes: true, check: oneOperand},
+		{options: "d:o:Nf", changes: true, check: importsOne},
 	},
 	"zpool create": {{options: "o:O:", changes: true}},
 	"zpool set":    {{changes: true}},
@@ -63,7 +63,6 @@ var denied = map[string]string{
 	"zpool labelclear": "it removes a pool's labels; use wipe on a named device instead",
 	"zpool create -f":  "force takes devices that are in use; name them with wipe instead",
 	"zpool create -d":  "it leaves out features",
-	"zpool import -f":  "force takes a pool that another node may have imported",
 	"zpool import -F":  "it discards the last transactions",
 	"zpool import -X":  "it discards transactions",
 	"zpool import -D":  "it brings back destroyed pools",
@@ -236,6 +235,24 @@ func wipesNothing(_ context.Context, options, operands []string) error {
 	}
 	if len(operands) != 1 {
 		return refuse("wipefs reads one device at a time")
+	}
+	return nil
+}
+
+type takeOverKey struct{}
+
+// PermitTakeOver lets Exec run `zpool import -f` of exactly this pool, once it is given
+// the returned context. Only zfs.TakeOver calls it; a test holds the tree to that.
+func PermitTakeOver(ctx context.Context, guid string) context.Context {
+	return context.WithValue(ctx, takeOverKey{}, guid)
+}
+
+func importsOne(ctx context.Context, options, operands []string) error {
+	if err := oneOperand(ctx, options, operands); err != nil {
+		return err
+	}
+	if permitted, _ := ctx.Value(takeOverKey{}).(string); slices.Contains(options, "-f") && permitted != operands[0] {
+		return refuse("zpool import -f of %s: force takes a pool that another node may have imported; only zfs.TakeOver does that", operands[0])
 	}
 	return nil
 }

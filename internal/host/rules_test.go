@@ -30,6 +30,7 @@ func TestWhatMayRun(t *testing.T) {
 		{line: "zpool create -o ashift=12 -O atime=off tank mirror /dev/a /dev/b", change: true},
 		{line: "zpool set autotrim=on tank", change: true},
 		{line: "zpool import -N -o cachefile=none -d /run/pgstorage/p 123", change: true},
+		{line: "zpool import -N -f -o cachefile=none -d /run/pgstorage/p 123", change: true, ctx: PermitTakeOver(t.Context(), "123")},
 		{line: "zpool export tank", change: true},
 		{line: "zpool add tank cache /dev/a /dev/b", change: true},
 		{line: "zpool add tank log /dev/a", change: true},
@@ -72,7 +73,7 @@ func TestWhatMayRun(t *testing.T) {
 
 // Safety rule 1: each of these destroys something or weakens a guard.
 func TestWhatNeverRuns(t *testing.T) {
-	permitted := PermitWipe(t.Context(), "/dev/sda")
+	permitted := PermitTakeOver(PermitWipe(t.Context(), "/dev/sda"), "7")
 	for _, c := range []struct{ line, says string }{
 		{"zpool destroy tank", "destroys every dataset"},
 		{"zpool destroy -f tank", "destroys every dataset"},
@@ -91,6 +92,7 @@ func TestWhatNeverRuns(t *testing.T) {
 		{"zpool import 123 -f", "another node"},
 		{"zpool import -Nf 123", "another node"},
 		{"zpool import -d /dev -f 123", "another node"},
+		{"zpool import -f 7 -f 123", "exactly one"},
 		{"zpool import -F 123", "last transactions"},
 		{"zpool import -X 123", "transactions"},
 		{"zpool import -D 123", "destroyed"},
@@ -216,8 +218,20 @@ func FuzzNoForce(f *testing.F) {
 	})
 }
 
-// PermitWipe has one caller. The folders of other languages have no Go files.
-func TestOnlyBlockdevWipes(t *testing.T) {
+// What a permit is for is said by its one caller each.
+func TestPermitsHaveOneCaller(t *testing.T) {
+	for permit, caller := range map[string]string{
+		"host.PermitWipe": "internal/blockdev/wipe.go", "host.PermitTakeOver": "internal/zfs/importable.go",
+	} {
+		if callers := callersOf(t, permit); !slices.Equal(callers, []string{caller}) {
+			t.Errorf("%s is called by %q, only by %q allowed", permit, callers, caller)
+		}
+	}
+}
+
+// callersOf a function in Go files. The folders of other languages have none.
+func callersOf(t *testing.T, function string) []string {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +243,7 @@ func TestOnlyBlockdevWipes(t *testing.T) {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			if strings.Contains(string(text), "host.PermitWipe") {
+			if strings.Contains(string(text), function+"(") {
 				rel, _ := filepath.Rel(root, path)
 				callers = append(callers, filepath.ToSlash(rel))
 			}
@@ -239,7 +253,5 @@ func TestOnlyBlockdevWipes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"internal/blockdev/wipe.go"}; !slices.Equal(callers, want) {
-		t.Errorf("PermitWipe is called by %q, only by %q allowed", callers, want)
-	}
+	return callers
 }

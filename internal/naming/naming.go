@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 const (
@@ -44,6 +46,10 @@ const (
 	// AnnotationRecreate on a PgStorageCluster holds the UID of a CloudNativePG
 	// Cluster that was deleted by hand and may be made anew, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
+
+	// AnnotationRecreateCeph on a PgStorageProfile holds the UID of a CephCluster that was
+	// deleted by hand and may be made anew, empty.
+	AnnotationRecreateCeph = "pgstorage.dev/recreate-ceph"
 
 	// AnnotationRevision is the hash of what a server was started with.
 	AnnotationRevision = "pgstorage.dev/revision"
@@ -135,6 +141,41 @@ func WALClass(profile string) string { return profile + "-wal" }
 
 // BlockClass is the StorageClass of a profile's block volumes.
 func BlockClass(profile string) string { return profile + "-block" }
+
+// ImagePool is the CephBlockPool of a profile's images.
+func ImagePool(profile string) string { return profile }
+
+// ImageDataPool is the erasure coded CephBlockPool of their data.
+func ImageDataPool(profile string) string { return profile + "-data" }
+
+// PinnedPool is the CephBlockPool of the images of one host.
+func PinnedPool(profile, host string) string {
+	return profile + "-" + CrushName(host) + "-" + Hash([]string{profile, host})[:8]
+}
+
+// CrushName is the name of a host in the CRUSH map: Rook writes its dots as dashes
+// (NormalizeCrushName).
+func CrushName(host string) string { return strings.ReplaceAll(host, ".", "-") }
+
+// RBDDriverSuffix ends the names of Rook's CSI drivers for RBD; before it stands the
+// operator's namespace.
+const RBDDriverSuffix = ".rbd.csi.ceph.com"
+
+// RBDDriver is the CSI driver of a profile of type CephRBD.
+func RBDDriver(p *v1alpha1.PgStorageProfile) string {
+	r := p.Spec.CephRBD.Rook
+	if r.Driver != "" {
+		return r.Driver
+	}
+	return r.OperatorNamespace + RBDDriverSuffix
+}
+
+// ManagerPool is Rook's name for the CephBlockPool of Ceph's own pool .mgr
+// (pool-builtin-mgr.yaml).
+const ManagerPool = "builtin-mgr"
+
+// DeviceSet is the set of OSDs on claims of a CephCluster.
+const DeviceSet = "pgstorage"
 
 // DataDataset is the parent of a pool's data volumes.
 func DataDataset(pool string) string { return pool + "/pgdata" }

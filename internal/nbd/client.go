@@ -16,6 +16,8 @@ const (
 	// may keep it open.
 	heldPatience = 5 * time.Second
 	heldInterval = 100 * time.Millisecond
+	// probeAgain is how long after a read that failed a device is asked once more.
+	probeAgain = 500 * time.Millisecond
 )
 
 // Client of one node's NBD driver. It may be used by several goroutines at once, but
@@ -25,6 +27,8 @@ type Client struct {
 	kernel kernel
 	probes singleflight.Group
 	read   func(path string) error
+	// greetPatience is the constant, but for tests.
+	greetPatience time.Duration
 }
 
 // New Client. Root is where the node's / is mounted, with its /dev, /proc and /sys, or
@@ -32,7 +36,7 @@ type Client struct {
 // with a root also CAP_SYS_PTRACE, to find the node's network namespace, outside of
 // which the driver does not answer.
 func New(root string) *Client {
-	return &Client{root: root, kernel: driver{root: root}, read: readDirect}
+	return &Client{root: root, kernel: driver{root: root}, read: readDirect, greetPatience: greetPatience}
 }
 
 // Attach an export to /dev/nbdN and return that path. What the kernel made is read
@@ -56,7 +60,10 @@ func (c *Client) Attach(ctx context.Context, d Device) (string, error) {
 	if err != nil {
 		return path, fmt.Errorf("attach %s: %w", path, err)
 	}
-	return path, c.verify(ctx, d, o)
+	if err := c.verify(ctx, d, o); err != nil {
+		return path, err
+	}
+	return path, c.hasten(d)
 }
 
 // attached says whether d is there as it is to be.
@@ -174,19 +181,21 @@ func patiently(ctx context.Context, done func() bool) {
 	}
 }
 
-// Probe reads the first block of a device from its server. ErrDead: it failed, and so
-// does all else that the device is asked. The end of ctx: no answer yet, be the server
-// stopped or slow; the request goes on to its own time-out, and a Probe meanwhile waits
-// for the same one. Other errors are of opening the device.
+// Probe reads the first block of a device from its server. ErrDead: it failed twice in a
+// row, probeAgain apart, since a server may answer one read with an error; so does all
+// else that the device is asked. The end of ctx: no answer yet, be the server stopped or
+// slow; the request goes on to its own time-out, and a Probe meanwhile waits for the
+// same one. Other errors are of opening the device.
 //
 // It tells what no file or message of the kernel does: a device whose connections are
-// all dead looks attached.
+// all dead looks attached. While requests of the device wait for ever, so does what
+// Probe has begun, and this process can then not end: do not ask such a device.
 func (c *Client) Probe(ctx context.Context, index int) error {
 	if err := validIndex(index); err != nil {
 		return err
 	}
 	path := Path(index)
-	answer := c.probes.DoChan(path, func() (any, error) { return nil, c.read(filepath.Join("/", c.root, path)) })
+	answer := c.probes.DoChan(path, func() (any, error) { return nil, c.readTwice(filepath.Join("/", c.root, path)) })
 	select {
 	case got := <-answer:
 		if got.Err != nil {
@@ -196,4 +205,13 @@ func (c *Client) Probe(ctx context.Context, index int) error {
 	case <-ctx.Done():
 		return fmt.Errorf("no answer yet from %s: %w", path, context.Cause(ctx))
 	}
+}
+
+func (c *Client) readTwice(path string) error {
+	err := c.read(path)
+	if !errors.Is(err, ErrDead) {
+		return err
+	}
+	<-time.After(probeAgain)
+	return c.read(path)
 }

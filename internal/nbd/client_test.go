@@ -27,6 +27,10 @@ type fake struct {
 	change func(*State)
 
 	connects, disconnects int
+	// tried is told of each connect, when it is given.
+	tried func(connects int)
+	// reconnected devices, as they were asked for.
+	reconnected []Device
 }
 
 func (f *fake) folder(index int) string { return filepath.Join(f.root, "sys/block", kernelName(index)) }
@@ -34,6 +38,9 @@ func (f *fake) folder(index int) string { return filepath.Join(f.root, "sys/bloc
 func (f *fake) connect(_ context.Context, d Device, o offer, s sockets) error {
 	s.close()
 	f.connects++
+	if f.tried != nil {
+		f.tried(f.connects)
+	}
 	if _, err := os.Stat(f.folder(d.Index)); err == nil || f.open[d.Index] {
 		return &os.SyscallError{Syscall: "netlink", Err: syscall.EBUSY}
 	}
@@ -44,11 +51,22 @@ func (f *fake) connect(_ context.Context, d Device, o offer, s sockets) error {
 	return f.make(made)
 }
 
+func (f *fake) reconfigure(_ context.Context, d Device, s sockets) error {
+	s.close()
+	f.reconnected = append(f.reconnected, d)
+	if f.change == nil {
+		return nil
+	}
+	all, err := readState(f.folder(d.Index), d.Index)
+	f.change(&all)
+	return errors.Join(err, f.make(all))
+}
+
 func (f *fake) make(s State) error {
 	folder := f.folder(s.Index)
 	err := os.MkdirAll(filepath.Join(folder, "queue"), 0o700)
 	for name, value := range map[string]any{
-		"pid": s.PID, "size": s.Bytes / 512, "queue/logical_block_size": s.BlockSize, "backend": s.Identifier,
+		"pid": s.PID, "size": s.Bytes / 512, "queue/logical_block_size": s.BlockSize, "backend": s.Identifier, "queue/io_timeout": 30000,
 	} {
 		if name == "backend" && s.Identifier == "" {
 			continue
@@ -79,7 +97,7 @@ func (f *fake) configured(context.Context) ([]int, error) {
 func client(t *testing.T) (*Client, *fake) {
 	t.Helper()
 	f := &fake{root: t.TempDir(), open: map[int]bool{}, held: map[int]bool{}}
-	return &Client{root: f.root, kernel: f, read: func(string) error { return nil }}, f
+	return &Client{root: f.root, kernel: f, read: func(string) error { return nil }, greetPatience: greetPatience}, f
 }
 
 const sound = hasFlags | sendFlush | canMultiConn
@@ -131,6 +149,10 @@ func TestAttach(t *testing.T) {
 		if path != "/dev/nbd3" || f.connects != 1 {
 			t.Errorf("%s after %d connects", path, f.connects)
 		}
+	}
+	// Without a time-out of its own, what is under way is looked at more often.
+	if got, err := os.ReadFile(filepath.Join(f.folder(3), "queue/io_timeout")); err != nil || string(got) != "10000" {
+		t.Errorf("io_timeout is %q, %v", got, err)
 	}
 	all, err := c.Status(t.Context())
 	want := State{Index: 3, Bytes: 1 << 20, BlockSize: 4096, PID: 42, Identifier: "pool-a@1"}
@@ -224,11 +246,16 @@ func TestAttachWaitsForThoseWhoLook(t *testing.T) {
 	c, f := client(t)
 	d := serve(t, 1<<20, sound)
 	f.open[3] = true
-	ctx, cancel := context.WithTimeout(t.Context(), 3*heldInterval)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	f.tried = func(connects int) {
+		if connects == 2 {
+			cancel()
+		}
+	}
 	_, err := c.Attach(ctx, d)
 	wants(t, err, ErrHeld)
-	if f.connects < 2 {
+	if f.connects != 2 {
 		t.Errorf("%d connects", f.connects)
 	}
 	delete(f.open, 3)
@@ -263,23 +290,96 @@ func TestRefusedServers(t *testing.T) {
 	}
 }
 
+// silent server, which takes connections and never speaks, as one that is stopped.
+func silent(t *testing.T, path string) string {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	wants(t, err, nil)
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	wants(t, syscall.Bind(socket, &syscall.SockaddrUnix{Name: path}), nil)
+	wants(t, syscall.Listen(socket, 8), nil)
+	return path
+}
+
 // A server that is stopped takes connections and never speaks.
 func TestHandshakeEndsWithContext(t *testing.T) {
 	c, _ := client(t)
 	d := serve(t, 1<<20, sound)
-	silent, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	wants(t, err, nil)
-	defer syscall.Close(silent) //nolint:errcheck // a test's own
-	d.Socket += "-silent"
-	wants(t, syscall.Bind(silent, &syscall.SockaddrUnix{Name: d.Socket}), nil)
-	wants(t, syscall.Listen(silent, 8), nil)
+	d.Socket = silent(t, d.Socket+"-silent")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err = c.Attach(ctx, d)
+	_, err := c.Attach(ctx, d)
 	wants(t, err, context.DeadlineExceeded)
 	if time.Since(start) > 5*time.Second {
 		t.Errorf("after %s", time.Since(start))
+	}
+}
+
+// A device gets new connections only to what has no less than it, and only once the
+// caller has confirmed that, with the server already on the line.
+func TestReconnect(t *testing.T) {
+	c, f := client(t)
+	d := serve(t, 1<<20, sound)
+	yes := func() error { return nil }
+	wants(t, c.Reconnect(t.Context(), d, yes), ErrNotAttached, "/dev/nbd3")
+	_, err := c.Attach(t.Context(), d)
+	wants(t, err, nil)
+
+	d.DeadConnTimeout = Forever
+	wants(t, c.Reconnect(t.Context(), d, yes), nil)
+	if len(f.reconnected) != 1 || f.reconnected[0] != d.withDefaults() {
+		t.Errorf("reconnected %+v", f.reconnected)
+	}
+	larger := serve(t, 2<<20, sound)
+	wants(t, c.Reconnect(t.Context(), larger, yes), nil)
+
+	refusals := len(f.reconnected)
+	smaller := serve(t, 1<<19, sound)
+	wants(t, c.Reconnect(t.Context(), smaller, yes), ErrMismatch, "524288 bytes and had 1048576")
+	other := d
+	other.Identifier = "pool-a@2"
+	wants(t, c.Reconnect(t.Context(), other, yes), ErrInUse, `"pool-a@1"`, `"pool-a@2"`)
+	other = d
+	other.Export = "missing"
+	wants(t, c.Reconnect(t.Context(), other, yes), ErrNoSuchExport)
+	wants(t, c.Reconnect(t.Context(), serve(t, 1<<20, hasFlags), yes), ErrUnfit)
+	wants(t, c.Reconnect(t.Context(), Device{Index: -1}, yes), ErrInvalid)
+	wants(t, c.Reconnect(t.Context(), d, func() error { return os.ErrPermission }), os.ErrPermission, "/dev/nbd3")
+	if len(f.reconnected) != refusals {
+		t.Errorf("the kernel was told %d times", len(f.reconnected))
+	}
+
+	f.change = func(s *State) { s.Bytes = 512 }
+	wants(t, c.Reconnect(t.Context(), d, yes), ErrMismatch, "/dev/nbd3")
+}
+
+// A server that has one client lets another wait: what answers has its connection.
+func TestReconnectConnected(t *testing.T) {
+	c, f := client(t)
+	c.greetPatience = 50 * time.Millisecond
+	d := sample(func(d *Device) { d.Socket = silent(t, filepath.Join(t.TempDir(), "s")) })
+	wants(t, f.make(State{Index: 3, Bytes: 1 << 20, BlockSize: 4096, PID: 1, Identifier: d.Identifier}), nil)
+	yes := func() error { return nil }
+	wants(t, c.Reconnect(t.Context(), d, yes), ErrConnected, "/dev/nbd3")
+	c.read = func(string) error { return ErrDead }
+	err := c.Reconnect(t.Context(), d, yes)
+	wants(t, err, context.DeadlineExceeded)
+	if errors.Is(err, ErrConnected) || len(f.reconnected) > 0 {
+		t.Errorf("%v, reconnected %v", err, f.reconnected)
+	}
+}
+
+// One answer with an error is not the death of a device.
+func TestProbeAsksAgain(t *testing.T) {
+	c, _ := client(t)
+	answers := []error{ErrDead, nil, ErrDead, ErrDead, os.ErrPermission}
+	c.read = func(string) error {
+		defer func() { answers = answers[1:] }()
+		return answers[0]
+	}
+	for _, want := range []error{nil, ErrDead, os.ErrPermission} {
+		wants(t, c.Probe(t.Context(), 3), want)
 	}
 }
 

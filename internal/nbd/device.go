@@ -1,6 +1,8 @@
 package nbd
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,16 +14,22 @@ import (
 // Defaults and bounds of a Device.
 const (
 	DefaultBlockSize = 4096
-	DefaultTimeout   = 10 * time.Minute
+
+	// Forever, for DeadConnTimeout: requests wait until the device is given another
+	// connection, or is disconnected.
+	Forever = 10 * 365 * 24 * time.Hour
 
 	// MaxIndex is the last that has minor numbers with the module's default max_part.
 	MaxIndex = 1<<15 - 1
 	// MaxConnections is ours: the kernel makes a hardware queue for each.
 	MaxConnections = 16
-	// MaxTimeout of both time-outs.
+	// MaxTimeout of both time-outs, but for Forever.
 	MaxTimeout = 24 * time.Hour
 	// MaxIdentifier in bytes: the kernel prints it into one page.
 	MaxIdentifier = 255
+	// maxDescription is the part of an Identifier that Identify keeps of an export; what
+	// is left is for the life of a server.
+	maxDescription = 180
 
 	// maxSocketPath in bytes, of sockaddr_un less its end.
 	maxSocketPath = 107
@@ -44,6 +52,10 @@ var (
 	ErrHeld = errors.New("disconnected, but still open")
 	// ErrDead: the device is attached but fails what is asked of it.
 	ErrDead = errors.New("dead")
+	// ErrNotAttached: there is no device to be reconnected.
+	ErrNotAttached = errors.New("not attached")
+	// ErrConnected: the device has a connection that lives, and the server no other for it.
+	ErrConnected = errors.New("connected already")
 	// ErrMismatch: what was read back is not what was asked for.
 	ErrMismatch = errors.New("not as asked for")
 	// ErrNoFreeIndex: every index is taken.
@@ -64,20 +76,20 @@ type Device struct {
 	// export's size is a multiple of it. 0 is DefaultBlockSize. It is never taken from
 	// the server: ZeroFS tells none, and the kernel would take 512.
 	BlockSize uint32
-	// Timeout of one request, whole seconds up to MaxTimeout; 0 is DefaultTimeout. A
-	// server that says nothing for so long loses the connection. The request then moves
-	// to another live connection, to wait as long there; with none left it fails with
-	// EIO, and so does all else from then on, even if the server answers again. The
-	// kernel's own 0, to wait for ever, is not offered.
+	// Timeout of one request, whole seconds up to MaxTimeout. 0 waits for as long as
+	// there is a connection: choose it where the server itself bounds nothing and loses
+	// nothing. A request that was under way when the connection died is sent again within
+	// resendEvery of a Reconnect.
 	//
-	// Choose longer than the worst stall of the object store behind the server, since a
-	// time-out takes the device away: 60 s to 10 min. A request that was under way when
-	// the server died waits for it too, while new ones fail at once: Disconnect ends it.
+	// With a time-out a server that says nothing for so long loses the connection. The
+	// request then moves to another live connection, to wait as long there; with none
+	// left it waits for DeadConnTimeout. Choose longer than the worst stall of what is
+	// behind the server. A request that was under way when the server died waits for it
+	// too, while new ones fail at once: Disconnect ends it.
 	Timeout time.Duration
 	// DeadConnTimeout is how long requests wait for a new connection when all are dead,
-	// whole seconds up to MaxTimeout. 0, the default and what to choose: they fail with
-	// EIO at once. As this package gives a device no new connections, waiting only
-	// delays the EIO.
+	// whole seconds up to MaxTimeout, or Forever. With 0 they fail with EIO at once, and
+	// so does all else from then on. Until it has passed, Reconnect loses no request.
 	DeadConnTimeout time.Duration
 	// Connections to the server, 1 to MaxConnections; 0 is 1. More than one needs a
 	// server that says that a flush on one covers what was written on all
@@ -90,8 +102,16 @@ type Device struct {
 }
 
 // Identify makes an Identifier that is another one when the server was started again.
-// So a device of a former life of the server is in use, not attached already.
-func Identify(export, incarnation string) string { return export + "@" + incarnation }
+// So a device of a former life of the server is in use, not attached already. What is
+// too long of the export is told by its hash, which is the same each time.
+func Identify(export, incarnation string) string {
+	if len(export) > maxDescription {
+		sum := sha256.Sum256([]byte(export))
+		hash := hex.EncodeToString(sum[:16])
+		export = export[:maxDescription-len(hash)-1] + "~" + hash
+	}
+	return export + "@" + incarnation
+}
 
 // Path of the device node of an index.
 func Path(index int) string { return "/dev/" + kernelName(index) }
@@ -101,9 +121,6 @@ func kernelName(index int) string { return "nbd" + strconv.Itoa(index) }
 func (d Device) withDefaults() Device {
 	if d.BlockSize == 0 {
 		d.BlockSize = DefaultBlockSize
-	}
-	if d.Timeout == 0 {
-		d.Timeout = DefaultTimeout
 	}
 	if d.Connections == 0 {
 		d.Connections = 1
@@ -127,10 +144,10 @@ func (d Device) validate() error {
 	switch {
 	case d.BlockSize < 512 || d.BlockSize > 4096 || d.BlockSize&(d.BlockSize-1) != 0:
 		return fmt.Errorf("%w: block size %d must be a power of two from 512 to 4096", ErrInvalid, d.BlockSize)
-	case !validTimeout(d.Timeout) || d.Timeout < time.Second:
-		return fmt.Errorf("%w: time-out %s must be whole seconds from 1s to %s", ErrInvalid, d.Timeout, MaxTimeout)
-	case !validTimeout(d.DeadConnTimeout):
-		return fmt.Errorf("%w: time-out of dead connections %s must be whole seconds up to %s", ErrInvalid, d.DeadConnTimeout, MaxTimeout)
+	case !validTimeout(d.Timeout):
+		return fmt.Errorf("%w: time-out %s must be whole seconds up to %s, or 0", ErrInvalid, d.Timeout, MaxTimeout)
+	case !validTimeout(d.DeadConnTimeout) && d.DeadConnTimeout != Forever:
+		return fmt.Errorf("%w: time-out of dead connections %s must be whole seconds up to %s, or for ever", ErrInvalid, d.DeadConnTimeout, MaxTimeout)
 	}
 	return validIdentifier(d.Identifier)
 }

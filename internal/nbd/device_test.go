@@ -18,7 +18,7 @@ func sample(change func(*Device)) Device {
 
 func TestDefaults(t *testing.T) {
 	d := sample(nil).withDefaults()
-	want := sample(func(d *Device) { d.BlockSize, d.Timeout, d.Connections = 4096, 10*time.Minute, 1 })
+	want := sample(func(d *Device) { d.BlockSize, d.Connections = 4096, 1 })
 	if d != want || d.validate() != nil {
 		t.Errorf("%+v, %v, wanted %+v", d, d.validate(), want)
 	}
@@ -46,6 +46,9 @@ func TestValidate(t *testing.T) {
 		"time-out with parts":   {func(d *Device) { d.Timeout = 1500 * time.Millisecond }, "whole seconds"},
 		"negative time-out":     {func(d *Device) { d.Timeout = -time.Second }, "whole seconds"},
 		"time-out too long":     {func(d *Device) { d.Timeout = MaxTimeout + time.Second }, "24h"},
+		"dead for ever":         {func(d *Device) { d.DeadConnTimeout = Forever }, ""},
+		"dead too long":         {func(d *Device) { d.DeadConnTimeout = Forever - time.Second }, "for ever"},
+		"time-out for ever":     {func(d *Device) { d.Timeout = Forever }, "24h"},
 		"dead time-out":         {func(d *Device) { d.DeadConnTimeout = time.Minute }, ""},
 		"negative dead":         {func(d *Device) { d.DeadConnTimeout = -time.Second }, "dead connections"},
 		"most connections":      {func(d *Device) { d.Connections = MaxConnections }, ""},
@@ -124,5 +127,14 @@ func TestFreeIndex(t *testing.T) {
 func TestIdentify(t *testing.T) {
 	if Identify("a", "1") == Identify("a", "2") || validIdentifier(Identify("pool-a", "6c9b2f0e@2026-01-02T03:04:05Z")) != nil {
 		t.Error("identifiers are equal or invalid")
+	}
+	// A name as long as Kubernetes allows is told by its hash, ahead of the same life.
+	long := strings.Repeat("x", 253)
+	one, two := Identify(long+"/store/disk0", "6c9b2f0e-0000-4000-8000-000000000000"), Identify(long+"/store/disk1", "6c9b2f0e-0000-4000-8000-000000000000")
+	if one == two || one != Identify(long+"/store/disk0", "6c9b2f0e-0000-4000-8000-000000000000") || validIdentifier(one) != nil {
+		t.Errorf("%q, %q", one, two)
+	}
+	if life, ours := strings.CutPrefix(one, Identify(long+"/store/disk0", "")); !ours || life != "6c9b2f0e-0000-4000-8000-000000000000" {
+		t.Errorf("%q does not end with its life", one)
 	}
 }

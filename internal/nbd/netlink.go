@@ -16,9 +16,10 @@ import (
 const (
 	familyName = "nbd"
 
-	cmdConnect    = 1
-	cmdDisconnect = 2
-	cmdStatus     = 5
+	cmdConnect     = 1
+	cmdDisconnect  = 2
+	cmdReconfigure = 3
+	cmdStatus      = 5
 
 	attrIndex           = 1
 	attrSizeBytes       = 2
@@ -42,6 +43,9 @@ const (
 type kernel interface {
 	// connect the sockets, which it closes whenever it ends.
 	connect(ctx context.Context, d Device, o offer, s sockets) error
+	// reconfigure what is attached to have these sockets in place of dead ones, and close
+	// them whenever it ends. What has no dead one drops them without an error.
+	reconfigure(ctx context.Context, d Device, s sockets) error
 	// disconnect what is attached to an index; nothing is no error.
 	disconnect(ctx context.Context, index int) error
 	// configured are the indices that have a configuration: those attached, and those
@@ -67,6 +71,19 @@ func (k driver) connect(ctx context.Context, d Device, o offer, s sockets) error
 		defer s.close()
 		// It answers with the index, so that no acknowledgement is asked for.
 		_, err := k.execute(cmdConnect, netlink.Request, body)
+		return err
+	})
+}
+
+func (k driver) reconfigure(ctx context.Context, d Device, s sockets) error {
+	body, err := reconfigureMessage(d, s)
+	if err != nil {
+		s.close()
+		return err
+	}
+	return bounded(ctx, func() error {
+		defer s.close()
+		_, err := k.execute(cmdReconfigure, netlink.Request|netlink.Acknowledge, body)
 		return err
 	})
 }
@@ -143,12 +160,22 @@ func bounded(ctx context.Context, call func() error) error {
 
 func connectMessage(d Device, o offer, s sockets) ([]byte, error) {
 	e := netlink.NewAttributeEncoder()
-	e.Uint32(attrIndex, uint32(d.Index)) //nolint:gosec // G115: at most MaxIndex
 	e.Uint64(attrSizeBytes, o.Bytes)
 	e.Uint64(attrBlockSizeBytes, uint64(d.BlockSize))
+	e.Uint64(attrServerFlags, uint64(o.Flags&passedOn))
+	return finish(e, d, s)
+}
+
+// reconfigureMessage has neither size nor flags: those of a device in use stay.
+func reconfigureMessage(d Device, s sockets) ([]byte, error) {
+	return finish(netlink.NewAttributeEncoder(), d, s)
+}
+
+// finish a message with what connect and reconfigure have in common.
+func finish(e *netlink.AttributeEncoder, d Device, s sockets) ([]byte, error) {
+	e.Uint32(attrIndex, uint32(d.Index)) //nolint:gosec // G115: at most MaxIndex
 	e.Uint64(attrTimeout, seconds(d.Timeout))
 	e.Uint64(attrDeadConnTimeout, seconds(d.DeadConnTimeout))
-	e.Uint64(attrServerFlags, uint64(o.Flags&passedOn))
 	e.String(attrBackend, d.Identifier)
 	e.Nested(attrSockets, func(list *netlink.AttributeEncoder) error {
 		for _, f := range s {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -13,7 +14,7 @@ import (
 	"github.com/mdlayher/netlink"
 )
 
-func TestConnectMessage(t *testing.T) {
+func TestMessages(t *testing.T) {
 	files := sockets{}
 	for range 2 {
 		f, err := os.Open(os.DevNull)
@@ -23,12 +24,26 @@ func TestConnectMessage(t *testing.T) {
 		defer f.Close() //nolint:errcheck // read-only
 		files = append(files, f)
 	}
-	d := sample(func(d *Device) { d.DeadConnTimeout = 7 * time.Second }).withDefaults()
+	descriptors := []uint32{uint32(files[0].Fd()), uint32(files[1].Fd())}
 	const all = 0xffff
+	d := sample(func(d *Device) { d.Timeout, d.DeadConnTimeout = 10*time.Minute, 7*time.Second }).withDefaults()
 	body, err := connectMessage(d, offer{Bytes: 1 << 40, Flags: all}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
+	holds(t, body, descriptors, map[uint16]uint64{
+		attrIndex: 3, attrSizeBytes: 1 << 40, attrBlockSizeBytes: 4096, attrTimeout: 600, attrDeadConnTimeout: 7, attrServerFlags: uint64(passedOn),
+	})
+	d = sample(func(d *Device) { d.DeadConnTimeout = Forever }).withDefaults()
+	if body, err = reconfigureMessage(d, files); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, body, descriptors, map[uint16]uint64{attrIndex: 3, attrTimeout: 0, attrDeadConnTimeout: 315360000})
+}
+
+// holds wants just these attributes of a message about the sample.
+func holds(t *testing.T, body []byte, wantDescriptors []uint32, want map[uint16]uint64) {
+	t.Helper()
 	numbers := map[uint16]uint64{}
 	var text string
 	var descriptors []uint32
@@ -58,16 +73,11 @@ func TestConnectMessage(t *testing.T) {
 			numbers[a.Type()] = a.Uint64()
 		}
 	}
-	want := map[uint16]uint64{
-		attrIndex: 3, attrSizeBytes: 1 << 40, attrBlockSizeBytes: 4096, attrTimeout: 600, attrDeadConnTimeout: 7, attrServerFlags: uint64(passedOn),
+	if !maps.Equal(numbers, want) {
+		t.Errorf("attributes are %v, wanted %v", numbers, want)
 	}
-	for kind, value := range want {
-		if numbers[kind] != value {
-			t.Errorf("attribute %d is %d, wanted %d", kind, numbers[kind], value)
-		}
-	}
-	if a.Err() != nil || len(numbers) != len(want) || text != "pool-a@1" || !slices.Equal(descriptors, []uint32{uint32(files[0].Fd()), uint32(files[1].Fd())}) {
-		t.Errorf("%v, %v, %q, %v", a.Err(), numbers, text, descriptors)
+	if a.Err() != nil || text != "pool-a@1" || !slices.Equal(descriptors, wantDescriptors) {
+		t.Errorf("%v, %q, %v", a.Err(), text, descriptors)
 	}
 }
 

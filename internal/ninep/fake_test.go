@@ -23,6 +23,10 @@ type fake struct {
 	// folder is whether .nbd is there, with files by their size; of size -1 are folders.
 	folder bool
 	files  map[string]int64
+	// mark is in the file .pgstorage-owner; nil if there is none.
+	mark *string
+	// kept is the mark that a crash of the server leaves.
+	kept string
 	// flushed are the files with the sizes that a crash of the server leaves.
 	flushed map[string]int64
 	// message is the largest in bytes.
@@ -70,7 +74,7 @@ func listen(t *testing.T) net.Listener {
 
 // node that a fid is of: a path, and whether it was opened.
 type node struct {
-	path   string // "", ".nbd" or ".nbd/NAME"
+	path   string // "", ".nbd", ".nbd/NAME" or owner
 	opened bool
 }
 
@@ -158,7 +162,14 @@ func (f *fake) do(fids map[uint32]*node, kind byte, in *fields) ([]byte, syscall
 			return nil, syscall.EINVAL
 		}
 		f.flushed = maps.Clone(f.files)
+		if f.mark != nil {
+			f.kept = *f.mark
+		}
 		return nil, 0
+	case 116:
+		return f.read(n, in)
+	case 118:
+		return f.write(n, in)
 	case 72: // mkdir
 		if n.path != "" || in.text() != ".nbd" {
 			return nil, syscall.ENOTDIR
@@ -177,7 +188,27 @@ func (f *fake) exists(path string) bool {
 		_, ok := f.files[string(name)]
 		return ok
 	}
-	return path == "" || path == ".nbd" && f.folder
+	return path == "" || path == ".nbd" && f.folder || path == owner && f.mark != nil
+}
+
+// owner is the file of the mark.
+const owner = ".pgstorage-owner"
+
+func (f *fake) read(n *node, in *fields) ([]byte, syscall.Errno) {
+	if !n.opened || n.path != owner || in.long() != 0 {
+		return nil, syscall.EBADF
+	}
+	part := (*f.mark)[:min(len(*f.mark), int(in.number()))]
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(part))), part...), 0
+}
+
+func (f *fake) write(n *node, in *fields) ([]byte, syscall.Errno) {
+	if !n.opened || n.path != owner || in.long() != 0 {
+		return nil, syscall.EBADF
+	}
+	data := string(in.take(int(in.number())))
+	*f.mark = data + (*f.mark)[min(len(*f.mark), len(data)):]
+	return binary.LittleEndian.AppendUint32(nil, uint32(len(data))), 0
 }
 
 // walk answers with the part of the way that is there, an error if there is none.
@@ -205,6 +236,11 @@ func (f *fake) walk(fids map[uint32]*node, from *node, in *fields) ([]byte, sysc
 
 func (f *fake) create(n *node, in *fields) ([]byte, syscall.Errno) {
 	name, flags := in.text(), in.number()
+	if n.path == "" && name == owner && f.mark == nil {
+		f.mark = new(string)
+		*n = node{path: owner, opened: true}
+		return append(bytes.Clone(qid), 0, 0, 0, 0), 0
+	}
 	switch _, exists := f.files[name]; {
 	case n.path != ".nbd" || flags != syscall.O_RDWR|syscall.O_EXCL:
 		return nil, syscall.EINVAL
@@ -221,6 +257,9 @@ func (f *fake) getattr(n *node) ([]byte, syscall.Errno) {
 	if size < 0 {
 		size, mode = 0, 0o040700
 	}
+	if n.path == owner {
+		size = int64(len(*f.mark))
+	}
 	out, _ := binary.Append(nil, binary.LittleEndian, struct {
 		Valid                     uint64
 		QID                       [13]byte
@@ -235,6 +274,10 @@ func (f *fake) setattr(n *node, in *fields) ([]byte, syscall.Errno) {
 	valid, _, _, _, size := in.number(), in.number(), in.number(), in.number(), in.long()
 	if valid != 8 || len(in.rest) != 32 {
 		return nil, syscall.EINVAL
+	}
+	if n.path == owner {
+		*f.mark = (*f.mark)[:size] // it is never made longer
+		return nil, 0
 	}
 	f.files[filepath.Base(n.path)] = int64(size)
 	return nil, 0

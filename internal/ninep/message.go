@@ -23,6 +23,8 @@ const (
 	tVersion = 100
 	tAttach  = 104
 	tWalk    = 110
+	tRead    = 116
+	tWrite   = 118
 
 	rLerror = 7
 )

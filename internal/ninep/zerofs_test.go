@@ -65,6 +65,10 @@ func TestZeroFS(t *testing.T) {
 	wants(t, c.Grow(t.Context(), "a", 4*mebi), nil)
 	wants(t, c.Grow(t.Context(), "a", mebi), ninep.ErrShrink, "4194304", "1048576")
 	wants(t, c.Grow(t.Context(), "c", mebi), ninep.ErrNoSuchExport)
+	for _, mark := range []string{"first", "another"} {
+		wants(t, c.SetOwner(t.Context(), mark), nil)
+		owned(t, c, mark)
+	}
 	want := []ninep.Export{{Name: "a", Bytes: 4 * mebi}, {Name: "b", Bytes: tebi}}
 	if all := exports(t, c); !slices.Equal(all, want) {
 		t.Fatalf("%v, wanted %v", all, want)
@@ -77,6 +81,7 @@ func TestZeroFS(t *testing.T) {
 	if all := exports(t, c); !slices.Equal(all, want) {
 		t.Fatalf("after a kill: %v, wanted %v", all, want)
 	}
+	owned(t, c, "another")
 }
 
 // More names than one message has room for, made by many at once.

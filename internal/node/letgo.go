@@ -45,11 +45,11 @@ func (n *Node) letGoOfNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) er
 }
 
 func (n *Node) release(ctx context.Context, s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) error {
+	a := networkAct{Node: n, s: s, seen: seen, net: seen.Network, pool: s.Spec.Pool.Name}
 	if seen.Pool != nil {
-		if err := n.ZFS.ExportPool(ctx, s.Spec.Pool.Name); err != nil {
+		if err := a.export(ctx); err != nil {
 			return err
 		}
 	}
-	a := networkAct{Node: n, s: s, net: seen.Network, pool: s.Spec.Pool.Name}
 	return a.detach(ctx, seen.Network.Attached(), 0)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/nbd"
 	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -32,6 +34,7 @@ type NBD interface {
 	Disconnect(ctx context.Context, index int, identifier string) error
 	Status(ctx context.Context) ([]nbd.State, error)
 	Probe(ctx context.Context, index int) error
+	Reconnect(ctx context.Context, d nbd.Device, confirm func() error) error
 }
 
 // Exports of one server; see package ninep.
@@ -41,12 +44,6 @@ type Exports interface {
 	Grow(ctx context.Context, export string, bytes uint64) error
 }
 
-// Sockets of a server, in its directory.
-const (
-	nbdSocket   = "nbd.sock"
-	ninepSocket = "9p.sock"
-)
-
 // identity that the kernel keeps with a device, for a life of its server. It is there
 // with the device and goes with it, so that no file has to tell the same.
 func identity(s *v1alpha1.PgNodeStorage, d nodestorage.NetworkDevice, life string) string {
@@ -55,16 +52,25 @@ func identity(s *v1alpha1.PgNodeStorage, d nodestorage.NetworkDevice, life strin
 
 // observeNetwork reads files and asks the kernel; it runs no command.
 func (n *Node) observeNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) (*nodestorage.Network, error) {
-	net := &nodestorage.Network{Devices: nodestorage.NetworkDevices(s), Lives: map[string]nodestorage.Life{}}
+	net := &nodestorage.Network{
+		Devices: nodestorage.NetworkDevices(s), Mirror: s.Spec.NetworkDevices.Layout == v1alpha1.VdevMirror,
+		Lives: map[string]nodestorage.Life{}, Servers: map[string]zerofs.ServerStatus{},
+	}
 	var err error
 	if net.Record, err = n.records(s).load(); err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(net.Record.Returned, func(_ string, at time.Time) bool { return n.Clock.Since(at) >= nodestorage.SettleTime })
 	if net.BootID, err = nbd.BootID(n.Root); err != nil {
 		return nil, fmt.Errorf("read boot id: %w", err)
 	}
 	for _, server := range s.Spec.NetworkDevices.Servers {
-		net.Lives[server.Name] = readLife(filepath.Join(n.Root, server.Directory))
+		directory := filepath.Join(n.Root, server.Directory)
+		net.Lives[server.Name] = readLife(directory)
+		// It may not have told yet; what it tells says of which life.
+		if told, err := zerofs.ReadStatus(directory); err == nil {
+			net.Servers[server.Name] = told
+		}
 	}
 	_, err = os.Stat(filepath.Join(n.Root, "sys/module/nbd"))
 	net.Driver = err == nil
@@ -90,25 +96,43 @@ func (n *Node) attachments(s *v1alpha1.PgNodeStorage, net *nodestorage.Network, 
 			if !ours {
 				continue
 			}
-			a := &nodestorage.Attachment{Index: state.Index, Path: nbd.Path(state.Index), Bytes: state.Bytes, Life: life}
+			if r := net.Record.Reconnected[d.Name()]; r.From == life && r.BootID == net.BootID {
+				life = r.To
+			}
+			a := &nodestorage.Attachment{Index: state.Index, Path: nbd.Path(state.Index), Bytes: state.Bytes, Identifier: state.Identifier, Life: life}
 			a.InFlight = n.inFlight(state.Index)
-			// Of two, as where a former one is still held open, the one of this life counts.
-			if d.Attached == nil || life == net.Lives[d.Server].ID {
+			a.Dropped = n.dropped[state.Identifier]
+			if d.Attached == nil || n.prefers(net, *d, a) {
 				d.Attached = a
 			}
 		}
 	}
 	net.FlushLatency = n.flushLatency(s.Name, net)
+	n.listen(net)
+}
+
+// prefers one of two devices, as where a former one is still held open: that of the life
+// of now, and of those of one life that which has its name.
+func (n *Node) prefers(net *nodestorage.Network, d nodestorage.NetworkDevice, a *nodestorage.Attachment) bool {
+	now := net.Lives[d.Server].ID
+	if a.Life != d.Attached.Life || a.Life != now {
+		return a.Life == now
+	}
+	named, err := os.Readlink(filepath.Join(n.Root, d.Link))
+	return err == nil && named == a.Path
 }
 
 // probe devices that there is reason to doubt: where the pool is not imported or not
-// well, and those that the node would be restarted for.
+// well, and all of mirrors, where a request that waits tells of a part that does not
+// answer. Those of a stripe whose server is away wait for ever, and so would whoever
+// asks them.
 func (n *Node) probe(ctx context.Context, seen *nodestorage.Seen) {
 	net := seen.Network
 	doubted := seen.Pool == nil || !seen.Serves() || !allOnline(seen.Status)
 	for i := range net.Devices {
 		d := &net.Devices[i]
-		if d.Attached == nil || !doubted && net.State(*d) == nodestorage.DeviceAttached {
+		well := net.State(*d) == nodestorage.DeviceAttached && net.Answers(d.Server)
+		if d.Attached == nil || !net.Mirror && (!well || !doubted) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, probePatience)
@@ -136,7 +160,7 @@ func (n *Node) listExports(ctx context.Context, s *v1alpha1.PgNodeStorage, net *
 		missing := slices.ContainsFunc(net.Devices, func(d nodestorage.NetworkDevice) bool {
 			return d.Server == server.Name && net.State(d) != nodestorage.DeviceAttached
 		})
-		if !missing || !net.Runs(server.Name) {
+		if !missing || !net.Answers(server.Name) {
 			continue
 		}
 		found, err := n.exportsOf(ctx, server)
@@ -163,7 +187,7 @@ func (n *Node) exportsOf(ctx context.Context, server v1alpha1.NodeServer) (map[s
 }
 
 func (n *Node) server(server v1alpha1.NodeServer) Exports {
-	return n.Exports(filepath.Join(n.Root, server.Directory, ninepSocket))
+	return n.Exports(filepath.Join(n.Root, server.Directory, zerofs.NinePSocket))
 }
 
 // mounted says that the node has a dataset of the pool mounted: in the mount

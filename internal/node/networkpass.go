@@ -50,7 +50,8 @@ func (n *Node) probeContents(ctx context.Context, paths []string, seen *nodestor
 }
 
 // passUnread judges the network devices where ZFS could not be read, as of a pool that
-// is suspended: all that may follow is a restart of the node.
+// is suspended: all that may follow is a restart of the node, or a reconnection, for
+// which ZFS may wait.
 func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *nodestorage.Network, err error) Result {
 	r := Result{Outcomes: unreadOutcomes(s, unread(err))}
 	if net == nil {
@@ -65,11 +66,12 @@ func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *n
 	r.Seen = nodestorage.Seen{Network: net}
 	n.probe(ctx, &r.Seen)
 	step := nodestorage.NetworkStepOf(s, r.Seen, n.Clock.Now())
-	due := nodestorage.NetworkStep{Intend: step.Intend, Restart: step.Restart, Outcome: step.Outcome}
+	due := nodestorage.NetworkStep{Intend: step.Intend, Restart: step.Restart, Reconnect: step.Reconnect, Outcome: step.Outcome}
 	var failed error
 	if !due.None() {
-		failed = n.actNetwork(ctx, s, net, due)
+		failed = n.actNetwork(ctx, s, r.Seen, due)
 	}
+	r.Soon = step.Hold
 	r.Restarting = due.Intend != nil && failed == nil && n.DryRun == nil
 	r.Outcomes = append([]state.Outcome{networkOutcome(step, failed)}, r.Outcomes...)
 	return r

@@ -47,6 +47,9 @@ type Node struct {
 	// flushed of each PgNodeStorage's devices, at the last pass.
 	flushed   map[string]map[string]flushes
 	latencies map[string]time.Duration
+	// answered by devices, and those that were dropped, by their identifiers.
+	answered map[string]answered
+	dropped  map[string]bool
 }
 
 // New returns the machine whose / is at root, reached by a runner.
@@ -68,6 +71,8 @@ func New(root string, runner host.Runner) *Node {
 		flushed: map[string]map[string]flushes{},
 
 		latencies: map[string]time.Duration{},
+		answered:  map[string]answered{},
+		dropped:   map[string]bool{},
 	}
 }
 
@@ -83,6 +88,9 @@ type Result struct {
 	Drift []string
 	// Restarting says that the machine is restarted a while later.
 	Restarting bool
+	// Soon: the network devices wait for what may be there within seconds, so that the
+	// next pass should not be long in coming.
+	Soon bool
 	// Seen is what was read, for metrics.
 	Seen nodestorage.Seen
 }
@@ -107,6 +115,7 @@ func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, err
 	fullAt := n.fullAt(s, seen)
 	r := Result{Seen: seen, Status: nodestorage.Status(s, seen, fullAt)}
 	failed := n.act(ctx, s, d, &r)
+	r.Soon = d.network.Hold
 	if net != nil {
 		networkFailed := failed
 		if d.network.None() {
@@ -163,11 +172,11 @@ func (r *Result) onlyPrinted() {
 func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, d decision, r *Result) error {
 	switch {
 	case !d.network.None():
-		err := n.actNetwork(ctx, s, r.Seen.Network, d.network)
+		err := n.actNetwork(ctx, s, r.Seen, d.network)
 		r.Changed = d.network.Intend == nil && d.network.Restart == nil && !stillUsed(d.network, err)
 		r.Restarting = d.network.Intend != nil && err == nil && n.DryRun == nil
 		return err
-	case d.network.Outcome.Kind == state.Invalid:
+	case d.network.Outcome.Kind == state.Invalid, d.network.Hold:
 		return nil // whatever is wrong with the devices, more changes do not mend it
 	}
 	return n.actOnPool(ctx, s, d, r)
@@ -177,6 +186,12 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 	switch {
 	case d.pool.Import != 0:
 		r.Changed = true
+		if err := n.noteImport(s, r.Seen.Network); err != nil {
+			return err
+		}
+		if d.pool.TakeOver {
+			return n.importer(s).TakeOver(ctx, d.pool.Import)
+		}
 		return n.importer(s).Import(ctx, d.pool.Import)
 	case d.pool.Create != nil:
 		r.Changed = true

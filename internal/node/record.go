@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -73,12 +74,8 @@ func (r records) remove() error {
 // remember the pool, and the sizes of its devices once it stands on them.
 func (n *Node) remember(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) error {
 	net := seen.Network
-	if seen.Pool == nil || n.DryRun != nil || !net.Complete() {
+	if n.DryRun != nil || !memorable(s, seen) {
 		return nil
-	}
-	known := s.Status.Pool
-	if guid := seen.Pool["guid"].Value; known != nil && known.GUID != "" && known.GUID != guid {
-		return nil // another pool of its name
 	}
 	record := net.Record
 	record.PoolGUID, record.Sizes = seen.Pool["guid"].Value, map[string]uint64{}
@@ -90,6 +87,32 @@ func (n *Node) remember(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) error 
 	}
 	net.Record = record
 	return n.records(s).save(record)
+}
+
+// memorable is a pool that stands on all its devices, and is the one that is known.
+func memorable(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) bool {
+	if seen.Pool == nil || !seen.Network.Complete() || nodestorage.Foreign(seen) {
+		return false
+	}
+	known := s.Status.Pool
+	return known == nil || known.GUID == "" || known.GUID == seen.Pool["guid"].Value
+}
+
+// noteImport of a pool, before it is done. A mirror that was not released in order may
+// differ between its parts by what a server lost with its end, so a scrub is due.
+func (n *Node) noteImport(s *v1alpha1.PgNodeStorage, net *nodestorage.Network) error {
+	if net == nil || n.DryRun != nil {
+		return nil
+	}
+	if net.Mirror && !net.Record.Released {
+		net.Record.Scrub, net.Record.ScrubSince = true, time.Time{}
+		net.Record.Suspect = nil
+		for _, d := range net.Devices {
+			net.Record.Suspect = append(net.Record.Suspect, d.Name())
+		}
+	}
+	net.Record.Released = false
+	return n.records(s).save(net.Record)
 }
 
 // withKnownPool gives a PgNodeStorage whose status knows the pool of the record, where

@@ -40,8 +40,11 @@ func (s Seen) health() zfs.Health {
 }
 
 // Serves says that the pool does I/O, so that its datasets can be read. Those of one
-// that is suspended, faulted or unavailable cannot.
-func (s Seen) Serves() bool { return s.health() == zfs.Online || s.health() == zfs.Degraded }
+// that is suspended, faulted or unavailable cannot, nor can those of one whose devices
+// stall.
+func (s Seen) Serves() bool {
+	return (s.health() == zfs.Online || s.health() == zfs.Degraded) && !s.Network.Stalls()
+}
 
 // dataset by name, or nil.
 func (s Seen) dataset(name string) *zfs.Dataset {

@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
 	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -22,7 +23,7 @@ func network(changes ...func(*v1alpha1.PgNodeStorage)) *v1alpha1.PgNodeStorage {
 	return storage(append([]func(*v1alpha1.PgNodeStorage){func(s *v1alpha1.PgNodeStorage) {
 		s.Spec.NetworkDevices = &v1alpha1.NodeNetworkDevices{
 			Layout: v1alpha1.VdevStripe, Exports: []string{"x", "y"}, ExportSize: resource.MustParse("1Gi"),
-			RequestTimeout: "10m", OnServerLost: v1alpha1.ServerLostWait, Ashift: new(int32(12)),
+			OnServerLost: v1alpha1.ServerLostWait, Ashift: new(int32(12)),
 			Servers: []v1alpha1.NodeServer{{Name: "a", URL: "s3://a/n1", Directory: "/d/a"}},
 		}
 	}}, changes...)...)
@@ -43,11 +44,15 @@ func sized(size string) func(*v1alpha1.PgNodeStorage) {
 
 // seenNetwork of a storage as it is when all is well, changed for a test.
 func seenNetwork(s *v1alpha1.PgNodeStorage, changes ...func(*Seen)) Seen {
-	net := &Network{Driver: true, BootID: "boot", Lives: map[string]Life{}, Devices: NetworkDevices(s), Record: NetworkRecord{Sizes: map[string]uint64{}}}
+	net := &Network{
+		Driver: true, BootID: "boot", Mirror: s.Spec.NetworkDevices.Layout == v1alpha1.VdevMirror,
+		Lives: map[string]Life{}, Servers: map[string]zerofs.ServerStatus{}, Devices: NetworkDevices(s),
+		Record: NetworkRecord{Sizes: map[string]uint64{}},
+	}
 	var vdevs []zfs.VdevStatus
 	for i := range net.Devices {
 		d := &net.Devices[i]
-		net.Lives[d.Server] = Life{ID: d.Server + "1", BootID: "boot", Running: true}
+		net.Lives[d.Server] = Life{ID: d.Server + "1", BootID: "boot", Running: true, Held: true}
 		d.Attached = &Attachment{Index: i, Path: fmt.Sprintf("/dev/nbd%d", i), Bytes: gib, Life: d.Server + "1"}
 		net.Record.Sizes[d.Name()] = gib
 		vdevs = append(vdevs, zfs.VdevStatus{Class: zfs.Data, Type: "disk", Name: d.Link, State: zfs.Online})
@@ -67,13 +72,67 @@ func inNetwork(change func(*Network)) func(*Seen) {
 	return func(seen *Seen) { change(seen.Network) }
 }
 
-// lived gives a server another life.
+// lived gives a server another life, which has its lock if it runs.
 func lived(server string, life Life) func(*Seen) {
 	return inNetwork(func(n *Network) {
 		if life.BootID == "" {
 			life.BootID = "boot"
 		}
+		life.Held = life.Running
 		n.Lives[server] = life
+	})
+}
+
+// killed servers have the record of one that runs, and not the lock.
+func killed(servers ...string) func(*Seen) {
+	return inNetwork(func(n *Network) {
+		for _, server := range servers {
+			life := n.Lives[server]
+			life.Held = false
+			n.Lives[server] = life
+		}
+	})
+}
+
+// tells a phase of a server's life.
+// toldBefore now that a server has its phase.
+func toldBefore(server string, ago time.Duration) func(*Seen) {
+	return func(seen *Seen) {
+		told := seen.Network.Servers[server]
+		told.Since = noon.Add(-ago)
+		seen.Network.Servers[server] = told
+	}
+}
+
+// waiting devices, for so long.
+func waiting(since time.Duration, devices ...int) func(*Seen) {
+	return func(seen *Seen) {
+		for _, i := range devices {
+			seen.Network.Devices[i].Attached.Waits = since
+		}
+	}
+}
+
+func patient(s *v1alpha1.PgNodeStorage) { s.Spec.NetworkDevices.RequestTimeout = "10m" }
+
+func tells(server string, phase zerofs.Phase, life string) func(*Seen) {
+	return inNetwork(func(n *Network) {
+		n.Servers[server] = zerofs.ServerStatus{
+			Life: life, Phase: phase, Since: noon, Reason: zerofs.ReasonStoreLost, Message: "no route to host", Restarts: 7,
+		}
+	})
+}
+
+// legs of the mirror of the first export, as ZFS tells them.
+func leg(number int, change func(*zfs.VdevStatus)) func(*Seen) {
+	return func(seen *Seen) { change(&seen.Status.Vdevs[0].Children[number]) }
+}
+
+func dropped(numbers ...int) func(*Seen) {
+	return inNetwork(func(n *Network) {
+		for _, i := range numbers {
+			n.Devices[i].Attached.Dropped = true
+		}
 	})
 }
 
@@ -121,7 +180,7 @@ func stepInWords(n NetworkStep) string {
 	for _, list := range []struct {
 		verb    string
 		devices []NetworkDevice
-	}{{"detach", n.Detach}, {"attach", n.Attach}, {"return", n.Return}, {"expand", n.Expand}} {
+	}{{"detach", n.Detach}, {"attach", n.Attach}, {"reconnect", n.Reconnect}, {"drop", n.Drop}, {"return", n.Return}, {"expand", n.Expand}} {
 		if len(list.devices) > 0 {
 			out = append(out, list.verb+" "+names(list.devices))
 		}
@@ -132,7 +191,7 @@ func stepInWords(n NetworkStep) string {
 	if n.Online != nil {
 		out = append(out, "online "+n.Online.Name())
 	}
-	for word, is := range map[string]bool{"load": n.LoadDriver, "scrub": n.Scrub, "release": n.Release, "intend": n.Intend != nil, "restart": n.Restart != nil} {
+	for word, is := range map[string]bool{"load": n.LoadDriver, "scrub": n.Scrub, "scrubbed": n.Scrubbed, "release": n.Release, "intend": n.Intend != nil, "restart": n.Restart != nil} {
 		if is {
 			out = append(out, word)
 		}
@@ -142,8 +201,9 @@ func stepInWords(n NetworkStep) string {
 
 func TestNetworkStep(t *testing.T) {
 	stripe, pair := network(), network(mirrored)
-	next := Life{ID: "a2", Running: true, Previous: "a1"}
-	nextB := Life{ID: "b2", Running: true, Previous: "b1"}
+	next := Life{ID: "a2", Running: true}
+	nextB := Life{ID: "b2", Running: true}
+	heir, heirB := Life{ID: "a3", Running: true, Inherits: []string{"a2", "a1"}}, Life{ID: "b2", Running: true, Inherits: []string{"b1"}}
 	both := map[string]uint64{"x": gib, "y": gib}
 	for _, c := range []struct {
 		name string
@@ -175,12 +235,28 @@ func TestNetworkStep(t *testing.T) {
 		{"half of a mirror is attached", pair, []func(*Seen){absent, detached(0, 1, 2, 3), lived("b", Life{ID: "b1"}), offered("a", both)}, "attach a/x, a/y", "wait Attaching", ""},
 		{"small devices", network(sized("2Gi")), []func(*Seen){absent}, "detach a/x, a/y", "wait Attaching", ""},
 		{"small devices of a server that offers no more", network(sized("2Gi")), []func(*Seen){absent, recorded(func(r *NetworkRecord) { r.Grown = 2 * gib })}, "", "done DevicesAttached", ""},
-		// Beneath an imported pool nothing of a stripe is connected.
+		{"a store that is away", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "holds all requests since 2026-11-21T12:00:00Z, until its store is back (ZeroFS was started again 7 times): StoreLost: no route to host"},
+		{"a store that was away in a former life", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a0")}, "", "done DevicesAttached", ""},
+		{"a store that is away before anything is attached", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseStarting, "a1")}, "", "wait StoreUnavailable", "is starting"},
+		{"another writer", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "find and stop the other writer"},
+		{"a server that was killed", stripe, []func(*Seen){absent, killed("a")}, "detach a/x, a/y", "wait Attaching", ""},
+		{"a successor", stripe, []func(*Seen){absent, lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", ""},
+		// Beneath an imported pool a stripe is connected only to what has all that it wrote.
+		{"a successor that inherits", stripe, []func(*Seen){lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", "none is lost"},
+		{"a successor that starts", stripe, []func(*Seen){lived("a", heir), tells("a", zerofs.PhaseStarting, "a3")}, "", "wait StoreUnavailable", "is starting"},
+		{"a successor that was killed", stripe, []func(*Seen){lived("a", heir), killed("a")}, "", "invalid ServerLost", "ended uncleanly"},
+		{"a successor, and ZFS not read", stripe, []func(*Seen){unreadPool, lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", ""},
+		{"a connection that broke", stripe, []func(*Seen){inNetwork(func(n *Network) { n.Devices[1].Attached.Silent = true })}, "reconnect a/y", "wait Reconnecting", ""},
+		{"stopped in order", stripe, []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "wait Reconnecting", "was stopped in order, and its successor is awaited; requests to pool tank wait"},
+		{"a server that stops", stripe, []func(*Seen){tells("a", zerofs.PhaseStopping, "a1")}, "", "wait Reconnecting", "was told to stop, and flushes"},
+		{"a store is away", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "7 times): StoreLost: no route to host; requests to pool tank wait meanwhile, and none is lost"},
+		{"a store was away", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a0")}, "", "done DevicesAttached", ""},
+		{"fenced", network(reboots), []func(*Seen){tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "the agent does not restart the node for it"},
+		{"fenced, and ended since", network(reboots), []func(*Seen){tells("a", zerofs.PhaseFenced, "a1"), killed("a")}, "", "invalid Fenced", ""},
+		{"the lock is free", stripe, []func(*Seen){killed("a")}, "", "invalid ServerLost", "ended uncleanly"},
 		{"killed", stripe, []func(*Seen){lived("a", next)}, "", "invalid ServerLost", "a ended uncleanly. The pool is not connected to a new server"},
-		{"stopped in order, and started", stripe, []func(*Seen){lived("a", Life{ID: "a2", Running: true, Previous: "a1", PreviousClean: true})}, "", "invalid ServerLost", "was stopped in order while the pool was imported"},
-		{"stopped in order", stripe, []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "invalid ServerLost", "was stopped in order"},
 		{"failed", stripe, []func(*Seen){lived("a", Life{ID: "a1"})}, "", "invalid ServerLost", "ended uncleanly"},
-		{"dead, though the record says that it runs", stripe, []func(*Seen){suspended, dead(0)}, "", "invalid ServerLost", "lost a/x: the server of store a runs, but the connection to it broke"},
+		{"dead, though the record says that it runs", stripe, []func(*Seen){suspended, dead(0)}, "", "invalid ServerLost", "lost a/x: the connection to the server of store a broke"},
 		{"dead, without a record", stripe, []func(*Seen){suspended, dead(0), lived("a", Life{Problem: "no such file"})}, "", "invalid ServerLost", "nothing is known: no such file"},
 		{"disconnected by hand", stripe, []func(*Seen){detached(1), offered("a", both)}, "", "invalid ServerLost", "lost a/y: a device of store a was disconnected"},
 		{"without a record alone", stripe, []func(*Seen){lived("a", Life{Problem: "no such file"})}, "", "wait ServerNotRunning", "nothing is known"},
@@ -188,33 +264,84 @@ func TestNetworkStep(t *testing.T) {
 		{"without a word of ZFS, and well", stripe, []func(*Seen){unreadPool}, "", "done DevicesAttached", ""},
 		{"a pool on other devices", stripe, []func(*Seen){layout(disk("a")), detached(0, 1)}, "", "invalid LayoutDiffers", "does not stand on the network devices"},
 		// A restart of the node.
-		{"lost, not yet asked", network(reboots), []func(*Seen){lived("a", next)}, "", "invalid ServerLost", "once the devices fail to answer"},
-		{"lost, one answers", network(reboots), []func(*Seen){lived("a", next), dead(0)}, "", "invalid ServerLost", "once the devices fail to answer"},
-		{"lost for good", network(reboots), []func(*Seen){lived("a", next), dead(0, 1)}, "intend", "invalid ServerLost", "is being restarted"},
+		{"lost for good", network(reboots), []func(*Seen){lived("a", next)}, "intend", "invalid ServerLost", "is being restarted, and not again within 10m0s"},
+		{"killed, and to be restarted", network(reboots), []func(*Seen){killed("a")}, "intend", "invalid ServerLost", ""},
+		{"a store that is away is no reason", network(reboots), []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", ""},
+		{"a successor that is awaited is no reason", network(reboots), []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "wait Reconnecting", ""},
 		{"lost for good, unread", network(reboots), []func(*Seen){unreadPool, lived("a", next), dead(0, 1)}, "intend", "invalid ServerLost", ""},
 		{"told", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Second, false)}, "", "invalid ServerLost", "is being restarted"},
 		{"told a while ago", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", RestartDelay, false)}, "restart", "invalid ServerLost", "is being restarted"},
 		{"asked for", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, true)}, "", "invalid ServerLost", "which did not happen"},
-		{"soon after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Minute, true)}, "", "invalid ServerLost", "less than 10m0s ago"},
-		{"told, and lost otherwise since", network(reboots), []func(*Seen){lived("a", next), dead(0), detached(1), restartedAt("boot", RestartDelay, false)}, "intend", "invalid ServerLost", ""},
+		{"soon after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Minute, true)}, "", "invalid ServerLost", "restarted the node at 2026-11-21T11:59:00Z and leaves 10m0s between"},
+		{"told, and lost otherwise since", network(reboots), []func(*Seen){lived("a", next), detached(1), restartedAt("boot", RestartDelay, false)}, "intend", "invalid ServerLost", ""},
 		{"told long ago, and healed since", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, false)}, "intend", "invalid ServerLost", ""},
-		{"nothing attached, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1)}, "", "invalid ServerLost", "once the devices fail to answer"},
+		{"nothing attached, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1)}, "", "invalid ServerLost", "no device is attached that a restart would bring back"},
 		{"no driver, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1), recorded(unrecorded), inNetwork(func(n *Network) { n.Driver = false })}, "", "invalid ServerLost", ""},
 		{"long after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Hour, true)}, "intend", "invalid ServerLost", ""},
-		{"a mirror that serves is no reason", network(mirrored, reboots), []func(*Seen){lived("b", Life{ID: "b1"}), dead(2, 3)}, "", "wait ServerNotRunning", "serves on without b/x, b/y"},
+		{"a mirror that serves is no reason", network(mirrored, reboots), []func(*Seen){lived("b", Life{ID: "b1"}), dead(2, 3), dropped(2, 3)}, "", "wait ServerNotRunning", "serves on without b/x, b/y"},
 		{"a mirror that lost both", network(mirrored, reboots), []func(*Seen){suspended, lived("a", next), lived("b", nextB), dead(0, 1, 2, 3)}, "intend", "invalid ServerLost", ""},
-		// A mirror takes devices back while it serves.
-		{"one server away", pair, []func(*Seen){lived("b", Life{ID: "b1"})}, "", "wait ServerNotRunning", "serves on"},
-		{"one server back", pair, []func(*Seen){lived("b", nextB), offered("b", both)}, "return b/x, b/y", "wait Returning", ""},
+		{"a mirror of which ZFS tells nothing is no reason", network(mirrored, reboots), []func(*Seen){unreadPool, lived("b", nextB)}, "", "wait ServerNotRunning", "what pool tank makes of that is not known"},
+		{"a mirror that lost both, and of which ZFS tells nothing", network(mirrored, reboots), []func(*Seen){unreadPool, lived("a", next), lived("b", nextB)}, "intend", "invalid ServerLost", ""},
+		// A mirror serves without some of its devices, lets go of them, and takes them back.
+		{"one server away", pair, []func(*Seen){lived("b", Life{ID: "b1"})}, "drop b/x, b/y", "wait ServerNotRunning", "serves on without b/x, b/y: the server of store b ended uncleanly"},
+		{"one server away, and let go of", pair, []func(*Seen){lived("b", Life{ID: "b1"}), dropped(2, 3)}, "", "wait ServerNotRunning", "does not run; pool tank serves on without b/x, b/y"},
+		{"one server back, not yet let go of", pair, []func(*Seen){lived("b", nextB), offered("b", both)}, "drop b/x, b/y", "wait ServerNotRunning", ""},
+		{"one server back", pair, []func(*Seen){lived("b", nextB), dropped(2, 3), offered("b", both)}, "return b/x, b/y", "wait Returning", ""},
+		{"one connection broke, not yet let go of", pair, []func(*Seen){dead(2), offered("b", both)}, "drop b/x", "wait ServerNotRunning", "the connection to the server of store b broke"},
+		{"one connection broke", pair, []func(*Seen){dead(2), dropped(2), offered("b", both)}, "return b/x", "wait Returning", ""},
+		{"one connection broke, and its store is away", pair, []func(*Seen){dead(2), dropped(2), tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank serves on without b/x"},
+		{"one store away", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank waits for it up to requestTimeout"},
+		{"one store away for long", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Minute)}, "drop b/x, b/y", "wait StoreUnavailable", "has waited for b/x, b/y longer than requestTimeout"},
+		{"one store away for less than is declared", network(mirrored, patient), []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Minute)}, "", "wait StoreUnavailable", ""},
+		{"one store away for long, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Hour), dead(2, 3), dropped(2, 3)}, "", "wait StoreUnavailable", "pool tank serves on without b/x, b/y"},
+		{"both stores away for long", pair, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1"), tells("b", zerofs.PhaseHolding, "b1"), toldBefore("a", time.Hour), toldBefore("b", time.Hour)}, "", "wait StoreUnavailable", ""},
+		{"one part answers nothing for long", pair, []func(*Seen){waiting(time.Minute, 2)}, "drop b/x", "wait StoreUnavailable", ""},
+		{"one part answers nothing for a while", pair, []func(*Seen){waiting(time.Minute-1, 2)}, "", "done DevicesAttached", ""},
+		{"no part answers anything", pair, []func(*Seen){waiting(time.Minute, 0, 2)}, "", "wait StoreUnavailable", "no other part is known to have everything"},
+		{"one part answers nothing for long, the other for a while", pair, []func(*Seen){waiting(time.Minute, 2), waiting(survivorWaits, 0)}, "", "wait StoreUnavailable", ""},
+		{"one part of a stripe answers nothing", stripe, []func(*Seen){waiting(time.Hour, 0)}, "", "done DevicesAttached", ""},
+		{"one successor that is awaited for long", pair, []func(*Seen){lived("b", Life{ID: "b1", Clean: true}), tells("b", zerofs.PhaseStopping, "b1"), toldBefore("b", time.Minute)}, "drop b/x, b/y", "wait StoreUnavailable", ""},
+		{"one fenced", pair, []func(*Seen){tells("b", zerofs.PhaseFenced, "b1")}, "drop b/x, b/y", "wait ServerNotRunning", "another writer"},
+		{"one fenced, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseFenced, "b1"), dropped(2, 3)}, "", "invalid Fenced", "pool tank serves on without b/x, b/y"},
+		{"one successor that inherits", pair, []func(*Seen){lived("b", heirB)}, "reconnect b/x, b/y", "wait Reconnecting", ""},
+		{"one successor that is awaited", pair, []func(*Seen){lived("b", Life{ID: "b1", Clean: true})}, "", "wait Reconnecting", "pool tank waits for it up to requestTimeout"},
+		{"one successor that inherits, of devices that failed", pair, []func(*Seen){lived("b", heirB), dead(2, 3), dropped(2, 3), offered("b", both)}, "return b/x, b/y", "wait Returning", ""},
 		{"one device away", pair, []func(*Seen){detached(3), offered("b", both)}, "return b/y", "wait Returning", ""},
 		{"one device of each mirror away, on two servers", pair, []func(*Seen){detached(0, 3), offered("a", both), offered("b", both)}, "return a/x, b/y", "wait Returning", ""},
 		{"a whole mirror away", pair, []func(*Seen){detached(1, 3), offered("a", both), offered("b", both)}, "", "invalid ServerLost", ""},
-		{"back with an empty bucket", pair, []func(*Seen){lived("b", nextB), offered("b", nil)}, "", "invalid ExportShrunk", ""},
+		{"back with an empty bucket", pair, []func(*Seen){lived("b", nextB), dropped(2, 3), offered("b", nil)}, "", "invalid ExportShrunk", ""},
 		{"suspended", pair, []func(*Seen){suspended, lived("b", nextB), offered("b", both)}, "", "invalid ServerLost", ""},
-		{"unread", pair, []func(*Seen){unreadPool, lived("b", nextB), offered("b", both)}, "", "invalid ServerLost", ""},
+		{"unread", pair, []func(*Seen){unreadPool, lived("b", nextB), offered("b", both)}, "", "wait ServerNotRunning", ""},
+		// What is left of a mirror has to be proven whole.
+		{"the other part failed", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.State = zfs.Degraded })}, "", "wait ServerNotRunning", "none returns by itself"},
+		{"the other part had a write error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Write = 1 })}, "", "wait ServerNotRunning", ""},
+		{"the other part had a read error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Read = 1 })}, "", "wait ServerNotRunning", ""},
+		{"the other part had a checksum error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Checksum = 1 })}, "", "wait ServerNotRunning", ""},
+		{"the other part resilvers", pair, []func(*Seen){lived("b", nextB), resilvering, leg(0, func(v *zfs.VdevStatus) { v.Note = "(resilvering)" })}, "", "wait ServerNotRunning", "wait for a resilver to end"},
+		{"parts that resilver are lost", pair, []func(*Seen){lived("b", nextB), resilvering, func(seen *Seen) {
+			for i := range seen.Status.Vdevs {
+				seen.Status.Vdevs[i].Children[1].Note = "(resilvering)"
+			}
+		}}, "drop b/x, b/y", "wait ServerNotRunning", ""},
+		{"a part resilvers, and the other mirror may too", pair, []func(*Seen){lived("b", nextB), resilvering, leg(1, func(v *zfs.VdevStatus) { v.Note = "(resilvering)" })}, "", "wait ServerNotRunning", ""},
+		{"a part resilvers, and ZFS does not say which", pair, []func(*Seen){lived("b", nextB), resilvering}, "", "wait ServerNotRunning", ""},
+		{"the other part is on its way back", pair, []func(*Seen){detached(2), offered("b", both), recorded(func(r *NetworkRecord) { r.Returning = []string{"a/x"} })}, "", "wait ServerNotRunning", ""},
+		{"the other part is back since a moment", pair, []func(*Seen){detached(2), offered("b", both), recorded(func(r *NetworkRecord) { r.Returned = map[string]time.Time{"a/x": noon} })}, "", "wait ServerNotRunning", ""},
+		{"the other part is still to be scrubbed", pair, []func(*Seen){detached(2), offered("b", both), recorded(func(r *NetworkRecord) { r.Scrub, r.Suspect = true, []string{"a/x"} })}, "", "wait ServerNotRunning", ""},
+		{"a part that is away is not given up for one that is still to be scrubbed", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Hour), recorded(func(r *NetworkRecord) { r.Scrub, r.Suspect = true, []string{"a/y"} })}, "", "wait StoreUnavailable", ""},
+		{"the other part's store is away", pair, []func(*Seen){detached(2), offered("b", both), tells("a", zerofs.PhaseHolding, "a1")}, "", "wait ServerNotRunning", ""},
+		// A scrub looks at everything.
 		{"attached again", pair, []func(*Seen){recorded(func(r *NetworkRecord) { r.Returning = []string{"b/x"}; r.Scrub = true })}, "online b/x", "wait Returning", ""},
-		{"back, and resilvers", pair, []func(*Seen){recorded(func(r *NetworkRecord) { r.Scrub = true }), scanning}, "", "done DevicesAttached", ""},
-		{"back, and resilvered", pair, []func(*Seen){recorded(func(r *NetworkRecord) { r.Scrub = true })}, "scrub", "done DevicesAttached", ""},
+		{"back, and resilvers", pair, []func(*Seen){due(0), resilvering}, "", "done DevicesAttached", ""},
+		{"back, and resilvered", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, true, 0)}, "scrub", "done DevicesAttached", ""},
+		{"back, and a disk of it is not", pair, []func(*Seen){due(0), leg(1, func(v *zfs.VdevStatus) { v.State = zfs.Faulted })}, "", "done DevicesAttached", ""},
+		{"back, and a person paused a scrub", pair, []func(*Seen){due(0), scanned(zfs.ScanPaused, false, 0)}, "", "done DevicesAttached", ""},
+		{"a scrub from before", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, false, 0)}, "scrub", "done DevicesAttached", ""},
+		{"a scrub is under way", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanInProgress, false, time.Minute)}, "", "done DevicesAttached", ""},
+		{"the scrub has ended", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Second)}, "scrubbed", "done DevicesAttached", ""},
+		{"the scrub did not begin", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Hour)}, "scrub", "done DevicesAttached", ""},
+		{"a resilver took the scrub's place", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, true, time.Second)}, "scrub", "done DevicesAttached", ""},
+		{"the scrub was stopped", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanCanceled, false, time.Second)}, "scrub", "done DevicesAttached", ""},
 		// Growing.
 		{"grows, mounted", network(sized("2Gi")), []func(*Seen){inNetwork(func(n *Network) { n.Mounted = true })}, "", "done Growing", "from 1073741824 to 2147483648 bytes when no volume"},
 		{"grows", network(sized("2Gi")), nil, "release", "wait Growing", ""},
@@ -241,11 +368,94 @@ func restartedAt(boot string, ago time.Duration, done bool) func(*Seen) {
 	})
 }
 
-func scanning(seen *Seen) { seen.Status.Scan.State = zfs.ScanInProgress }
+// due is a scrub, begun a while ago; 0: not yet.
+func due(ago time.Duration) func(*Seen) {
+	return recorded(func(r *NetworkRecord) {
+		r.Scrub = true
+		if ago > 0 {
+			r.ScrubSince = noon.Add(-ago)
+		}
+	})
+}
+
+func scanned(is zfs.ScanState, resilver bool, ago time.Duration) func(*Seen) {
+	return func(seen *Seen) { seen.Status.Scan = zfs.Scan{State: is, Resilver: resilver, At: noon.Add(-ago)} }
+}
+
+func resilvering(seen *Seen) { scanned(zfs.ScanInProgress, true, 0)(seen) }
+
+// Restarts that follow each other come ever later.
+func TestRestartsBackOff(t *testing.T) {
+	s := network(reboots)
+	var last *Restart
+	var got []string
+	now := noon
+	for _, after := range []time.Duration{0, 0, 0, 0, 0, 0, 0, restartForgotten, 0} {
+		if last != nil {
+			now = now.Add(max(after, last.Wait))
+		}
+		seen := seenNetwork(s, lived("a", Life{ID: "a2", Running: true}), recorded(func(r *NetworkRecord) { r.Restart = last }))
+		if last != nil {
+			early := NetworkStepOf(s, seen, now.Add(-max(after, last.Wait)+last.Wait-time.Second))
+			if early.Intend != nil {
+				t.Errorf("a restart before %s", last.Wait)
+			}
+		}
+		step := NetworkStepOf(s, seen, now)
+		if step.Intend == nil {
+			t.Fatalf("no restart after %v", got)
+		}
+		last = step.Intend
+		last.BootID, last.Done = "old", true
+		got = append(got, last.Wait.String())
+	}
+	same(t, "waits", strings.Join(got, " "), "10m0s 20m0s 40m0s 1h20m0s 2h40m0s 4h0m0s 4h0m0s 10m0s 20m0s")
+	// One that was told and did not come to be changes nothing.
+	last.Done, last.Wait = false, time.Hour
+	seen := seenNetwork(s, lived("a", Life{ID: "a2", Running: true}), recorded(func(r *NetworkRecord) { r.Restart = last }))
+	if step := NetworkStepOf(s, seen, now); step.Intend == nil || step.Intend.Wait != time.Hour {
+		t.Errorf("%+v", step.Intend)
+	}
+}
+
+// States of a device, and what they mean for the pool.
+func TestNetworkStalls(t *testing.T) {
+	stripe, pair := network(), network(mirrored)
+	for _, c := range []struct {
+		name   string
+		s      *v1alpha1.PgNodeStorage
+		seen   []func(*Seen)
+		state  DeviceState
+		stalls bool
+	}{
+		{"well", stripe, nil, DeviceAttached, false},
+		{"held", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, DeviceAttached, true},
+		{"fenced", stripe, []func(*Seen){tells("a", zerofs.PhaseFenced, "a1")}, DeviceLost, true},
+		{"killed", stripe, []func(*Seen){killed("a")}, DeviceLost, true},
+		{"parted", stripe, []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, DeviceReconnecting, true},
+		{"unknown", stripe, []func(*Seen){lived("a", Life{Problem: "x"})}, DeviceUnknown, false},
+		{"a mirror", pair, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, DeviceAttached, false},
+	} {
+		seen := seenNetwork(c.s, c.seen...)
+		same(t, c.name, seen.Network.State(seen.Network.Devices[0]), c.state)
+		if seen.Network.Stalls() != c.stalls || seen.Serves() == c.stalls {
+			t.Errorf("%s: stalls %v, serves %v", c.name, seen.Network.Stalls(), seen.Serves())
+		}
+	}
+	seen := seenNetwork(stripe, tells("a", zerofs.PhaseHolding, "a1"))
+	same(t, "pool", outcome(Pool(stripe, seen).Outcome), "PoolReady wait StoreUnavailable: pool tank is imported, and requests to it wait: the condition DevicesAttached says for what")
+	if step := NetworkStepOf(stripe, seen, noon); !step.Hold {
+		t.Error("more is changed on a pool whose requests wait")
+	}
+}
 
 // What becomes of the pool itself.
 func TestNetworkPool(t *testing.T) {
-	found := zfs.Importable{Name: "tank", GUID: 42, State: zfs.Online}
+	on := func(name string) []zfs.VdevStatus {
+		return []zfs.VdevStatus{{Class: zfs.Data, Type: "disk", Name: name}, {Class: zfs.Logs, Type: "disk", Name: "wwn-l"}}
+	}
+	found := zfs.Importable{Name: "tank", GUID: 42, State: zfs.Online, Vdevs: on("a.x")}
+	elsewhere := zfs.Importable{Name: "tank", GUID: 42, State: zfs.Online, Vdevs: on("wwn-x")}
 	blanks := func(seen *Seen) {
 		seen.Signatures = map[string]blockdev.Signatures{"/dev/nbd0": {}, "/dev/nbd1": {}, "/dev/nbd2": {}, "/dev/nbd3": {}}
 	}
@@ -265,6 +475,8 @@ func TestNetworkPool(t *testing.T) {
 		},
 		{"not made of what was not read", network(fresh), []func(*Seen){importing()}, "", "wait HostCommandFailed: what is on /dev/nbd0 (a/x) could not be read"},
 		{"imported", network(), []func(*Seen){importing(found)}, "", "wait ImportingPool: pool tank (GUID 42) is being imported"},
+		{"of this name on the disks of a log", network(fresh), []func(*Seen){importing(elsewhere), blanks}, "", "invalid LayoutDiffers: a pool tank (GUID 42) was found on devices that are none of the network devices, and is not imported; destroy or rename it if nothing of it is needed (zpool import 42 NEWNAME), or name another pool in a new profile"},
+		{"of this name on other disks too", network(fresh), []func(*Seen){importing(elsewhere, zfs.Importable{Name: "tank", GUID: 43, State: zfs.Online, Vdevs: on("nbd0")})}, "", "wait ImportingPool: pool tank (GUID 43) is being imported"},
 		{"never made anew", network(), []func(*Seen){importing(), blanks}, "", "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed"},
 		{"suspended", network(), []func(*Seen){suspended}, "", "invalid PoolSuspended: pool tank is suspended: all I/O to it waits, until the node is restarted. Do not run zpool clear: the condition DevicesAttached says what became of its devices. ZFS says: "},
 	} {

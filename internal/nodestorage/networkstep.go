@@ -8,7 +8,6 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
 // NetworkStep is what has to be done about the network devices: at most one of its
@@ -22,12 +21,18 @@ type NetworkStep struct {
 	Make []ExportChange
 	// Attach devices that no imported pool stands on.
 	Attach []NetworkDevice
+	// Reconnect devices to the successors of the lives that they are connected to, which
+	// have all that was written to them; also beneath a pool that is imported.
+	Reconnect []NetworkDevice
+	// Drop devices beneath a pool that is imported and serves without them: what waits
+	// for them is to fail at once.
+	Drop []NetworkDevice
 	// Return devices beneath a pool that is imported and serves without them.
 	Return []NetworkDevice
 	// Online is a device that returned and that the pool has to take.
 	Online *NetworkDevice
-	// Scrub the pool.
-	Scrub bool
+	// Scrub the pool; Scrubbed: one that was due has ended.
+	Scrub, Scrubbed bool
 	// Expand the pool to the size of these devices.
 	Expand []NetworkDevice
 	// Release the pool, so that its devices can be attached with their new size.
@@ -36,14 +41,16 @@ type NetworkStep struct {
 	Grow uint64
 	// Intend a restart of the node, and do it a while later.
 	Intend, Restart *Restart
+	// Hold: nothing else is to be changed meanwhile, as it would wait for the devices.
+	Hold bool
 	// Outcome is the condition DevicesAttached, before the step.
 	Outcome state.Outcome
 }
 
 // None says that nothing is to be done.
 func (n NetworkStep) None() bool {
-	lists := len(n.Detach) + len(n.Make) + len(n.Attach) + len(n.Return) + len(n.Expand)
-	return lists == 0 && !n.LoadDriver && n.Online == nil && !n.Scrub && !n.Release && n.Intend == nil && n.Restart == nil
+	lists := len(n.Detach) + len(n.Make) + len(n.Attach) + len(n.Reconnect) + len(n.Drop) + len(n.Return) + len(n.Expand)
+	return lists == 0 && !n.LoadDriver && n.Online == nil && !n.Scrub && !n.Scrubbed && !n.Release && n.Intend == nil && n.Restart == nil
 }
 
 // ExportChange makes an export, or grows one that has fewer bytes.
@@ -55,7 +62,8 @@ type ExportChange struct {
 
 // NetworkStepOf decides about the network devices. A device is attached while the pool
 // is not imported; beneath an imported pool only as the part of a mirror that serves
-// without it. All else would hide from ZFS what a server lost with its end.
+// without it. It is reconnected, also beneath an imported pool, to a server that has all
+// that was written to it. All else would hide from ZFS what a server lost with its end.
 func NetworkStepOf(s *v1alpha1.PgNodeStorage, seen Seen, now time.Time) NetworkStep {
 	d := networkDecision{s: s, seen: seen, net: seen.Network, now: now}
 	switch {
@@ -81,18 +89,15 @@ func (d networkDecision) absent() NetworkStep {
 	if step, due := d.detach(); due {
 		return step
 	}
-	missing := slices.DeleteFunc(d.net.in(DeviceDetached), func(n NetworkDevice) bool { return !d.net.Runs(n.Server) })
+	if ready := d.reconnectable(); len(ready) > 0 {
+		return d.reconnecting(ready)
+	}
+	missing := slices.DeleteFunc(d.net.in(DeviceDetached), func(n NetworkDevice) bool { return !d.net.Answers(n.Server) })
 	if len(missing) > 0 {
 		return d.attach(missing)
 	}
-	var idle []string
-	for _, server := range d.s.Spec.NetworkDevices.Servers {
-		if !d.net.Runs(server.Name) {
-			idle = append(idle, d.notRunning(server.Name))
-		}
-	}
-	if len(idle) > 0 {
-		return networkWait(v1alpha1.ReasonServerNotRunning, "%s; the pool is imported once every server runs, because a part of a mirror may lack commits that the others have", strings.Join(idle, "; "))
+	if away := d.away(); len(away) > 0 {
+		return d.waitFor(away, "; the pool is imported once every server answers, because a part of a mirror may lack commits that the others have")
 	}
 	return d.attached()
 }
@@ -129,17 +134,6 @@ func (d networkDecision) detach() (NetworkStep, bool) {
 	return step, true
 }
 
-func (d networkDecision) notRunning(server string) string {
-	life := d.net.Lives[server]
-	switch {
-	case life.Problem != "":
-		return fmt.Sprintf("of the server of store %s nothing is known: %s", server, life.Problem)
-	case life.BootID != d.net.BootID:
-		return fmt.Sprintf("the server of store %s has not started since the node did", server)
-	}
-	return fmt.Sprintf("the server of store %s does not run", server)
-}
-
 // exports that have to be made or grown for devices. One that was larger, or is gone
 // beneath a pool that was there, is not made anew: what it held is lost.
 func (d networkDecision) exports(devices []NetworkDevice) ([]ExportChange, *state.Outcome) {
@@ -166,50 +160,50 @@ func (d networkDecision) exports(devices []NetworkDevice) ([]ExportChange, *stat
 
 // imported pool.
 func (d networkDecision) imported() NetworkStep {
-	bad := d.net.in(DeviceLost, DeviceDetached, DeviceUnknown)
-	switch {
-	case d.seen.Pool != nil && foreign(d.seen):
+	if d.seen.Pool != nil && Foreign(d.seen) {
 		return networkInvalid(v1alpha1.ReasonLayoutDiffers, "the imported pool %s does not stand on the network devices; export it, or name another pool in a new profile", d.s.Spec.Pool.Name)
-	case len(bad) == 0:
-		return d.attached()
-	case d.survives():
-		return d.returning(bad)
-	case len(d.net.in(DeviceLost, DeviceDetached)) == 0:
-		return networkWait(v1alpha1.ReasonServerNotRunning, "%s", d.notRunning(bad[0].Server))
 	}
-	return d.lost()
+	if ready := d.reconnectable(); len(ready) > 0 {
+		return d.reconnecting(ready)
+	}
+	gone := d.net.in(DeviceLost, DeviceDetached)
+	switch {
+	case len(gone) > 0 && d.net.Mirror && d.partial():
+		return d.without(gone)
+	case len(gone) > 0:
+		return d.lost()
+	}
+	return d.present()
 }
 
-// survives: the pool serves, and each of its mirrors has a device that is well.
-func (d networkDecision) survives() bool {
-	if d.s.Spec.NetworkDevices.Layout != v1alpha1.VdevMirror || d.net.Unread || !d.seen.Serves() {
-		return false
+// present devices, all of them, whether they answer or not.
+func (d networkDecision) present() NetworkStep {
+	late, away := d.overdue(), d.away()
+	switch {
+	case len(late) > 0 && Survives(d.s, d.seen):
+		step := networkWait(v1alpha1.ReasonStoreUnavailable, "pool %s has waited for %s longer than requestTimeout, and goes on without", d.s.Spec.Pool.Name, names(late))
+		step.Drop = late
+		return step
+	case len(away) > 0:
+		return d.stalled(away)
+	case len(late) > 0:
+		step := networkWait(v1alpha1.ReasonStoreUnavailable, "pool %s waits for %s; no other part is known to have everything, so that none is given up", d.s.Spec.Pool.Name, names(late))
+		step.Hold = true
+		return step
 	}
-	well := d.net.in(DeviceAttached)
-	for _, export := range d.s.Spec.NetworkDevices.Exports {
-		if !slices.ContainsFunc(well, func(n NetworkDevice) bool { return n.Export == export }) {
-			return false
-		}
-	}
-	return true
+	return d.attached()
 }
 
-// returning devices of a mirror, as far as their servers run.
-func (d networkDecision) returning(bad []NetworkDevice) NetworkStep {
-	var ready []NetworkDevice
-	for _, device := range bad {
-		if d.net.Runs(device.Server) && d.net.State(device) != DeviceUnknown {
-			ready = append(ready, device)
-		}
+// stalled by servers that are away, and come back with all that they had.
+func (d networkDecision) stalled(away []string) NetworkStep {
+	pool := d.s.Spec.Pool.Name
+	if d.net.Mirror && d.seen.Serves() {
+		step := d.waitFor(away, "; pool %s waits for it up to requestTimeout, and goes on without where each of its mirrors has another part that lacks nothing", pool)
+		step.Hold = true
+		return step
 	}
-	if len(ready) == 0 {
-		return networkWait(v1alpha1.ReasonServerNotRunning, "%s; pool %s serves on without %s", d.notRunning(bad[0].Server), d.s.Spec.Pool.Name, names(bad))
-	}
-	if _, problem := d.exports(ready); problem != nil { // none is made or grown here
-		return NetworkStep{Outcome: *problem}
-	}
-	step := networkWait(v1alpha1.ReasonReturning, "being attached again, to return to the mirror of pool %s: %s", d.s.Spec.Pool.Name, names(ready))
-	step.Return = ready
+	step := d.waitFor(away, "; requests to pool %s wait meanwhile, and none is lost", pool)
+	step.Hold = d.net.Stalls()
 	return step
 }
 
@@ -225,7 +219,9 @@ func (d networkDecision) attached() NetworkStep {
 	switch {
 	case len(record.Returning) > 0:
 		return d.online(record.Returning[0])
-	case record.Scrub && d.seen.Status.Scan.State != zfs.ScanInProgress:
+	case record.Scrub && d.scrubbed():
+		done.Scrubbed = true
+	case record.Scrub && d.mayScrub():
 		done.Scrub = true
 	case expandable > 0:
 		done.Expand = d.net.Devices

@@ -13,8 +13,10 @@ import (
 // PoolStep is what has to be done about the pool first: at most one of its
 // members is set.
 type PoolStep struct {
-	// Import the pool with this GUID.
-	Import uint64
+	// Import the pool with this GUID, which another machine had last where it is to be
+	// taken over.
+	Import   uint64
+	TakeOver bool
 	// Create the pool, once the devices were wiped that the layout says.
 	Create *Layout
 	// Outcome is the condition PoolReady, before the step.
@@ -78,6 +80,9 @@ func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 		}
 		return invalid(v1alpha1.ReasonPoolSuspended, "pool %s is suspended: all I/O to it waits. ZFS says: %s Bring its devices back, then run zpool clear %s on the node", name, said(seen.Status), name)
 	case zfs.Online, zfs.Degraded:
+		if seen.Network.Stalls() {
+			return wait(v1alpha1.ReasonStoreUnavailable, "pool %s is imported, and requests to it wait: the condition DevicesAttached says for what", name)
+		}
 		return PoolStep{Outcome: state.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}
 	}
 	return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s is %s. ZFS says: %s", name, seen.health(), said(seen.Status))
@@ -92,17 +97,14 @@ func replaced(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 // importable finds the pool among those that are not imported. A known pool is
 // told by its GUID, so that another one of its name is never taken for it.
 func importable(name, known string, seen Seen) (step PoolStep, candidates int) {
-	var found []zfs.Importable
-	for _, p := range seen.Importable {
-		if p.Name == name && (known == "" || known == strconv.FormatUint(p.GUID, 10)) {
-			found = append(found, p)
-		}
-	}
-	switch len(found) {
-	case 0:
+	found, others := named(name, known, seen)
+	switch {
+	case len(found)+len(others) == 0:
 		return PoolStep{}, 0
-	case 1:
-		return importOne(name, found[0]), 1
+	case len(found) == 0:
+		return invalid(v1alpha1.ReasonLayoutDiffers, "a pool %s (GUID %d) was found on devices that are none of the network devices, and is not imported; destroy or rename it if nothing of it is needed (zpool import %d NEWNAME), or name another pool in a new profile", name, others[0].GUID, others[0].GUID), 1
+	case len(found) == 1:
+		return importOne(name, found[0], seen), 1
 	}
 	var guids []string
 	for _, p := range found {
@@ -111,11 +113,30 @@ func importable(name, known string, seen Seen) (step PoolStep, candidates int) {
 	return invalid(v1alpha1.ReasonPoolAmbiguous, "%d pools named %s can be imported (GUIDs %s); import the right one with zpool import GUID on the node, or detach the devices of the others", len(found), name, strings.Join(guids, ", ")), len(found)
 }
 
-func importOne(name string, p zfs.Importable) PoolStep {
+// named pools, or the known one: found on the node's devices, or where there are network
+// devices on these; the others are elsewhere.
+func named(name, known string, seen Seen) (found, others []zfs.Importable) {
+	for _, p := range seen.Importable {
+		switch {
+		case p.Name != name || known != "" && known != strconv.FormatUint(p.GUID, 10):
+		case seen.Network != nil && !seen.Network.carries(p):
+			others = append(others, p)
+		default:
+			found = append(found, p)
+		}
+	}
+	return found, others
+}
+
+func importOne(name string, p zfs.Importable, seen Seen) PoolStep {
 	if p.State != zfs.Online && p.State != zfs.Degraded {
 		return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s can be imported only in state %s. ZFS says: %s", name, p.State, said(zfs.Status{Explanation: p.Explanation, Action: p.Action}))
 	}
 	step := wait(v1alpha1.ReasonImportingPool, "pool %s (GUID %d) is being imported", name, p.GUID)
+	if p.Foreign() && seen.Network.MayTakeOver(p) {
+		step = wait(v1alpha1.ReasonImportingPool, "pool %s (GUID %d) is being taken over from another machine, which had it last and can write to its stores no more", name, p.GUID)
+		step.TakeOver = true
+	}
 	step.Import = p.GUID
 	return step
 }

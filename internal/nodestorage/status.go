@@ -28,6 +28,7 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 	}
 	if seen.Network != nil {
 		out.NetworkDevices, out.FlushLatency = ObservedDevices(s, seen.Network), flushLatency(last.FlushLatency, seen.Network.FlushLatency)
+		out.Servers, out.EstimatedMonthlyStorage = ObservedServers(s, seen.Network), last.EstimatedMonthlyStorage
 	}
 	if !seen.Loaded {
 		out.Pool = absentPool(last.Pool)
@@ -40,6 +41,7 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 		return out
 	}
 	out.Pool = pool(s, seen, fullAt)
+	out.EstimatedMonthlyStorage = monthlyStorage(s, out.Pool)
 	if !seen.Serves() {
 		out.Datasets, out.Volumes, out.VolumeCount = last.Datasets, last.Volumes, last.VolumeCount
 		return out
@@ -76,12 +78,17 @@ func amount(n uint64) *resource.Quantity {
 }
 
 func arc(seen Seen, last v1alpha1.PgNodeStorageStatus) *v1alpha1.ObservedARC {
-	var old *resource.Quantity
+	old := v1alpha1.ObservedARC{}
 	if last.ARC != nil {
-		old = last.ARC.Size
+		old = *last.ARC
 	}
-	// The ARC breathes; a tenth of its limit is news.
-	return &v1alpha1.ObservedARC{Size: settle(old, seen.ARC.Size, seen.ARC.Max*10), Min: amount(seen.ARC.Min), Max: amount(seen.ARC.Max)}
+	a := seen.ARC
+	return &v1alpha1.ObservedARC{
+		// The ARC breathes; a tenth of its limit is news.
+		Size: settle(old.Size, a.Size, a.Max*10), Min: amount(a.Min), Max: amount(a.Max),
+		HitPercent:   steady(old.HitPercent, hits(int64(a.Hits), int64(a.Hits+a.Misses))),         //nolint:gosec // counts
+		L2HitPercent: steady(old.L2HitPercent, hits(int64(a.L2Hits), int64(a.L2Hits+a.L2Misses))), //nolint:gosec // counts
+	}
 }
 
 func pool(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) *v1alpha1.ObservedPool {

@@ -24,10 +24,12 @@ var (
 )
 
 // Readers read the cluster: Cache holds only our objects, Live asks the API
-// server for one object and is used where a namesake may not be ours.
+// server for one object and is used where a namesake may not be ours. Ceph is a cache
+// of what others made that profiles of type CephRBD read.
 type Readers struct {
 	Cache client.Reader
 	Live  client.Reader
+	Ceph  client.Reader
 }
 
 // Cluster reads the facts about a PgStorageCluster, and its children.

@@ -2,9 +2,11 @@ package observe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -34,20 +36,31 @@ func devicesByNode(storages []v1alpha1.PgNodeStorage) map[string]state.Devices {
 }
 
 func devices(s *v1alpha1.PgNodeStorage) state.Devices {
-	out := state.Devices{Restarts: s.Spec.NetworkDevices.OnServerLost == v1alpha1.ServerLostRebootNode, Message: "its agent has not answered yet"}
+	out := state.Devices{Message: "its agent has not answered yet"}
 	condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionDevicesAttached)
 	if condition == nil {
 		return out
 	}
-	out.Message = condition.Message
+	out.Reason, out.Message = condition.Reason, condition.Message
 	switch {
-	case condition.Status == "True" && poolIs(s, online):
+	case condition.Status == metav1.ConditionTrue && poolIs(s, online):
 		out.Condition = state.DevicesWhole
-	case condition.Status == "False" && condition.Reason == v1alpha1.ReasonServerLost && !mirrorServes(s):
+	case condition.Status != metav1.ConditionFalse || mirrorServes(s):
+	case slices.Contains(lost, condition.Reason):
 		out.Condition = state.DevicesLost
+		out.Restarts = condition.Reason == v1alpha1.ReasonServerLost && s.Spec.NetworkDevices.OnServerLost == v1alpha1.ServerLostRebootNode
+	default:
+		out.Stalls = slices.Contains(stalled, condition.Reason)
 	}
 	return out
 }
+
+// Reasons of devices that a pool has lost, and of those that it waits for. What waits
+// needs no fence: nothing is acknowledged meanwhile, and all goes on from where it was.
+var (
+	lost    = []string{v1alpha1.ReasonServerLost, v1alpha1.ReasonFenced}
+	stalled = []string{v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonReconnecting}
+)
 
 // mirrorServes: a mirror that lost some of its devices goes on with the others.
 func mirrorServes(s *v1alpha1.PgNodeStorage) bool {
@@ -59,9 +72,9 @@ func poolIs(s *v1alpha1.PgNodeStorage, health string) bool {
 }
 
 // detached says which network devices of a node are not attached; empty where none is
-// meant to be, or all are.
+// meant to be, all are, or they only wait for their store, of which nothing is lost.
 func detached(s *v1alpha1.PgNodeStorage) string {
-	if s.Spec.NetworkDevices == nil {
+	if s.Spec.NetworkDevices == nil || slices.Contains(stalled, devices(s).Reason) {
 		return ""
 	}
 	var out []string
@@ -70,7 +83,7 @@ func detached(s *v1alpha1.PgNodeStorage) string {
 			out = append(out, fmt.Sprintf("%s of store %s is %s", d.Export, d.Server, d.State))
 		}
 	}
-	if condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionDevicesAttached); len(out) == 0 && (condition == nil || condition.Status != "True") {
+	if condition := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionDevicesAttached); len(out) == 0 && (condition == nil || condition.Status != metav1.ConditionTrue) {
 		out = append(out, devices(s).Message)
 	}
 	return strings.Join(out, ", ")

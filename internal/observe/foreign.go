@@ -23,6 +23,8 @@ const (
 	crdPodMonitors = "podmonitors.monitoring.coreos.com"
 	crdZFSVolumes  = "zfsvolumes.zfs.openebs.io"
 	crdSnapshots   = "volumesnapshotclasses.snapshot.storage.k8s.io"
+	crdCephs       = "cephclusters.ceph.rook.io"
+	crdBlockPools  = "cephblockpools.ceph.rook.io"
 )
 
 // required are the fields that we set in a CloudNativePG Cluster and that older
@@ -98,7 +100,21 @@ func (f *ForeignAPIs) storage(ctx context.Context, out *state.ForeignAPIs) error
 	out.ZFSLocalPV = volumes != nil
 	out.ZFSQuotaType = volumes != nil && len(lacking(volumes, "spec.quotaType")) == 0
 	snapshots, err := f.crd(ctx, crdSnapshots)
+	if err != nil {
+		return err
+	}
 	out.VolumeSnapshots = snapshots != nil
+	return f.rook(ctx, out)
+}
+
+// rook looks at both kinds: neither is of use without the other.
+func (f *ForeignAPIs) rook(ctx context.Context, out *state.ForeignAPIs) error {
+	clusters, err := f.crd(ctx, crdCephs)
+	if err != nil || clusters == nil {
+		return err
+	}
+	pools, err := f.crd(ctx, crdBlockPools)
+	out.Rook = pools != nil
 	return err
 }
 

@@ -28,6 +28,9 @@ const (
 	StageAccess Stage = iota
 	StageServers
 	StageNodes
+	StageBacking
+	StageCeph
+	StagePool
 	StageStorage
 	StageDatabase
 	StageMonitors
@@ -35,7 +38,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "storage", "database", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "pool", "storage", "database", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

@@ -5,6 +5,7 @@
 package profile
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -34,6 +35,18 @@ type Built struct {
 	Nodes []v1alpha1.ProfileNode
 	// FlushLatency is what was measured of a flush, where it is.
 	FlushLatency *metav1.Duration
+	// MonthlyStorage is what a month of storage is billed for, where it is known.
+	MonthlyStorage *resource.Quantity
+	// Ceph is what was found of a Ceph cluster.
+	Ceph *v1alpha1.ProfileCeph
+}
+
+// Kept is what was found of a profile before, where nothing was looked at now.
+func Kept(p *v1alpha1.PgStorageProfile, o state.Outcome) Built {
+	return Built{
+		Nodes: p.Status.Nodes, FlushLatency: p.Status.FlushLatency, MonthlyStorage: p.Status.EstimatedMonthlyStorage, Ceph: p.Status.Ceph,
+		Outcomes: []state.Outcome{o},
+	}
 }
 
 // Type is one kind of storage. Implementations are pure.

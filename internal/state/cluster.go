@@ -18,6 +18,8 @@ type ForeignAPIs struct {
 	ZFSQuotaType bool
 	// VolumeSnapshots: the CRDs of volume snapshots exist.
 	VolumeSnapshots bool
+	// Rook: the CRDs of CephClusters and CephBlockPools exist.
+	Rook bool
 }
 
 // Namesake is a CloudNativePG Cluster that has our name but is not ours.
@@ -60,10 +62,13 @@ type Claim struct {
 // Devices says how the network devices of a node are.
 type Devices struct {
 	Condition DevicesCondition
-	// Message of the agent.
-	Message string
+	// Reason and Message of the agent.
+	Reason, Message string
 	// Restarts says that the agent restarts the node itself.
 	Restarts bool
+	// Stalls says that nothing is lost, and that no commit is acknowledged until the
+	// devices are back: their store is away, or their server is being replaced.
+	Stalls bool
 }
 
 // DevicesCondition is one of three: what is between Lost and Whole changes nothing.
@@ -72,7 +77,8 @@ type DevicesCondition int
 const (
 	// DevicesBetween are neither lost nor all there.
 	DevicesBetween DevicesCondition = iota
-	// DevicesLost are beneath a pool that stands on devices whose servers ended uncleanly.
+	// DevicesLost are beneath a pool that stands on devices whose servers were lost, or
+	// whose prefix another writer opened.
 	DevicesLost
 	// DevicesWhole are all attached beneath a pool that is online.
 	DevicesWhole

@@ -25,6 +25,8 @@ type ProfileFacts struct {
 	Operator Operator
 	// Servers are the pods of the profile's servers, sorted by name.
 	Servers []*corev1.Pod
+	// Ceph is what was seen of the Ceph cluster of a profile of type CephRBD.
+	Ceph Ceph
 	// Others are the profiles beside it that keep data in buckets, sorted by name.
 	Others []*v1alpha1.PgStorageProfile
 }

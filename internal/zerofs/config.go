@@ -1,6 +1,7 @@
 package zerofs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -69,6 +70,9 @@ type Server struct {
 	// NBDSocket and NinePSocket are the absolute paths of the Unix sockets, up to 107
 	// bytes each. Nothing else listens.
 	NBDSocket, NinePSocket string
+	// Meter is IP:port, on loopback, of the proxy that all requests to the store go
+	// through and that speaks TLS in ZeroFS' stead (package meter). Empty: none.
+	Meter string
 	// PrometheusAddress is IP:port of the metrics. Empty: none, as must be with 0.19,
 	// which has none (HasMetrics).
 	PrometheusAddress string
@@ -127,6 +131,7 @@ type (
 		Endpoint        string `toml:"endpoint,omitempty"`
 		VirtualHosted   string `toml:"virtual_hosted_style_request"`
 		AllowHTTP       string `toml:"allow_http,omitempty"`
+		ProxyURL        string `toml:"proxy_url,omitempty"`
 	}
 )
 
@@ -136,12 +141,16 @@ func Config(s Server) ([]byte, error) {
 	if err := s.validate(); err != nil {
 		return nil, fmt.Errorf("configuration of ZeroFS: %w", err)
 	}
+	keys, err := s.aws()
+	if err != nil {
+		return nil, fmt.Errorf("configuration of ZeroFS: %w", err)
+	}
 	f := file{
 		Storage: storage{URL: s.URL, Password: "${" + EnvPassword + "}"},
 		Cache:   cache{Dir: s.CacheDir, DiskGB: float64(s.CacheSize) / bytesPerGB, MemoryGB: float64(s.CacheMemory) / bytesPerGB},
 		LSM:     lsm{FlushIntervalSecs: int64(s.FlushInterval / time.Second)},
 		Servers: servers{NBD: socket{s.NBDSocket}, NineP: socket{s.NinePSocket}},
-		AWS:     s.aws(),
+		AWS:     keys,
 	}
 	switch s.Family {
 	case v1alpha1.ZeroFS019:
@@ -159,7 +168,7 @@ func Config(s Server) ([]byte, error) {
 	return text, nil
 }
 
-func (s Server) aws() aws {
+func (s Server) aws() (aws, error) {
 	a := aws{
 		AccessKeyID: "${" + EnvAccessKeyID + "}", SecretAccessKey: "${" + EnvSecretAccessKey + "}",
 		Region: s.Region, Endpoint: s.Endpoint, VirtualHosted: "false",
@@ -171,7 +180,56 @@ func (s Server) aws() aws {
 	if s.AllowHTTP {
 		a.AllowHTTP = "true"
 	}
-	return a
+	if s.Meter == "" {
+		return a, nil
+	}
+	store, err := s.StoreURL()
+	if err != nil {
+		return aws{}, err
+	}
+	// A proxy sees what goes to it by http; of https it would see a tunnel. What is signed
+	// is the host, not the scheme.
+	a.Endpoint, a.AllowHTTP, a.ProxyURL = "http://"+store.Host, "true", "http://"+s.Meter
+	return a, nil
+}
+
+// StoreURL is where the server's requests go: scheme and host, which has the bucket
+// where the path of requests has not, and a port that is not the scheme's own. It fails
+// if endpoint or bucket is none.
+func (s Server) StoreURL() (*url.URL, error) {
+	if err := s.validateEndpoint(); err != nil {
+		return nil, err
+	}
+	at := cmp.Or(s.Endpoint, AmazonEndpoint(s.Region))
+	if !s.PathStyle {
+		at = bucketHost(at, s.URL)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if port := u.Port(); port == "" || port == ports[u.Scheme] {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return u, nil
+}
+
+// ports that URLs of a scheme need not name.
+var ports = map[string]string{"http": "80", "https": "443"}
+
+// AmazonEndpoint of S3 in a region, without a bucket.
+func AmazonEndpoint(region string) string { return "https://s3." + region + "." + amazonDomain(region) }
+
+// amazonDomain of a region's endpoints: that of its partition (partitions.json of
+// aws-sdk-go-v2). Of isolated partitions the endpoint must be declared.
+func amazonDomain(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "amazonaws.com.cn"
+	case strings.HasPrefix(region, "eusc-"):
+		return "amazonaws.eu"
+	}
+	return "amazonaws.com"
 }
 
 // bucketHost is the endpoint with the bucket in its host, as object_store wants it
@@ -204,7 +262,7 @@ func (s Server) validate() error {
 	for _, p := range []string{s.NBDSocket, s.NinePSocket} {
 		refuse(len(p) > maxSocketPath, "socket %q is longer than %d bytes", p, maxSocketPath)
 	}
-	wrong = append(wrong, s.validateEndpoint(), s.validateMetrics(), s.validateVariables())
+	wrong = append(wrong, s.validateEndpoint(), s.validateMeter(), s.validateMetrics(), s.validateVariables())
 	return errors.Join(wrong...)
 }
 
@@ -218,6 +276,21 @@ func (s Server) validateEndpoint() error {
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !s.AllowHTTP) {
 		return fmt.Errorf("endpoint %q is not https, and http is not allowed", s.Endpoint)
+	}
+	return nil
+}
+
+// validateMeter, which whoever reaches it could use the store through.
+func (s Server) validateMeter() error {
+	if s.Meter == "" {
+		return nil
+	}
+	at, err := netip.ParseAddrPort(s.Meter)
+	if err != nil {
+		return fmt.Errorf("meter: %w", err)
+	}
+	if !at.Addr().IsLoopback() || at.Port() == 0 {
+		return fmt.Errorf("meter %q is not a port on loopback", s.Meter)
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ func Death(line string) *Failure {
 	case !found:
 		return nil
 	case strings.Contains(said, "Fenced"):
-		return &Failure{Reason: ReasonFenced, Message: "another ZeroFS opened this prefix and took it over; a prefix must have one server (ZeroFS: " + said + ")"}
+		return &Failure{Reason: ReasonFenced, Message: takenOver + " (ZeroFS: " + said + ")"}
 	}
 	if f := Explain(said, nil); f.Reason != ReasonServerFailed && f.Reason != ReasonEndpointUnreachable {
 		return f
 	}
-	return &Failure{Reason: ReasonStoreLost, Message: "the store failed for longer than ZeroFS retries (ZeroFS: " + said + ")"}
+	return &Failure{Reason: ReasonStoreLost, Message: storeLost + " (ZeroFS: " + said + ")"}
 }

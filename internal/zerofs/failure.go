@@ -71,14 +71,21 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:maxMessage-len("…")], "") + "…"
 }
 
+// takenOver by another server.
+const takenOver = "another ZeroFS opened this prefix and took it over; a prefix must have one server"
+
+// storeLost for a while.
+const storeLost = "the store failed for longer than ZeroFS retries"
+
 // meanings of what ZeroFS says when it ends, the first that fits. All but those of
-// skew and conditional writes were seen from 0.19.1; these two are of its sources and
-// of Amazon's list of error codes.
+// newer clients, skew and conditional writes were seen from 0.19.1; these are of its
+// sources, of SlateDB's, and of Amazon's list of error codes.
 var meanings = []struct {
 	says    []string
 	reason  string
 	message string
 }{
+	{[]string{"detected newer DB client"}, ReasonFenced, takenOver},
 	{[]string{"Invalid password or corrupted key"}, ReasonPasswordWrong, "the password is not the one that the data beneath this prefix was encrypted with; restore it in the Secret"},
 	{[]string{"Password validation failed"}, ReasonPasswordInvalid, "the password is not one that ZeroFS accepts"},
 	{[]string{"Failed to load config"}, ReasonConfigRejected, "ZeroFS does not accept its configuration: is the image of the family that is declared?"},
@@ -86,7 +93,9 @@ var meanings = []struct {
 	{[]string{"NoSuchBucket"}, ReasonBucketNotFound, "the bucket does not exist"},
 	{credentialCodes, ReasonCredentialsRejected, "the store rejects the credentials"},
 	{[]string{"does not support conditional writes"}, ReasonConditionalPutUnsupported, "the store does not support conditional writes, by which ZeroFS keeps a second writer out"},
-	{[]string{"kind: Connect"}, ReasonEndpointUnreachable, "the store cannot be reached"},
+	// 502 is the meter's answer where the store gave none.
+	{[]string{"kind: Connect", "status: 502", "502 Bad Gateway"}, ReasonEndpointUnreachable, "the store cannot be reached"},
+	{[]string{"RetryError"}, ReasonStoreLost, storeLost},
 }
 
 // credentialCodes of stores that do not accept who asks: Amazon's, and versitygw's

@@ -21,7 +21,10 @@ var said = map[string]string{
 	zerofs.ReasonCredentialsRejected: `Failed to write bucket ID marker: PermissionDenied { inner: Status { status: 403, body: Some( ` +
 		`"<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>the-key</AWSAccessKeyId>"`,
 	zerofs.ReasonEndpointUnreachable: `Failed to write bucket ID marker: Generic { inner: Http( HttpError { kind: Connect, source: reqwest::Error`,
-	// Fakes, of its sources and of Amazon's list of codes.
+	zerofs.ReasonStoreLost: `Failed to write bucket ID marker: Generic { store: "S3", source: RetryError( RetryErrorImpl { method: PUT, uri: Some( ` +
+		`http://127.0.0.1:35709/pool/prod/node-1/.zerofs_bucket_id, ), retries: 10, max_retries: 10, elapsed: 3.13905922s, retry_timeout: 180s`,
+	// Fakes, of its sources, of SlateDB's, and of Amazon's list of codes.
+	zerofs.ReasonFenced:                    "Failed to open the database: detected newer DB client",
 	zerofs.ReasonConditionalPutUnsupported: "Storage provider does not support conditional writes (PutMode::Create).",
 	zerofs.ReasonClockSkew:                 "<Error><Code>RequestTimeTooSkewed</Code>",
 	// What is not known.
@@ -34,6 +37,11 @@ func TestExplain(t *testing.T) {
 		f := zerofs.Explain(text, hide)
 		if f.Reason != reason || strings.Contains(f.Message, "the-key") {
 			t.Errorf("%s: %v", reason, f)
+		}
+	}
+	for _, text := range []string{"Server returned non-2xx status code: status: 502, body", "after 10 retries: 502 Bad Gateway"} {
+		if f := zerofs.Explain(text, nil); f.Reason != zerofs.ReasonEndpointUnreachable {
+			t.Errorf("%s: %v", text, f)
 		}
 	}
 	if f := zerofs.Explain("", nil); f.Reason != zerofs.ReasonServerFailed || f.Message != "ZeroFS: it said nothing" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -14,6 +15,13 @@ import (
 // the server this is.
 const IncarnationFile = "incarnation.json"
 
+// LockFile is the name, in the folder of a server, of what the server and its children
+// hold a lock of (flock) for as long as one of them lives.
+const LockFile = "lock"
+
+// MaxInherited lives are remembered.
+const MaxInherited = 32
+
 // State of an incarnation.
 type State string
 
@@ -22,18 +30,20 @@ const (
 	// StateRunning: the server was started. If nothing runs, it ended with its node
 	// or its container, and nothing was flushed.
 	StateRunning State = "Running"
-	// StateStopped: the server was told to end, flushed everything and ended.
+	// StateStopped: the server was told to end, and ended after all that it had
+	// acknowledged was flushed.
 	StateStopped State = "Stopped"
 	// StateFailed: the server ended in any other way. What it acknowledged without
 	// having been asked to flush it may be lost.
 	StateFailed State = "Failed"
 )
 
-// Incarnation is one life of a server, from the start of its process to its end.
+// Incarnation is one life of a server, from the start of its relay to its end, over
+// however many lives of ZeroFS.
 //
 // A device that was attached to incarnation A still holds all that was written to
-// it if the server is incarnation A, or if it is one whose previous is A and clean.
-// In every other case it must be taken for lost.
+// it if the server is incarnation A, or one that inherits A. In every other case it
+// must be taken for lost.
 type Incarnation struct {
 	// ID is new at each start (RFC 9562, version 4).
 	ID string `json:"id"`
@@ -42,19 +52,27 @@ type Incarnation struct {
 	// StartedAt by the node's clock, in UTC.
 	StartedAt time.Time `json:"startedAt"`
 	State     State     `json:"state"`
-	// ExitCode of the server, 128 and the signal's number if one killed it; nil while
-	// it runs.
+	// ExitCode of the last ZeroFS, 128 and the signal's number if one killed it; nil
+	// while the server runs.
 	ExitCode *int `json:"exitCode,omitempty"`
-	// Previous incarnation; nil if this is the first of its folder.
-	Previous *Previous `json:"previous,omitempty"`
+	// Served says that clients may have been let in. Before, nothing can be lost.
+	Served bool `json:"served,omitempty"`
+	// Inherits the lives before this one, newest first, as long as each of them that
+	// served ended as StateStopped: what was written to them is all here. At most
+	// MaxInherited. It may become empty until Served, and does not change any more then.
+	Inherits []string `json:"inherits,omitempty"`
 }
 
-// Previous incarnation of a server.
-type Previous struct {
-	// ID is empty if what was kept about it cannot be read.
-	ID string `json:"id"`
-	// Clean says that it ended as StateStopped.
-	Clean bool `json:"clean"`
+// Bequest is what an incarnation inherits that begins after this one has ended.
+func (i Incarnation) Bequest() []string {
+	switch {
+	case i.State == StateStopped:
+		all := append([]string{i.ID}, i.Inherits...)
+		return all[:min(len(all), MaxInherited)]
+	case !i.Served:
+		return slices.Clone(i.Inherits)
+	}
+	return nil
 }
 
 // ReadIncarnation in the folder of a server. It fails with fs.ErrNotExist if none was

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestIncarnation(t *testing.T) {
 	code := 0
 	want := zerofs.Incarnation{
 		ID: "b1f6", BootID: "c0de", StartedAt: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC),
-		State: zerofs.StateStopped, ExitCode: &code, Previous: &zerofs.Previous{ID: "a0", Clean: true},
+		State: zerofs.StateStopped, ExitCode: &code, Served: true, Inherits: []string{"a0"},
 	}
 	if err := zerofs.WriteIncarnation(dir, want); err != nil {
 		t.Fatal(err)
@@ -31,7 +32,7 @@ func TestIncarnation(t *testing.T) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, zerofs.IncarnationFile))
-	wire := `{"id":"b1f6","bootID":"c0de","startedAt":"2026-02-03T04:05:06Z","state":"Stopped","exitCode":0,"previous":{"id":"a0","clean":true}}` + "\n"
+	wire := `{"id":"b1f6","bootID":"c0de","startedAt":"2026-02-03T04:05:06Z","state":"Stopped","exitCode":0,"served":true,"inherits":["a0"]}` + "\n"
 	if err != nil || string(raw) != wire {
 		t.Errorf("%v: %s", err, raw)
 	}
@@ -43,8 +44,32 @@ func TestIncarnationUnreadable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, zerofs.IncarnationFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if i, err := zerofs.ReadIncarnation(dir); err == nil || i != (zerofs.Incarnation{}) {
+		if i, err := zerofs.ReadIncarnation(dir); err == nil || !cmp.Equal(i, zerofs.Incarnation{}) {
 			t.Errorf("%q: %v %v", text, i, err)
+		}
+	}
+}
+
+func TestBequest(t *testing.T) {
+	var many []string
+	for i := range zerofs.MaxInherited {
+		many = append(many, strconv.Itoa(i))
+	}
+	for name, c := range map[string]struct {
+		life zerofs.Incarnation
+		want []string
+	}{
+		"the first":              {zerofs.Incarnation{ID: "a", State: zerofs.StateStopped, Served: true}, []string{"a"}},
+		"in order":               {zerofs.Incarnation{ID: "c", State: zerofs.StateStopped, Served: true, Inherits: []string{"b", "a"}}, []string{"c", "b", "a"}},
+		"many":                   {zerofs.Incarnation{ID: "c", State: zerofs.StateStopped, Served: true, Inherits: many}, append([]string{"c"}, many[:len(many)-1]...)},
+		"failed":                 {zerofs.Incarnation{ID: "c", State: zerofs.StateFailed, Served: true, Inherits: []string{"b", "a"}}, nil},
+		"crashed":                {zerofs.Incarnation{ID: "c", State: zerofs.StateRunning, Served: true, Inherits: []string{"b", "a"}}, nil},
+		"failed, used by nobody": {zerofs.Incarnation{ID: "c", State: zerofs.StateFailed, Inherits: []string{"b", "a"}}, []string{"b", "a"}},
+		"crashed as it started":  {zerofs.Incarnation{ID: "c", State: zerofs.StateRunning, Inherits: []string{"b", "a"}}, []string{"b", "a"}},
+		"none":                   {zerofs.Incarnation{}, nil},
+	} {
+		if diff := cmp.Diff(c.want, c.life.Bequest()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

@@ -67,6 +67,8 @@ var said = []struct {
 	{"pool is busy", ErrInUse},
 	{"pool or dataset is busy", ErrInUse},
 	{"one or more devices is currently unavailable", ErrUnavailable},
+	{"failed to detect device partitions", ErrUnavailable},
+	{"cannot resolve path", ErrUnavailable},
 }
 
 // explain joins what the program's stderr means to its error.

@@ -2,6 +2,7 @@ package zfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -46,7 +47,26 @@ func (c *Client) CreatePool(ctx context.Context, spec PoolSpec) error {
 	if err != nil {
 		return err
 	}
-	return c.change(ctx, "zpool", args...)
+	return c.partition(ctx, args...)
+}
+
+// partitionings of the same devices, at most.
+const partitionings = 3
+
+// partition runs a command of zpool that partitions whole disks, and runs it again
+// where zpool or the kernel then finds no partition: udev has not named it yet, or is
+// naming it anew (OpenZFS issues 1646, 3708 and 9830, where people do the same by hand).
+// Left for later, it would be a partition table on a device that has to be blank. The
+// command has no force: what is in use, or has a file system, is refused each time.
+func (c *Client) partition(ctx context.Context, args ...string) error {
+	var err error
+	for range partitionings {
+		// The kernel says of a device that it does not find: no such pool or dataset.
+		if err = c.change(ctx, "zpool", args...); !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrNoSuchPool) {
+			return err
+		}
+	}
+	return err
 }
 
 func createArgs(spec PoolSpec) ([]string, error) {

@@ -1,11 +1,13 @@
 package zfs
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/host/hosttest"
 )
 
@@ -49,6 +51,61 @@ func TestCreatePool(t *testing.T) {
 			Logs:    []Vdev{{Type: "mirror", Devices: []string{"/dev/h", "/dev/i"}}, {Devices: []string{"/dev/j"}}},
 		})
 	}, "zpool create tank /dev/c mirror /dev/a /dev/b special mirror /dev/d /dev/e mirror /dev/f /dev/g log /dev/j mirror /dev/h /dev/i")
+}
+
+var errExit = errors.New("exit status 1")
+
+// late is a runner whose first changes fail.
+type late struct {
+	hosttest.Replay
+	stderr string
+	fails  int
+}
+
+func (l *late) Change(ctx context.Context, program string, args ...string) (host.Output, error) {
+	out, err := l.Replay.Change(ctx, program, args...)
+	if l.fails--; l.fails >= 0 && err == nil {
+		err = &host.Error{Argv: append([]string{program}, args...), ExitCode: 1, Stderr: l.stderr, Err: errExit}
+	}
+	return out, err
+}
+
+// zpool partitions a device and does not find what it made: it is told so again. What
+// it refuses for any other reason stays refused.
+func TestPartitionsThatAreNamedLate(t *testing.T) {
+	const gone = "cannot label 'vdd': failed to detect device partitions on '/dev/disk/by-id/a-part1': 19\ncannot create 'tank': unknown error"
+	for _, tc := range []struct {
+		name, stderr string
+		fails, runs  int
+		want         error
+	}{
+		{"by zpool", gone, 1, 2, nil},
+		{"by zpool, twice", gone, 2, 3, nil},
+		{"by the kernel", "cannot create 'tank': no such pool or dataset", 1, 2, nil},
+		{"by the kernel's pool", "cannot create 'tank': one or more devices is currently unavailable", 1, 2, nil},
+		{"by an older zpool", "cannot resolve path '/dev/disk/by-id/a-part1': 2", 1, 2, nil},
+		{"for ever", gone, 9, partitionings, ErrUnavailable},
+		{"in use", "/dev/disk/by-id/a contains a filesystem of type 'xfs'", 1, 1, ErrInUse},
+		{"too small", "cannot create 'tank': one or more devices is less than the minimum size (64M)", 1, 1, errExit},
+	} {
+		for _, command := range []func(*Client) error{
+			func(c *Client) error {
+				return c.CreatePool(t.Context(), PoolSpec{Name: "tank", Vdevs: []Vdev{{Devices: []string{"/dev/disk/by-id/a"}}}})
+			},
+			func(c *Client) error { return c.AddLog(t.Context(), "tank", "/dev/disk/by-id/a") },
+			func(c *Client) error { return c.AddCaches(t.Context(), "tank", "/dev/disk/by-id/a") },
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				r := &late{stderr: tc.stderr, fails: tc.fails}
+				if err := command(&Client{Runner: r}); !errors.Is(err, tc.want) {
+					t.Errorf("%v, want %v", err, tc.want)
+				}
+				if got := r.Changes(); len(got) != tc.runs {
+					t.Errorf("ran %q, want %d", got, tc.runs)
+				}
+			})
+		}
+	}
 }
 
 func TestPoolsThatAreNotMade(t *testing.T) {
@@ -182,5 +239,17 @@ func TestInheritDataset(t *testing.T) {
 		if err := c.InheritDataset(t.Context(), "tank/x", property); !errors.Is(err, ErrInvalid) || len(r.Changes()) > 0 {
 			t.Errorf("%s: %v", property, err)
 		}
+	}
+}
+
+// Force is used for a pool of another machine alone, and then by its GUID.
+func TestTakeOver(t *testing.T) {
+	changes(t, func(c *Client) error {
+		c.CacheFile, c.SearchDirs = "none", []string{"/run/pgstorage/fast"}
+		return c.TakeOver(t.Context(), 42)
+	}, "zpool import -N -f -o cachefile=none -d /run/pgstorage/fast 42")
+	r := &hosttest.Replay{}
+	if err := (&Client{Runner: r}).TakeOver(t.Context(), 0); !errors.Is(err, ErrInvalid) || len(r.Changes()) > 0 {
+		t.Error(err)
 	}
 }

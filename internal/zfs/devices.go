@@ -41,7 +41,7 @@ func (c *Client) add(ctx context.Context, spec PoolSpec) error {
 	if len(spec.Caches) > 0 {
 		args = append(append(args, "cache"), spec.Caches...)
 	}
-	return c.change(ctx, "zpool", args...)
+	return c.partition(ctx, args...)
 }
 
 // RemoveLocal takes a cache or a log out of a pool, by its name in Status. Anything
@@ -67,8 +67,10 @@ func (c *Client) Expand(ctx context.Context, pool, device string) error {
 }
 
 // Return a device to its mirror, which then copies what it missed. A pool that is
-// suspended is refused: this would resume it.
-func (c *Client) Return(ctx context.Context, pool, device string) error {
+// suspended is refused: this would resume it. Both commands wait for the end of a
+// transaction group, which may take longer than they have, and work before. So again says
+// that this was begun before: what ZFS then shows as done is not done again.
+func (c *Client) Return(ctx context.Context, pool, device string, again bool) error {
 	s, err := c.Status(ctx, pool)
 	if err != nil {
 		return err
@@ -76,10 +78,27 @@ func (c *Client) Return(ctx context.Context, pool, device string) error {
 	if s.Suspended {
 		return fmt.Errorf("%w: pool %s is suspended; no device is returned to it", ErrInvalid, pool)
 	}
-	if err := c.onDevice(ctx, pool, device, "online"); err != nil {
-		return err
+	disk, known := s.disk(device)
+	if !again || !known || disk.State != Online {
+		if err := c.onDevice(ctx, pool, device, "online"); err != nil {
+			return err
+		}
+	} else if disk.Read+disk.Write+disk.Checksum == 0 {
+		return nil
 	}
 	return c.onDevice(ctx, pool, device, "clear")
+}
+
+// disk of a pool by its path.
+func (s Status) disk(path string) (VdevStatus, bool) {
+	for _, v := range s.Vdevs {
+		for _, disk := range v.Disks() {
+			if disk.Name == path {
+				return disk, true
+			}
+		}
+	}
+	return VdevStatus{}, false
 }
 
 // Scrub reads a pool and repairs what it can.

@@ -55,10 +55,23 @@ config:
 errors: No known data errors
 `
 
+// A device that is back needs nothing more.
+func TestReturnOfWhatIsBack(t *testing.T) {
+	r := &hosttest.Replay{Answers: map[string]hosttest.Answer{"zpool status -P -p -v tank": {Stdout: cached}}}
+	if err := (&Client{Runner: r}).Return(t.Context(), "tank", "/dev/a", true); err != nil || len(r.Changes()) > 0 {
+		t.Errorf("%v, ran %q", err, r.Changes())
+	}
+}
+
 // Only caches and logs are removed, and no device is returned to a suspended pool.
 func TestChangesThatLookFirst(t *testing.T) {
 	ctx := t.Context()
 	suspended := strings.Replace(cached, " state: ONLINE", " state: SUSPENDED", 1)
+	failed := strings.Replace(cached, "/dev/a      ONLINE ", "/dev/a      UNAVAIL", 1)
+	counted := strings.Replace(cached, "/dev/a      ONLINE       0     0", "/dev/a      ONLINE       0     1", 1)
+	returns := func(again bool) func(*Client) error {
+		return func(c *Client) error { return c.Return(ctx, "tank", "/dev/a", again) }
+	}
 	for _, c := range []struct {
 		status string
 		call   func(*Client) error
@@ -68,8 +81,12 @@ func TestChangesThatLookFirst(t *testing.T) {
 		{cached, func(c *Client) error { return c.RemoveLocal(ctx, "tank", "mirror-1") }, "zpool remove tank mirror-1"},
 		{cached, func(c *Client) error { return c.RemoveLocal(ctx, "tank", "/dev/a") }, ""},
 		{cached, func(c *Client) error { return c.RemoveLocal(ctx, "tank", "/dev/z") }, ""},
-		{cached, func(c *Client) error { return c.Return(ctx, "tank", "/dev/a") }, "zpool online tank /dev/a, zpool clear tank /dev/a"},
-		{suspended, func(c *Client) error { return c.Return(ctx, "tank", "/dev/a") }, ""},
+		{cached, returns(false), "zpool online tank /dev/a, zpool clear tank /dev/a"},
+		{suspended, returns(false), ""},
+		{suspended, returns(true), ""},
+		{failed, returns(true), "zpool online tank /dev/a, zpool clear tank /dev/a"},
+		{counted, returns(true), "zpool clear tank /dev/a"},
+		{counted, returns(false), "zpool online tank /dev/a, zpool clear tank /dev/a"},
 	} {
 		r := &hosttest.Replay{Answers: map[string]hosttest.Answer{"zpool status -P -p -v tank": {Stdout: c.status}}}
 		err := c.call(&Client{Runner: r})

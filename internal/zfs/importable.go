@@ -21,6 +21,13 @@ type Importable struct {
 	Vdevs               []VdevStatus
 }
 
+// Foreign says that another machine had the pool last, and did not export it. Source:
+// the texts of ZPOOL_STATUS_HOSTID_MISMATCH and _ACTIVE in cmd/zpool/zpool_main.c, of
+// which the latter (another machine is seen to use it now, by multihost) is not meant.
+func (p Importable) Foreign() bool {
+	return strings.Contains(p.Explanation, "last accessed by another system")
+}
+
 // Importable pools on the node's devices; none is no error. Exported and foreign pools
 // are listed, destroyed ones are not.
 func (c *Client) Importable(ctx context.Context) ([]Importable, error) {
@@ -61,10 +68,21 @@ func parseImportable(out string) ([]Importable, error) {
 // be seen in the agent's mount namespace only. Never forced: ErrInUse where
 // another node may have it; ErrNoSuchPool where no device has it.
 func (c *Client) Import(ctx context.Context, guid uint64) error {
+	return c.importPool(ctx, guid)
+}
+
+// TakeOver is Import of a pool that another machine had last and did not export. Nothing
+// in the pool tells whether that machine still writes to it: the caller has to know
+// that it cannot, by what keeps it from the devices.
+func (c *Client) TakeOver(ctx context.Context, guid uint64) error {
+	return c.importPool(host.PermitTakeOver(ctx, strconv.FormatUint(guid, 10)), guid, "-f")
+}
+
+func (c *Client) importPool(ctx context.Context, guid uint64, options ...string) error {
 	if guid == 0 {
 		return fmt.Errorf("%w: a pool's GUID is not 0", ErrInvalid)
 	}
-	args := []string{"import", "-N"}
+	args := append([]string{"import", "-N"}, options...)
 	if c.CacheFile != "" {
 		set, err := assignments(map[string]string{"cachefile": c.CacheFile}, CanonicalPool)
 		if err != nil {

@@ -95,7 +95,7 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(document, []byte("# Title\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeReport(document, "text"); err == nil {
+	if err := place.Write(document, "text"); err == nil {
 		t.Error("no place for the report, no error")
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	"github.com/pgstorage/pgstorage/internal/testing/vm"       //nolint:depguard // the same
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
@@ -41,7 +42,7 @@ type measured struct {
 
 // measure every cell in one boot of one machine.
 func measure(ctx context.Context, o options) (*measured, error) {
-	before, err := hostTime()
+	before, err := hosttime.Now()
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,9 @@ func measure(ctx context.Context, o options) (*measured, error) {
 		err = fmt.Errorf("the guest ended with exit code %d", result.ExitCode)
 	}
 	disk.nbdkit.Kill()
-	after, errHost := hostTime()
+	after, errHost := hosttime.Now()
 	return &measured{
-		elsewhere: after.elsewhere(before),
+		elsewhere: after.Elsewhere(before),
 		cells:     reader.cells, facts: reader.facts, accelerator: image.Accelerator, parameters: job.Parameters, took: time.Since(begin),
 	}, errors.Join(err, errHost, reader.err, disk.confirm(reader.total))
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/document" //nolint:depguard // what a measurement writes down
 )
 
 // What stands between these lines of zfs.md is a run's; the rest is a person's.
@@ -20,6 +22,8 @@ const (
 	beginOfReport = "<!-- written by make bench-zfs -->"
 	endOfReport   = "<!-- end of what make bench-zfs writes -->"
 )
+
+var place = document.Place{Begin: beginOfReport, End: endOfReport}
 
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
@@ -60,25 +64,8 @@ func write(folder, text string, m *measured, f figures) error {
 		}
 	}
 	return errors.Join(
-		writeReport(filepath.Join(folder, "zfs.md"), text),
+		place.Write(filepath.Join(folder, "zfs.md"), text),
 		os.WriteFile(filepath.Join(folder, "zfs.jsonl"), raw.Bytes(), 0o644),
 		f.plots(folder),
 	)
-}
-
-// writeReport puts a report in the place of the one before it.
-func writeReport(path, text string) error {
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	before, rest, found := strings.Cut(string(old), beginOfReport)
-	_, after, ended := strings.Cut(rest, endOfReport)
-	if len(old) > 0 && (!found || !ended) {
-		return fmt.Errorf("%s has no line %q followed by %q", path, beginOfReport, endOfReport)
-	}
-	if len(old) == 0 {
-		after = "\n"
-	}
-	return os.WriteFile(path, []byte(before+beginOfReport+"\n"+text+endOfReport+after), 0o644)
 }

@@ -92,6 +92,19 @@ spec:
     devices: {size: 100Gi}
     zeroFS: {family: "2", image: "ghcr.io/barre/zerofs:2.3.0"}
 `,
+	"CephRBD": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: ceph}
+spec:
+  type: CephRBD
+  nodeSelector: {pgstorage.dev/pool: tank}
+  cephRBD:
+    cluster:
+      image: "quay.io/ceph/ceph:v20.2.4"
+      backing: {zfs: {pool: {name: tank}}}
+      osds: {count: 3, size: 25Gi}
+`,
 	"PgNodeStorage": `
 apiVersion: pgstorage.dev/v1alpha1
 kind: PgNodeStorage

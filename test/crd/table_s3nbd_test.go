@@ -21,6 +21,15 @@ func s3Rows() []row {
 	return slices.Concat(s3UnionRows(), s3PoolRows(), s3StoreRows(), s3DeviceRows(), s3ServerRows(), s3LocalDiskRows(), networkDeviceRows())
 }
 
+// namesLike one, with a number each.
+func namesLike(name string, most int) []any {
+	var out []any
+	for i := range most {
+		out = append(out, fmt.Sprintf("%s-%d", name, i))
+	}
+	return out
+}
+
 func storeOf(name, bucket string) any {
 	return fields("name", name, "bucket", bucket, "prefix", "pg", "credentialsSecret", "keys", "encryptionSecret", "zerofs")
 }
@@ -38,7 +47,8 @@ func s3UnionRows() []row {
 		layout  = "spec.s3NBD.layout is immutable because the pool is made with it; create another PgStorageProfile and replicate into a cluster on it"
 		changed = "spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool stands on all of them; create another PgStorageProfile and replicate into a cluster on it"
 		arc     = "spec.s3NBD.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
-		timeout = "spec.s3NBD.requestTimeout must be between 60s and 1h, written as 90s, 10m or 1h"
+		timeout = "spec.s3NBD.requestTimeout must be between 10s and 1h, written as 90s, 10m or 1h"
+		waits   = "spec.s3NBD.requestTimeout: Invalid value: spec.s3NBD.requestTimeout is for layout mirror only: a stripe always waits for its store, because OpenZFS acknowledges a commit whose flush failed (openzfs pull request 16314); remove it"
 	)
 	whole := func(name string, c change, says ...string) row {
 		return row{name: "s3 " + name, kind: "S3NBD", stage: onCreate, change: []change{c}, says: says}
@@ -53,7 +63,7 @@ func s3UnionRows() []row {
 		whole("missing", unset("spec/s3NBD"), "spec.s3NBD: Required value: spec.s3NBD: missing although spec.type is S3NBD; set spec.s3NBD.stores to the bucket"),
 		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector: missing although spec.type makes storage on nodes"),
 		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another"),
-		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD")),
+		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD", "CephRBD")),
 		whole("unknown field", set("spec/s3NBD/bucket", "acme"), `unknown field "spec.s3NBD.bucket"`),
 		profile("External with s3NBD", set("spec/s3NBD", bases3()), "spec.s3NBD: Forbidden: spec.s3NBD is set although spec.type is another; remove it, or set spec.type to S3NBD"),
 		s3("mirror of one store", set("layout", "mirror"), single),
@@ -70,13 +80,16 @@ func s3UnionRows() []row {
 		s3("five stores", set("stores", []any{storeOf("a", "acme-a"), storeOf("b", "acme-b"), storeOf("c", "acme-c"), storeOf("d", "acme-d"), storeOf("e", "acme-e")}), tooMany("spec.s3NBD.stores", 5, 4)),
 		s3("arcMax too small", set("arcMax", "63Mi"), refusedValue("spec.s3NBD.arcMax", `"63Mi"`, arc)),
 		s3("arcMax with a wrong unit", set("arcMax", "4GB"), noQuantity("spec.s3NBD.arcMax", "4GB")),
-		s3("requestTimeout too long a text", set("requestTimeout", "000000060s"), tooLong("spec.s3NBD.requestTimeout", 8)),
+		s3("requestTimeout of a stripe", set("requestTimeout", "60s"), waits),
+		s3("requestTimeout of a stripe by default", set("requestTimeout", "1h"), waits).and(unset(s3Spec + "layout")),
+		s3("requestTimeout added to a stripe", set("requestTimeout", "60s"), waits).updated(),
+		s3("requestTimeout too long a text", set("requestTimeout", "000000060s"), tooLong("spec.s3NBD.requestTimeout", 8)).and(mirrored()...),
 		s3("unknown onServerLost", set("onServerLost", "Reconnect"), unsupported("spec.s3NBD.onServerLost", "Reconnect", "Wait", "RebootNode")),
 		s3("unknown driftPolicy", set("driftPolicy", "Ignore"), unsupported("spec.s3NBD.driftPolicy", "Ignore", "Repair", "Report")),
 		s3("WAL recordsize below a page", set("wal/recordsize", "4k"), "spec.s3NBD.wal.recordsize: Invalid value: \"4k\": recordsize is below 8k"),
 	}
-	for _, value := range []string{"59s", "61m", "2h", "10", "1m30s", "-5m"} {
-		out = append(out, s3("requestTimeout "+value, set("requestTimeout", value), refusedValue("spec.s3NBD.requestTimeout", fmt.Sprintf("%q", value), timeout)))
+	for _, value := range []string{"9s", "61m", "2h", "10", "1m30s", "-5m"} {
+		out = append(out, s3("requestTimeout "+value, set("requestTimeout", value), refusedValue("spec.s3NBD.requestTimeout", fmt.Sprintf("%q", value), timeout)).and(mirrored()...))
 	}
 	return out
 }
@@ -200,6 +213,12 @@ func s3ServerRows() []row {
 		s3("image empty", to("image", ""), empty(zerofs+".image")),
 		s3("image too long", to("image", strings.Repeat("i", 254)+":1"), tooLong(zerofs+".image", 255)),
 		s3("image without tag", to("image", "ghcr.io/barre/zerofs"), refusedValue(zerofs+".image", `"ghcr.io/barre/zerofs"`, image)),
+		s3("nine imagePullSecrets", to("imagePullSecrets", namesLike("registry", 9)), tooMany(zerofs+".imagePullSecrets", 9, 8)),
+		s3("imagePullSecrets twice the same", to("imagePullSecrets", []any{"a", "a"}), zerofs+`.imagePullSecrets[1]: Duplicate value: "a"`),
+		s3("imagePullSecret empty", to("imagePullSecrets", []any{""}), empty(zerofs+".imagePullSecrets[0]")),
+		s3("imagePullSecret too long", to("imagePullSecrets", []any{strings.Repeat("s", 254)}), tooLong(zerofs+".imagePullSecrets[0]", 253)),
+		s3("priorityClassName empty", to("priorityClassName", ""), empty(zerofs+".priorityClassName")),
+		s3("priorityClassName too long", to("priorityClassName", strings.Repeat("p", 254)), tooLong(zerofs+".priorityClassName", 253)),
 		s3("flushInterval too long a text", to("flushInterval", "000000030s"), tooLong(zerofs+".flushInterval", 8)),
 		s3("cpu of nothing", to("resources/cpu", "0"), refusedValue(zerofs+".resources.cpu", `"0"`, cpu)),
 		s3("cpu with a wrong unit", to("resources/cpu", "1 core"), noQuantity(zerofs+".resources.cpu", "1 core")),
@@ -270,18 +289,11 @@ func networkDeviceRows() []row {
 		return fields("name", "main", "url", "s3://acme-pg/pg/lake/n1", "directory", "/var/lib/pgstorage/s3nbd/lake/main")
 	}
 	whole := func() map[string]any {
-		return fields("layout", "stripe", "servers", []any{server()}, "exports", []any{"lake-0"}, "exportSize", "1Gi", "requestTimeout", "10m", "onServerLost", "Wait", "ashift", 12)
+		return fields("layout", "stripe", "servers", []any{server()}, "exports", []any{"lake-0"}, "exportSize", "1Gi", "onServerLost", "Wait", "ashift", 12)
 	}
 	valid := set("spec/networkDevices", whole())
 	node := func(name, path string, value any, says ...string) row {
 		return nodeStorage("network "+name, set("spec/networkDevices/"+path, value), says...).with(valid)
-	}
-	numbered := func(most int) []any {
-		var out []any
-		for i := range most {
-			out = append(out, fmt.Sprintf("lake-%d", i))
-		}
-		return out
 	}
 	servers := func(most int) []any {
 		var out []any
@@ -301,7 +313,7 @@ func networkDeviceRows() []row {
 		node("server url too long", "servers/0/url", strings.Repeat("u", 1025), tooLong(at+".servers[0].url", 1024)),
 		node("server directory too long", "servers/0/directory", "/"+strings.Repeat("d", 98), tooLong(at+".servers[0].directory", 98)),
 		node("no exports", "exports", []any{}, at+".exports: Invalid value: 0: "+at+".exports in body should have at least 1 items"),
-		node("nine exports", "exports", numbered(9), tooMany(at+".exports", 9, 8)),
+		node("nine exports", "exports", namesLike("lake", 9), tooMany(at+".exports", 9, 8)),
 		node("exportSize with a wrong unit", "exportSize", "1GB", noQuantity(at+".exportSize", "1GB")),
 		node("requestTimeout too long", "requestTimeout", "000000060s", tooLong(at+".requestTimeout", 8)),
 		node("unknown onServerLost", "onServerLost", "Reconnect", unsupported(at+".onServerLost", "Reconnect", "Wait", "RebootNode")),
@@ -310,7 +322,7 @@ func networkDeviceRows() []row {
 		node("five caches", "caches", disks(5), tooMany(at+".caches", 5, 4)),
 		node("three logs", "logs", disks(3), tooMany(at+".logs", 3, 2)),
 	}
-	for _, field := range []string{"layout", "servers", "exports", "exportSize", "requestTimeout", "onServerLost", "ashift"} {
+	for _, field := range []string{"layout", "servers", "exports", "exportSize", "onServerLost", "ashift"} {
 		out = append(out, node("without "+field, field, nil, at+"."+field+": Required value"))
 	}
 	for _, field := range []string{"name", "url", "directory"} {

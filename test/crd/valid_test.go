@@ -110,7 +110,7 @@ var valid = []edge{
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	for _, v := range slices.Concat(valid, validZFS, validS3) {
+	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
 			if clusterWide(object) { // where other tests have theirs
@@ -172,6 +172,7 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 		"ZFSLocalPV adopts": {defaults: zfsDefaults},
 		"ZFSLocalPV makes":  zfsMade,
 		"S3NBD asks":        {defaults: s3Defaults},
+		"CephRBD asks":      {defaults: cephDefaults},
 		"PgNodeStorage": {
 			before:   []change{set("spec/pool/create", fields("vdevs", []any{selected(2)}))},
 			defaults: []change{set("spec/driftPolicy", "Repair"), set("spec/pool/create/ashift", 12), set("spec/pool/create/vdevs/0/type", "stripe")},
@@ -230,7 +231,7 @@ func TestKubectlShowsWhatMatters(t *testing.T) {
 	columns := map[string][]string{
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
-		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Ready", "Reachable", "Reason", "Message", "Age"},
+		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Stored", "Ready", "Reachable", "Reason", "Message", "Age"},
 		"PgBenchmark":      {"Cluster", "Phase", "Percent", "TPS", "Durability", "Doing", "Reason", "Age"},
 	}
 	for _, crd := range crds(t) {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
@@ -53,8 +54,10 @@ func TestMain(m *testing.M) {
 }
 
 func setUp() error {
-	if image == "" || postgres == "" || os.Getenv("HELM") == "" {
-		return fmt.Errorf("PGSTORAGE_IMAGE, PGSTORAGE_POSTGRES_REPOSITORY and HELM must be set; run make test-e2e")
+	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "HELM"} {
+		if os.Getenv(name) == "" {
+			return fmt.Errorf("%s must be set; run make test-e2e", name)
+		}
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -120,8 +123,10 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 func dump(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"get", "pgsp,pgsc,pgb,clusters.postgresql.cnpg.io,databases,databaseroles,jobs,pods,pvc", "-A", "-o", "wide"},
-		{"describe", "pgsc,pgb", "-A"},
+		{"get", "pgsp,pgnodestorages,pgsc,pgb,clusters.postgresql.cnpg.io,databases,databaseroles,jobs,pods,pvc", "-A", "-o", "wide"},
+		{"describe", "pgsp,pgnodestorages,pgsc,pgb", "-A"},
+		{"-n", operatorNamespace, "describe", "daemonsets,pods"},
+		{"-n", operatorNamespace, "logs", "-l", naming.LabelStore, "--all-containers", "--prefix", "--tail=40"},
 		{"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=60"},
 		{"-n", "cnpg-system", "logs", "deployment/cnpg-controller-manager", "--tail=30"},
 	} {

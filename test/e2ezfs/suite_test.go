@@ -1,8 +1,9 @@
 //go:build e2ezfs
 
-// Package e2ezfs runs the profile ZFSLocalPV where it is made for: real ZFS under a
-// real kubelet, the real zfs-localpv, and the operator and agent as the chart
-// installs them. make test-e2e-zfs makes the cluster and its virtual machine.
+// Package e2ezfs runs the profiles ZFSLocalPV and S3NBD where they are made for: real
+// ZFS and NBD under a real kubelet, the real zfs-localpv, and the operator and agent as
+// the chart installs them. make test-e2e-zfs and make test-e2e-s3nbd make the cluster
+// and its virtual machine.
 package e2ezfs
 
 import (
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp() error {
-	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZFS_CLUSTER", "HELM"} {
+	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_ZFS_CLUSTER", "HELM"} {
 		if os.Getenv(name) == "" {
 			return fmt.Errorf("%s must be set; run make test-e2e-zfs", name)
 		}
@@ -70,17 +71,23 @@ func setUp() error {
 	return helm()
 }
 
-// helm installs the operator beside the node whose power is cut, and the agent on it.
-func helm() error {
+// helm installs the operator beside the node whose power is cut, and the agent on it,
+// with more values.
+func helm(values ...string) error {
 	repository, tag, _ := strings.Cut(os.Getenv("PGSTORAGE_IMAGE"), ":")
-	_, err := command(context.Background(), os.Getenv("HELM"),
+	args := []string{
 		"upgrade", "--install", "pgstorage", filepath.Join(apiserver.Root(), "charts", "pgstorage"),
 		"--namespace", operatorNamespace, "--create-namespace", "--wait", "--timeout", "5m",
-		"--set", "image.repository="+repository, "--set", "image.tag="+tag,
-		"--set", "postgres.imageRepository="+os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
+		"--set", "image.repository=" + repository, "--set", "image.tag=" + tag,
+		"--set", "postgres.imageRepository=" + os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
 		"--set", `nodeSelector.node-role\.kubernetes\.io/control-plane=`,
-		"--set", "agent.enabled=true", "--set", `agent.nodeSelector.pgstorage\.dev/pool=`+pool,
-		"--set", "agent.resync=10s")
+		"--set", "agent.enabled=true", "--set", `agent.nodeSelector.pgstorage\.dev/pool=` + pool,
+		"--set", "agent.resync=10s",
+	}
+	for _, v := range values {
+		args = append(args, "--set", v)
+	}
+	_, err := command(context.Background(), os.Getenv("HELM"), args...)
 	return err
 }
 
@@ -149,6 +156,8 @@ func gather(t *testing.T) {
 		"events":       {"get", "events", "-A", "--sort-by=.lastTimestamp"},
 		"manager":      {"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=300"},
 		"agent":        {"-n", operatorNamespace, "logs", "daemonset/pgstorage-agent", "--tail=300"},
+		"servers":      {"-n", operatorNamespace, "logs", "-l", naming.LabelStore, "--all-containers", "--tail=300", "--prefix"},
+		"servers-pods": {"-n", operatorNamespace, "describe", "pods"},
 		"cnpg":         {"-n", "cnpg-system", "logs", "deployment/cnpg-controller-manager", "--tail=300"},
 		"zfs-node":     {"-n", "openebs", "logs", "daemonset/openebs-zfs-node", "--all-containers", "--tail=300"},
 		"zfs-control":  {"-n", "openebs", "logs", "statefulset/openebs-zfs-controller", "--all-containers", "--tail=300"},
@@ -307,8 +316,14 @@ func declare(t *testing.T, p *v1alpha1.PgStorageProfile) {
 
 func nodeStorage(t *testing.T) *v1alpha1.PgNodeStorage {
 	t.Helper()
+	return storageOf(t, profileName)
+}
+
+// storageOf a profile on the node.
+func storageOf(t *testing.T, profile string) *v1alpha1.PgNodeStorage {
+	t.Helper()
 	s := &v1alpha1.PgNodeStorage{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage(profileName, nodeName)}, s); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage(profile, nodeName)}, s); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -14,8 +14,13 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/naming"
 )
 
@@ -194,41 +199,92 @@ func TestAdmissionPolicy(t *testing.T) {
 	})
 }
 
+// The PodMonitor finds the pods that the manager makes of a profile, and their ports.
+func TestPodMonitorSelectsTheServers(t *testing.T) {
+	monitor := into[monitoringv1.PodMonitor](t, installed(t, everything...)["PodMonitor "+namespace+"/pgstorage-servers"])
+	profile := &v1alpha1.PgStorageProfile{Spec: v1alpha1.PgStorageProfileSpec{S3NBD: &v1alpha1.S3NBDProfile{ZeroFS: v1alpha1.ZeroFSServer{
+		Family: v1alpha1.ZeroFS2, Image: "zerofs:2.3.0", FlushInterval: "30s",
+		Resources: v1alpha1.ZeroFSResources{CPU: resource.MustParse("1"), Memory: resource.MustParse("2Gi")},
+		Cache:     v1alpha1.ZeroFSCache{Size: resource.MustParse("2Gi"), Memory: resource.MustParse("1Gi")},
+	}}}}
+	profile.Name = "lake"
+	set, err := nbdserver.Server{Profile: profile, Store: v1alpha1.S3Store{Name: "main", Bucket: "b", Prefix: "p", Region: "r"}}.DaemonSet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&monitor.Spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !selector.Matches(labels.Set(set.Spec.Template.Labels)) {
+		t.Errorf("%s does not select %v", selector, set.Spec.Template.Labels)
+	}
+	if agent := daemonSet(t).Spec.Template.Labels; selector.Matches(labels.Set(agent)) {
+		t.Errorf("%s selects the agent", selector)
+	}
+	var want, got []string
+	for _, p := range set.Spec.Template.Spec.Containers[0].Ports {
+		want = append(want, *p.Name)
+	}
+	for _, e := range monitor.Spec.PodMetricsEndpoints {
+		got = append(got, *e.Port)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("ports %q, want %q", got, want)
+	}
+}
+
 // The alerts ask for metrics and reasons that the code has, and each has its page.
 func TestAlerts(t *testing.T) {
-	const pages = "https://github.com/pgstorage/pgstorage/blob/main/"
 	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go")
 	reasons := readFile(t, "api/v1alpha1/conditions.go")
-	alerts := into[monitoringv1.PrometheusRule](t, installed(t, everything...)["PrometheusRule "+namespace+"/pgstorage-agent"])
-	index := readFile(t, "docs/runbooks/README.md")
-	for _, group := range alerts.Spec.Groups {
-		for _, rule := range group.Rules {
-			t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
-				page := fmt.Sprintf("docs/runbooks/%s.md", rule.Alert)
-				_, missing := os.Stat(path.Join(root, page))
-				check(t, map[string]bool{
-					"a severity":  slices.Contains([]string{"warning", "critical"}, rule.Labels["severity"]),
-					"a summary":   rule.Annotations["summary"] != "",
-					"a page":      rule.Annotations["runbook_url"] == pages+page && missing == nil,
-					"in the list": strings.Contains(index, "("+rule.Alert+".md)"),
-					"a duration":  rule.For != nil,
-				})
-				expr := rule.Expr.String()
-				for _, name := range regexp.MustCompile(`\bpgstorage_(\w+)`).FindAllStringSubmatch(expr, -1) {
-					if !strings.Contains(source, `"`+name[1]+`"`) && !strings.Contains(source, `"`+name[0]+`"`) {
-						t.Errorf("no metric %s", name[0])
+	for _, rule := range rulesOf(t, "pgstorage-agent") {
+		t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
+			checkAlert(t, rule)
+			expr := rule.Expr.String()
+			for _, name := range regexp.MustCompile(`\bpgstorage_(\w+)`).FindAllStringSubmatch(expr, -1) {
+				if !strings.Contains(source, `"`+name[1]+`"`) && !strings.Contains(source, `"`+name[0]+`"`) {
+					t.Errorf("no metric %s", name[0])
+				}
+			}
+			for _, of := range regexp.MustCompile(`(?:reason|condition)!?=~?"([^"]+)"`).FindAllStringSubmatch(expr, -1) {
+				for reason := range strings.SplitSeq(of[1], "|") {
+					if !strings.Contains(reasons, `"`+reason+`"`) {
+						t.Errorf("no reason or condition %s", reason)
 					}
 				}
-				for _, of := range regexp.MustCompile(`(?:reason|condition)!?=~?"([^"]+)"`).FindAllStringSubmatch(expr, -1) {
-					for reason := range strings.SplitSeq(of[1], "|") {
-						if !strings.Contains(reasons, `"`+reason+`"`) {
-							t.Errorf("no reason or condition %s", reason)
-						}
-					}
-				}
-			})
-		}
+			}
+		})
 	}
+}
+
+// rulesOf a PrometheusRule of the chart.
+func rulesOf(t *testing.T, name string) []monitoringv1.Rule {
+	t.Helper()
+	object := into[monitoringv1.PrometheusRule](t, installed(t, everything...)["PrometheusRule "+namespace+"/"+name])
+	var rules []monitoringv1.Rule
+	for _, group := range object.Spec.Groups {
+		rules = append(rules, group.Rules...)
+	}
+	if len(rules) == 0 {
+		t.Fatalf("PrometheusRule %s has no rules", name)
+	}
+	return rules
+}
+
+// checkAlert for what any of ours has.
+func checkAlert(t *testing.T, rule monitoringv1.Rule) {
+	t.Helper()
+	page := fmt.Sprintf("docs/runbooks/%s.md", rule.Alert)
+	_, missing := os.Stat(path.Join(root, page))
+	check(t, map[string]bool{
+		"a severity":    slices.Contains([]string{"warning", "critical"}, rule.Labels["severity"]),
+		"a summary":     rule.Annotations["summary"] != "",
+		"a description": rule.Annotations["description"] != "",
+		"a page":        rule.Annotations["runbook_url"] == repository+page && missing == nil,
+		"in the list":   strings.Contains(readFile(t, "docs/runbooks/README.md"), "("+rule.Alert+".md)"),
+		"a duration":    rule.For != nil,
+	})
 }
 
 // Who installs the agent is told what its namespace needs.

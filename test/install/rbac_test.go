@@ -39,15 +39,20 @@ var managerRights = []right{
 	{"storage.k8s.io", "storageclasses", "", watched + " create patch delete", "a profile is Ready when its class exists; some profiles make theirs"},
 	{"storage.k8s.io", "csinodes", "", watched, "whether a CSI driver is on a node, and by which name it knows the node"},
 	{"", "nodes", "", watched, "the nodes that a profile selects, and whether they are Ready"},
-	{"", "persistentvolumes", "", "list", "a class stays while a volume needs it"},
-	{"", "persistentvolumeclaims", "", "list", "which volumes a database has, to hold them against the profile"},
+	{"", "persistentvolumes", "", "list watch", "a class stays while a volume needs it; a profile of Ceph waits for the end of its own"},
+	{"", "persistentvolumeclaims", "", "list watch", "which volumes a database or an OSD has, to hold them against the profile"},
 	{"zfs.openebs.io", "zfsnodes", "", "list", "whether the driver lists the pool"},
+	{"zfs.openebs.io", "zfsvolumes", "", "list watch", "whether the volume of an OSD is a thick zvol"},
+	{"ceph.rook.io", "cephclusters cephblockpools", "", watched + " create patch delete", "those of a profile; deleted by deletionPolicy Delete only"},
+	{"apps", "deployments", "", "list watch", "which OSDs run, and where: Rook labels theirs, and no others are kept"},
+	{"storage.k8s.io", "csidrivers", "", "list watch", "whether Rook's driver is there, by its name"},
+	{"storage.k8s.io", "volumeattachments", "", "list watch", "which nodes the instances on RBD are on"},
 	{"snapshot.storage.k8s.io", "volumesnapshotclasses", "", "get create patch delete", "a profile's own"},
 	{"events.k8s.io", "events", "", "create patch", "tells of transitions"},
 	{
 		"apiextensions.k8s.io", "customresourcedefinitions",
 		"clusters.postgresql.cnpg.io databases.postgresql.cnpg.io databaseroles.postgresql.cnpg.io podmonitors.monitoring.coreos.com " +
-			"zfsvolumes.zfs.openebs.io volumesnapshotclasses.snapshot.storage.k8s.io",
+			"zfsvolumes.zfs.openebs.io volumesnapshotclasses.snapshot.storage.k8s.io cephclusters.ceph.rook.io cephblockpools.ceph.rook.io",
 		"get", "says which API is not installed",
 	},
 }

@@ -18,6 +18,10 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/profile/cephrbd"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/crdschema"
 )
 
 // TestSamplesAreValid reads every sample as the API server would: no unknown
@@ -126,4 +130,52 @@ func crdSchema(t *testing.T, kind string) *apiextensions.JSONSchemaProps {
 	}
 	t.Fatalf("no CRD of kind %s", kind)
 	return nil
+}
+
+// Samples of profiles that write to Rook are rendered into what Rook's own CRDs take.
+func TestCephSamplesRender(t *testing.T) {
+	crds, err := apiserver.Foreign(apiserver.CRDs{Rook: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas := crdschema.Load(t, crds[0])
+	files, err := filepath.Glob(root + "/config/samples/cephrbd-*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d samples, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			checked := 0
+			for _, object := range parse(t, readFile(t, "config/samples", filepath.Base(file))) {
+				if object.GetKind() != "PgStorageProfile" {
+					continue
+				}
+				profile := into[v1alpha1.PgStorageProfile](t, &unstructured.Unstructured{Object: defaulted(t, object)})
+				built, err := cephrbd.Type{}.Build(&profile, state.ProfileFacts{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, o := range built.Plan.Objects {
+					if schemas.Check(t, o.Content) {
+						checked++
+					}
+				}
+			}
+			if checked == 0 {
+				t.Error("no object of Rook's was rendered")
+			}
+		})
+	}
+}
+
+// defaulted is what the API server stores of an object.
+func defaulted(t *testing.T, object *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	structural, err := structuralschema.NewStructural(crdSchema(t, object.GetKind()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := object.DeepCopy().UnstructuredContent()
+	defaulting.Default(content, structural)
+	return content
 }

@@ -28,7 +28,7 @@ func runAgent(t *testing.T, name string) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "agent")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./cmd/agent")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/agent")
 	build.Dir, build.Env = apiserver.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the agent: %v\n%s", err, out)

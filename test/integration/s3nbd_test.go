@@ -115,7 +115,7 @@ func TestS3NBDProfileFromSecretsToDatabase(t *testing.T) {
 		s.InitContainerStatuses = []corev1.ContainerStatus{{Name: "preflight", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: `secret "main-keys" not found`}}}}
 	})
 	got := profileSays(t, c, p, v1alpha1.ConditionServersReady, v1alpha1.ReasonSecretNotFound)
-	if want := `1 of 1 servers do not run: s3-node: the server of store main waits for a Secret in namespace default: secret "main-keys" not found`; got.Message != want {
+	if want := `1 of 1 servers do not serve: s3-node: the server of store main waits for a Secret in namespace default: secret "main-keys" not found`; got.Message != want {
 		t.Errorf("message %q", got.Message)
 	}
 	simulatedServerStatus(t, c, pod, func(s *corev1.PodStatus) {
@@ -141,7 +141,7 @@ func TestS3NBDProfileFromSecretsToDatabase(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), database); err != nil {
 			return err
 		}
-		for name, want := range map[string]string{"commit_delay": "15000", "wal_sender_timeout": "1min", "wal_receiver_timeout": "1min", "wal_recycle": "off"} {
+		for name, want := range map[string]string{"commit_delay": "7500", "commit_siblings": "1", "wal_sender_timeout": "1min", "wal_receiver_timeout": "1min", "wal_recycle": "off"} {
 			if got := database.Spec.PostgresConfiguration.Parameters[name]; got != want {
 				return fmt.Errorf("%s is %q, want %q", name, got, want)
 			}
@@ -358,6 +358,19 @@ func TestLostDevicesFenceTheirInstance(t *testing.T) {
 	has("", "off")
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
 
+	// What waits for its store goes on by itself.
+	for _, reason := range []string{v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonReconnecting} {
+		simulatedDevices(t, c, "lost", "lost", "ONLINE", reason)
+		hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionFalse, reason)
+		has("", "off")
+	}
+
+	simulatedDevices(t, c, "lost", "lost", "ONLINE", v1alpha1.ReasonFenced)
+	has(`["shop-1"]`, "on")
+	hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionFalse, v1alpha1.ReasonFenced)
+	simulatedDevices(t, c, "lost", "lost", "ONLINE", v1alpha1.ReasonDevicesAttached)
+	has("", "off")
+
 	simulatedDevices(t, c, "lost", "lost", "ONLINE", v1alpha1.ReasonServerLost)
 	has(`["shop-1"]`, "on")
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionFalse, v1alpha1.ReasonServerLost)
@@ -373,6 +386,18 @@ func TestLostDevicesFenceTheirInstance(t *testing.T) {
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
 	if got := get(t, c, key, database).Annotations[naming.AnnotationFenced]; got != "" {
 		t.Errorf("%s is still %q", naming.AnnotationFenced, got)
+	}
+
+	// A database that is let go keeps the fence that it needs, and it is nobody's then.
+	simulatedDevices(t, c, "lost", "lost", "ONLINE", v1alpha1.ReasonServerLost)
+	has(`["shop-1","shop-7"]`, "on")
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, key, &v1alpha1.PgStorageCluster{})
+	kept := get(t, c, key, &cnpgv1.Cluster{}).Annotations
+	if kept["cnpg.io/fencedInstances"] != `["shop-1","shop-7"]` || kept[naming.AnnotationFenced] != "" {
+		t.Errorf("a retained database has %v", kept)
 	}
 }
 

@@ -25,6 +25,8 @@ import (
 type writes struct {
 	inner http.RoundTripper
 	count atomic.Int64
+	// objects counts those of more than a status.
+	objects atomic.Int64
 	// failAfter, when positive, makes every write after so many fail.
 	failAfter int64
 }
@@ -36,6 +38,9 @@ func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
 		return w.inner.RoundTrip(r)
 	}
 	n := w.count.Add(1)
+	if !strings.HasSuffix(r.URL.Path, "/status") {
+		w.objects.Add(1)
+	}
 	if w.failAfter > 0 && n > w.failAfter {
 		return nil, errCut
 	}

@@ -59,7 +59,7 @@ func guest(t *testing.T, name string, choice ...string) {
 		t.Fatal(err)
 	}
 	if result.ExitCode != 0 {
-		t.Errorf("the guest's tests ended with exit code %d", result.ExitCode)
+		t.Errorf("the guest's tests ended with exit code %d: %s", result.ExitCode, cases)
 	}
 	if cases.passed == 0 {
 		t.Error("no case ran in the guest")
@@ -77,21 +77,31 @@ func blank(t *testing.T) []vm.Disk {
 	return disks
 }
 
-// tally relays a test binary's lines and counts how its cases ended.
+// failureLines of a machine are told again at the very end, before each failure:
+// whoever reads the end of a log alone finds the reason there.
+const failureLines = 25
+
+// tally relays a test binary's lines, counts how its cases ended, and keeps what came
+// before a failure.
 type tally struct {
 	// name of the machine: several run at once.
 	name                    string
 	to                      io.Writer
 	passed, failed, skipped int
+	recent, failures        []string
 }
 
 // Write gets whole lines, as vm.Options.Console does.
 func (c *tally) Write(line []byte) (int, error) {
+	c.recent = append(c.recent, string(line))
+	c.recent = c.recent[max(0, len(c.recent)-failureLines):]
 	switch text := strings.TrimLeft(string(line), " "); {
 	case strings.HasPrefix(text, "--- PASS: "):
 		c.passed++
 	case strings.HasPrefix(text, "--- FAIL: "):
 		c.failed++
+		c.failures = append(c.failures, c.recent...)
+		c.recent = nil
 	case strings.HasPrefix(text, "--- SKIP: "):
 		c.skipped++
 	}
@@ -101,5 +111,9 @@ func (c *tally) Write(line []byte) (int, error) {
 }
 
 func (c *tally) String() string {
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+	counts := fmt.Sprintf("%d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+	if len(c.failures) == 0 {
+		return counts
+	}
+	return counts + "; before each failure came:\n" + strings.Join(c.failures, "")
 }

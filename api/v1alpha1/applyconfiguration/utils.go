@@ -20,6 +20,38 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.BenchmarkResultApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkRun"):
 		return &apiv1alpha1.BenchmarkRunApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephBacking"):
+		return &apiv1alpha1.CephBackingApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephCluster"):
+		return &apiv1alpha1.CephClusterApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephCompression"):
+		return &apiv1alpha1.CephCompressionApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephCopies"):
+		return &apiv1alpha1.CephCopiesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephDataPool"):
+		return &apiv1alpha1.CephDataPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephLoss"):
+		return &apiv1alpha1.CephLossApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephMgr"):
+		return &apiv1alpha1.CephMgrApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephMons"):
+		return &apiv1alpha1.CephMonsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephNodeDevices"):
+		return &apiv1alpha1.CephNodeDevicesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephOSDs"):
+		return &apiv1alpha1.CephOSDsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephPool"):
+		return &apiv1alpha1.CephPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephRBDProfile"):
+		return &apiv1alpha1.CephRBDProfileApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephZFSBacking"):
+		return &apiv1alpha1.CephZFSBackingApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephZFSPool"):
+		return &apiv1alpha1.CephZFSPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephZFSPoolCreate"):
+		return &apiv1alpha1.CephZFSPoolCreateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CephZFSVdev"):
+		return &apiv1alpha1.CephZFSVdevApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClusterResources"):
 		return &apiv1alpha1.ClusterResourcesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClusterStorage"):
@@ -42,6 +74,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.InlineBenchmarkStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("IntegrityCheck"):
 		return &apiv1alpha1.IntegrityCheckApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("LayerAmplification"):
+		return &apiv1alpha1.LayerAmplificationApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("LayerDuty"):
+		return &apiv1alpha1.LayerDutyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("LossEvent"):
 		return &apiv1alpha1.LossEventApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Monitoring"):
@@ -56,6 +92,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.NodeServerApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedARC"):
 		return &apiv1alpha1.ObservedARCApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedCephCheck"):
+		return &apiv1alpha1.ObservedCephCheckApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDataset"):
 		return &apiv1alpha1.ObservedDatasetApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDevice"):
@@ -68,6 +106,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObservedPropertyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedScrub"):
 		return &apiv1alpha1.ObservedScrubApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedServer"):
+		return &apiv1alpha1.ObservedServerApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedStorageClass"):
 		return &apiv1alpha1.ObservedStorageClassApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedVdev"):
@@ -104,8 +144,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PgStorageProfileStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PostgresSpec"):
 		return &apiv1alpha1.PostgresSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ProfileCeph"):
+		return &apiv1alpha1.ProfileCephApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ProfileNode"):
 		return &apiv1alpha1.ProfileNodeApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RBDVolumeClass"):
+		return &apiv1alpha1.RBDVolumeClassApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RookNames"):
+		return &apiv1alpha1.RookNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDCacheDevice"):
 		return &apiv1alpha1.S3NBDCacheDeviceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDDevices"):

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -29,6 +30,14 @@ func (s Server) DaemonSet() (*appsv1ac.DaemonSetApplyConfiguration, error) {
 	if err != nil {
 		return nil, err
 	}
+	program, err := s.program()
+	if err != nil {
+		return nil, err
+	}
+	store, err := program.StoreURL()
+	if err != nil {
+		return nil, err
+	}
 	selector := map[string]string{naming.LabelProfile: s.Profile.Name, naming.LabelStore: s.Store.Name}
 	return appsv1ac.DaemonSet(s.name(), s.Operator.Namespace).
 		WithLabels(s.labels()).
@@ -38,7 +47,7 @@ func (s Server) DaemonSet() (*appsv1ac.DaemonSetApplyConfiguration, error) {
 			WithTemplate(corev1ac.PodTemplateSpec().
 				WithLabels(s.labels()).
 				WithAnnotations(map[string]string{naming.AnnotationRevision: revision, "kubectl.kubernetes.io/default-container": Container}).
-				WithSpec(s.pod()))), nil
+				WithSpec(s.pod(store.String())))), nil
 }
 
 // Containers of the pod.
@@ -48,11 +57,12 @@ const (
 	Preflight = "preflight"
 )
 
-func (s Server) pod() *corev1ac.PodSpecApplyConfiguration {
-	return corev1ac.PodSpec().
+func (s Server) pod(store string) *corev1ac.PodSpecApplyConfiguration {
+	z := s.Profile.Spec.S3NBD.ZeroFS
+	pod := corev1ac.PodSpec().
 		WithAutomountServiceAccountToken(false).
 		WithEnableServiceLinks(false).
-		WithPriorityClassName("system-node-critical").
+		WithPriorityClassName(z.PriorityClassName).
 		WithTerminationGracePeriodSeconds(graceSeconds).
 		WithTolerations(corev1ac.Toleration().WithOperator(corev1.TolerationOpExists)).
 		WithAffinity(s.affinity()).
@@ -62,8 +72,12 @@ func (s Server) pod() *corev1ac.PodSpecApplyConfiguration {
 			WithRunAsGroup(0).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
 		WithInitContainers(s.installer(), s.preflight()).
-		WithContainers(s.server()).
+		WithContainers(s.server(store)).
 		WithVolumes(s.volumes()...)
+	for _, name := range z.ImagePullSecrets {
+		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(name))
+	}
+	return pod
 }
 
 // noNode is a name that none has (RFC 2606): an affinity to nothing would be to all.
@@ -91,7 +105,7 @@ func (s Server) installer() *corev1ac.ContainerApplyConfiguration {
 		WithImage(s.Operator.Image).
 		WithCommand("/agent", "zerofs-install", binDir+"/agent").
 		WithVolumeMounts(mount("bin", binDir, false)).
-		WithResources(fixed("100m", "64Mi")))
+		WithResources(s.resources()))
 }
 
 // preflight looks at the store before a server does, and says in its termination
@@ -103,7 +117,7 @@ func (s Server) preflight() *corev1ac.ContainerApplyConfiguration {
 		WithCommand("/agent", "zerofs-preflight").
 		WithArgs(s.look()...).
 		WithEnv(s.environment()...).
-		WithResources(fixed("100m", "64Mi")))
+		WithResources(s.resources()))
 }
 
 // look is where the preflight looks.
@@ -115,19 +129,45 @@ func (s Server) look() []string {
 	return out
 }
 
-func (s Server) server() *corev1ac.ContainerApplyConfiguration {
+// server runs ZeroFS, beneath the supervisor that is its only client. Store is where
+// its requests go.
+func (s Server) server(store string) *corev1ac.ContainerApplyConfiguration {
 	z := s.Profile.Spec.S3NBD.ZeroFS
 	c := confined(corev1ac.Container().
 		WithName(Container).
 		WithImage(z.Image).
-		WithCommand(binDir+"/agent", "zerofs-run", "--dir="+socketDir, "--", "zerofs", "run", "-c", configDir+"/"+configFile).
+		WithCommand(binDir+"/agent", "zerofs-run", "--dir="+socketDir, fmt.Sprintf("--prometheus=:%d", MetricsPort),
+			"--meter="+meterAddress, "--store="+store, "--", "zerofs", "run", "-c", configDir+"/"+configFile).
 		WithEnv(s.environment()...).
-		WithVolumeMounts(mount("bin", binDir, true), mount("config", configDir, true), mount("sockets", socketDir, false), mount("cache", cacheDir, false), mount("tmp", "/tmp", false)).
-		WithResources(fixed(z.Resources.CPU.String(), z.Resources.Memory.String())))
+		WithPorts(port(MetricsPortName, MetricsPort)).
+		WithReadinessProbe(serving()).
+		WithVolumeMounts(mount("bin", binDir, true), s.configured(), mount("sockets", socketDir, false), mount("cache", cacheDir, false), mount("tmp", "/tmp", false)).
+		WithResources(s.resources()))
 	if s.metricsAddress() != "" {
-		c.WithPorts(corev1ac.ContainerPort().WithName("metrics").WithContainerPort(metricsPort).WithProtocol(corev1.ProtocolTCP))
+		c.WithPorts(port(ZeroFSPortName, ZeroFSPort))
 	}
 	return c
+}
+
+func port(name string, number int32) *corev1ac.ContainerPortApplyConfiguration {
+	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
+}
+
+// serving: requests go to ZeroFS. There is no probe of liveness, since nothing but a
+// person may end the relay beneath a pool.
+func serving() *corev1ac.ProbeApplyConfiguration {
+	return corev1ac.Probe().
+		WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/readyz").WithPort(intstr.FromString(MetricsPortName))).
+		WithPeriodSeconds(5).
+		WithTimeoutSeconds(2).
+		WithFailureThreshold(2)
+}
+
+// configured by the file as it was when the container was made: a mount of a path
+// within the volume does not follow the ConfigMap. ZeroFS is started again in the same
+// container, whose limits are those of the former settings.
+func (s Server) configured() *corev1ac.VolumeMountApplyConfiguration {
+	return mount("config", configDir+"/"+configFile, true).WithSubPath(configFile)
 }
 
 // environment that fills in the configuration's variables. The kubelet reads the
@@ -154,10 +194,12 @@ func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyC
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
-// fixed: requests are the limits, in every container, which makes the pod one of
-// class Guaranteed, the last to be killed for memory.
-func fixed(cpu, memory string) *corev1ac.ResourceRequirementsApplyConfiguration {
-	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+// resources: requests are the limits, in every container, which makes the pod one of
+// class Guaranteed, the last to be killed for memory. Containers that run before the
+// server take nothing beside it, and with less a replaced server stalls the pool longer.
+func (s Server) resources() *corev1ac.ResourceRequirementsApplyConfiguration {
+	r := s.Profile.Spec.S3NBD.ZeroFS.Resources
+	amounts := corev1.ResourceList{corev1.ResourceCPU: r.CPU, corev1.ResourceMemory: r.Memory}
 	return corev1ac.ResourceRequirements().WithRequests(amounts).WithLimits(amounts)
 }
 

@@ -23,14 +23,22 @@ const (
 	socketDir  = "/run/zerofs"
 	cacheDir   = "/var/cache/zerofs"
 	binDir     = "/pgstorage"
-
-	metricsPort = 9091
 )
 
-// The sockets in a server's directory.
+// Ports of a server's pod, which has a network of its own.
 const (
-	NBDSocket   = "nbd.sock"
-	NinePSocket = "9p.sock"
+	// MetricsPort is the supervisor's: how the relay and the store do, on /metrics, and
+	// on /readyz whether requests go on.
+	MetricsPort = 9091
+	// MetricsPortName and ZeroFSPortName are what a PodMonitor selects.
+	MetricsPortName = "metrics"
+	// ZeroFSPort is of ZeroFS' own metrics, for families that have them.
+	ZeroFSPort     = 9092
+	ZeroFSPortName = "zerofs"
+
+	// meterAddress is within the pod: what ZeroFS asks of its store goes through the
+	// supervisor, which counts it.
+	meterAddress = "127.0.0.1:9099"
 )
 
 // Server of one store, on each of Nodes.
@@ -57,15 +65,15 @@ func (s Server) labels() map[string]string {
 	return labels
 }
 
-// config of ZeroFS. Keys and password are variables that come from the
+// program that a server runs. Keys and password are variables that come from the
 // environment, so nothing here is secret.
-func (s Server) config() (string, error) {
+func (s Server) program() (zerofs.Server, error) {
 	z := s.Profile.Spec.S3NBD.ZeroFS
 	interval, err := time.ParseDuration(z.FlushInterval)
 	if err != nil {
-		return "", fmt.Errorf("spec.s3NBD.zeroFS.flushInterval: %w", err)
+		return zerofs.Server{}, fmt.Errorf("spec.s3NBD.zeroFS.flushInterval: %w", err)
 	}
-	out, err := zerofs.Config(zerofs.Server{
+	return zerofs.Server{
 		Family:            z.Family,
 		URL:               URL(s.Store, s.Profile.Name, zerofs.NodeNameInURL), // one file for all nodes
 		Endpoint:          s.endpoint(),
@@ -76,10 +84,20 @@ func (s Server) config() (string, error) {
 		CacheSize:         z.Cache.Size.Value(),
 		CacheMemory:       z.Cache.Memory.Value(),
 		FlushInterval:     interval,
-		NBDSocket:         socketDir + "/" + NBDSocket,
-		NinePSocket:       socketDir + "/" + NinePSocket,
+		NBDSocket:         socketDir + "/" + zerofs.UpstreamSocket, // the relay has the kernel's
+		NinePSocket:       socketDir + "/" + zerofs.NinePSocket,
+		Meter:             meterAddress,
 		PrometheusAddress: s.metricsAddress(),
-	})
+	}, nil
+}
+
+// config of ZeroFS.
+func (s Server) config() (string, error) {
+	program, err := s.program()
+	if err != nil {
+		return "", err
+	}
+	out, err := zerofs.Config(program)
 	if err != nil {
 		return "", fmt.Errorf("configuration of ZeroFS for store %s: %w", s.Store.Name, err)
 	}
@@ -90,16 +108,16 @@ func (s Server) pathStyle() bool { return s.Store.PathStyle == nil || *s.Store.P
 
 func (s Server) endpoint() string { return strings.TrimSuffix(s.Store.Endpoint, "/") }
 
-// metricsAddress of families that have metrics.
+// metricsAddress of ZeroFS' own metrics, for families that have them.
 func (s Server) metricsAddress() string {
 	if !zerofs.HasMetrics(s.Profile.Spec.S3NBD.ZeroFS.Family) {
 		return ""
 	}
-	return fmt.Sprintf("0.0.0.0:%d", metricsPort)
+	return fmt.Sprintf("0.0.0.0:%d", ZeroFSPort)
 }
 
-// Revision of what a server is started with: a pod with another one has not been
-// restarted since.
+// Revision of what a server's pod is made with, the supervisor included: a pod with
+// another one was made before the last change.
 func (s Server) Revision() (string, error) {
 	config, err := s.config()
 	if err != nil {
@@ -107,7 +125,7 @@ func (s Server) Revision() (string, error) {
 	}
 	z := s.Profile.Spec.S3NBD.ZeroFS
 	return naming.Hash([]string{
-		config, z.Image, z.Resources.CPU.String(), z.Resources.Memory.String(), z.Cache.HostPath,
+		config, s.Operator.Image, z.Image, z.PriorityClassName, z.Resources.CPU.String(), z.Resources.Memory.String(), z.Cache.HostPath,
 		s.Store.CredentialsSecret, s.Store.EncryptionSecret,
 	})[:16], nil
 }

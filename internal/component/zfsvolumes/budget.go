@@ -35,14 +35,14 @@ const (
 
 // budget of one node's memory, in bytes.
 type budget struct {
-	node                                   string
-	arc, servers, buffers, reserve, memory int64
-	instances                              int
+	node                                         string
+	arc, servers, osds, buffers, reserve, memory int64
+	instances                                    int
 	// headers that a full L2ARC of cache bytes has in the ARC.
 	headers, cache int64
 }
 
-func (b budget) wanted() int64 { return b.arc + b.servers + b.buffers + b.reserve }
+func (b budget) wanted() int64 { return b.arc + b.servers + b.osds + b.buffers + b.reserve }
 
 func (b budget) over() bool { return b.memory > 0 && b.wanted() > b.memory }
 
@@ -53,6 +53,9 @@ func (b budget) String() string {
 	servers := ""
 	if b.servers > 0 {
 		servers = fmt.Sprintf(" + ZeroFS servers %s", quantity(b.servers))
+	}
+	if b.osds > 0 {
+		servers += fmt.Sprintf(" + OSDs %s", quantity(b.osds))
 	}
 	return fmt.Sprintf("%s: ARC %s%s + shared_buffers of %d instances %s + reserve %s = %s of %s", b.node,
 		quantity(b.arc), servers, b.instances, quantity(b.buffers), quantity(b.reserve), quantity(b.wanted()), quantity(b.memory))
@@ -67,9 +70,9 @@ func quantity(n int64) string {
 	return resource.NewQuantity(n>>20<<20, resource.BinarySI).String()
 }
 
-// budgetOutcome is the condition MemoryBudget: the ARC does not count as available
+// Budget is the condition MemoryBudget: the ARC does not count as available
 // memory (OpenZFS issue 10255), so pods and ARC fight where both were promised it.
-func (s Storage) budgetOutcome(facts state.ProfileFacts) *state.Outcome {
+func (s Storage) Budget(facts state.ProfileFacts) *state.Outcome {
 	var over, crowded []string
 	read := 0
 	for _, node := range facts.Nodes {
@@ -101,29 +104,45 @@ func (s Storage) budgetOutcome(facts state.ProfileFacts) *state.Outcome {
 }
 
 func (s Storage) serversText() string {
-	if s.ServerMemory == 0 {
-		return ""
+	switch {
+	case s.ServerMemory > 0:
+		return " the ZeroFS servers,"
+	case len(s.OSDMemory) > 0:
+		return " the OSDs,"
 	}
-	return " the ZeroFS servers,"
+	return ""
 }
 
 func (s Storage) budgetOf(node state.Node, facts state.ProfileFacts) (budget, bool) {
-	b := budget{node: node.Name, memory: node.Memory, reserve: node.Memory / 100 * reservePercent, servers: s.ServerMemory}
+	b := budget{node: node.Name, memory: node.Memory, reserve: node.Memory / 100 * reservePercent, servers: s.ServerMemory, osds: s.OSDMemory[node.Name]}
 	for _, answer := range facts.Storages {
 		if answer.Spec.NodeName == node.Name {
 			b.read(answer.Status, s.Cache)
 		}
 	}
 	for i := range facts.Clusters {
-		cr := &facts.Clusters[i]
-		for _, v := range cr.Status.Volumes {
-			if v.Node == node.Name && v.Role == "Data" {
-				b.instances++
-				b.buffers += sharedBuffers(cr)
-			}
-		}
+		n := instancesOn(node.Name, &facts.Clusters[i], facts.Ceph.Instances)
+		b.instances += n
+		b.buffers += int64(n) * sharedBuffers(&facts.Clusters[i])
 	}
 	return b, b.arc > 0 && b.memory > 0
+}
+
+// instancesOn a node of a database: by the volumes that an agent found there, and by
+// where those are whose volumes no agent sees.
+func instancesOn(node string, cr *v1alpha1.PgStorageCluster, placed []state.Placement) int {
+	n := 0
+	for _, v := range cr.Status.Volumes {
+		if v.Node == node && v.Role == "Data" {
+			n++
+		}
+	}
+	for _, i := range placed {
+		if i.Node == node && i.Cluster == cr.Namespace+"/"+cr.Name {
+			n++
+		}
+	}
+	return n
 }
 
 // read what the agent reports of the ARC, and of the device of the L2ARC.

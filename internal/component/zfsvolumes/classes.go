@@ -34,17 +34,16 @@ func (s Storage) classes(facts state.ProfileFacts, usable []Verdict) ([]plan.Obj
 		filesystem(naming.DataClass(p.Name), naming.DataDataset(s.Pool)),
 		filesystem(naming.WALClass(p.Name), naming.WALDataset(s.Pool)),
 	}
-	if s.Block != nil {
-		// Without fstype: with it, the driver would make datasets.
-		wanted = append(wanted, class(p, naming.BlockClass(p.Name), usable, map[string]string{
-			"poolname":      naming.BlockDataset(s.Pool),
-			"volblocksize":  s.Block.Volblocksize,
-			"thinprovision": thinprovision[s.Block.Provisioning],
-		}))
-	}
 	var out []plan.Object
 	for _, w := range wanted {
 		object, err := plan.FromApply(plan.StageStorage, w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, object)
+	}
+	if s.Block != nil {
+		object, err := s.blockClass(plan.StageStorage, usable)
 		if err != nil {
 			return nil, err
 		}
@@ -54,6 +53,15 @@ func (s Storage) classes(facts state.ProfileFacts, usable []Verdict) ([]plan.Obj
 		out = append(out, snapshotClass(p))
 	}
 	return out, nil
+}
+
+// blockClass is without fstype: with it, the driver would make datasets.
+func (s Storage) blockClass(stage plan.Stage, usable []Verdict) (plan.Object, error) {
+	return plan.FromApply(stage, class(s.Profile, naming.BlockClass(s.Profile.Name), usable, map[string]string{
+		"poolname":      naming.BlockDataset(s.Pool),
+		"volblocksize":  s.Block.Volblocksize,
+		"thinprovision": thinprovision[s.Block.Provisioning],
+	}))
 }
 
 // limitsLiveDataOnly: a volume's size limits its data but not its snapshots,

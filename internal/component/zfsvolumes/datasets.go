@@ -31,6 +31,19 @@ func (s Storage) NodeStorage(node string, data v1alpha1.ZFSDataDataset, wal v1al
 	return spec
 }
 
+// BlockStorage is [Storage.NodeStorage] of zvols alone.
+func (s Storage) BlockStorage(node string, drift v1alpha1.DriftPolicy, arcMax *resource.Quantity) *v1alpha1ac.PgNodeStorageSpecApplyConfiguration {
+	spec := v1alpha1ac.PgNodeStorageSpec().
+		WithNodeName(node).
+		WithProfile(s.Profile.Name).
+		WithDatasets(dataset(naming.BlockDataset(s.Pool), s.Block.ZFSDatasetProperties, s.Block.Secondarycache)).
+		WithDriftPolicy(drift)
+	if arcMax != nil {
+		spec.WithARCMax(*arcMax)
+	}
+	return spec
+}
+
 // Object is the PgNodeStorage with its spec.
 func (s Storage) Object(node string, spec *v1alpha1ac.PgNodeStorageSpecApplyConfiguration) *v1alpha1ac.PgNodeStorageApplyConfiguration {
 	return v1alpha1ac.PgNodeStorage(naming.NodeStorage(s.Profile.Name, node)).
@@ -97,7 +110,10 @@ func exact(size string) string {
 }
 
 // Bytes of a block size that admission has checked.
-func Bytes(size v1alpha1.ZFSRecordsize) int64 {
+func Bytes[T ~string](size T) int64 {
+	if size == "" {
+		return 0
+	}
 	n, err := strconv.ParseInt(exact(string(size)), 10, 64)
 	if err != nil {
 		return 0

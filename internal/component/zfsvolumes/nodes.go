@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -196,20 +197,30 @@ func selectorText(p *v1alpha1.PgStorageProfile, separator string) string {
 	return strings.Join(out, separator)
 }
 
-func (s Storage) classOutcome(facts state.ProfileFacts) state.Outcome {
-	const c = v1alpha1.ConditionStorageReady
+// classOutcome says in a condition whether the profile's classes exist.
+func (s Storage) classOutcome(condition string, facts state.ProfileFacts) state.Outcome {
 	var missing []string
 	for _, name := range s.ClassNames() {
 		class := facts.Classes[name]
 		switch {
 		case class == nil:
 			missing = append(missing, name)
-		case class.Labels[naming.LabelProfile] != s.Profile.Name || class.Labels[naming.LabelManagedBy] != naming.ManagedBy:
-			return state.InvalidBecause(c, v1alpha1.ReasonStorageClassNotOwned, fmt.Sprintf("StorageClass %s exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", name))
+		case !Owned(class, s.Profile.Name):
+			return NotOwned(condition, name)
 		}
 	}
 	if len(missing) > 0 {
-		return state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once a node is ready", strings.Join(missing, ", ")))
+		return state.WaitFor(condition, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once a node is ready", strings.Join(missing, ", ")))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonStorageClassApplied, "every StorageClass of the profile exists")
+	return state.DoneWith(condition, v1alpha1.ReasonStorageClassApplied, "every StorageClass of the profile exists")
+}
+
+// Owned says whether a class is the profile's own.
+func Owned(class *storagev1.StorageClass, profile string) bool {
+	return class.Labels[naming.LabelProfile] == profile && class.Labels[naming.LabelManagedBy] == naming.ManagedBy
+}
+
+// NotOwned says in a condition that a class is somebody else's.
+func NotOwned(condition, name string) state.Outcome {
+	return state.InvalidBecause(condition, v1alpha1.ReasonStorageClassNotOwned, fmt.Sprintf("StorageClass %s exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", name))
 }

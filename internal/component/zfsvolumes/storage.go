@@ -30,14 +30,22 @@ type Storage struct {
 	Pool string
 	// Block adds a class of zvols; nil: none.
 	Block *v1alpha1.ZFSBlock
+	// BlockOnly: the zvols are all there is, for a kind that stands on them, and they
+	// come before it.
+	BlockOnly bool
 	// ServerMemory in bytes that servers of the profile take of each node, and
 	// Cache the L2ARC whose headers the ARC holds.
 	ServerMemory int64
 	Cache        *Cache
+	// OSDMemory in bytes that OSDs are limited to, by node.
+	OSDMemory map[string]int64
 }
 
 // ClassNames are the StorageClasses that the profile makes.
 func (s Storage) ClassNames() []string {
+	if s.BlockOnly {
+		return []string{naming.BlockClass(s.Profile.Name)}
+	}
 	names := []string{naming.DataClass(s.Profile.Name), naming.WALClass(s.Profile.Name)}
 	if s.Block != nil {
 		names = append(names, naming.BlockClass(s.Profile.Name))
@@ -68,14 +76,40 @@ func (s Storage) Complete(b *profile.Built, facts state.ProfileFacts, nodes []Ve
 		return err
 	}
 	b.Plan.Add(classes...)
-	b.Outcomes = append(b.Outcomes, driverOutcome(facts, nodes), s.nodesOutcome(nodes), s.classOutcome(facts))
-	if o := s.budgetOutcome(facts); o != nil {
+	b.Outcomes = append(b.Outcomes, driverOutcome(facts, nodes), s.nodesOutcome(nodes), s.classOutcome(v1alpha1.ConditionStorageReady, facts))
+	if o := s.Budget(facts); o != nil {
 		b.Outcomes = append(b.Outcomes, *o)
 	}
 	for _, n := range nodes {
 		b.Nodes = append(b.Nodes, n.reported())
 	}
 	holdClasses(b, facts, ready)
+	return nil
+}
+
+// CompleteBacking is [Storage.Complete] of zvols that a kind stands on: their class,
+// and what is said of driver and nodes. Without a node that could serve it the stage is
+// held.
+func (s Storage) CompleteBacking(b *profile.Built, facts state.ProfileFacts, nodes []Verdict) error {
+	ready := usable(nodes)
+	class, err := s.blockClass(plan.StageBacking, ready)
+	if err != nil {
+		return err
+	}
+	b.Plan.Add(class)
+	outcomes := []state.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driverOutcome(facts, nodes), s.nodesOutcome(nodes)}
+	b.Outcomes = append(b.Outcomes, outcomes...)
+	for _, n := range nodes {
+		b.Nodes = append(b.Nodes, n.reported())
+	}
+	for _, o := range outcomes {
+		switch {
+		case o.Kind == state.Done:
+		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(ready) == 0 && o.Condition != v1alpha1.ConditionBackingReady, !facts.ZFSLocalPV && o.Condition == v1alpha1.ConditionDriverReady:
+			b.Plan.Hold(plan.StageBacking, o.Reason, o.Message)
+			return nil
+		}
+	}
 	return nil
 }
 

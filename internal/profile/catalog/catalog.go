@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/profile/cephrbd"
 	"github.com/pgstorage/pgstorage/internal/profile/external"
 	"github.com/pgstorage/pgstorage/internal/profile/s3nbd"
 	"github.com/pgstorage/pgstorage/internal/profile/zfslocalpv"
@@ -13,7 +14,7 @@ import (
 
 // All lists every kind of storage.
 func All() []profile.Type {
-	return []profile.Type{external.Type{}, zfslocalpv.Type{}, s3nbd.Type{}}
+	return []profile.Type{external.Type{}, zfslocalpv.Type{}, s3nbd.Type{}, cephrbd.Type{}}
 }
 
 // For returns the kind that a profile names.

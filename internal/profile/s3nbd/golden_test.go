@@ -37,15 +37,14 @@ func stripe(change func(*v1alpha1.S3NBDProfile)) *v1alpha1.PgStorageProfile {
 		Layout:  v1alpha1.S3NBDStripe,
 		Devices: v1alpha1.S3NBDDevices{Count: new(int32(3)), Size: resource.MustParse("500Gi")},
 		ZeroFS: v1alpha1.ZeroFSServer{
-			Family: v1alpha1.ZeroFS2, Image: "ghcr.io/barre/zerofs:2.3.0", FlushInterval: "30s",
+			Family: v1alpha1.ZeroFS2, Image: "ghcr.io/barre/zerofs:2.3.0", FlushInterval: "30s", PriorityClassName: "system-node-critical",
 			Resources: v1alpha1.ZeroFSResources{CPU: resource.MustParse("1"), Memory: resource.MustParse("2Gi")},
 			Cache:     v1alpha1.ZeroFSCache{HostPath: "/var/lib/pgstorage/zerofs", Size: resource.MustParse("10Gi"), Memory: resource.MustParse("256Mi")},
 		},
-		Data:           v1alpha1.ZFSDataDataset{ZFSDatasetProperties: common, Recordsize: "8k", Secondarycache: "all"},
-		WAL:            v1alpha1.ZFSWALDataset{ZFSDatasetProperties: common, Recordsize: "32k", Secondarycache: "none"},
-		RequestTimeout: "10m",
-		OnServerLost:   v1alpha1.ServerLostWait,
-		DriftPolicy:    v1alpha1.DriftRepair,
+		Data:         v1alpha1.ZFSDataDataset{ZFSDatasetProperties: common, Recordsize: "8k", Secondarycache: "all"},
+		WAL:          v1alpha1.ZFSWALDataset{ZFSDatasetProperties: common, Recordsize: "32k", Secondarycache: "none"},
+		OnServerLost: v1alpha1.ServerLostWait,
+		DriftPolicy:  v1alpha1.DriftRepair,
 	}
 	if change != nil {
 		change(n)
@@ -76,10 +75,12 @@ func answered(node string, conditions ...metav1.Condition) *v1alpha1.PgNodeStora
 	}
 }
 
+var operator = state.Operator{Namespace: "pgstorage-system", Image: "ghcr.io/pgstorage/pgstorage:v0.1.0"}
+
 // pod of a store's server that runs as the profile says.
 func pod(t *testing.T, p *v1alpha1.PgStorageProfile, store v1alpha1.S3Store, node string) *corev1.Pod {
 	t.Helper()
-	revision, err := nbdserver.Server{Profile: p, Store: store}.Revision()
+	revision, err := nbdserver.Server{Profile: p, Store: store, Operator: operator}.Revision()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func healthy(t *testing.T, p *v1alpha1.PgStorageProfile) state.ProfileFacts {
 		Nodes:       []state.Node{node("n1"), node("n2")},
 		Storages:    []*v1alpha1.PgNodeStorage{answered("n1"), answered("n2")},
 		Reachable:   map[string]state.Reachability{"n1": {Status: metav1.ConditionTrue}, "n2": {Status: metav1.ConditionTrue}},
-		Operator:    state.Operator{Namespace: "pgstorage-system", Image: "ghcr.io/pgstorage/pgstorage:v0.1.0"},
+		Operator:    operator,
 	}
 	for _, name := range p.Spec.S3NBD.Stores {
 		f.Servers = append(f.Servers, pod(t, p, name, "n1"), pod(t, p, name, "n2"))
@@ -122,6 +123,10 @@ func TestPlans(t *testing.T) {
 	}{
 		{name: "stripe", profile: stripe(nil)},
 		{name: "mirror", profile: stripe(threeStores)},
+		{name: "mirror-of-two", profile: stripe(func(n *v1alpha1.S3NBDProfile) {
+			threeStores(n)
+			n.Stores, n.RequestTimeout = n.Stores[:2], "10s"
+		})},
 		{name: "family-0.19", profile: stripe(func(n *v1alpha1.S3NBDProfile) {
 			n.ZeroFS.Family, n.ZeroFS.Image = v1alpha1.ZeroFS019, "registry.example/zerofs:0.19.1"
 			n.Stores[0].Endpoint, n.Stores[0].AllowHTTP = "http://minio.storage.svc:9000", new(true)
@@ -131,6 +136,7 @@ func TestPlans(t *testing.T) {
 			n.SLOG = &v1alpha1.S3NBDLogDevice{AcceptLoss: true, Devices: []v1alpha1.ZFSDevice{{Path: "/dev/disk/by-id/nvme-a-part1"}, {Path: "/dev/disk/by-id/nvme-b-part1"}}}
 			n.ARCMax = new(resource.MustParse("8Gi"))
 			n.OnServerLost, n.Pool.Failmode = v1alpha1.ServerLostRebootNode, "panic"
+			n.ZeroFS.ImagePullSecrets, n.ZeroFS.PriorityClassName = []string{"registry"}, "storage"
 		})},
 		{name: "a-node-that-is-let-go", profile: stripe(nil), facts: func(f *state.ProfileFacts) { f.Nodes = f.Nodes[:1] }},
 		{name: "no-node", profile: stripe(nil), facts: func(f *state.ProfileFacts) { f.Nodes, f.Storages, f.Servers = nil, nil, nil }},
@@ -179,6 +185,7 @@ func TestServers(t *testing.T) {
 		kind    state.OutcomeKind
 		message string
 	}{
+		{"runs and does not serve yet", func(p *corev1.Pod) { p.Status.Conditions = nil }, v1alpha1.ReasonServerNotRunning, state.Wait, "is starting"},
 		{"runs", func(*corev1.Pod) {}, v1alpha1.ReasonServersReady, state.Done, "2 ZeroFS servers run"},
 		{"no pod", func(p *corev1.Pod) { p.Spec.NodeName = "elsewhere" }, v1alpha1.ReasonServerNotRunning, state.Wait, "has no pod yet; if it stays, see the events of its DaemonSet in the operator's namespace"},
 		{"stopped", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, v1alpha1.ReasonServerNotRunning, state.Wait, "is being stopped"},
@@ -210,7 +217,7 @@ func TestServers(t *testing.T) {
 			o := built.Outcomes[0]
 			want := tc.message
 			if tc.kind != state.Done {
-				want = "1 of 2 servers do not run: n1: the server of store main " + tc.message
+				want = "1 of 2 servers do not serve: n1: the server of store main " + tc.message
 				if got := "the server of store main " + tc.message + "; no server"; built.Nodes[0].Message != got {
 					t.Errorf("node says %q, want %q", built.Nodes[0].Message, got)
 				}
@@ -219,6 +226,49 @@ func TestServers(t *testing.T) {
 				t.Errorf("%+v\nwant %s %d: %q", o, tc.reason, tc.kind, want)
 			}
 		})
+	}
+}
+
+// A server that runs and is not ready is judged by what the agent of its node reads.
+func TestServersThatHold(t *testing.T) {
+	for _, tc := range []struct {
+		phase, reason, message string
+		kind                   state.OutcomeKind
+	}{
+		{"Holding", v1alpha1.ReasonStoreUnavailable, "holds what the pool asks until its store answers: StoreLost: 503", state.Wait},
+		{"Fenced", v1alpha1.ReasonFenced, "holds what the pool asks for ever, since another writer opened its prefix: StoreLost: 503", state.Invalid},
+		{"Starting", v1alpha1.ReasonServerNotRunning, "is starting", state.Wait},
+	} {
+		t.Run(tc.phase, func(t *testing.T) {
+			p := stripe(nil)
+			facts := healthy(t, p)
+			facts.Storages[0] = answered("n1", metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: tc.reason, Message: "waits"})
+			facts.Storages[0].Status.Servers = []v1alpha1.ObservedServer{{Name: "other"}, {Name: "main", Phase: tc.phase, Message: "StoreLost: 503"}}
+			facts.Servers[0].Status.Conditions = nil
+			built, err := Type{}.Build(p, facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := state.Outcome{Condition: v1alpha1.ConditionServersReady, Kind: tc.kind, Reason: tc.reason, Message: "1 of 2 servers do not serve: n1: the server of store main " + tc.message}
+			if built.Outcomes[0] != want {
+				t.Errorf("%+v\nwant %+v", built.Outcomes[0], want)
+			}
+		})
+	}
+}
+
+func TestMonthlyStorage(t *testing.T) {
+	p := stripe(nil)
+	facts := healthy(t, p)
+	if built, err := (Type{}).Build(p, facts); err != nil || built.MonthlyStorage != nil {
+		t.Errorf("%v %v", built.MonthlyStorage, err)
+	}
+	facts.Storages[1].Status.EstimatedMonthlyStorage = new(resource.MustParse("120Gi"))
+	facts.Storages = append(facts.Storages, answered("n3"))
+	facts.Storages[2].Status.EstimatedMonthlyStorage = new(resource.MustParse("30Gi"))
+	built, err := Type{}.Build(p, facts)
+	if err != nil || built.MonthlyStorage.String() != "150Gi" {
+		t.Errorf("%v %v", built.MonthlyStorage, err)
 	}
 }
 
@@ -254,7 +304,7 @@ func TestAnOlderServerIsTold(t *testing.T) {
 	if o := built.Outcomes[0]; o.Kind != state.Done {
 		t.Errorf("%+v", o)
 	}
-	const want = "store main: its server runs with settings from before the last change; they change when it is next stopped in order"
+	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order"
 	if n := built.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != want {
 		t.Errorf("%+v", n)
 	}
@@ -417,13 +467,14 @@ func TestFlushLatencyAndCommitDelay(t *testing.T) {
 		delay  string
 	}{
 		{"not measured", 0, []time.Duration{0, 0}, 0, ""},
-		{"of one node", 0, []time.Duration{0, 41 * time.Millisecond}, 41 * time.Millisecond, "20000"},
-		{"median of three", 0, []time.Duration{time.Second, 30 * time.Millisecond, 31900 * time.Microsecond}, 31900 * time.Microsecond, "15000"},
-		{"moved by less than a quarter", 40 * time.Millisecond, []time.Duration{49 * time.Millisecond}, 40 * time.Millisecond, "20000"},
-		{"moved by a quarter", 40 * time.Millisecond, []time.Duration{50 * time.Millisecond}, 50 * time.Millisecond, "25000"},
-		{"no longer measured", 40 * time.Millisecond, nil, 40 * time.Millisecond, "20000"},
+		{"of one node", 0, []time.Duration{0, 41 * time.Millisecond}, 41 * time.Millisecond, "10000"},
+		{"median of three", 0, []time.Duration{time.Second, 30 * time.Millisecond, 31900 * time.Microsecond}, 31900 * time.Microsecond, "7900"},
+		{"moved by half", 40 * time.Millisecond, []time.Duration{60 * time.Millisecond}, 40 * time.Millisecond, "10000"},
+		{"moved by more than half", 40 * time.Millisecond, []time.Duration{61 * time.Millisecond}, 61 * time.Millisecond, "15000"},
+		{"fell by more than half", 40 * time.Millisecond, []time.Duration{19 * time.Millisecond}, 19 * time.Millisecond, "4700"},
+		{"no longer measured", 40 * time.Millisecond, nil, 40 * time.Millisecond, "10000"},
 		{"at most what Postgres takes", 0, []time.Duration{3 * time.Second}, 3 * time.Second, "100000"},
-		{"a fast one", 0, []time.Duration{123 * time.Microsecond}, 123 * time.Microsecond, "61"},
+		{"a fast one", 0, []time.Duration{123 * time.Microsecond}, 123 * time.Microsecond, "30"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := stripe(nil)
@@ -439,6 +490,9 @@ func TestFlushLatencyAndCommitDelay(t *testing.T) {
 				}
 				facts.Storages = append(facts.Storages, s)
 			}
+			away := answered("away", metav1.Condition{Type: v1alpha1.ConditionDevicesAttached, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonStoreUnavailable})
+			away.Status.FlushLatency = &metav1.Duration{Duration: time.Minute}
+			facts.Storages = append(facts.Storages, away)
 			built, err := Type{}.Build(p, facts)
 			if err != nil {
 				t.Fatal(err)
@@ -451,8 +505,12 @@ func TestFlushLatencyAndCommitDelay(t *testing.T) {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
 			p.Status.FlushLatency = built.FlushLatency
-			if delay := (Type{}).Volumes(p).Parameters["commit_delay"].Value; delay != tc.delay {
+			parameters := (Type{}).Volumes(p).Parameters
+			if delay := parameters["commit_delay"].Value; delay != tc.delay {
 				t.Errorf("commit_delay %q, want %q", delay, tc.delay)
+			}
+			if siblings := parameters["commit_siblings"].Value; (siblings == "1") != (tc.delay != "") {
+				t.Errorf("commit_siblings %q", siblings)
 			}
 		})
 	}

@@ -38,8 +38,10 @@ func networkDevices(p *v1alpha1.PgStorageProfile, node string) *v1alpha1ac.NodeN
 		WithLayout(v1alpha1.ZFSVdevType(n.Layout)).
 		WithExports(exports(n)...).
 		WithExportSize(n.Devices.Size).
-		WithRequestTimeout(n.RequestTimeout).
 		WithOnServerLost(n.OnServerLost)
+	if timeout := requestTimeout(n); timeout != "" {
+		out.WithRequestTimeout(timeout)
+	}
 	if n.Pool.Ashift != nil {
 		out.WithAshift(*n.Pool.Ashift)
 	}
@@ -58,4 +60,19 @@ func networkDevices(p *v1alpha1.PgStorageProfile, node string) *v1alpha1ac.NodeN
 		}
 	}
 	return out
+}
+
+// mirrorTimeout is long enough for a relay to bring its ZeroFS back, and short enough
+// for the others of the mirror to go on before clients give up.
+const mirrorTimeout = "60s"
+
+// requestTimeout of the devices; empty: they wait for ever, as those of a stripe must.
+func requestTimeout(n *v1alpha1.S3NBDProfile) string {
+	switch {
+	case n.Layout != v1alpha1.S3NBDMirror:
+		return ""
+	case n.RequestTimeout == "":
+		return mirrorTimeout
+	}
+	return n.RequestTimeout
 }

@@ -67,7 +67,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profi
 		b.Outcomes[0] = o
 		b.Plan.Hold(plan.StageAccess, o.Reason, o.Message)
 	}
-	b.FlushLatency = flushLatency(p, facts)
+	b.FlushLatency, b.MonthlyStorage = flushLatency(p, facts), monthlyStorage(facts)
 	return b, s.Complete(&b, facts, nodes)
 }
 
@@ -95,7 +95,7 @@ func addServers(into *plan.Plan, p *v1alpha1.PgStorageProfile, facts state.Profi
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, serversOf(store.Name, revision, s.Nodes, facts.Servers)...)
+		out = append(out, serversOf(store.Name, revision, s.Nodes, facts)...)
 	}
 	return out, nil
 }

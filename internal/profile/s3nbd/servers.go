@@ -25,11 +25,11 @@ type server struct {
 }
 
 // serversOf a store: one on each node, whether its pod is there or not.
-func serversOf(store, revision string, nodes []string, pods []*corev1.Pod) []server {
+func serversOf(store, revision string, nodes []string, facts state.ProfileFacts) []server {
 	var out []server
 	for _, node := range nodes {
 		s := server{node: node, store: store}
-		s.judge(podOf(pods, store, node), revision)
+		s.judge(podOf(facts.Servers, store, node), revision, observed(facts.Storages, store, node))
 		out = append(out, s)
 	}
 	return out
@@ -49,7 +49,22 @@ func podOf(pods []*corev1.Pod, store, node string) *corev1.Pod {
 	return found
 }
 
-func (s *server) judge(pod *corev1.Pod, revision string) {
+// observed of a store's server by the agent of its node; nothing where none did.
+func observed(storages []*v1alpha1.PgNodeStorage, store, node string) v1alpha1.ObservedServer {
+	for _, s := range storages {
+		if s.Spec.NodeName != node {
+			continue
+		}
+		for _, o := range s.Status.Servers {
+			if o.Name == store {
+				return o
+			}
+		}
+	}
+	return v1alpha1.ObservedServer{}
+}
+
+func (s *server) judge(pod *corev1.Pod, revision string, says v1alpha1.ObservedServer) {
 	switch {
 	case pod == nil:
 		s.waits("has no pod yet; if it stays, see the events of its DaemonSet in the operator's namespace")
@@ -58,8 +73,22 @@ func (s *server) judge(pod *corev1.Pod, revision string) {
 	case s.preflight(pod), s.notStarted(pod):
 	case ready(pod):
 		if pod.Annotations[naming.AnnotationRevision] != revision {
-			s.note = fmt.Sprintf("store %s: its server runs with settings from before the last change; they change when it is next stopped in order", s.store)
+			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order", s.store)
 		}
+	default:
+		s.notServing(says)
+	}
+}
+
+// notServing judges a server that runs and is not ready, in its own words.
+func (s *server) notServing(says v1alpha1.ObservedServer) {
+	switch zerofs.Phase(says.Phase) {
+	case zerofs.PhaseHolding:
+		s.waits("holds what the pool asks until its store answers: %s", says.Message)
+		s.reason = v1alpha1.ReasonStoreUnavailable
+	case zerofs.PhaseFenced:
+		s.waits("holds what the pool asks for ever, since another writer opened its prefix: %s", says.Message)
+		s.reason, s.kind = v1alpha1.ReasonFenced, state.Invalid
 	default:
 		s.waits("is starting")
 	}
@@ -169,7 +198,7 @@ func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts state.Pr
 	if len(messages) == 0 {
 		return state.DoneWith(o.Condition, v1alpha1.ReasonServersReady, fmt.Sprintf("%d ZeroFS servers run", len(servers)))
 	}
-	o.Message = fmt.Sprintf("%d of %d servers do not run: %s", len(messages), len(servers), strings.Join(messages, "; "))
+	o.Message = fmt.Sprintf("%d of %d servers do not serve: %s", len(messages), len(servers), strings.Join(messages, "; "))
 	o.Informative = len(nodes) > 0 && !slices.ContainsFunc(nodes, zfsvolumes.Verdict.PoolFails)
 	return o
 }

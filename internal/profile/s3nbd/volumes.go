@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -19,6 +21,14 @@ import (
 const (
 	// walTimeout is Postgres' own default; CloudNativePG's is 5s.
 	walTimeout = "60s"
+	// delayPart of a flush is waited before it begins. Without a delay N clients fall into
+	// two groups that take turns, N/2 commits in each flush. A delay that is long enough
+	// for those who were answered to come back makes one group of them; what it is longer
+	// than that is lost. PostgreSQL's advice of a half (WAL configuration) thus gains a
+	// third at most, and a tenth was too short where commits take processors (measured,
+	// docs/benchmarks/s3nbd.md).
+	delayPart      = 4
+	commitSiblings = "1"
 	// mostDelay of commit_delay, in µs (PostgreSQL, runtime-config-wal).
 	mostDelay = 100000
 )
@@ -31,10 +41,14 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 	v.Parameters["wal_sender_timeout"] = postgres.Recommendation{Value: walTimeout, Reason: slow}
 	v.Parameters["wal_receiver_timeout"] = postgres.Recommendation{Value: walTimeout, Reason: slow}
 	if l := p.Status.FlushLatency; l != nil && l.Duration > 0 {
-		delay := min(twoDigits((l.Duration / 2).Microseconds()), mostDelay)
+		delay := min(twoDigits((l.Duration / delayPart).Microseconds()), mostDelay)
 		v.Parameters["commit_delay"] = postgres.Recommendation{
 			Value:  strconv.FormatInt(delay, 10),
-			Reason: fmt.Sprintf("half of the %s that a flush takes, so that commits share one (PostgreSQL, WAL configuration)", l.Duration),
+			Reason: fmt.Sprintf("a quarter of the %s that a flush takes, in which those who waited for the last one come along (docs/parameters.md)", l.Duration),
+		}
+		v.Parameters["commit_siblings"] = postgres.Recommendation{
+			Value:  commitSiblings,
+			Reason: "one other open transaction is reason enough to wait a quarter of a flush",
 		}
 	}
 	if n := p.Spec.S3NBD; n != nil {
@@ -52,11 +66,16 @@ func twoDigits(n int64) int64 {
 	return n / unit * unit
 }
 
-// flushLatency of the profile: the median over its nodes. The last one stays until
-// it moved by a quarter, or each pass could make other parameters.
+// flushLatency of the profile: the median over its nodes, as far as their devices are
+// attached: of a store that is away it tells nothing. The last one stays until it moved
+// by more than half, because commit_delay follows from it, and one that is too high or
+// too low by half costs little.
 func flushLatency(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) *metav1.Duration {
 	var all []time.Duration
 	for _, s := range facts.Storages {
+		if meta.IsStatusConditionFalse(s.Status.Conditions, v1alpha1.ConditionDevicesAttached) {
+			continue
+		}
 		if l := s.Status.FlushLatency; l != nil && l.Duration > 0 {
 			all = append(all, l.Duration)
 		}
@@ -67,10 +86,26 @@ func flushLatency(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) *metav
 	}
 	slices.Sort(all)
 	median := all[len(all)/2].Round(time.Microsecond)
-	if before != nil && (median-before.Duration).Abs() < before.Duration/4 {
+	if before != nil && (median-before.Duration).Abs() <= before.Duration/2 {
 		return before
 	}
 	return &metav1.Duration{Duration: median}
+}
+
+// monthlyStorage of all nodes; nil where no agent knows it.
+func monthlyStorage(facts state.ProfileFacts) *resource.Quantity {
+	var sum *resource.Quantity
+	for _, s := range facts.Storages {
+		n := s.Status.EstimatedMonthlyStorage
+		if n == nil {
+			continue
+		}
+		if sum == nil {
+			sum = resource.NewQuantity(0, resource.BinarySI)
+		}
+		sum.Add(*n)
+	}
+	return sum
 }
 
 // flush of this storage in words, for the statement of durability.

@@ -1,7 +1,6 @@
 package zfslocalpv
 
 import (
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	v1alpha1ac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 )
@@ -9,65 +8,5 @@ import (
 // nodeStorage is everything that a node's agent has to make true.
 func nodeStorage(s zfsvolumes.Storage, node string) *v1alpha1ac.PgNodeStorageApplyConfiguration {
 	z := s.Profile.Spec.ZFSLocalPV
-	return s.Object(node, s.NodeStorage(node, z.Data, z.WAL, z.DriftPolicy, z.ARCMax).WithPool(nodePool(z.Pool)))
-}
-
-func nodePool(pool v1alpha1.ZFSPool) *v1alpha1ac.NodePoolApplyConfiguration {
-	out := v1alpha1ac.NodePool().
-		WithName(pool.Name).
-		WithProperties(zfsvolumes.Property("autotrim", pool.Autotrim), zfsvolumes.Property("failmode", pool.Failmode))
-	if pool.Compatibility != "" {
-		out.WithProperties(zfsvolumes.Property("compatibility", pool.Compatibility))
-	}
-	if pool.HeadroomPercent != nil {
-		out.WithHeadroomPercent(*pool.HeadroomPercent)
-	}
-	if pool.Create != nil {
-		out.WithCreate(poolCreate(*pool.Create))
-	}
-	return out
-}
-
-func poolCreate(c v1alpha1.ZFSPoolCreate) *v1alpha1ac.ZFSPoolCreateApplyConfiguration {
-	out := v1alpha1ac.ZFSPoolCreate().
-		WithVdevs(vdevs(c.Vdevs)...).
-		WithLogs(vdevs(c.Logs)...).
-		WithCaches(vdevs(c.Caches)...).
-		WithSpecial(vdevs(c.Special)...)
-	if c.Ashift != nil {
-		out.WithAshift(*c.Ashift)
-	}
-	return out
-}
-
-func vdevs(in []v1alpha1.ZFSVdev) []*v1alpha1ac.ZFSVdevApplyConfiguration {
-	var out []*v1alpha1ac.ZFSVdevApplyConfiguration
-	for _, v := range in {
-		vdev := v1alpha1ac.ZFSVdev().WithType(v.Type)
-		for _, d := range v.Devices {
-			vdev.WithDevices(zfsvolumes.Device(d))
-		}
-		if v.Selector != nil {
-			vdev.WithSelector(selector(*v.Selector))
-		}
-		out = append(out, vdev)
-	}
-	return out
-}
-
-func selector(s v1alpha1.ZFSDeviceSelector) *v1alpha1ac.ZFSDeviceSelectorApplyConfiguration {
-	out := v1alpha1ac.ZFSDeviceSelector().WithCount(s.Count)
-	if s.MinSize != nil {
-		out.WithMinSize(*s.MinSize)
-	}
-	if s.MaxSize != nil {
-		out.WithMaxSize(*s.MaxSize)
-	}
-	if s.Model != "" {
-		out.WithModel(s.Model)
-	}
-	if s.Transport != "" {
-		out.WithTransport(s.Transport)
-	}
-	return out
+	return s.Object(node, s.NodeStorage(node, z.Data, z.WAL, z.DriftPolicy, z.ARCMax).WithPool(zfsvolumes.NodePool(z.Pool)))
 }

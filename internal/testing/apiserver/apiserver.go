@@ -26,10 +26,10 @@ import (
 
 // CRDs chooses which foreign CRDs are installed.
 type CRDs struct {
-	CNPG, PodMonitors, ZFSLocalPV, VolumeSnapshots bool
+	CNPG, PodMonitors, ZFSLocalPV, VolumeSnapshots, Rook bool
 }
 
-// Everything installs all of them.
+// Everything installs all of them but Rook's, which are large and of one profile type.
 var Everything = CRDs{CNPG: true, PodMonitors: true, ZFSLocalPV: true, VolumeSnapshots: true}
 
 // Start runs an API server until stop is called. KUBEBUILDER_ASSETS names the
@@ -85,6 +85,7 @@ func Foreign(crds CRDs) ([]string, error) {
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
 		{crds.VolumeSnapshots, "github.com/kubernetes-csi/external-snapshotter/client/v8", "config/crd/snapshot.storage.k8s.io_volumesnapshotclasses.yaml"},
+		{crds.Rook, "github.com/rook/rook", "deploy/examples/crds.yaml"},
 	} {
 		if !foreign.wanted {
 			continue

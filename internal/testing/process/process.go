@@ -62,12 +62,10 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Signal does nothing to a process that has ended.
 func (p *Process) Signal(s syscall.Signal) error {
-	select {
-	case <-p.done:
-		return nil
-	default:
-		return p.cmd.Process.Signal(s)
+	if err := p.cmd.Process.Signal(s); !errors.Is(err, os.ErrProcessDone) {
+		return err
 	}
+	return nil
 }
 
 // Wait returns how the process ended, within a limit.

@@ -38,6 +38,17 @@ func TestKillEndsAHaltedProcess(t *testing.T) {
 	}
 }
 
+// One that has ended, and whose end is not told yet.
+func TestSignalAmidTheEnd(t *testing.T) {
+	p := &Process{cmd: exec.CommandContext(t.Context(), "true"), done: make(chan struct{})}
+	if err := p.cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWait(t *testing.T) {
 	var exit *exec.ExitError
 	if err := start(t, "exit 3").Wait(patience); !errors.As(err, &exit) || exit.ExitCode() != 3 {

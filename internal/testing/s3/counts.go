@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Outcome is a kind of request with how it ended.
@@ -84,15 +85,16 @@ func (l *ledger) reset() Counts {
 	return counts
 }
 
-// meteredBody counts what is read of a request.
+// meteredBody counts what is read of a request, which the transport may still do when
+// the answer is there.
 type meteredBody struct {
 	io.ReadCloser
-	bytes int64
+	bytes atomic.Int64
 }
 
 func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.bytes += int64(n)
+	b.bytes.Add(int64(n))
 	return n, err
 }
 

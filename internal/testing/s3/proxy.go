@@ -77,7 +77,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = body
 	metered := &meteredAnswer{ResponseWriter: w}
 	// A handler that panics has closed the connection.
-	defer func() { p.ledger.add(Outcome{call, metered.status}, body.bytes, metered.bytes) }()
+	defer func() { p.ledger.add(Outcome{call, metered.status}, body.bytes.Load(), metered.bytes) }()
 	p.serve(metered, r, p.fault(call))
 }
 

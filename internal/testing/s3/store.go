@@ -7,9 +7,11 @@ package s3
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -133,6 +135,31 @@ func (s *Store) Freeze() error { return s.server.Signal(syscall.SIGSTOP) }
 
 // Thaw lets a halted server go on.
 func (s *Store) Thaw() error { return s.server.Signal(syscall.SIGCONT) }
+
+// Objects of a bucket, each with a digest of its content, past server and proxy.
+func (s *Store) Objects(bucket string) (map[string]string, error) {
+	out := map[string]string{}
+	root := filepath.Join(s.options.Dir, bucket)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path) //nolint:gosec // beneath a test's own folder
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		out[name] = fmt.Sprintf("%x", sha256.Sum256(content))
+		return err
+	})
+	return out, err
+}
+
+// Put an object into a bucket, past server and proxy.
+func (s *Store) Put(bucket, key, content string) error {
+	path := filepath.Join(s.options.Dir, bucket, key)
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(content), 0o600))
+}
 
 // Close ends server and proxy; what the buckets have stays.
 func (s *Store) Close() error {

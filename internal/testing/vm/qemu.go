@@ -8,13 +8,16 @@ import (
 	"strconv"
 )
 
-const kernelArguments = "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off net.ifnames=0"
+// kernelArguments for a machine that is emulated: without mitigations, and with each
+// program at the same addresses in all its processes, by which the emulator finds again
+// what it has translated already (a third less processor time).
+const kernelArguments = "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off norandmaps net.ifnames=0"
 
 // arguments of QEMU. Without its defaults, the guest has what is named here alone.
 func (m *Machine) arguments(disks []Disk) []string {
 	image := m.options.Image
 	args := append(image.acceleration(),
-		"-smp", "2", "-m", strconv.Itoa(m.options.Memory),
+		"-smp", strconv.Itoa(m.options.Processors), "-m", strconv.Itoa(m.options.Memory),
 		"-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-no-reboot",
 		"-kernel", filepath.Join(image.Dir, "vmlinuz"),
 		"-initrd", filepath.Join(image.Dir, "initrd.gz"),

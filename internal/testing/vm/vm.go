@@ -23,8 +23,9 @@ import (
 )
 
 const (
-	defaultTimeout   = 5 * time.Minute
-	defaultMemoryMiB = 2048
+	defaultTimeout    = 5 * time.Minute
+	defaultMemoryMiB  = 2048
+	defaultProcessors = 2
 	// patience bounds how long a killed process may take to go.
 	patience = 30 * time.Second
 )
@@ -50,6 +51,8 @@ type Options struct {
 	Disks   []Disk
 	// Memory in MiB; 2048 without it.
 	Memory int
+	// Processors; 2 without it.
+	Processors int
 	// Console gets what the guest prints, line by line.
 	Console io.Writer
 	// Timeout ends a machine that has not ended by itself; 5 minutes without it.
@@ -101,6 +104,9 @@ func Boot(ctx context.Context, o Options) (*Machine, error) {
 func (o Options) withDefaults() Options {
 	if o.Memory == 0 {
 		o.Memory = defaultMemoryMiB
+	}
+	if o.Processors == 0 {
+		o.Processors = defaultProcessors
 	}
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
@@ -187,6 +193,13 @@ func (m *Machine) PowerCut() error {
 	m.Close()
 	return m.qemu.Kill()
 }
+
+// Freeze stops the machine's processors, and all else of it but its disks, until Thaw.
+// Its clock does not stand still meanwhile.
+func (m *Machine) Freeze() error { return m.qemu.Signal(syscall.SIGSTOP) }
+
+// Thaw lets a machine go on that was frozen.
+func (m *Machine) Thaw() error { return m.qemu.Signal(syscall.SIGCONT) }
 
 // Close ends a machine at once, if it still runs; so it suits t.Cleanup.
 func (m *Machine) Close() {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
 const (
@@ -49,7 +51,7 @@ func newStore(o Options) (*store, error) {
 	}
 	endpoint := o.Endpoint
 	if endpoint == "" {
-		endpoint = "https://s3." + o.Region + ".amazonaws.com"
+		endpoint = zerofs.AmazonEndpoint(o.Region)
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {

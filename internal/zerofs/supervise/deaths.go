@@ -1,17 +1,40 @@
 package supervise
 
-import "github.com/pgstorage/pgstorage/internal/zerofs"
+import (
+	"sync"
 
-// deaths of a server's database, of which the first counts.
-type deaths chan *zerofs.Failure
+	"github.com/pgstorage/pgstorage/internal/zerofs"
+)
 
-func (d deaths) line(text string) {
+// deaths of a process' database.
+type deaths struct {
+	// told of the first one.
+	told func(*zerofs.Failure)
+
+	mu    sync.Mutex
+	worst *zerofs.Failure
+}
+
+func (d *deaths) line(text string) {
 	death := zerofs.Death(text)
 	if death == nil {
 		return
 	}
-	select {
-	case d <- death:
-	default:
+	d.mu.Lock()
+	first := d.worst == nil
+	if first || death.Reason == zerofs.ReasonFenced {
+		d.worst = death
 	}
+	d.mu.Unlock()
+	if first {
+		d.told(death)
+	}
+}
+
+// failure that counts: the first, but that another server has the prefix before all.
+// nil: there was none.
+func (d *deaths) failure() *zerofs.Failure {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.worst
 }

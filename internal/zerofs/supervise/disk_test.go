@@ -20,7 +20,6 @@ const (
 	nbdRead     = 0
 	nbdWrite    = 1
 	nbdFlush    = 3
-	nbdWithFUA  = 1
 	stride      = 32 << 10 // of ZeroFS' extents
 	blockBytes  = 8 << 10
 	longestWait = 5 * time.Minute
@@ -61,9 +60,9 @@ func (d *disk) talk(ask []byte, answer int) ([]byte, error) {
 	return got, err
 }
 
-func (d *disk) do(kind, flags uint16, at uint64, length uint32, data []byte) error {
+func (d *disk) do(kind uint16, at uint64, length uint32, data []byte) error {
 	var ask bytes.Buffer
-	for _, v := range []any{uint32(nbdRequest), flags, kind, uint64(1), at, length, data} {
+	for _, v := range []any{uint32(nbdRequest), uint16(0), kind, uint64(1), at, length, data} {
 		_ = binary.Write(&ask, binary.BigEndian, v)
 	}
 	answer, err := d.talk(ask.Bytes(), 16)
@@ -76,21 +75,29 @@ func (d *disk) do(kind, flags uint16, at uint64, length uint32, data []byte) err
 	return nil
 }
 
-func (d *disk) flush() error { return d.do(nbdFlush, 0, 0, 0, nil) }
+func (d *disk) flush() error { return d.do(nbdFlush, 0, 0, nil) }
 
 // block that no other number has.
 func block(number int) []byte {
 	return bytes.Repeat(binary.BigEndian.AppendUint64(nil, uint64(number)+1), blockBytes/8)
 }
 
-func (d *disk) write(number int, flags uint16) error {
-	return d.do(nbdWrite, flags, uint64(number)*stride, blockBytes, block(number))
+func (d *disk) write(number int) error {
+	return d.do(nbdWrite, uint64(number)*stride, blockBytes, block(number))
+}
+
+// keep a block: write and flush it.
+func (d *disk) keep(number int) error {
+	if err := d.write(number); err != nil {
+		return err
+	}
+	return d.flush()
 }
 
 // lost counts those of the first blocks that the disk does not have.
 func (d *disk) lost(blocks int) (lost int, err error) {
 	for i := range blocks {
-		if err := d.do(nbdRead, 0, uint64(i)*stride, blockBytes, nil); err != nil {
+		if err := d.do(nbdRead, uint64(i)*stride, blockBytes, nil); err != nil {
 			return lost, err
 		}
 		got, err := d.talk(nil, blockBytes)

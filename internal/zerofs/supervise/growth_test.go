@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -36,7 +35,7 @@ func TestRealGrowth(t *testing.T) {
 		store.ResetCounts()
 		begin := time.Now()
 		for i := range growthBlocks {
-			if err := d.write(step*growthBlocks+i, nbdWithFUA); err != nil {
+			if err := d.keep(step*growthBlocks + i); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,8 +50,7 @@ func TestRealGrowth(t *testing.T) {
 		t.Logf("%s\n%s", &table, store.Counts())
 	}
 	store.Fail()
-	run.signals <- syscall.SIGKILL
-	run.end(t)
+	r.stop(run)
 	// 0.19 logs each compaction that it has done, with its sources.
 	merged := 0
 	for line := range strings.Lines(run.out.String() + run.err.String()) {

@@ -7,10 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
+
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
@@ -36,7 +40,7 @@ func newFaulty(t *testing.T) (*parts, *s3.Store, *gate) {
 
 func (r *parts) disk() *disk {
 	r.Helper()
-	d, err := openDisk(r.server.NBDSocket)
+	d, err := openDisk(r.in(zerofs.NBDSocket))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -44,15 +48,11 @@ func (r *parts) disk() *disk {
 	return d
 }
 
-// fill writes blocks and has each flushed, in turn by FLUSH and by FUA.
+// fill writes blocks and has each flushed.
 func (r *parts) fill(d *disk, blocks int) {
 	r.Helper()
 	for i := range blocks {
-		err := d.write(i, uint16(i%2*nbdWithFUA))
-		if err == nil && i%2 == 0 {
-			err = d.flush()
-		}
-		if err != nil {
+		if err := d.keep(i); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *parts) again(blocks int) int {
 	if err != nil {
 		r.Fatal(err)
 	}
-	run.signals <- syscall.SIGKILL
+	run.signals <- syscall.SIGTERM
 	run.end(r.T)
 	return lost
 }
@@ -86,22 +86,25 @@ func TestRealFlushed(t *testing.T) {
 	const blocks = 100
 	for name, c := range map[string]struct {
 		change func(string) string
-		signal os.Signal
+		killed bool
 		loses  bool
 	}{
-		"killed":            {nil, syscall.SIGKILL, false},
-		"told":              {nil, syscall.SIGTERM, false},
-		"killed at sixteen": {atSixteen, syscall.SIGKILL, true},
-		"told at sixteen":   {atSixteen, syscall.SIGTERM, true},
+		"killed":            {nil, true, false},
+		"told":              {nil, false, false},
+		"killed at sixteen": {atSixteen, true, true},
+		"told at sixteen":   {atSixteen, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReal(t)
 			r.change = c.change
-			run := r.run()
+			child := r.child()
 			r.up()
 			r.fill(r.disk(), blocks)
-			run.signals <- c.signal
-			run.end(t)
+			if c.killed {
+				r.crash(child)
+			} else {
+				r.tell(child)
+			}
 			lost := r.again(blocks)
 			t.Logf("%d of %d flushed blocks lost", lost, blocks)
 			if lost > 0 != c.loses {
@@ -111,61 +114,194 @@ func TestRealFlushed(t *testing.T) {
 	}
 }
 
-// failed checks what is kept of a server whose database died.
-func (r *parts) failed(run *running, reason string) {
+// tell a child to stop.
+func (r *parts) tell(p *process.Process) {
 	r.Helper()
-	if code := run.end(r.T); code != 137 {
-		r.Errorf("exit code %d", code)
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		r.Fatal(err)
 	}
-	life, err := zerofs.ReadIncarnation(run.Dir)
-	if err != nil || life.State != zerofs.StateFailed {
-		r.Errorf("%v %+v", err, life)
+	if err := p.Wait(time.Minute); err != nil {
+		r.Fatal(err)
 	}
-	raw, err := os.ReadFile(run.TerminationLog)
-	if f := zerofs.ParseFailure(string(raw)); err != nil || f == nil || f.Reason != reason {
-		r.Errorf("%v %s, wanted %s; %s", err, raw, reason, &run.log)
-	}
-	r.Logf("%s", raw)
 }
 
-// A server whose store went away ends, and has all that was flushed when both are back.
-func TestRealStoreLost(t *testing.T) {
-	for name, c := range map[string]struct {
-		away func(*s3.Store, *gate) error
-		back func(*testing.T, *s3.Store, *gate) error
-	}{
-		"no answers": {
-			func(s *s3.Store, _ *gate) error { return s.Kill() },
-			func(t *testing.T, s *s3.Store, _ *gate) error { return s.Restart(t.Context()) },
-		},
-		"connections refused": {
-			func(_ *s3.Store, g *gate) error { g.shut(); return nil },
-			func(_ *testing.T, _ *s3.Store, g *gate) error { return g.lift() },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			const blocks = 20
-			r, store, g := newFaulty(t)
-			run := r.run()
-			r.up()
-			d := r.disk()
-			r.fill(d, blocks)
-			if err := c.away(store, g); err != nil {
-				t.Fatal(err)
-			}
-			begin := time.Now()
-			if err := d.write(blocks, nbdWithFUA); err == nil {
-				t.Error("a write is durable in a store that is away")
-			}
-			r.failed(run, zerofs.ReasonStoreLost)
-			t.Logf("ended after %s", time.Since(begin).Round(time.Second))
-			if err := c.back(t, store, g); err != nil {
-				t.Fatal(err)
-			}
-			if lost := r.again(blocks); lost > 0 {
-				t.Errorf("%d of %d flushed blocks lost", lost, blocks)
-			}
-		})
+// told to stop, a server ends in order.
+func (r *parts) stop(run *running) {
+	r.Helper()
+	run.signals <- syscall.SIGTERM
+	if code := run.end(r.T); code != 0 {
+		r.Errorf("exit code %d", code)
+	}
+	if life, err := zerofs.ReadIncarnation(run.Dir); err != nil || life.State != zerofs.StateStopped {
+		r.Errorf("%v %+v", err, life)
+	}
+}
+
+// A ZeroFS that is killed between writes and their flush costs nothing that was written.
+func TestRealZeroFSKilled(t *testing.T) {
+	const blocks = 100
+	r := newReal(t)
+	run := r.run()
+	r.up()
+	d := r.disk()
+	for i := range blocks {
+		if err := d.write(i); err != nil {
+			t.Fatal(err)
+		}
+		if i%40 == 20 {
+			r.kill()
+		}
+	}
+	r.kill()
+	if err := d.flush(); err != nil {
+		t.Error(err)
+	}
+	if lost, err := d.lost(blocks); lost > 0 || err != nil {
+		t.Errorf("%v, %d of %d written blocks lost", err, lost, blocks)
+	}
+	s := r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseServing && s.Restarts > 0 })
+	r.stop(run)
+	last, err := zerofs.ReadStatus(run.Dir)
+	if err != nil || last.RepeatedWrites == 0 || last.Writes != blocks || last.Phase != zerofs.PhaseStopping {
+		t.Errorf("%v %+v", err, last)
+	}
+	t.Logf("%d restarts, %d writes repeated", s.Restarts, last.RepeatedWrites)
+	if lost := r.again(blocks); lost > 0 {
+		t.Errorf("%d of %d flushed blocks lost", lost, blocks)
+	}
+}
+
+// Requests wait for a store that went away, and go on when it is back.
+func TestRealStoreAway(t *testing.T) {
+	const blocks = 20
+	r, store, _ := newFaulty(t)
+	run := r.run()
+	r.up()
+	d := r.disk()
+	r.fill(d, blocks)
+	if err := d.write(blocks); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	begin, waits := time.Now(), make(chan error, 1)
+	go func() { waits <- d.keep(blocks + 1) }()
+	s := r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseHolding && s.Restarts > 0 })
+	if s.Reason != zerofs.ReasonEndpointUnreachable && s.Reason != zerofs.ReasonStoreLost || s.HeldRequests != 1 || s.UnflushedBytes == 0 {
+		t.Errorf("%+v", s)
+	}
+	select {
+	case err := <-waits:
+		t.Errorf("a write is durable in a store that is away: %v", err)
+	default:
+	}
+	if err := store.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+	t.Logf("went on after %s and %d restarts", time.Since(begin).Round(time.Second), s.Restarts)
+	r.stop(run)
+	if lost := r.again(blocks + 2); lost > 0 {
+		t.Errorf("%d of %d flushed blocks lost", lost, blocks+2)
+	}
+}
+
+// A server that is told to stop while its store is away ends in order once it is back.
+func TestRealToldWhileAway(t *testing.T) {
+	const blocks = 20
+	r, _, g := newFaulty(t)
+	run := r.run()
+	r.up()
+	d := r.disk()
+	for i := range blocks {
+		if err := d.write(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.shut()
+	r.kill()
+	r.status(in(zerofs.PhaseHolding))
+	run.signals <- syscall.SIGTERM
+	s := r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseStopping && s.Restarts > 0 })
+	if s.UnflushedBytes == 0 || s.Reason == "" {
+		t.Errorf("%+v", s)
+	}
+	if err := g.lift(); err != nil {
+		t.Fatal(err)
+	}
+	if code := run.end(t); code != 0 {
+		t.Errorf("exit code %d: %s", code, &run.log)
+	}
+	life, err := zerofs.ReadIncarnation(run.Dir)
+	if err != nil || life.State != zerofs.StateStopped {
+		t.Errorf("%v %+v", err, life)
+	}
+	if lost := r.again(blocks); lost > 0 {
+		t.Errorf("%d of %d written blocks lost", lost, blocks)
+	}
+}
+
+// With nothing unflushed, a server ends in order without its store.
+func TestRealToldWithNothing(t *testing.T) {
+	r, _, g := newFaulty(t)
+	run := r.run()
+	r.up()
+	r.fill(r.disk(), 10)
+	g.shut()
+	r.kill()
+	r.status(in(zerofs.PhaseHolding))
+	r.stop(run)
+	if err := g.lift(); err != nil {
+		t.Fatal(err)
+	}
+	if lost := r.again(10); lost > 0 {
+		t.Errorf("%d of 10 flushed blocks lost", lost)
+	}
+}
+
+// ahead is a clock that can be put forward, and ticks fast.
+type ahead struct {
+	clock.RealClock
+	by atomic.Int64
+}
+
+func (a *ahead) Now() time.Time                  { return a.RealClock.Now().Add(time.Duration(a.by.Load())) }
+func (a *ahead) Since(t time.Time) time.Duration { return a.Now().Sub(t) }
+func (a *ahead) NewTicker(time.Duration) clock.Ticker {
+	return a.RealClock.NewTicker(20 * time.Millisecond)
+}
+
+// A ZeroFS that leaves a request undone for too long is started again.
+func TestRealSilent(t *testing.T) {
+	r := newReal(t)
+	now := &ahead{}
+	r.clock = now
+	run := r.run()
+	r.up()
+	d := r.disk()
+	r.fill(d, 10)
+	r.signal(syscall.SIGSTOP)
+	waits := make(chan error, 1)
+	go func() { waits <- d.keep(10) }()
+	run.metric(t, "held_requests 1")
+	r.status(func(s zerofs.ServerStatus) bool {
+		if s.Restarts == 0 {
+			now.by.Add(int64(11 * time.Minute))
+		}
+		return s.Restarts > 0
+	})
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+	r.stop(run)
+	if !strings.Contains(run.log.String(), "a request on export") {
+		t.Error(&run.log)
+	}
+	if lost := r.again(11); lost > 0 {
+		t.Errorf("%d of 11 flushed blocks lost", lost)
 	}
 }
 
@@ -174,52 +310,107 @@ func (r *parts) second() (*parts, *running) {
 	r.Helper()
 	other := &parts{T: r.T, server: r.server, dir: r.TempDir(), s3: r.s3, bucket: r.bucket, size: r.size}
 	other.server.CacheDir = filepath.Join(other.dir, "cache")
-	other.server.NBDSocket, other.server.NinePSocket = filepath.Join(other.dir, "run", "nbd.sock"), filepath.Join(other.dir, "run", "9p.sock")
+	other.sockets()
 	run := other.run()
 	other.up()
 	return other, run
 }
 
-// A server that another one took the prefix from ends.
+// held until it is told to stop, a fenced server fails then.
+func (r *parts) held(run *running, d *disk) {
+	r.Helper()
+	waits := make(chan error, 1)
+	go func() { waits <- d.keep(0) }()
+	s := r.status(in(zerofs.PhaseFenced))
+	if s.Reason != zerofs.ReasonFenced {
+		r.Errorf("%+v", s)
+	}
+	run.metric(r.T, "held_requests 1")
+	run.metric(r.T, `phase{phase="Fenced"} 1`)
+	run.signals <- syscall.SIGTERM
+	if code := run.end(r.T); code == 0 {
+		r.Error("ended in order")
+	}
+	// Its client is disconnected, and never answered.
+	if err := <-waits; err == nil || strings.Contains(err.Error(), "NBD error") {
+		r.Errorf("answered: %v", err)
+	}
+	life, err := zerofs.ReadIncarnation(run.Dir)
+	if err != nil || life.State != zerofs.StateFailed {
+		r.Errorf("%v %+v", err, life)
+	}
+	raw, err := os.ReadFile(run.TerminationLog)
+	if f := zerofs.ParseFailure(string(raw)); err != nil || f == nil || f.Reason != zerofs.ReasonFenced {
+		r.Errorf("%v %s; %s", err, raw, &run.log)
+	}
+}
+
+// A server that another one took the prefix from holds what it is asked, and leaves the
+// prefix to the other.
 func TestRealFenced(t *testing.T) {
 	const blocks = 20
 	r := newReal(t)
 	run := r.run()
 	r.up()
-	r.fill(r.disk(), blocks)
+	d := r.disk()
+	r.fill(d, blocks)
 	other, successor := r.second()
-	r.failed(run, zerofs.ReasonFenced)
+	r.held(run, d)
 	if lost, err := other.disk().lost(blocks); lost > 0 || err != nil {
 		t.Errorf("%v, %d of %d flushed blocks lost", err, lost, blocks)
 	}
-	successor.signals <- syscall.SIGTERM
-	if code := successor.end(t); code != 0 {
-		t.Errorf("the successor: %d", code)
-	}
+	other.stop(successor)
 }
 
-// Until it ends it says of no write that it is durable: here nobody sees what it logs.
+// One that is away meanwhile knows by the other's mark.
+func TestRealFencedAway(t *testing.T) {
+	r, store, g := newFaulty(t)
+	run := r.run()
+	r.up()
+	d := r.disk()
+	r.fill(d, 1)
+	g.shut()
+	r.kill()
+	r.status(in(zerofs.PhaseHolding))
+	other := newGate(t, "127.0.0.1:"+strconv.Itoa(store.Port()))
+	r.server.Endpoint = "http://" + other.address
+	second, successor := r.second()
+	second.stop(successor)
+	if err := g.lift(); err != nil {
+		t.Fatal(err)
+	}
+	r.held(run, d)
+}
+
+// What another server used meanwhile is not inherited.
+func TestRealUsedMeanwhile(t *testing.T) {
+	r := newReal(t)
+	run := r.run()
+	r.up()
+	r.stop(run)
+	other, between := r.second()
+	other.stop(between)
+	run = r.run()
+	r.up()
+	life, err := zerofs.ReadIncarnation(run.Dir)
+	if err != nil || len(life.Inherits) > 0 || !life.Served {
+		t.Errorf("%v %+v", err, life)
+	}
+	r.stop(run)
+}
+
+// Nobody sees here what ZeroFS logs, but that it fails.
 func TestRealFencedUnseen(t *testing.T) {
-	const blocks = 20
 	r := newReal(t)
 	r.unseen = true
 	run := r.run()
 	r.up()
 	d := r.disk()
-	r.fill(d, blocks)
-	_, successor := r.second()
-	for i := range blocks {
-		err := d.write(blocks+i, uint16(i%2*nbdWithFUA))
-		if err == nil && i%2 == 0 {
-			err = d.flush()
-		}
-		if err == nil || err.Error() != "NBD error 5" {
-			t.Errorf("write %d: %v, wanted EIO", i, err)
-		}
-	}
-	t.Log("a flush of nothing:", d.flush())
-	for _, s := range []*running{run, successor} {
-		s.signals <- syscall.SIGKILL
-		s.end(t)
-	}
+	r.fill(d, 20)
+	other, successor := r.second()
+	r.held(run, d)
+	// The first one was started again, and so fenced the second, before it saw the mark.
+	other.status(in(zerofs.PhaseFenced))
+	successor.signals <- syscall.SIGTERM
+	successor.end(t)
 }

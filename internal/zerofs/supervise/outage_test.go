@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
+	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
 // outage of a store.
@@ -30,9 +30,9 @@ type outage struct {
 // outcome of an outage.
 type outcome struct {
 	outage
-	// lived through it; else died so long after its begin.
-	lived         bool
+	// died so long after its begin, and was started so often again; 0: ZeroFS lived.
 	died          time.Duration
+	restarts      int64
 	longest       time.Duration
 	failed        string
 	flushed, lost int
@@ -40,11 +40,11 @@ type outcome struct {
 
 func (o outcome) String() string {
 	server := "lives"
-	if !o.lived {
+	if o.died > 0 {
 		server = fmt.Sprintf("dies after %.0f s", o.died.Seconds())
 	}
-	return fmt.Sprintf("| %s | %.0f s | %s | %.1f s | %s | %d | %d |\n", o.name, o.lasts.Seconds(), server,
-		o.longest.Seconds(), cmp.Or(o.failed, "none"), o.flushed, o.lost)
+	return fmt.Sprintf("| %s | %.0f s | %s | %d | %.1f s | %s | %d | %d |\n", o.name, o.lasts.Seconds(), server,
+		o.restarts, o.longest.Seconds(), cmp.Or(o.failed, "none"), o.flushed, o.lost)
 }
 
 // load writes blocks and has each flushed, until one fails.
@@ -60,10 +60,7 @@ func (l *load) run(d *disk, stop <-chan struct{}) {
 	defer pace.Stop()
 	for i := 0; ; i++ {
 		begin := time.Now()
-		err := d.write(i, 0)
-		if err == nil {
-			err = d.flush()
-		}
+		err := d.keep(i)
 		l.mu.Lock()
 		l.longest = max(l.longest, time.Since(begin))
 		if l.err = err; err == nil {
@@ -87,20 +84,13 @@ func (l *load) now() (flushed int, err error) {
 	return l.flushed, l.err
 }
 
-// until a condition holds or the server ended, which it says.
-func (r *parts) until(run *running, limit time.Duration, holds func() bool) (ended bool) {
-	r.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
+// until a condition holds, or it is late.
+func until(limit time.Duration, holds func() bool) {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline) && !holds(); {
-		select {
-		case code := <-run.ended:
-			run.ended <- code
-			return true
-		case <-tick.C:
-		}
+		<-again.C
 	}
-	return false
 }
 
 // endure an outage under load, and look what of the flushed is there afterwards.
@@ -111,32 +101,36 @@ func (r *parts) endure(o outage) outcome {
 	l, stop, idle := &load{}, make(chan struct{}), make(chan struct{})
 	d := r.disk()
 	go func() { defer close(idle); l.run(d, stop) }()
-	r.until(run, time.Minute, func() bool { n, _ := l.now(); return n >= 10 })
+	flushed := func(blocks int) func() bool {
+		return func() bool { n, err := l.now(); return n >= blocks || err != nil }
+	}
+	until(time.Minute, flushed(10))
 	if err := o.begin(); err != nil {
 		r.Fatal(err)
 	}
 	result, begin := outcome{outage: o}, time.Now()
-	ended := r.until(run, o.lasts, func() bool { return false })
-	result.died = time.Since(begin)
+	until(o.lasts, func() bool {
+		if s, err := zerofs.ReadStatus(run.Dir); err == nil && s.Phase != zerofs.PhaseServing && result.died == 0 {
+			result.died = time.Since(begin)
+		}
+		return false
+	})
 	if err := o.end(); err != nil {
 		r.Fatal(err)
 	}
-	if !ended {
-		before, _ := l.now()
-		ended = r.until(run, longestWait, func() bool { n, _ := l.now(); return n >= before+10 })
-		result.died = time.Since(begin)
-	}
-	result.lived = !ended
+	before, _ := l.now()
+	until(longestWait, flushed(before+10))
 	close(stop)
-	if !ended {
-		run.signals <- syscall.SIGKILL
-	}
-	run.end(r.T)
 	<-idle
 	if result.longest = l.longest; l.err != nil {
 		result.failed = l.err.Error()
 	}
-	result.flushed = l.flushed
+	r.stop(run)
+	s, err := zerofs.ReadStatus(run.Dir)
+	if err != nil {
+		r.Fatal(err)
+	}
+	result.restarts, result.flushed = s.Restarts, l.flushed
 	result.lost = r.again(result.flushed)
 	return result
 }
@@ -144,7 +138,8 @@ func (r *parts) endure(o outage) outcome {
 // patientConnect waits long for a connection.
 func patientConnect(config string) string { return config + "connect_timeout = '600s'\n" }
 
-// TestRealOutages measures what a server makes of outages of its store.
+// TestRealOutages measures what ZeroFS makes of outages of its store, and its clients see
+// through the relay.
 func TestRealOutages(t *testing.T) {
 	report := reportTo(t)
 	base, store, _ := newFaulty(t)
@@ -160,7 +155,7 @@ func TestRealOutages(t *testing.T) {
 			r := &parts{T: t, server: base.server, dir: dir, size: base.size}
 			r.server.URL, r.server.Endpoint = "s3://"+bucket+"/prod/node-1", "http://"+g.address
 			r.server.CacheDir = filepath.Join(dir, "cache")
-			r.server.NBDSocket, r.server.NinePSocket = filepath.Join(dir, "run", "nbd.sock"), filepath.Join(dir, "run", "9p.sock")
+			r.sockets()
 			if err := os.MkdirAll(filepath.Join(filepath.Dir(base.bucket), bucket), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -168,8 +163,8 @@ func TestRealOutages(t *testing.T) {
 			r.change = fault.change
 			row := r.endure(fault)
 			t.Log(row)
-			if row.lost > 0 {
-				t.Errorf("%d of %d flushed blocks lost", row.lost, row.flushed)
+			if row.lost > 0 || row.failed != "" {
+				t.Errorf("%s: %d of %d flushed blocks lost", row.failed, row.lost, row.flushed)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -184,7 +179,7 @@ func TestRealOutages(t *testing.T) {
 		return outage{name: "the store is frozen", lasts: time.Minute, begin: store.Freeze, end: store.Thaw}
 	})
 	slices.SortFunc(rows, func(a, b outcome) int { return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.lasts, b.lasts)) })
-	table := "| outage | lasts | server | longest flush | first error | flushed | of them lost |\n|---|---|---|---|---|---|---|\n"
+	table := "| outage | lasts | ZeroFS | restarts | longest flush | first error | flushed | of them lost |\n|---|---|---|---|---|---|---|---|\n"
 	for _, row := range rows {
 		table += row.String()
 	}

@@ -9,19 +9,26 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+	"k8s.io/utils/clock"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/ninep"
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/preflight"
 )
@@ -33,8 +40,12 @@ type parts struct {
 	dir, s3, bucket string
 	// size of the export.
 	size uint64
+	// life that was up last.
+	life string
 	// unseen is a server whose output the supervisor does not see.
 	unseen bool
+	// clock of the supervisor; nil: the real one.
+	clock clock.WithTicker
 	// change of the configuration that is rendered; nil: none.
 	change func(string) string
 }
@@ -64,10 +75,22 @@ func newReal(t *testing.T) *parts {
 	r.server = zerofs.Server{
 		Family: v1alpha1.ZeroFS019, URL: "s3://pool/prod/" + zerofs.NodeNameInURL, Endpoint: r.s3, Region: "us-east-1",
 		PathStyle: true, AllowHTTP: true, CacheDir: filepath.Join(dir, "cache"), CacheSize: 2 << 30, CacheMemory: 64 << 20,
-		FlushInterval: 10 * time.Minute, NBDSocket: filepath.Join(dir, "run", "nbd.sock"), NinePSocket: filepath.Join(dir, "run", "9p.sock"),
+		FlushInterval: 10 * time.Minute,
 	}
+	r.sockets()
 	return r
 }
+
+// sockets of ZeroFS in the server's folder.
+func (r *parts) sockets() {
+	r.server.NBDSocket, r.server.NinePSocket = r.in(zerofs.UpstreamSocket), r.in(zerofs.NinePSocket)
+}
+
+// in the server's folder.
+func (r *parts) in(name string) string { return filepath.Join(r.dir, "run", name) }
+
+// nbd is the URI of the disk.
+func (r *parts) nbd() string { return "nbd+unix:///disk?socket=" + r.in(zerofs.NBDSocket) }
 
 func (r *parts) environment(key, secret, password string) {
 	r.Setenv(zerofs.EnvAccessKeyID, key)
@@ -102,8 +125,9 @@ type running struct {
 	ended chan int
 }
 
-// run a server with the configuration that is rendered for it.
-func (r *parts) run() *running {
+// command of ZeroFS, with the configuration that is rendered for it. It leaves its
+// process id in a file.
+func (r *parts) command() []string {
 	r.Helper()
 	text, err := zerofs.Config(r.server)
 	if err != nil {
@@ -116,15 +140,43 @@ func (r *parts) run() *running {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		r.Fatal(err)
 	}
-	run := &running{trial: newTrial(r.T, filepath.Join(r.dir, "run"), ""), ended: make(chan int, 1)}
-	run.TerminationLog = filepath.Join(r.dir, "termination")
-	run.Command = []string{os.Getenv("PGSTORAGE_ZEROFS"), "run", "-c", file}
+	script := `echo $$ >"` + r.in("pid") + `"; exec "$0" "$@"`
 	if r.unseen {
-		run.Command = append([]string{"sh", "-c", `exec "$0" "$@" >/dev/null 2>&1`}, run.Command...)
+		script += " >/dev/null 2>&1"
+	}
+	return []string{"sh", "-c", script, os.Getenv("PGSTORAGE_ZEROFS"), "run", "-c", file}
+}
+
+// kill ZeroFS, and nothing else.
+func (r *parts) kill() { r.signal(syscall.SIGKILL) }
+
+func (r *parts) signal(s syscall.Signal) {
+	r.Helper()
+	raw, err := os.ReadFile(r.in("pid"))
+	if err != nil {
+		r.Fatal(err)
+	}
+	id, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err == nil {
+		err = syscall.Kill(id, s)
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// run a server.
+func (r *parts) run() *running {
+	r.Helper()
+	run := &running{trial: newTrial(r.T, filepath.Join(r.dir, "run"), ""), ended: make(chan int, 1)}
+	run.TerminationLog, run.Prometheus = filepath.Join(r.dir, "termination"), address(r.T)
+	run.Command = r.command()
+	if r.clock != nil {
+		run.Clock = r.clock
 	}
 	run.Secrets = zerofs.SecretsOf(os.Environ())
 	go func() {
-		code, err := run.Run()
+		code, err := run.Run(r.Context())
 		if err != nil {
 			r.Error(err)
 		}
@@ -133,9 +185,91 @@ func (r *parts) run() *running {
 	return run
 }
 
+// child is a server in a process of its own, with all that it starts.
+func (r *parts) child() *process.Process {
+	r.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{r.in("")}, r.command()...)...)
+	cmd.Env = append(os.Environ(), "SUPERVISED=supervise")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p, err := process.Start(cmd)
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.Cleanup(func() { _ = syscall.Kill(-p.ID(), syscall.SIGKILL) })
+	return p
+}
+
+// crash a child, as the kernel does with all of a container whose first process ends.
+func (r *parts) crash(p *process.Process) {
+	r.Helper()
+	if err := syscall.Kill(-p.ID(), syscall.SIGKILL); err != nil {
+		r.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		r.Fatal(err)
+	}
+	lock, err := os.Open(r.in("lock"))
+	if err == nil {
+		err = errors.Join(unix.Flock(int(lock.Fd()), unix.LOCK_EX), lock.Close())
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// status of the server, once it is as it should be.
+func (r *parts) status(holds func(zerofs.ServerStatus) bool) zerofs.ServerStatus {
+	r.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	late := time.After(time.Minute)
+	for {
+		s, err := zerofs.ReadStatus(r.in(""))
+		if err == nil && holds(s) {
+			return s
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			r.Fatalf("%v %+v", err, s)
+		}
+	}
+}
+
+// in a phase.
+func in(p zerofs.Phase) func(zerofs.ServerStatus) bool {
+	return func(s zerofs.ServerStatus) bool { return s.Phase == p }
+}
+
+// metric waits until a server says something of itself.
+func (r *running) metric(t *testing.T, line string) {
+	t.Helper()
+	for late := time.Now().Add(30 * time.Second); ; {
+		got, err := r.metrics()
+		if err == nil && strings.Contains(got, "\npgstorage_s3nbd_"+line+"\n") {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatalf("%v, no %s in %s", err, line, got)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func (r *running) metrics() (string, error) {
+	answer, err := http.Get("http://" + r.Prometheus + "/metrics")
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close() //nolint:errcheck // read
+	body, err := io.ReadAll(answer.Body)
+	return string(body), err
+}
+
 // up waits for the server, and makes its export.
 func (r *parts) up() {
 	r.Helper()
+	r.life = r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseServing && s.Life != r.life }).Life
 	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
 	defer cancel()
 	c := &ninep.Client{Socket: r.server.NinePSocket}
@@ -178,14 +312,13 @@ func TestRealOrderlyEnd(t *testing.T) {
 	}
 	first := r.run()
 	r.up()
-	disk := "nbd+unix:///disk?socket=" + r.server.NBDSocket
 	data := filepath.Join(r.dir, "data")
 	want := make([]byte, 8<<20)
 	_, _ = rand.Read(want)
 	if err := os.WriteFile(data, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.copy(data, disk)
+	r.copy(data, r.nbd())
 	first.signals <- syscall.SIGTERM
 	if code := first.end(t); code != 0 {
 		t.Fatalf("%d: %s", code, &first.err)
@@ -203,50 +336,92 @@ func TestRealOrderlyEnd(t *testing.T) {
 	second := r.run()
 	r.up()
 	back := filepath.Join(r.dir, "back")
-	r.copy(disk, back)
+	r.copy(r.nbd(), back)
 	if got, err := os.ReadFile(back); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("what was written is not there: %v", err)
 	}
-	after, err := zerofs.ReadIncarnation(second.Dir)
-	if err != nil || after.Previous == nil || *after.Previous != (zerofs.Previous{ID: before.ID, Clean: true}) {
-		t.Errorf("%v %+v", err, after)
-	}
 	second.signals <- syscall.SIGTERM
 	second.end(t)
+	third := r.run()
+	r.up()
+	after, err := zerofs.ReadIncarnation(third.Dir)
+	if err != nil || len(after.Inherits) != 2 || after.Inherits[1] != before.ID {
+		t.Errorf("%v %+v", err, after)
+	}
+	third.signals <- syscall.SIGTERM
+	third.end(t)
 	if all, err := os.ReadDir(filepath.Join(r.bucket, "prod", "node-1")); err != nil || len(all) == 0 {
 		t.Errorf("NODE_NAME in the url: %v", err)
 	}
 }
 
-// The control: what was not flushed is lost with a server that is killed, and its
+// Many requests are under way whenever ZeroFS is killed; none fails, and none is lost.
+func TestRealKilledUnderLoad(t *testing.T) {
+	r := newReal(t)
+	r.size = 16 << 20
+	run := r.run()
+	r.up()
+	data, back := filepath.Join(r.dir, "data"), filepath.Join(r.dir, "back")
+	want := make([]byte, r.size)
+	_, _ = rand.Read(want)
+	if err := os.WriteFile(data, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		r.copy(data, r.nbd())
+	}()
+	kills := int64(0)
+	for done := false; !done; {
+		r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseServing && s.Restarts == kills })
+		select {
+		case <-copied:
+			done = true
+		case <-time.After(50 * time.Millisecond):
+		}
+		if !done && kills < 2 {
+			r.kill()
+			kills++
+		}
+	}
+	r.copy(r.nbd(), back)
+	if got, err := os.ReadFile(back); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("what was written is not there: %v", err)
+	}
+	r.stop(run)
+	s, err := zerofs.ReadStatus(run.Dir)
+	if err != nil || kills == 0 || s.Restarts != kills {
+		t.Errorf("%d kills: %v %+v", kills, err, s)
+	}
+	t.Logf("%d kills, %d restarts, %d writes, %d of them repeated", kills, s.Restarts, s.Writes, s.RepeatedWrites)
+}
+
+// The control: what was not flushed is lost with a relay that is killed, and its
 // successor knows.
 func TestRealKill(t *testing.T) {
 	r := newReal(t)
-	first := r.run()
+	first := r.child()
 	r.up()
-	disk := "nbd+unix:///disk?socket=" + r.server.NBDSocket
 	data, back := filepath.Join(r.dir, "data"), filepath.Join(r.dir, "back")
 	want := bytes.Repeat([]byte("pgstorage"), (8<<20)/9)
 	if err := os.WriteFile(data, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.copy(data, disk)
-	first.signals <- syscall.SIGKILL
-	if code := first.end(t); code != 137 {
-		t.Errorf("exit code %d", code)
-	}
-	before, err := zerofs.ReadIncarnation(first.Dir)
-	if err != nil || before.State != zerofs.StateFailed {
+	r.copy(data, r.nbd())
+	r.crash(first)
+	before, err := zerofs.ReadIncarnation(r.in(""))
+	if err != nil || before.State != zerofs.StateRunning {
 		t.Errorf("%v %+v", err, before)
 	}
 	second := r.run()
 	r.up()
-	r.copy(disk, back)
+	r.copy(r.nbd(), back)
 	if got, err := os.ReadFile(back); err != nil || bytes.HasPrefix(got, want) {
 		t.Errorf("something flushed what nobody had asked to flush, so the orderly end proves nothing: %v", err)
 	}
 	after, err := zerofs.ReadIncarnation(second.Dir)
-	if err != nil || after.Previous == nil || *after.Previous != (zerofs.Previous{ID: before.ID}) {
+	if err != nil || after.ID == before.ID || len(after.Inherits) > 0 {
 		t.Errorf("%v %+v", err, after)
 	}
 	second.signals <- syscall.SIGTERM

@@ -4,9 +4,9 @@ package supervise_test
 
 import (
 	"flag"
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/testing/document"
 )
 
 var reportFile = flag.String("report", "", "measure, and write the tables between their markers in this file")
@@ -19,17 +19,8 @@ func reportTo(t *testing.T) func(name, table string) {
 	}
 	return func(name, table string) {
 		t.Helper()
-		raw, err := os.ReadFile(*reportFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
-		before, rest, found := strings.Cut(string(raw), begin)
-		_, after, closed := strings.Cut(rest, end)
-		if !found || !closed {
-			t.Fatalf("%s has no place for %s", *reportFile, name)
-		}
-		if err := os.WriteFile(*reportFile, []byte(before+begin+table+end+after), 0o600); err != nil {
+		place := document.Place{Begin: "<!-- " + name + " -->", End: "<!-- end of " + name + " -->"}
+		if err := place.Write(*reportFile, table); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,8 +2,10 @@ package supervise_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
@@ -25,10 +27,29 @@ import (
 
 // TestMain is also the server that is supervised: SUPERVISED says what it does.
 func TestMain(m *testing.M) {
-	if does := os.Getenv("SUPERVISED"); does != "" {
+	switch does := os.Getenv("SUPERVISED"); does {
+	case "":
+	case "supervise":
+		os.Exit(superviseArgs())
+	default:
 		os.Exit(serve(does))
 	}
 	os.Exit(m.Run())
+}
+
+// superviseArgs is a server as its container has it: a folder and the program's command.
+func superviseArgs() int {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	s := &supervise.Supervisor{
+		Dir: os.Args[1], Command: os.Args[2:], Stdout: io.Discard, Stderr: io.Discard, Signals: signals,
+		Log: slog.New(slog.DiscardHandler), Clock: clock.RealClock{},
+	}
+	code, err := s.Run(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return code
 }
 
 // serve until told to stop, if so asked, and exit with a code.
@@ -111,13 +132,16 @@ func TestEnds(t *testing.T) {
 		t.Run(fmt.Sprint(c.does, c.with), func(t *testing.T) {
 			r := newTrial(t, filepath.Join(t.TempDir(), "run"), c.does)
 			r.Stderr = &tell{signals: r.signals, with: c.with}
-			code, err := r.Run()
+			code, err := r.Run(t.Context())
 			if err != nil || code != c.code {
 				t.Errorf("%d %v\n%s", code, err, &r.log)
 			}
 			life, err := zerofs.ReadIncarnation(r.Dir)
-			if err != nil || life.State != c.state || life.ExitCode == nil || *life.ExitCode != c.code || life.Previous != nil || len(life.ID) != 36 || len(life.BootID) != 36 {
+			if err != nil || life.State != c.state || life.ExitCode == nil || *life.ExitCode != c.code || life.Served || len(life.ID) != 36 || len(life.BootID) != 36 {
 				t.Errorf("%v %+v", err, life)
+			}
+			if s, err := zerofs.ReadStatus(r.Dir); err != nil || s.Life != life.ID || s.Restarts != 0 {
+				t.Errorf("%v %+v", err, s)
 			}
 			raw, err := os.ReadFile(r.TerminationLog)
 			switch f := zerofs.ParseFailure(string(raw)); {
@@ -133,47 +157,45 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func TestPrevious(t *testing.T) {
+func TestInherits(t *testing.T) {
 	dir := t.TempDir()
-	var last string
-	for i, c := range []struct {
-		does  string
-		clean bool
-	}{{"serve 0", false}, {"end 1", true}, {"serve 0", false}, {"serve 0", true}} {
-		r := newTrial(t, dir, c.does)
+	var chain []string
+	for i, does := range []string{"serve 0", "end 1", "serve 0", "serve 0"} {
+		r := newTrial(t, dir, does)
 		r.Stderr = &tell{signals: r.signals, with: []os.Signal{syscall.SIGTERM}}
-		if _, err := r.Run(); err != nil {
+		if _, err := r.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		life, err := zerofs.ReadIncarnation(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i > 0 {
-			if diff := cmp.Diff(&zerofs.Previous{ID: last, Clean: c.clean}, life.Previous); diff != "" {
-				t.Errorf("%d: %s", i, diff)
-			}
+		if diff := cmp.Diff(chain, life.Inherits); diff != "" {
+			t.Errorf("%d: %s", i, diff)
 		}
-		last = life.ID
+		if life.State == zerofs.StateStopped {
+			chain = append([]string{life.ID}, chain...)
+		}
 	}
 }
 
-// A node that crashed leaves a running incarnation, or half a file of another program.
-func TestPreviousUnclean(t *testing.T) {
-	for text, want := range map[string]zerofs.Previous{
-		`{"id":"a","state":"Running"}`: {ID: "a"},
-		`{"id":"a","st`:                {},
+// What served and did not end in order leaves nothing to inherit, nor does half a file of
+// another program.
+func TestNothingInherited(t *testing.T) {
+	for _, text := range []string{
+		`{"id":"b","state":"Running","served":true,"inherits":["a"]}`,
+		`{"id":"b","state":"Failed","served":true,"inherits":["a"]}`,
+		`{"id":"b","st`,
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, zerofs.IncarnationFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newTrial(t, dir, "end 0").Run(); err != nil {
+		if _, err := newTrial(t, dir, "end 0").Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		life, err := zerofs.ReadIncarnation(dir)
-		if err != nil || life.Previous == nil || *life.Previous != want {
-			t.Errorf("%v %+v", err, life.Previous)
+		if life, err := zerofs.ReadIncarnation(dir); err != nil || life.ID == "b" || len(life.Inherits) > 0 || life.Served {
+			t.Errorf("%s: %v %+v", text, err, life)
 		}
 	}
 }
@@ -195,7 +217,7 @@ func TestFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "kept"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newTrial(t, dir, "end 0").Run(); err != nil {
+	if _, err := newTrial(t, dir, "end 0").Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(stale); !errors.Is(err, fs.ErrNotExist) {
@@ -217,7 +239,7 @@ func TestOneAtATime(t *testing.T) {
 	first.Stderr = &tell{signals: ready, with: []os.Signal{syscall.SIGTERM}}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := first.Run()
+		_, err := first.Run(t.Context())
 		ended <- err
 	}()
 	<-ready
@@ -226,7 +248,7 @@ func TestOneAtATime(t *testing.T) {
 		t.Errorf("%v %+v", err, before)
 	}
 	second := newTrial(t, dir, "end 0")
-	if code, err := second.Run(); code != 127 || !errors.Is(err, supervise.ErrHeld) {
+	if code, err := second.Run(t.Context()); code != 127 || !errors.Is(err, supervise.ErrHeld) {
 		t.Errorf("%d %v", code, err)
 	}
 	if after, err := zerofs.ReadIncarnation(dir); err != nil || after.ID != before.ID {
@@ -243,10 +265,53 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
+// Where there is no time for order, nothing is left running.
+func TestAborted(t *testing.T) {
+	r := newTrial(t, t.TempDir(), "serve 0")
+	ready := make(chan os.Signal, 1)
+	r.Stderr = &tell{signals: ready, with: []os.Signal{syscall.SIGTERM}}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-ready; cancel() }()
+	code, err := r.Run(ctx)
+	life, readErr := zerofs.ReadIncarnation(r.Dir)
+	if code == 0 || err != nil || readErr != nil || life.State != zerofs.StateFailed {
+		t.Errorf("%d %v %v %+v", code, err, readErr, life)
+	}
+	if next, err := newTrial(t, r.Dir, "end 3").Run(t.Context()); next != 3 || err != nil {
+		t.Errorf("its successor: %d %v", next, err)
+	}
+}
+
+// Who looks whether a server lives keeps none from starting.
+func TestLockLookedAt(t *testing.T) {
+	r := newTrial(t, t.TempDir(), "end 3")
+	lock, err := os.Create(filepath.Join(r.Dir, "lock"))
+	if err == nil {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_SH)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { _ = lock.Close() })
+	if code, err := r.Run(t.Context()); code != 3 || err != nil {
+		t.Errorf("%d %v", code, err)
+	}
+}
+
+// A server without metrics is better than none.
+func TestNoMetrics(t *testing.T) {
+	r := newTrial(t, t.TempDir(), "serve 0")
+	r.Prometheus = "nowhere"
+	r.Stderr = &tell{signals: r.signals, with: []os.Signal{syscall.SIGTERM}}
+	if code, err := r.Run(t.Context()); code != 0 || err != nil {
+		t.Errorf("%d %v", code, err)
+	}
+}
+
 func TestNoProgram(t *testing.T) {
 	r := newTrial(t, t.TempDir(), "end 0")
 	r.Command = []string{"/nonexistent/zerofs"}
-	code, err := r.Run()
+	code, err := r.Run(t.Context())
 	life, readErr := zerofs.ReadIncarnation(r.Dir)
 	if code != 127 || err == nil || readErr != nil || life.State != zerofs.StateFailed {
 		t.Errorf("%d %v %v %+v", code, err, readErr, life)

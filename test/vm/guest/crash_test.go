@@ -15,7 +15,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -104,7 +103,7 @@ func (c crash) keep(s v1alpha1.PgNodeStorageStatus) error {
 func (c crash) runner() host.Runner {
 	count := 0
 	return &host.Hook{
-		Runner: &mortal{Runner: &host.Exec{Timeout: 20 * time.Second}, crash: c, count: &count},
+		Runner: &mortal{Runner: &host.Exec{}, crash: c, count: &count},
 		Before: func(argv []string) error {
 			count++
 			if err := c.note("commands", argv); err != nil {
@@ -401,7 +400,7 @@ func TestCrashAmidCreation(t *testing.T) {
 					t.Errorf("the pool's GUID was %s and is %s", was, now)
 				}
 				was = importedGUID(t)
-				run(t, "zpool", "export", "crashed")
+				alone(t, "zpool", "export", "crashed")
 				ready(t, n, s)
 				if now := importedGUID(t); now != was {
 					t.Errorf("the pool's GUID was %s and is %s", was, now)

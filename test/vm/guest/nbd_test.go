@@ -30,7 +30,7 @@ const (
 
 	nbdBytes = 64 << 20
 	// promptly is far less than any time-out that a device of these tests has.
-	promptly = 10 * time.Second
+	promptly = 30 * time.Second
 )
 
 // nbdServer is a server in memory, in a process of its own.
@@ -119,10 +119,19 @@ func (s *nbdServer) kill() {
 	_, _ = s.process.Wait()
 }
 
-func (s *nbdServer) signal(t *testing.T, sig syscall.Signal) {
+// signalled sends a child a signal. One that has to stop has stopped when this returns:
+// a signal alone is on its way while another processor may still answer.
+func signalled(t *testing.T, child *os.Process, signal syscall.Signal) {
 	t.Helper()
-	if err := s.process.Signal(sig); err != nil {
+	if err := child.Signal(signal); err != nil {
 		t.Fatal(err)
+	}
+	if signal != syscall.SIGSTOP {
+		return
+	}
+	var now syscall.WaitStatus
+	if _, err := syscall.Wait4(child.Pid, &now, syscall.WUNTRACED, nil); err != nil || !now.Stopped() {
+		t.Fatalf("the process is not stopped: %#x, %v", now, err)
 	}
 }
 
@@ -143,14 +152,14 @@ func (s *nbdServer) sockets(t *testing.T) int {
 	return n
 }
 
-// device of export a, with defaults.
+// device of export a, with defaults and a time-out that no test waits for.
 func (s *nbdServer) device(index int, identifier string) nbd.Device {
-	return nbd.Device{Index: index, Export: "a", Socket: s.Socket, Identifier: identifier}
+	return nbd.Device{Index: index, Export: "a", Socket: s.Socket, Identifier: identifier, Timeout: 10 * time.Minute}
 }
 
 func wait(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -331,13 +340,63 @@ func TestNBDServerKilled(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
 
+// A device that waits for ever for a connection goes on with the one it is given, be it
+// with a request that comes while it has none, or with one that was under way before.
+func TestNBDReconnect(t *testing.T) {
+	s, c := serveNBD(t, sound), nbd.New("")
+	d := s.device(3, "a@1")
+	d.Timeout, d.DeadConnTimeout = 0, nbd.Forever
+	path := attach(t, c, d)
+	before := attachedAs(t, c, 3, "a@1")
+	yes := func() error { return nil }
+
+	signalled(t, s.process, syscall.SIGSTOP)
+	old := reading(t, path)
+	wait(t, "the read is under way", func() bool {
+		return strings.Fields(run(t, "cat", "/sys/block/nbd3/inflight"))[0] != "0"
+	})
+	s.kill()
+	late := reading(t, path)
+	select {
+	case err := <-old:
+		t.Fatalf("the read that was under way ended: %v", err)
+	case err := <-late:
+		t.Fatalf("the read without a connection ended: %v", err)
+	case <-time.After(12 * time.Second): // longer than the kernel looks at what waits
+	}
+	s.start(t)
+	wantError(t, c.Reconnect(t.Context(), s.device(3, "a@2"), yes), nbd.ErrInUse, `"a@1"`, `"a@2"`)
+	wantError(t, c.Reconnect(t.Context(), d, func() error { return os.ErrPermission }), os.ErrPermission)
+	wantError(t, c.Reconnect(t.Context(), d, yes), nil)
+	endsWithin(t, late, promptly, "")
+	endsWithin(t, old, 2*promptly, "") // the kernel sends it again within 10 s
+	if again := attachedAs(t, c, 3, "a@1"); again != before {
+		t.Errorf("%+v became %+v", before, again)
+	}
+	// One that is connected stays so; the server has its connection and that it listens on.
+	wantError(t, c.Reconnect(t.Context(), d, yes), nil)
+	endsWithin(t, reading(t, path), promptly, "")
+	wait(t, "the server has lost the connection that was not needed", func() bool { return s.sockets(t) == 2 })
+
+	s.kill()
+	waits := reading(t, path)
+	select {
+	case err := <-waits:
+		t.Fatalf("the read without a connection ended: %v", err)
+	case <-time.After(3 * time.Second):
+	}
+	wantError(t, c.Disconnect(t.Context(), 3, "a@1"), nil)
+	endsWithin(t, waits, promptly, ioError)
+	wantError(t, c.Reconnect(t.Context(), d, yes), nbd.ErrNotAttached)
+}
+
 // What is under way when a server stalls goes on once it answers again.
 func TestNBDServerFrozen(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Timeout = time.Minute
 	path := attach(t, c, d)
-	s.signal(t, syscall.SIGSTOP)
+	signalled(t, s.process, syscall.SIGSTOP)
 	read := reading(t, path)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
@@ -347,7 +406,7 @@ func TestNBDServerFrozen(t *testing.T) {
 		t.Fatalf("a stopped server answered: %v", err)
 	default:
 	}
-	s.signal(t, syscall.SIGCONT)
+	signalled(t, s.process, syscall.SIGCONT)
 	endsWithin(t, read, promptly, "")
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
@@ -356,7 +415,7 @@ func TestNBDServerFrozen(t *testing.T) {
 func TestNBDDisconnectEndsRequests(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
-	s.signal(t, syscall.SIGSTOP)
+	signalled(t, s.process, syscall.SIGSTOP)
 	read := reading(t, path)
 	wait(t, "the read is under way", func() bool {
 		return strings.Fields(run(t, "cat", "/sys/block/nbd3/inflight"))[0] != "0"
@@ -379,7 +438,7 @@ func TestNBDTimeout(t *testing.T) {
 			d := s.device(3, "a@1")
 			d.Timeout, d.Connections = 2*time.Second, connections
 			path := attach(t, c, d)
-			s.signal(t, syscall.SIGSTOP)
+			signalled(t, s.process, syscall.SIGSTOP)
 			start := time.Now()
 			// Each connection is tried in turn, and the kernel is late by up to a second.
 			endsWithin(t, reading(t, path), time.Minute, ioError)
@@ -387,7 +446,7 @@ func TestNBDTimeout(t *testing.T) {
 			if least := time.Duration(connections) * d.Timeout; time.Since(start) < least {
 				t.Errorf("EIO before %s", least)
 			}
-			s.signal(t, syscall.SIGCONT)
+			signalled(t, s.process, syscall.SIGCONT)
 			wantError(t, c.Probe(t.Context(), 3), nbd.ErrDead)
 		})
 	}

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/nbd"
 	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
 // networkPool is the storage of a test: servers, and a pool on their devices.
@@ -45,17 +48,15 @@ func serveNetwork(t *testing.T, name string, servers int) *networkPool {
 	return p
 }
 
-// tidy destroys the pool, unless its devices are lost: then nothing lets go of it.
+// tidy destroys the pool, unless its devices are lost: then nothing lets go of it, and
+// only what waits for them is ended, as the machine's own end would wait for it.
 func (p *networkPool) tidy(t *testing.T) {
 	if t.Failed() {
 		p.explain(t)
 	}
 	_ = os.Remove(filepath.Join("/var/lib/pgstorage/agent", p.name+".json"))
-	if p.lost {
-		return
-	}
-	if p.health(t) != "" {
-		run(t, "zpool", "destroy", "-f", p.name)
+	if !p.lost && p.health(t) != "" {
+		alone(t, "zpool", "destroy", "-f", p.name)
 	}
 	client := nbd.New("")
 	states, err := client.Status(context.Background())
@@ -102,7 +103,7 @@ func (p *networkPool) declared(layout v1alpha1.ZFSVdevType, change func(*v1alpha
 		spec.Pool.Properties = append(spec.Pool.Properties, v1alpha1.ZFSProperty{Name: "cachefile", Value: "none"})
 		spec.NetworkDevices = &v1alpha1.NodeNetworkDevices{
 			Layout: layout, Exports: []string{"disk0", "disk1"}, ExportSize: resource.MustParse("256Mi"),
-			RequestTimeout: "60s", OnServerLost: v1alpha1.ServerLostWait, Ashift: new(int32(12)),
+			OnServerLost: v1alpha1.ServerLostWait, Ashift: new(int32(12)),
 		}
 		for _, s := range p.servers {
 			name := filepath.Base(s.dir)
@@ -174,7 +175,7 @@ func (p *networkPool) write(t *testing.T, megabytes int) {
 	t.Helper()
 	at := p.mount(t)
 	run(t, "dd", "if=/dev/urandom", "of="+at+"/file", "bs=1M", fmt.Sprintf("count=%d", megabytes), "conv=fsync")
-	run(t, "umount", at)
+	alone(t, "umount", at)
 }
 
 // mount a volume as the CSI driver makes it.
@@ -184,7 +185,10 @@ func (p *networkPool) mount(t *testing.T) string {
 	if !strings.Contains(run(t, "zfs", "list", "-H", "-o", "name", "-r", p.name), volume) {
 		run(t, "zfs", "create", "-o", "mountpoint=legacy", volume)
 	}
-	at := t.TempDir()
+	at := filepath.Join("/mnt", p.name) // stays where its pool does
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	run(t, "mount", "-t", "zfs", volume, at)
 	return at
 }
@@ -234,7 +238,7 @@ func TestNetworkStripe(t *testing.T) {
 	if p.health(t) == "" || len(p.identifiers(t)) != 2 {
 		t.Error("a pool with a volume was released")
 	}
-	run(t, "zfs", "destroy", p.name+"/pgdata/pvc-1")
+	alone(t, "zfs", "destroy", p.name+"/pgdata/pvc-1")
 	if err := n.LetGo(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +270,7 @@ func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
 	ready(t, n, s)
-	run(t, "zpool", "export", p.name)
+	alone(t, "zpool", "export", p.name)
 	p.servers[0].kill(t)
 	n, _ = networkAgent(nil)
 	p.servers[0].start(t)
@@ -286,6 +290,7 @@ func TestNetworkMirror(t *testing.T) {
 	b := p.servers[1]
 	former := b.life(t)
 	b.kill(t)
+	pass(t, n, s) // gives the part up, which writes would wait for
 	p.write(t, 8)
 	pass(t, n, s)
 	t.Log(run(t, "zpool", "status", "-P", p.name))
@@ -309,13 +314,260 @@ func TestNetworkMirror(t *testing.T) {
 // passUntil runs passes until something holds, for two minutes.
 func passUntil(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
 		pass(t, n, s)
 		if holds() {
 			return
 		}
 	}
 	t.Fatalf("it never held: %+v\n%s", s.Status.Conditions, run(t, "zpool", "status", "-P", s.Spec.Pool.Name))
+}
+
+// hold the flushes of a server, as where its store is away; free lets them go.
+func (s *server) hold(t *testing.T) (free func()) {
+	t.Helper()
+	path := filepath.Join(s.dir, holdFile)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free = func() { _ = os.Remove(path) }
+	t.Cleanup(free)
+	return free
+}
+
+// tells a phase of its life.
+func (s *server) tells(t *testing.T, phase zerofs.Phase) {
+	t.Helper()
+	if err := zerofs.WriteStatus(s.dir, zerofs.ServerStatus{Life: s.life(t), Phase: phase, Since: time.Now().UTC(), Reason: zerofs.ReasonStoreLost}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writer writes files one after the other, each on disk before the next, and notes each
+// that is.
+type writer struct {
+	at, notes string
+	ended     chan error
+}
+
+// newWriter of so many files beneath a folder. It is left to itself: where its disk
+// never answers, it never ends.
+func newWriter(t *testing.T, at string, files int) *writer {
+	t.Helper()
+	w := &writer{at: at, notes: filepath.Join(t.TempDir(), "notes"), ended: make(chan error, 1)}
+	script := `i=1; while [ $i -le $3 ]; do dd if=/dev/urandom of=$1/file$i bs=64k count=4 conv=fsync 2>/dev/null || exit 1; sha256sum $1/file$i >>$2; i=$((i+1)); done`
+	cmd := exec.Command("sh", "-c", script, "sh", at, w.notes, fmt.Sprint(files))
+	if err := errors.Join(os.WriteFile(w.notes, nil, 0o600), cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	go func() { w.ended <- cmd.Wait() }()
+	return w
+}
+
+// done are the files that are on disk, as far as the writer was told.
+func (w *writer) done(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(w.notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(text), "\n")
+}
+
+// waits says that for so long no file came to be on disk, from one that may have been
+// under way.
+func (w *writer) waits(t *testing.T, span time.Duration) {
+	t.Helper()
+	before := w.done(t)
+	<-time.After(span)
+	if now := w.done(t); now > before+1 {
+		t.Errorf("%d files were acknowledged while nothing could be", now-before)
+	}
+}
+
+func (w *writer) ends(t *testing.T, within time.Duration) {
+	t.Helper()
+	select {
+	case err := <-w.ended:
+		if err != nil {
+			t.Fatalf("the writer failed after %d files: %v", w.done(t), err)
+		}
+	case <-time.After(within):
+		t.Fatalf("the writer has not ended after %s, with %d files", within, w.done(t))
+	}
+}
+
+// check that all the files are as they were written.
+func (w *writer) check(t *testing.T) {
+	t.Helper()
+	run(t, "sha256sum", "--quiet", "-c", w.notes)
+}
+
+// A server that is stopped in order beneath a pool under writes, and started again: no
+// request fails, nothing is lost, and nothing is restarted.
+func TestNetworkReconnect(t *testing.T) {
+	p := serveNetwork(t, "netreconnect", 1)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	at, former := p.mount(t), p.identifiers(t)
+	w := newWriter(t, at, 60)
+	for _, agents := range []int{1, 2} { // the second time another agent than the first
+		before := w.done(t)
+		wait(t, "files are written", func() bool { return w.done(t) > before+5 })
+		p.servers[0].stop(t)
+		w.waits(t, 3*time.Second)
+		pass(t, n, s)
+		says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonReconnecting)
+		p.servers[0].start(t)
+		if agents == 2 {
+			n, _ = networkAgent(nil)
+		}
+		start, before := time.Now(), w.done(t)
+		ready(t, n, s)
+		wait(t, "files are written again", func() bool { return w.done(t) > before+1 })
+		t.Logf("a file was written %s after the server was back", time.Since(start).Round(time.Millisecond))
+		if got := s.Status.NetworkDevices[0].Incarnation; got != p.servers[0].life(t) {
+			t.Errorf("connected to life %s, the server's is %s", got, p.servers[0].life(t))
+		}
+	}
+	w.ends(t, time.Minute)
+	if now := p.identifiers(t); !slices.Equal(now, former) {
+		t.Errorf("attached are %q, and were %q", now, former)
+	}
+	alone(t, "umount", at)
+	alone(t, "zpool", "export", p.name)
+	ready(t, n, s)
+	run(t, "mount", "-t", "zfs", p.name+"/pgdata/pvc-1", at)
+	w.check(t)
+	alone(t, "umount", at)
+	p.sound(t)
+}
+
+// sound wants that ZFS never saw an error.
+func (p *networkPool) sound(t *testing.T) {
+	t.Helper()
+	status := run(t, "zpool", "status", "-P", p.name)
+	for line := range strings.Lines(status) {
+		if f := strings.Fields(line); strings.HasPrefix(strings.TrimSpace(line), "/run/pgstorage/") && strings.Join(f[1:], " ") != "ONLINE 0 0 0" {
+			t.Error(line)
+		}
+	}
+	if !strings.Contains(status, "errors: No known data errors") {
+		t.Error(status)
+	}
+}
+
+// A server that holds what it is asked, as where its store is away: what waits for a
+// flush is not acknowledged, nothing fails, and all goes on by itself.
+func TestNetworkHeld(t *testing.T) {
+	p := serveNetwork(t, "netheld", 1)
+	s := p.declared(v1alpha1.VdevStripe, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	at := p.mount(t)
+	free := p.servers[0].hold(t)
+	w := newWriter(t, at, 5)
+	p.servers[0].tells(t, zerofs.PhaseHolding)
+	w.waits(t, 15*time.Second) // longer than the kernel looks at what waits
+	if w.done(t) > 0 {
+		t.Errorf("%d files were acknowledged without a flush", w.done(t))
+	}
+	pass(t, n, s)
+	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable)
+	free()
+	p.servers[0].tells(t, zerofs.PhaseServing)
+	w.ends(t, time.Minute)
+	ready(t, n, s)
+	w.check(t)
+	alone(t, "umount", at)
+	p.sound(t)
+}
+
+// A part of a mirror that stalls is dropped after requestTimeout, and returns without a
+// scrub: its server has all that it acknowledged.
+func TestNetworkMirrorStall(t *testing.T) {
+	p := serveNetwork(t, "netstall", 2)
+	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "3s" })
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	at := p.mount(t)
+	free := p.servers[1].hold(t)
+	w := newWriter(t, at, 10)
+	p.servers[1].tells(t, zerofs.PhaseHolding)
+	passUntil(t, n, s, func() bool { return strings.Contains(run(t, "zpool", "status", p.name), "DEGRADED") })
+	w.ends(t, time.Minute)
+	converge(t, n, s)
+	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionTrue, v1alpha1.ReasonPoolOnline)
+	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable); !strings.Contains(text, "serves on without") {
+		t.Errorf("says %q", text)
+	}
+	free()
+	p.servers[1].tells(t, zerofs.PhaseServing)
+	passUntil(t, n, s, func() bool {
+		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "resilvered")
+	})
+	ready(t, n, s)
+	if status := run(t, "zpool", "status", p.name); strings.Contains(status, "scrub") {
+		t.Error(status)
+	}
+	w.check(t)
+	alone(t, "umount", at)
+}
+
+// The servers of a mirror are stopped in order and started again, one after the other,
+// while it is written to: each part is reconnected, and ZFS notices nothing.
+func TestNetworkMirrorUpgrade(t *testing.T) {
+	p := serveNetwork(t, "netupgrade", 2)
+	s := p.declared(v1alpha1.VdevMirror, nil)
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	at := p.mount(t)
+	for _, server := range p.servers {
+		w := newWriter(t, at, 10)
+		server.stop(t)
+		pass(t, n, s)
+		says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonReconnecting)
+		server.start(t)
+		passUntil(t, n, s, func() bool { return w.done(t) == 10 })
+		ready(t, n, s)
+		if status := run(t, "zpool", "status", p.name); strings.Contains(status, "scrub") || strings.Contains(status, "resilver") {
+			t.Error(status)
+		}
+		w.check(t)
+	}
+	alone(t, "umount", at)
+}
+
+// What waits for a part of a mirror whose server was killed fails at once, and not after
+// requestTimeout.
+func TestNetworkMirrorDrop(t *testing.T) {
+	p := serveNetwork(t, "netdrop", 2)
+	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "10m" })
+	n, _ := networkAgent(nil)
+	ready(t, n, s)
+	at := p.mount(t)
+	b := p.servers[1]
+	signalled(t, b.cmd.Process, syscall.SIGSTOP)
+	w := newWriter(t, at, 10)
+	wait(t, "requests wait for the server", func() bool {
+		return slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
+			f := strings.Fields(run(t, "cat", fmt.Sprintf("/sys/block/nbd%d/inflight", i)))
+			return len(f) == 2 && f[1] != "0"
+		})
+	})
+	b.kill(t)
+	start := time.Now()
+	passUntil(t, n, s, func() bool { return w.done(t) > 1 })
+	t.Logf("a file was written after %s", time.Since(start).Round(time.Millisecond))
+	w.ends(t, time.Minute)
+	b.start(t)
+	passUntil(t, n, s, func() bool {
+		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "scrub repaired")
+	})
+	ready(t, n, s)
+	w.check(t)
+	alone(t, "umount", at)
 }
 
 // Devices grow while no volume of their pool is mounted.
@@ -332,7 +584,7 @@ func TestNetworkGrows(t *testing.T) {
 	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionTrue, v1alpha1.ReasonGrowing); !strings.Contains(text, "no volume of the pool is mounted") {
 		t.Errorf("says %q", text)
 	}
-	run(t, "umount", at)
+	alone(t, "umount", at)
 	for range 3 {
 		converge(t, n, s)
 	}
@@ -359,7 +611,7 @@ func TestNetworkLocalDevices(t *testing.T) {
 	if !strings.Contains(status, "mirror-") || !strings.Contains(status, disk(0)) {
 		t.Error(status)
 	}
-	run(t, "zpool", "export", p.name)
+	alone(t, "zpool", "export", p.name)
 	ready(t, n, s)
 	s.Spec.NetworkDevices.Caches, s.Spec.NetworkDevices.Logs = nil, nil
 	ready(t, n, s)

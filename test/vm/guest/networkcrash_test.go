@@ -117,6 +117,12 @@ func (m *mortalNetwork) Attach(ctx context.Context, d nbd.Device) (string, error
 	return path, err
 }
 
+func (m *mortalNetwork) Reconnect(ctx context.Context, d nbd.Device, confirm func() error) error {
+	err := m.NBD.Reconnect(ctx, d, confirm)
+	m.changed("reconnect "+d.Export, err)
+	return err
+}
+
 func (m *mortalNetwork) Disconnect(ctx context.Context, index int, identifier string) error {
 	err := m.NBD.Disconnect(ctx, index, identifier)
 	m.changed("disconnect", err)

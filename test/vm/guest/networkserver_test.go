@@ -23,7 +23,9 @@ import (
 
 // A server of network devices, in a process of its own so that it can be killed. As
 // ZeroFS it answers a write from memory, and has it on disk with the next flush: who
-// kills it loses what was not flushed.
+// kills it loses what was not flushed. As the relay before ZeroFS it has a lock for as
+// long as it lives, records its life, and when it is told to stop it answers nothing
+// more before it flushes.
 
 const serverEnv = "PGSTORAGE_NBD_SERVER"
 
@@ -35,11 +37,12 @@ func TestServerChild(t *testing.T) {
 		return
 	}
 	s := &exportServer{dir: dir, exports: map[string]*volatile{}}
-	listener, err := net.Listen("unix", filepath.Join(dir, "nbd.sock"))
-	if err != nil {
+	if err := s.begin(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.begin(); err != nil {
+	_ = os.Remove(filepath.Join(dir, zerofs.NBDSocket))
+	listener, err := net.Listen("unix", filepath.Join(dir, zerofs.NBDSocket))
+	if err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan os.Signal, 1)
@@ -71,9 +74,19 @@ type exportServer struct {
 	mu      sync.Mutex
 	exports map[string]*volatile
 	life    zerofs.Incarnation
+	lock    *os.File
+	// gate is shared by requests that are being answered, and shut by the end.
+	gate sync.RWMutex
 }
 
 func (s *exportServer) begin() error {
+	var err error
+	if s.lock, err = os.OpenFile(filepath.Join(s.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(s.lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return err
@@ -83,12 +96,15 @@ func (s *exportServer) begin() error {
 		StartedAt: time.Now().UTC(), State: zerofs.StateRunning,
 	}
 	if before, err := zerofs.ReadIncarnation(s.dir); err == nil {
-		s.life.Previous = &zerofs.Previous{ID: before.ID, Clean: before.State == zerofs.StateStopped}
+		if before.State == zerofs.StateStopped {
+			s.life.Inherits = append([]string{before.ID}, before.Inherits...)
+		}
 	}
 	return zerofs.WriteIncarnation(s.dir, s.life)
 }
 
 func (s *exportServer) end() error {
+	s.gate.Lock() // and never again
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, e := range s.exports {
@@ -149,7 +165,15 @@ func (v *volatile) write(p []byte, at int64) {
 	}
 }
 
+// holdFile in a server's folder: while it is there, no flush is answered.
+const holdFile = "hold"
+
 func (v *volatile) flush() error {
+	for hold := filepath.Join(filepath.Dir(filepath.Dir(v.file.Name())), holdFile); ; <-time.After(20 * time.Millisecond) {
+		if _, err := os.Stat(hold); err != nil {
+			break
+		}
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for at, block := range v.dirty {
@@ -219,7 +243,7 @@ func (s *exportServer) serve(conn net.Conn) error {
 		if err := errors.Join(reply(3, info), reply(1)); err != nil {
 			return err
 		}
-		return transmit(conn, export)
+		return s.transmit(conn, export)
 	}
 }
 
@@ -243,51 +267,64 @@ func writeAll(w io.Writer, parts ...any) error {
 	return err
 }
 
-func transmit(conn net.Conn, export *volatile) error {
+func (s *exportServer) transmit(conn net.Conn, export *volatile) error {
 	for {
-		var r struct {
-			Magic       uint32
-			Flags, Type uint16
-			Handle      uint64
-			At          int64
-			Length      uint32
-		}
+		var r request
 		if err := binary.Read(conn, binary.BigEndian, &r); err != nil {
 			return err
 		}
 		if r.Magic != nbdRequest {
 			return fmt.Errorf("magic %x", r.Magic)
 		}
-		var data []byte
-		var err error
-		switch r.Type {
-		case 0:
-			data = make([]byte, r.Length)
-			err = export.read(data, r.At)
-		case 1:
-			in := make([]byte, r.Length)
+		if r.Type == 2 {
+			return nil
+		}
+		in := make([]byte, 0)
+		if r.Type == 1 {
+			in = make([]byte, r.Length)
 			if _, err := io.ReadFull(conn, in); err != nil {
 				return err
 			}
-			export.write(in, r.At)
-		case 2:
-			return nil
-		case 3:
-			err = export.flush()
-		case 4:
-			export.write(make([]byte, r.Length), r.At)
 		}
-		if r.Flags&1 != 0 {
-			err = errors.Join(err, export.flush())
-		}
-		code := uint32(0)
-		if err != nil {
-			code, data = nbdInvalidErr, nil
-		}
-		if err := writeAll(conn, uint32(nbdSimple), code, r.Handle, data); err != nil {
+		if err := s.answer(conn, export, r, in); err != nil {
 			return err
 		}
 	}
+}
+
+// request of the NBD protocol.
+type request struct {
+	Magic       uint32
+	Flags, Type uint16
+	Handle      uint64
+	At          int64
+	Length      uint32
+}
+
+func (s *exportServer) answer(conn net.Conn, export *volatile, r request, in []byte) error {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	var data []byte
+	var err error
+	switch r.Type {
+	case 0:
+		data = make([]byte, r.Length)
+		err = export.read(data, r.At)
+	case 1:
+		export.write(in, r.At)
+	case 3:
+		err = export.flush()
+	case 4:
+		export.write(make([]byte, r.Length), r.At)
+	}
+	if r.Flags&1 != 0 {
+		err = errors.Join(err, export.flush())
+	}
+	code := uint32(0)
+	if err != nil {
+		code, data = nbdInvalidErr, nil
+	}
+	return writeAll(conn, uint32(nbdSimple), code, r.Handle, data)
 }
 
 // server that the tests start and end.
@@ -313,7 +350,6 @@ func (s *server) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = os.Remove(filepath.Join(s.dir, "nbd.sock"))
 	before, _ := zerofs.ReadIncarnation(s.dir)
 	s.cmd = exec.Command(self, "-test.run=^TestServerChild$")
 	s.cmd.Env = append(os.Environ(), serverEnv+"="+s.dir)
@@ -325,7 +361,10 @@ func (s *server) start(t *testing.T) {
 	defer tick.Stop()
 	for range 500 {
 		if now, err := zerofs.ReadIncarnation(s.dir); err == nil && now.ID != before.ID {
-			return
+			if conn, err := net.Dial("unix", filepath.Join(s.dir, zerofs.NBDSocket)); err == nil {
+				_ = conn.Close()
+				return
+			}
 		}
 		<-tick.C
 	}

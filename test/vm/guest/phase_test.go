@@ -57,7 +57,7 @@ func TestPhase(t *testing.T) {
 	}
 	phase(t, s)
 	if os.Getenv("PGSTORAGE_EXPORT") != "" {
-		run(t, "zpool", "export", "boot")
+		alone(t, "zpool", "export", "boot")
 	}
 	stored, err = json.Marshal(s.Status)
 	if err == nil {
@@ -90,9 +90,9 @@ func phaseMake(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	ready(t, n, s)
 	run(t, "zfs", "create", "-o", "mountpoint=legacy", "boot/pgdata/volume")
 	ready(t, n, s)
-	run(t, "zpool", "export", "boot")
+	alone(t, "zpool", "export", "boot")
 	run(t, "zpool", "create", "-m", "none", "boot", "mirror", disk(4), disk(5))
-	run(t, "zpool", "export", "boot")
+	alone(t, "zpool", "export", "boot")
 	run(t, "zpool", "import", "-d", "/dev/disk/by-id", s.Status.Pool.GUID)
 }
 

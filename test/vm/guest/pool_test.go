@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -300,7 +299,7 @@ func TestPoolIsImportedAgain(t *testing.T) {
 			s := declared("away", nil)
 			n, _ := agent(nil)
 			ready(t, n, s)
-			run(t, "zpool", "export", "away")
+			alone(t, "zpool", "export", "away")
 			if !keep {
 				s.Status = v1alpha1.PgNodeStorageStatus{}
 			}
@@ -327,7 +326,7 @@ func TestPoolIsAmbiguous(t *testing.T) {
 	guids := make([]string, 2)
 	for i := range guids {
 		guids[i] = poolByHand(t, "twin", i)
-		run(t, "zpool", "export", "twin")
+		alone(t, "zpool", "export", "twin")
 	}
 	n, counter := agent(nil)
 	s := declared("twin", madeOf(v1alpha1.VdevStripe, 2))
@@ -351,7 +350,7 @@ func TestPoolIsAmbiguous(t *testing.T) {
 		if got := guid(t, "twin"); got != known || tree(s) != fmt.Sprintf("data disk%d", i) || len(imports) != 1 {
 			t.Errorf("imported %s by %q: %s, want %s", got, imports, tree(s), known)
 		}
-		run(t, "zpool", "export", "twin")
+		alone(t, "zpool", "export", "twin")
 	}
 }
 
@@ -371,7 +370,7 @@ func TestPoolIsReplaced(t *testing.T) {
 	says(t, s, v1alpha1.ConditionPropertiesApplied, metav1.ConditionUnknown, v1alpha1.ReasonNotReadBack)
 	converge(t, n, s) // still, with the status of the first
 	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolReplaced)
-	run(t, "zpool", "export", "other")
+	alone(t, "zpool", "export", "other")
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "other", GUID: "1234"}
 	converge(t, n, s)
 	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost)
@@ -387,7 +386,7 @@ func TestPoolIsLost(t *testing.T) {
 	n, _ := agent(nil)
 	ready(t, n, s)
 	known := s.Status.Pool.GUID
-	run(t, "zpool", "destroy", "lost")
+	alone(t, "zpool", "destroy", "lost")
 	blank(t, 0)
 	blank(t, 1)
 	n, counter := agent(nil)
@@ -452,7 +451,7 @@ func TestPoolARCLimit(t *testing.T) {
 func dry() (*node.Node, *[]string) {
 	var reported []string
 	report := func(argv []string) { reported = append(reported, strings.Join(argv, " ")) }
-	n := node.New("", host.DryRun(&host.Exec{Timeout: 20 * time.Second}, report))
+	n := node.New("", host.DryRun(&host.Exec{}, report))
 	n.DryRun = report
 	return n, &reported
 }

@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	poll "k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
@@ -27,7 +28,7 @@ func disk(number int) string { return fmt.Sprintf("/dev/disk/by-id/virtio-disk%d
 // agent is the hands of an agent on this machine; before, when given, is called
 // ahead of each command.
 func agent(before func(argv []string) error) (*node.Node, *host.Counter) {
-	var runner host.Runner = &host.Exec{Timeout: 20 * time.Second}
+	var runner host.Runner = &host.Exec{}
 	if before != nil {
 		runner = &host.Hook{Runner: runner, Before: before}
 	}
@@ -95,7 +96,11 @@ func converge(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) node.Result
 	t.Helper()
 	var result node.Result
 	for range 10 {
-		if result = pass(t, n, s); !result.Changed {
+		result = pass(t, n, s)
+		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPoolReady); c != nil && c.Reason == v1alpha1.ReasonHostCommandFailed {
+			t.Log(c.Message) // the next pass may say what it led to instead
+		}
+		if !result.Changed {
 			return result
 		}
 	}
@@ -127,13 +132,39 @@ func ready(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) {
 // use it.
 func run(t *testing.T, program string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	out, err := tryRun(t, program, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// alone runs what needs a device for itself, again and again for a minute: udev looks at
+// a device after each write to it, and may have it open even where it has settled.
+func alone(t *testing.T, program string, args ...string) {
+	t.Helper()
+	var last error
+	err := poll.PollUntilContextTimeout(context.WithoutCancel(t.Context()), time.Second, time.Minute, true, func(context.Context) (bool, error) {
+		if _, last = tryRun(t, program, args...); last == nil {
+			return true, nil
+		}
+		t.Logf("once more: %v", last)
+		run(t, "udevadm", "settle")
+		return false, nil
+	})
+	if err != nil {
+		t.Fatal(err, last)
+	}
+}
+
+func tryRun(t *testing.T, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%s %s: %v: %s", program, strings.Join(args, " "), err, out)
+		return "", fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, out)
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)), nil
 }
 
 // erase destroys a test's pool and clears its disks for the next test.
@@ -141,7 +172,7 @@ func erase(t *testing.T, pool string, disks ...int) {
 	t.Helper()
 	t.Cleanup(func() {
 		if slices.Contains(strings.Fields(run(t, "zpool", "list", "-H", "-o", "name")), pool) {
-			run(t, "zpool", "destroy", "-f", pool)
+			alone(t, "zpool", "destroy", "-f", pool)
 		}
 		for _, d := range disks {
 			blank(t, d)
@@ -156,8 +187,8 @@ func blank(t *testing.T, number int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, "blkdiscard", "-z", "-f", path)
-	run(t, "blockdev", "--rereadpt", path)
+	alone(t, "blkdiscard", "-z", "-f", path)
+	alone(t, "blockdev", "--rereadpt", path)
 	run(t, "udevadm", "settle")
 }
 

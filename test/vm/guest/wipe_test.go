@@ -66,7 +66,7 @@ var carriers = []carrier{
 const tableOfPool = "gpt, partition KERNEL1, partition KERNEL9, MBR or boot sector, PMBR, GPT, GPT backup"
 
 func program(name string, args ...string) func(*testing.T, string) {
-	return func(t *testing.T, device string) { run(t, name, append(args, device)...) }
+	return func(t *testing.T, device string) { alone(t, name, append(args, device)...) }
 }
 
 // text at an offset, as of what has no program to make it.
@@ -119,21 +119,21 @@ func table(lines ...string) func(*testing.T, string) {
 		if err := os.WriteFile(script, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(t, "sh", "-c", `sfdisk -q "$0" <"$1"`, device, script)
+		alone(t, "sh", "-c", `sfdisk -q "$0" <"$1"`, device, script)
 	}
 }
 
 func partitionWithExt4(t *testing.T, device string) {
 	table("label: gpt", ",")(t, device)
 	run(t, "udevadm", "settle")
-	run(t, "mkfs.ext4", "-q", device+"-part1")
+	alone(t, "mkfs.ext4", "-q", device+"-part1")
 }
 
 // backupOfGPT alone, as is left where the start of a disk was zeroed.
 func backupOfGPT(t *testing.T, device string) {
 	table("label: gpt", ",")(t, device)
 	write(t, device, 0, make([]byte, 1<<20))
-	run(t, "blockdev", "--rereadpt", device)
+	alone(t, "blockdev", "--rereadpt", device)
 }
 
 // array makes a RAID of one disk and stops it.
@@ -146,7 +146,7 @@ func array(version string) func(*testing.T, string) {
 
 func stop(t *testing.T) {
 	t.Helper()
-	run(t, "mdadm", "--quiet", "--stop", "/dev/md99")
+	alone(t, "mdadm", "--quiet", "--stop", "/dev/md99")
 	run(t, "udevadm", "settle")
 }
 
@@ -164,7 +164,7 @@ func running(version string) func(*testing.T, string) {
 func poolThen(command string) func(*testing.T, string) {
 	return func(t *testing.T, device string) {
 		run(t, "zpool", "create", "-m", "none", "foreign", device)
-		run(t, "zpool", command, "foreign")
+		alone(t, "zpool", command, "foreign")
 	}
 }
 
@@ -175,7 +175,7 @@ func barePool(from int64) func(*testing.T, string) {
 		image := filepath.Join(t.TempDir(), "image")
 		run(t, "truncate", "--size="+run(t, "blockdev", "--getsize64", device), image)
 		run(t, "zpool", "create", "-m", "none", "foreign", image)
-		run(t, "zpool", "export", "foreign")
+		alone(t, "zpool", "export", "foreign")
 		if from > 0 {
 			write(t, image, 0, make([]byte, from))
 		}
@@ -333,9 +333,9 @@ func readOnlyMount(partition, mkfs string) func(*testing.T, string) {
 			table("label: gpt", ",")(t, device)
 			run(t, "udevadm", "settle")
 		}
-		run(t, mkfs, "-q", device+partition)
+		alone(t, mkfs, "-q", device+partition)
 		run(t, "mount", "-o", "ro,noload", device+partition, mountPoint)
-		t.Cleanup(func() { run(t, "umount", mountPoint) })
+		t.Cleanup(func() { alone(t, "umount", mountPoint) })
 	}
 }
 
@@ -363,7 +363,7 @@ func inLVM(t *testing.T, device string) {
 func inPool(t *testing.T, device string) {
 	poolThen("export")(t, device)
 	run(t, "zpool", "import", "-N", "-o", "readonly=on", "-d", "/dev/disk/by-id", "foreign")
-	t.Cleanup(func() { run(t, "zpool", "export", "foreign") })
+	t.Cleanup(func() { alone(t, "zpool", "export", "foreign") })
 }
 
 // A pool is not begun while one of its disks is refused: the one that may be wiped

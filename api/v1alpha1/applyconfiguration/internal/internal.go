@@ -123,6 +123,333 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: spec
       type:
         namedType: __untyped_atomic_
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephBacking
+  map:
+    fields:
+    - name: devices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephNodeDevices
+          elementRelationship: associative
+          keys:
+          - node
+    - name: storageClassName
+      type:
+        scalar: string
+    - name: zfs
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSBacking
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephCluster
+  map:
+    fields:
+    - name: backing
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephBacking
+    - name: dashboard
+      type:
+        scalar: boolean
+      default: false
+    - name: dataDirHostPath
+      type:
+        scalar: string
+      default: /var/lib/rook
+    - name: image
+      type:
+        scalar: string
+    - name: mgr
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephMgr
+      default: {}
+    - name: monitoring
+      type:
+        scalar: boolean
+      default: false
+    - name: mons
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephMons
+      default: {}
+    - name: osds
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephOSDs
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephCompression
+  map:
+    fields:
+    - name: algorithm
+      type:
+        scalar: string
+    - name: mode
+      type:
+        scalar: string
+      default: none
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephCopies
+  map:
+    fields:
+    - name: cluster
+      type:
+        scalar: string
+    - name: formula
+      type:
+        scalar: string
+    - name: instances
+      type:
+        scalar: numeric
+    - name: rawPerByte
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephDataPool
+  map:
+    fields:
+    - name: codingChunks
+      type:
+        scalar: numeric
+      default: 2
+    - name: compression
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephCompression
+      default: {}
+    - name: dataChunks
+      type:
+        scalar: numeric
+      default: 2
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephLoss
+  map:
+    fields:
+    - name: data
+      type:
+        scalar: string
+    - name: detail
+      type:
+        scalar: string
+    - name: event
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephMgr
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+      default: 2
+    - name: modules
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephMons
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+      default: 3
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: storageClassName
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephNodeDevices
+  map:
+    fields:
+    - name: node
+      type:
+        scalar: string
+    - name: paths
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephOSDs
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+    - name: cpu
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: "1"
+    - name: deviceClass
+      type:
+        scalar: string
+      default: ssd
+    - name: encrypted
+      type:
+        scalar: boolean
+      default: false
+    - name: memoryTarget
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: 4Gi
+    - name: minAllocSize
+      type:
+        scalar: string
+      default: 4k
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: spread
+      type:
+        scalar: string
+    - name: tune
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephPool
+  map:
+    fields:
+    - name: acceptLoss
+      type:
+        scalar: boolean
+    - name: checksum
+      type:
+        scalar: string
+      default: crc32c
+    - name: compression
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephCompression
+      default: {}
+    - name: deviceClass
+      type:
+        scalar: string
+    - name: minSize
+      type:
+        scalar: numeric
+    - name: pinnedHosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: size
+      type:
+        scalar: numeric
+      default: 3
+    - name: targetSizePercent
+      type:
+        scalar: numeric
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephRBDProfile
+  map:
+    fields:
+    - name: acceptWarnings
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: cluster
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephCluster
+    - name: dataPool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephDataPool
+    - name: deletionPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DeletionPolicy
+      default: Retain
+    - name: external
+      type:
+        scalar: boolean
+    - name: failureDomain
+      type:
+        scalar: string
+      default: host
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephPool
+      default: {}
+    - name: rook
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.RookNames
+      default: {}
+    - name: volumeClass
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.RBDVolumeClass
+      default: {}
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSBacking
+  map:
+    fields:
+    - name: arcMax
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: compression
+      type:
+        scalar: string
+    - name: driftPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
+      default: Repair
+    - name: logbias
+      type:
+        scalar: string
+      default: latency
+    - name: pool
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSPool
+    - name: primarycache
+      type:
+        scalar: string
+      default: metadata
+    - name: volblocksize
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSPool
+  map:
+    fields:
+    - name: autotrim
+      type:
+        scalar: string
+      default: false
+    - name: create
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSPoolCreate
+    - name: failmode
+      type:
+        scalar: string
+      default: wait
+    - name: headroomPercent
+      type:
+        scalar: numeric
+      default: 20
+    - name: name
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSPoolCreate
+  map:
+    fields:
+    - name: ashift
+      type:
+        scalar: numeric
+      default: 12
+    - name: logs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSVdev
+          elementRelationship: atomic
+    - name: vdevs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSVdev
+          elementRelationship: atomic
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSVdev
+  map:
+    fields:
+    - name: devices
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSDevice
+          elementRelationship: associative
+          keys:
+          - path
+    - name: type
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVdevType
+      default: stripe
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.CleanupPolicy
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterResources
@@ -330,6 +657,33 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.IntegrityMode
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.LayerAmplification
+  map:
+    fields:
+    - name: factor
+      type:
+        scalar: string
+    - name: formula
+      type:
+        scalar: string
+    - name: layer
+      type:
+        scalar: string
+    - name: total
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.LayerDuty
+  map:
+    fields:
+    - name: concern
+      type:
+        scalar: string
+    - name: layer
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.LossEvent
   map:
     fields:
@@ -442,6 +796,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedARC
   map:
     fields:
+    - name: hitPercent
+      type:
+        scalar: numeric
+    - name: l2HitPercent
+      type:
+        scalar: numeric
     - name: max
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
@@ -451,6 +811,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: size
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedCephCheck
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: severity
+      type:
+        scalar: string
+    - name: verdict
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedDataset
   map:
     fields:
@@ -588,6 +960,36 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: text
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedServer
+  map:
+    fields:
+    - name: cacheHitPercent
+      type:
+        scalar: numeric
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: phase
+      type:
+        scalar: string
+    - name: restarts
+      type:
+        scalar: numeric
+    - name: sentToStore
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: since
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: storeErrors
+      type:
+        scalar: numeric
+    - name: url
       type:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedStorageClass
@@ -817,6 +1219,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - path
+    - name: estimatedMonthlyStorage
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
     - name: flushLatency
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
@@ -834,6 +1239,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pool
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedPool
+    - name: servers
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedServer
+          elementRelationship: associative
+          keys:
+          - name
     - name: volumeCount
       type:
         scalar: numeric
@@ -974,6 +1387,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageProfileSpec
   map:
     fields:
+    - name: cephRBD
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephRBDProfile
     - name: external
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ExternalProfile
@@ -994,6 +1410,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageProfileStatus
   map:
     fields:
+    - name: ceph
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileCeph
     - name: clusters
       type:
         scalar: numeric
@@ -1005,6 +1424,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: estimatedMonthlyStorage
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
     - name: flushLatency
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
@@ -1117,6 +1539,71 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: version
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileCeph
+  map:
+    fields:
+    - name: checks
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedCephCheck
+          elementRelationship: associative
+          keys:
+          - name
+    - name: clusterUID
+      type:
+        scalar: string
+    - name: copies
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephCopies
+          elementRelationship: atomic
+    - name: health
+      type:
+        scalar: string
+    - name: layers
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.LayerDuty
+          elementRelationship: associative
+          keys:
+          - concern
+    - name: losses
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephLoss
+          elementRelationship: associative
+          keys:
+          - event
+    - name: osdHosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: osds
+      type:
+        scalar: numeric
+    - name: osdsUp
+      type:
+        scalar: numeric
+    - name: usable
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: usableFormula
+      type:
+        scalar: string
+    - name: writeAmplification
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.LayerAmplification
+          elementRelationship: associative
+          keys:
+          - layer
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileNode
   map:
     fields:
@@ -1133,6 +1620,41 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Protocol
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.RBDVolumeClass
+  map:
+    fields:
+    - name: discard
+      type:
+        scalar: boolean
+      default: true
+    - name: fsType
+      type:
+        scalar: string
+      default: ext4
+    - name: imageFeatures
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.RookNames
+  map:
+    fields:
+    - name: cluster
+      type:
+        scalar: string
+      default: rook-ceph
+    - name: driver
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+      default: rook-ceph
+    - name: operatorNamespace
+      type:
+        scalar: string
+      default: rook-ceph
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDCacheDevice
   map:
     fields:
@@ -1221,7 +1743,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: requestTimeout
       type:
         scalar: string
-      default: 10m
     - name: slog
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDLogDevice
@@ -1728,6 +2249,16 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: image
       type:
         scalar: string
+    - name: imagePullSecrets
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: priorityClassName
+      type:
+        scalar: string
+      default: system-node-critical
     - name: resources
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSResources

@@ -56,10 +56,15 @@ func (c Cluster) profile(root string) (*v1alpha1.PgStorageProfile, error) {
 	if c.ARCMax != "" {
 		spec["arcMax"] = c.ARCMax
 	}
+	return Profile(root, map[string]any{"type": "ZFSLocalPV", "nodeSelector": map[string]any{"pool": c.Pool}, "zfsLocalPV": spec})
+}
+
+// Profile with this spec, and the defaults of the API for all that is not in it.
+func Profile(root string, spec map[string]any) (*v1alpha1.PgStorageProfile, error) {
 	content := map[string]any{
 		"apiVersion": "pgstorage.dev/v1alpha1", "kind": "PgStorageProfile",
 		"metadata": map[string]any{"name": "vm", "uid": "11111111-2222-3333-4444-555555555555", "generation": int64(1)},
-		"spec":     map[string]any{"type": "ZFSLocalPV", "nodeSelector": map[string]any{"pool": c.Pool}, "zfsLocalPV": spec},
+		"spec":     spec,
 	}
 	schema, err := crdSchema(filepath.Join(root, "config", "crd", "bases", "pgstorage.dev_pgstorageprofiles.yaml"))
 	if err != nil {

@@ -8,6 +8,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
@@ -87,6 +89,17 @@ func Volume(ctx context.Context, dataset, mountpoint string) (bool, error) {
 // Run a program and return what it printed.
 func Run(ctx context.Context, program string, args ...string) (string, error) {
 	return finish(exec.CommandContext(ctx, program, args...))
+}
+
+// Unmount what a Postgres that was stopped lay on. It ends a moment after it has removed
+// its pid file, by which its end is told, and until then it is at work in its folder.
+func Unmount(ctx context.Context, path string) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, last = Run(ctx, "umount", path)
+		return last == nil, nil
+	})
+	return errors.Join(err, last)
 }
 
 func finish(cmd *exec.Cmd) (string, error) {

@@ -20,7 +20,8 @@ type NodeNetworkDevicesApplyConfiguration struct {
 	Exports []string `json:"exports,omitempty"`
 	// exportSize of each; exports grow to it and never shrink.
 	ExportSize *resource.Quantity `json:"exportSize,omitempty"`
-	// requestTimeout until a request is answered with EIO, as 10m.
+	// requestTimeout of a mirror, as 60s: for how long requests wait for one of its
+	// devices before the agent goes on without it. Absent: 60s.
 	RequestTimeout *string `json:"requestTimeout,omitempty"`
 	// onServerLost of the profile.
 	OnServerLost *apiv1alpha1.ServerLostPolicy `json:"onServerLost,omitempty"`

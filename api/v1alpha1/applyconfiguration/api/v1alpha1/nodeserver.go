@@ -11,8 +11,8 @@ type NodeServerApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// url of the store's prefix for this node, as s3://bucket/prefix/profile/node.
 	URL *string `json:"url,omitempty"`
-	// directory on the node with its sockets nbd.sock and 9p.sock and the record of
-	// its runs, incarnation.json.
+	// directory on the node with its sockets nbd.sock and 9p.sock, the record of its
+	// lives, incarnation.json, and how it does, server.json.
 	Directory *string `json:"directory,omitempty"`
 }
 

@@ -17,6 +17,12 @@ type ObservedARCApplyConfiguration struct {
 	Min *resource.Quantity `json:"min,omitempty"`
 	// max is its limit.
 	Max *resource.Quantity `json:"max,omitempty"`
+	// hitPercent of the reads since the module was loaded; renewed when it moved by
+	// two.
+	HitPercent *int32 `json:"hitPercent,omitempty"`
+	// l2HitPercent of the reads that missed it and asked the second level cache;
+	// absent while none did.
+	L2HitPercent *int32 `json:"l2HitPercent,omitempty"`
 }
 
 // ObservedARCApplyConfiguration constructs a declarative configuration of the ObservedARC type for use with
@@ -46,5 +52,21 @@ func (b *ObservedARCApplyConfiguration) WithMin(value resource.Quantity) *Observ
 // If called multiple times, the Max field is set to the value of the last call.
 func (b *ObservedARCApplyConfiguration) WithMax(value resource.Quantity) *ObservedARCApplyConfiguration {
 	b.Max = &value
+	return b
+}
+
+// WithHitPercent sets the HitPercent field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the HitPercent field is set to the value of the last call.
+func (b *ObservedARCApplyConfiguration) WithHitPercent(value int32) *ObservedARCApplyConfiguration {
+	b.HitPercent = &value
+	return b
+}
+
+// WithL2HitPercent sets the L2HitPercent field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the L2HitPercent field is set to the value of the last call.
+func (b *ObservedARCApplyConfiguration) WithL2HitPercent(value int32) *ObservedARCApplyConfiguration {
+	b.L2HitPercent = &value
 	return b
 }

@@ -19,7 +19,9 @@ type ObservedNetworkDeviceApplyConfiguration struct {
 	Export *string `json:"export,omitempty"`
 	// url of the prefix that holds its contents.
 	URL *string `json:"url,omitempty"`
-	// state: Attached, Detached, or Lost where its server ended uncleanly.
+	// state: Attached; Reconnecting to the successor of a server that was stopped in
+	// order; Detached; Lost where its server was lost; or Unknown while nothing can be
+	// read of its server.
 	State *string `json:"state,omitempty"`
 	// size of the device.
 	Size *resource.Quantity `json:"size,omitempty"`

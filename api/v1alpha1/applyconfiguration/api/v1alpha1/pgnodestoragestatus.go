@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	resource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
@@ -38,6 +39,12 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	Devices []ObservedDeviceApplyConfiguration `json:"devices,omitempty"`
 	// networkDevices as they are attached.
 	NetworkDevices []ObservedNetworkDeviceApplyConfiguration `json:"networkDevices,omitempty"`
+	// servers of the network devices, as each says itself.
+	Servers []ObservedServerApplyConfiguration `json:"servers,omitempty"`
+	// estimatedMonthlyStorage is what a month is billed for if the pool stays as it
+	// is: what it has allocated, once for each store, to two digits. ZeroFS
+	// compresses it, and keeps what was replaced for some minutes.
+	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
 	// flushLatency is the time that a flush of the network devices took lately, which
 	// is about what a commit waits; renewed when it moved by a quarter.
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
@@ -151,6 +158,27 @@ func (b *PgNodeStorageStatusApplyConfiguration) WithNetworkDevices(values ...*Ob
 		}
 		b.NetworkDevices = append(b.NetworkDevices, *values[i])
 	}
+	return b
+}
+
+// WithServers adds the given value to the Servers field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Servers field.
+func (b *PgNodeStorageStatusApplyConfiguration) WithServers(values ...*ObservedServerApplyConfiguration) *PgNodeStorageStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithServers")
+		}
+		b.Servers = append(b.Servers, *values[i])
+	}
+	return b
+}
+
+// WithEstimatedMonthlyStorage sets the EstimatedMonthlyStorage field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EstimatedMonthlyStorage field is set to the value of the last call.
+func (b *PgNodeStorageStatusApplyConfiguration) WithEstimatedMonthlyStorage(value resource.Quantity) *PgNodeStorageStatusApplyConfiguration {
+	b.EstimatedMonthlyStorage = &value
 	return b
 }
 

@@ -16,11 +16,14 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
 	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
 	// network block devices that live in S3 buckets (spec.s3NBD); experimental, and
-	// refused unless the manager has --feature-gates=S3NBD=true.
+	// refused unless the manager has --feature-gates=S3NBD=true. CephRBD: block devices
+	// of a Ceph cluster that Rook runs (spec.cephRBD); experimental, and refused unless
+	// the manager has --feature-gates=CephRBD=true.
 	// Immutable: volumes that exist cannot change their kind; make another
 	// profile and a new cluster on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`
-	// nodeSelector chooses, by labels, the nodes whose storage the operator makes.
+	// nodeSelector chooses, by labels, the nodes whose storage the operator makes, and
+	// of CephRBD those that OSDs on claims run on.
 	// A node that loses its labels keeps its pool and its volumes; no new volumes
 	// are made there. Bounds: 1 to 8 labels.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -28,6 +31,8 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
 	// s3NBD is ZFS on network block devices that live in S3 buckets.
 	S3NBD *S3NBDProfileApplyConfiguration `json:"s3NBD,omitempty"`
+	// cephRBD is block devices of a Ceph cluster that Rook runs.
+	CephRBD *CephRBDProfileApplyConfiguration `json:"cephRBD,omitempty"`
 	// external names StorageClasses that exist already: a cloud volume,
 	// local-path, or any other. The operator creates nothing for it; it checks
 	// that the classes exist and reports what they offer.
@@ -75,6 +80,14 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithZFSLocalPV(value *ZFSLocalP
 // If called multiple times, the S3NBD field is set to the value of the last call.
 func (b *PgStorageProfileSpecApplyConfiguration) WithS3NBD(value *S3NBDProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
 	b.S3NBD = value
+	return b
+}
+
+// WithCephRBD sets the CephRBD field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CephRBD field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithCephRBD(value *CephRBDProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.CephRBD = value
 	return b
 }
 

@@ -3,6 +3,7 @@
 package v1alpha1
 
 import (
+	resource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
@@ -16,16 +17,23 @@ type PgStorageProfileStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
 	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
-	// ServersReady.
+	// ServersReady; of CephRBD also CephReady, BlockPoolReady, BackingVerified and
+	// FailuresIndependent.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// storageClasses is what was read from the StorageClasses of this profile.
 	StorageClasses []ObservedStorageClassApplyConfiguration `json:"storageClasses,omitempty"`
 	// nodes is how far each selected node is.
 	Nodes []ProfileNodeApplyConfiguration `json:"nodes,omitempty"`
 	// flushLatency is the median over the nodes of what a flush to the buckets took
-	// lately, which is about what a commit waits; renewed when it moved by a
-	// quarter. commit_delay of the clusters follows from it.
+	// lately, which is about what a commit waits; renewed when it moved by more than
+	// half, and not by nodes whose devices are not attached. commit_delay of the
+	// clusters follows from it.
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
+	// estimatedMonthlyStorage of S3NBD is the sum of that of its nodes: what a month is
+	// billed for if the pools stay as they are.
+	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
+	// ceph is what CephRBD found of the Ceph cluster, and what follows from its layout.
+	Ceph *ProfileCephApplyConfiguration `json:"ceph,omitempty"`
 	// clusters counts the PgStorageClusters that use this profile. The profile
 	// is not deleted while it is above 0.
 	Clusters *int32 `json:"clusters,omitempty"`
@@ -89,6 +97,22 @@ func (b *PgStorageProfileStatusApplyConfiguration) WithNodes(values ...*ProfileN
 // If called multiple times, the FlushLatency field is set to the value of the last call.
 func (b *PgStorageProfileStatusApplyConfiguration) WithFlushLatency(value metav1.Duration) *PgStorageProfileStatusApplyConfiguration {
 	b.FlushLatency = &value
+	return b
+}
+
+// WithEstimatedMonthlyStorage sets the EstimatedMonthlyStorage field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the EstimatedMonthlyStorage field is set to the value of the last call.
+func (b *PgStorageProfileStatusApplyConfiguration) WithEstimatedMonthlyStorage(value resource.Quantity) *PgStorageProfileStatusApplyConfiguration {
+	b.EstimatedMonthlyStorage = &value
+	return b
+}
+
+// WithCeph sets the Ceph field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ceph field is set to the value of the last call.
+func (b *PgStorageProfileStatusApplyConfiguration) WithCeph(value *ProfileCephApplyConfiguration) *PgStorageProfileStatusApplyConfiguration {
+	b.Ceph = value
 	return b
 }
 

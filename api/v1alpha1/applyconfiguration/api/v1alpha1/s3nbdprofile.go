@@ -45,23 +45,27 @@ type S3NBDProfileApplyConfiguration struct {
 	// L2ARC are kept in it, about 100 bytes for each record that is cached. Bounds:
 	// at least 64Mi. Absent: the node's own setting stays.
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
-	// requestTimeout is how long a request of the pool waits for its store before
-	// the kernel answers EIO, which suspends the pool. Commits wait for a store that
-	// is slow or silent for less than this. A store that answers with errors, or
-	// that refuses or closes connections, ends a server of ZeroFS 0.19 within
-	// seconds, whatever is set here, and a stripe with it until its node restarts.
-	// OpenZFS does not report a flush that failed (openzfs pull request 16314), so the
-	// commits that waited for one then can be acknowledged and lost. Bounds: 60s to
-	// 1h. Default: 10m (NBD_ATTR_TIMEOUT of Linux nbd).
+	// requestTimeout of a mirror is how long requests wait for one store before the
+	// node agent takes that leg out, where each mirror has another leg of which ZFS
+	// says that it lacks nothing: the pool goes on with the others, and the leg is
+	// resilvered when it is back. Until then every commit waits for it, some seconds
+	// longer by the agent's look. While all stores are away nothing is taken out, and
+	// commits wait: OpenZFS acknowledges a commit whose flush failed (openzfs pull
+	// request 16314), so the last flush may never fail. A stripe waits so always, and
+	// the field is refused for it. Bounds: 10s to 1h. Default: 60s.
 	RequestTimeout *string `json:"requestTimeout,omitempty"`
-	// onServerLost says what becomes of a node whose ZeroFS server ended uncleanly
-	// beneath its pool. The agent never connects the pool to the server's successor,
-	// because that lacks what was acknowledged but not flushed. A suspended pool
-	// can only be let go of by a restart of its node. Wait: the database on it is
+	// onServerLost says what becomes of a node on which a server itself was lost
+	// beneath its pool: its container was killed, or crashed, without having been
+	// told to end. An end of ZeroFS within it, a store that is away, and an orderly
+	// stop are none: commits wait, and go on. The agent never connects the pool to
+	// the successor of a server that was lost, because that lacks what was answered
+	// and not yet flushed. Its flushes hang, so nothing is acknowledged falsely, and
+	// only a restart of the node lets go of the pool. Wait: the database on it is
 	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
 	// nodes that run nothing else. After the restart the pool is imported at its
 	// last transaction group, and what its intent log has of later commits is
-	// replayed. Default: Wait.
+	// replayed. A mirror goes on with its other stores and needs neither. Default:
+	// Wait.
 	OnServerLost *apiv1alpha1.ServerLostPolicy `json:"onServerLost,omitempty"`
 	// driftPolicy says what the agent does with a property that no longer is as
 	// declared. Repair: sets it again and says so in an event. Report: leaves it

@@ -13,7 +13,12 @@ import (
 type ZeroFSResourcesApplyConfiguration struct {
 	// cpu of each server. Bounds: at least 100m. Default: 1.
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// memory of each server. Bounds: at least 1Gi. Default: 2Gi.
+	// memory of each server: cache.memory, 256 MiB for the relay, which keeps up to
+	// 128 MiB of writes until they are flushed and holds the requests under way, and
+	// up to 1.25 GiB that ZeroFS has not yet uploaded while the store is slow. With
+	// less than cache.memory + 1536Mi a slow store can have the kernel kill the
+	// whole container, which loses the server (onServerLost). Bounds: at least 1Gi.
+	// Default: 2Gi.
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }
 

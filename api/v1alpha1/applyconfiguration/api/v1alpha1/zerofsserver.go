@@ -18,9 +18,19 @@ type ZeroFSServerApplyConfiguration struct {
 	// A change reaches a node when its server is next stopped in order: the
 	// operator never restarts one beneath a pool. Bounds: up to 255 characters.
 	Image *string `json:"image,omitempty"`
+	// imagePullSecrets are names of Secrets in the operator's namespace by which the
+	// kubelet pulls this image and the operator's, which brings the supervisor. Bounds:
+	// up to 8 names. Absent: none.
+	ImagePullSecrets []string `json:"imagePullSecrets,omitempty"`
+	// priorityClassName of the servers' pods. A pod of a lower class than the default
+	// can be taken by the scheduler for one of a higher: it is stopped in order, and
+	// every commit on the node waits until the next one runs. And a kubelet that is
+	// short of memory, disk or process numbers can evict it, without the time to
+	// flush: then the server is lost (onServerLost). Bounds: up to 253 characters.
+	// Default: system-node-critical, the highest.
+	PriorityClassName *string `json:"priorityClassName,omitempty"`
 	// resources of each server: requests and limits are the same, so that it is the
-	// last to be killed for memory. Its memory must hold cache.memory and, while the
-	// store is slow, up to 1.25 GiB that is not yet uploaded.
+	// last to be killed for memory.
 	Resources *ZeroFSResourcesApplyConfiguration `json:"resources,omitempty"`
 	// cache of each server, in memory and on the node.
 	Cache *ZeroFSCacheApplyConfiguration `json:"cache,omitempty"`
@@ -49,6 +59,24 @@ func (b *ZeroFSServerApplyConfiguration) WithFamily(value apiv1alpha1.ZeroFSFami
 // If called multiple times, the Image field is set to the value of the last call.
 func (b *ZeroFSServerApplyConfiguration) WithImage(value string) *ZeroFSServerApplyConfiguration {
 	b.Image = &value
+	return b
+}
+
+// WithImagePullSecrets adds the given value to the ImagePullSecrets field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ImagePullSecrets field.
+func (b *ZeroFSServerApplyConfiguration) WithImagePullSecrets(values ...string) *ZeroFSServerApplyConfiguration {
+	for i := range values {
+		b.ImagePullSecrets = append(b.ImagePullSecrets, values[i])
+	}
+	return b
+}
+
+// WithPriorityClassName sets the PriorityClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityClassName field is set to the value of the last call.
+func (b *ZeroFSServerApplyConfiguration) WithPriorityClassName(value string) *ZeroFSServerApplyConfiguration {
+	b.PriorityClassName = &value
 	return b
 }
 

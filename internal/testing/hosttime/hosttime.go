@@ -1,6 +1,7 @@
 //go:build linux
 
-package main
+// Package hosttime tells how the processors of the host of a benchmark were used.
+package hosttime
 
 import (
 	"fmt"
@@ -10,15 +11,16 @@ import (
 	"time"
 )
 
-// spent is the time of the host's processors: of all, of those that worked, and
+// Spent is the time of the host's processors: of all, of those that worked, and
 // what of that was this program's and its children's, QEMU among them.
-type spent struct{ all, busy, own time.Duration }
+type Spent struct{ all, busy, own time.Duration }
 
 // tick is the unit of /proc/stat, the same on every architecture of ours.
 const tick = time.Second / 100
 
-func hostTime() (spent, error) {
-	var s spent
+// Now is what was spent since the host booted.
+func Now() (Spent, error) {
+	var s Spent
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return s, err
@@ -40,8 +42,8 @@ func hostTime() (spent, error) {
 	return s, nil
 }
 
-// elsewhere is the part of the processors that others took since then. Children
+// Elsewhere is the part of the processors that others took since then. Children
 // count once they have ended, which they have when a run is over.
-func (s spent) elsewhere(then spent) float64 {
+func (s Spent) Elsewhere(then Spent) float64 {
 	return float64((s.busy-then.busy)-(s.own-then.own)) / float64(max(1, s.all-then.all))
 }

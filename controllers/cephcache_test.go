@@ -1,0 +1,110 @@
+package controllers
+
+import (
+	"encoding/json"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Of what others made, the cache keeps what a profile reads, and of what moves while
+// Ceph is at rest nothing.
+func TestWhatIsKeptOfCeph(t *testing.T) {
+	noise := metav1.ObjectMeta{
+		Namespace: "rook-ceph", Name: "a", UID: "u", ResourceVersion: "7", Annotations: map[string]string{"noise": "noise"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "noise"}},
+	}
+	labelled := noise
+	labelled.Labels = map[string]string{"ceph-osd-id": "0"}
+	volume := "pvc-1"
+	for _, tc := range []struct {
+		name string
+		obj  any
+		want string
+	}{
+		{
+			"an OSD", &appsv1.Deployment{
+				ObjectMeta: labelled,
+				Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+					NodeSelector: map[string]string{"kubernetes.io/hostname": "n1"}, Containers: []corev1.Container{{Name: "noise"}},
+				}}},
+				Status: appsv1.DeploymentStatus{ReadyReplicas: 1, ObservedGeneration: 3},
+			},
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7","labels":{"ceph-osd-id":"0"}},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null,"nodeSelector":{"kubernetes.io/hostname":"n1"}}},"strategy":{}},"status":{"readyReplicas":1}}`,
+		},
+		{
+			"a claim", &corev1.PersistentVolumeClaim{ObjectMeta: labelled, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: volume}, Status: corev1.PersistentVolumeClaimStatus{Phase: "noise"}},
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7","labels":{"ceph-osd-id":"0"}},"spec":{"resources":{},"volumeName":"pvc-1"},"status":{}}`,
+		},
+		{
+			"a volume", &corev1.PersistentVolume{ObjectMeta: labelled, Spec: corev1.PersistentVolumeSpec{
+				StorageClassName: "ceph", ClaimRef: &corev1.ObjectReference{Namespace: "prod", Name: "shop-1", UID: "noise"}, MountOptions: []string{"noise"},
+			}},
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"claimRef":{"namespace":"prod","name":"shop-1"},"storageClassName":"ceph"},"status":{}}`,
+		},
+		{
+			"an attachment", &storagev1.VolumeAttachment{
+				ObjectMeta: noise, Spec: storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}},
+				Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"noise": "noise"}},
+			},
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"attacher":"d","source":{"persistentVolumeName":"pvc-1"},"nodeName":"n1"},"status":{"attached":false}}`,
+		},
+		{
+			"a driver", &metav1.PartialObjectMetadata{ObjectMeta: labelled},
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"}}`,
+		},
+		{
+			"a CephCluster", foreign("ceph.rook.io/v1", "CephCluster", map[string]any{"mon": map[string]any{"count": int64(3)}}, map[string]any{
+				"phase": "Ready", "state": "noise", "observedGeneration": int64(2), "message": "Cluster created successfully",
+				"ceph": map[string]any{
+					"health": "HEALTH_WARN", "lastChecked": "noise", "details": map[string]any{"OSD_DOWN": map[string]any{"severity": "HEALTH_WARN", "message": "noise"}},
+					"capacity": map[string]any{"bytesTotal": int64(9), "bytesUsed": int64(1), "lastUpdated": "noise"},
+				},
+				"conditions": []any{
+					map[string]any{"type": "Ready", "status": "True", "message": "noise", "lastHeartbeatTime": "noise"},
+					map[string]any{"type": "DeletionIsBlocked", "status": "True", "reason": "ObjectHasDependents", "message": "a pool", "lastHeartbeatTime": "noise"},
+				},
+			}),
+			`{"apiVersion":"ceph.rook.io/v1","kind":"CephCluster","metadata":{"annotations":{"pgstorage.dev/intent":"1"},"name":"a"},"spec":{"mon":{"count":3}},"status":{"ceph":{"capacity":{"bytesTotal":9},"details":{"OSD_DOWN":{"severity":"HEALTH_WARN"}},"health":"HEALTH_WARN"},"conditions":[{"message":"a pool","reason":"ObjectHasDependents","status":"True","type":"DeletionIsBlocked"}],"message":"Cluster created successfully","observedGeneration":2,"phase":"Ready"}}`,
+		},
+		{
+			"a pool without a status", foreign("ceph.rook.io/v1", "CephBlockPool", map[string]any{"failureDomain": "host"}, nil),
+			`{"apiVersion":"ceph.rook.io/v1","kind":"CephBlockPool","metadata":{"annotations":{"pgstorage.dev/intent":"1"},"name":"a"},"spec":{"failureDomain":"host"},"status":{}}`,
+		},
+		{
+			"a zvol", foreign("zfs.openebs.io/v1", "ZFSVolume", map[string]any{"volumeType": "ZVOL", "volblocksize": "4k", "thinProvision": "no", "capacity": "noise"}, map[string]any{"state": "noise"}),
+			`{"apiVersion":"zfs.openebs.io/v1","kind":"ZFSVolume","metadata":{"name":"a"},"spec":{"thinProvision":"no","volblocksize":"4k","volumeType":"ZVOL"}}`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			kept, err := slimCeph(tc.obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != tc.want {
+				t.Errorf("%s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func foreign(version, kind string, spec, status map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	if status != nil {
+		o.Object["status"] = status
+	}
+	o.SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
+	o.SetName("a")
+	o.SetAnnotations(map[string]string{"pgstorage.dev/intent": "1"})
+	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "noise"}})
+	return o
+}

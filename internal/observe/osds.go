@@ -1,0 +1,146 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Labels of the Deployments and claims of OSDs (Rook, pkg/operator/ceph/cluster/osd).
+const (
+	// OSDSelector selects the Deployments of OSDs, OSDClaimSelector the claims.
+	OSDSelector      = "app=rook-ceph-osd"
+	OSDClaimSelector = labelDeviceSet
+
+	labelDeviceSet   = "ceph.rook.io/DeviceSet"
+	labelOSD         = "ceph-osd-id"
+	labelDeviceClass = "device-class"
+	labelLocation    = "topology-location-"
+)
+
+// ZFSVolumeKind is zfs-localpv's record of a volume, and ZFSVolumeFields what is read
+// of its spec.
+var (
+	ZFSVolumeKind   = schema.GroupVersionKind{Group: "zfs.openebs.io", Version: "v1", Kind: "ZFSVolume"}
+	ZFSVolumeFields = []string{"volumeType", "volblocksize", "thinProvision"}
+)
+
+// osds by their Deployments. Rook pins one that is not portable to its node by the
+// node's label kubernetes.io/hostname.
+func (r Readers) osds(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *state.ProfileFacts, _ plan.Live) error {
+	if !facts.Rook {
+		return nil
+	}
+	list := &appsv1.DeploymentList{}
+	if err := r.Ceph.List(ctx, list, client.InNamespace(p.Spec.CephRBD.Rook.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list Deployments of OSDs: %w", err)
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list Nodes: %w", err)
+	}
+	byHostname := map[string]string{}
+	for i := range nodes.Items {
+		if hostname := nodes.Items[i].Labels[corev1.LabelHostname]; hostname != "" {
+			byHostname[hostname] = nodes.Items[i].Name
+		}
+	}
+	for i := range list.Items {
+		if osd, ok := osdOf(&list.Items[i], p.Spec.CephRBD.FailureDomain, byHostname); ok {
+			facts.Ceph.OSDs = append(facts.Ceph.OSDs, osd)
+		}
+	}
+	slices.SortFunc(facts.Ceph.OSDs, func(a, b state.CephOSD) int { return a.ID - b.ID })
+	return nil
+}
+
+func osdOf(d *appsv1.Deployment, failureDomain string, byHostname map[string]string) (state.CephOSD, bool) {
+	id, err := strconv.Atoi(d.Labels[labelOSD])
+	if err != nil || d.DeletionTimestamp != nil {
+		return state.CephOSD{}, false
+	}
+	osd := state.CephOSD{
+		ID: id, Hostname: d.Spec.Template.Spec.NodeSelector[corev1.LabelHostname], Domain: d.Labels[labelLocation+failureDomain],
+		DeviceClass: d.Labels[labelDeviceClass], Up: d.Status.ReadyReplicas > 0,
+	}
+	if osd.Hostname == "" {
+		osd.Hostname = d.Labels[labelLocation+"host"]
+	}
+	osd.Host = osd.Hostname
+	if node := byHostname[osd.Hostname]; node != "" {
+		osd.Host = node
+	}
+	return osd, true
+}
+
+// osdClaims of the profile's own set, with their volumes as the agents of its nodes
+// have read them back, and as zfs-localpv has recorded them.
+func (r Readers) osdClaims(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *state.ProfileFacts, _ plan.Live) error {
+	if c := p.Spec.CephRBD.Cluster; c == nil || c.Backing.ZFS == nil {
+		return nil
+	}
+	list := &corev1.PersistentVolumeClaimList{}
+	err := r.Ceph.List(ctx, list, client.InNamespace(p.Spec.CephRBD.Rook.Namespace), client.MatchingLabels{labelDeviceSet: naming.DeviceSet}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("list claims of OSDs: %w", err)
+	}
+	storages := make([]v1alpha1.PgNodeStorage, 0, len(facts.Storages))
+	for _, s := range facts.Storages {
+		storages = append(storages, *s)
+	}
+	volumes := observedVolumes(storages)
+	for i := range list.Items {
+		c := &list.Items[i]
+		if c.DeletionTimestamp != nil {
+			continue
+		}
+		claim := state.Claim{Name: c.Name, Volume: c.Spec.VolumeName}
+		if v, found := volumes[c.Spec.VolumeName]; found && c.Spec.VolumeName != "" {
+			claim.Node, claim.Observed, claim.Unreachable = v.node, v.volume, v.unreachable
+		}
+		facts.Ceph.Claims = append(facts.Ceph.Claims, claim)
+	}
+	slices.SortFunc(facts.Ceph.Claims, func(a, b state.Claim) int { return strings.Compare(a.Name, b.Name) })
+	return r.zvols(ctx, facts)
+}
+
+// zvols as zfs-localpv has recorded them. Its objects are called after the
+// PersistentVolumes, and live in its namespace, whichever that is.
+func (r Readers) zvols(ctx context.Context, facts *state.ProfileFacts) error {
+	if !facts.ZFSLocalPV || len(facts.Ceph.Claims) == 0 {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(ZFSVolumeKind.GroupVersion().WithKind("ZFSVolumeList"))
+	if err := r.Ceph.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list ZFSVolumes: %w", err)
+	}
+	wanted := map[string]bool{}
+	for _, c := range facts.Ceph.Claims {
+		wanted[c.Volume] = true
+	}
+	facts.Ceph.Zvols = map[string]state.Zvol{}
+	for i := range list.Items {
+		if name := list.Items[i].GetName(); wanted[name] {
+			spec, _, err := unstructured.NestedStringMap(list.Items[i].Object, "spec")
+			if err != nil {
+				return fmt.Errorf("read ZFSVolume %s: %w", name, err)
+			}
+			facts.Ceph.Zvols[name] = state.Zvol{Type: spec["volumeType"], Volblocksize: spec["volblocksize"], Thin: spec["thinProvision"]}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package cephrbd
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// zvolsOutcome holds the volumes of the OSDs' claims against the profile, as agents
+// have read them back: zvols beneath the right parent, with the block size and the
+// properties that were declared; and thick, as zfs-localpv has recorded it.
+func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.Outcome {
+	const c = v1alpha1.ConditionBackingVerified
+	var waits, wrong []string
+	read := 0
+	for _, claim := range facts.Ceph.Claims {
+		zvol, recorded := facts.Ceph.Zvols[claim.Volume]
+		switch text := zvolDiffers(p, claim) + recordDiffers(p, claim, zvol); {
+		case claim.Volume == "":
+			waits = append(waits, fmt.Sprintf("claim %s is not bound yet", claim.Name))
+		case claim.Observed == nil:
+			waits = append(waits, fmt.Sprintf("no agent has read back volume %s of claim %s yet", claim.Volume, claim.Name))
+		case text != "":
+			wrong = append(wrong, text)
+		case !recorded:
+			waits = append(waits, fmt.Sprintf("zfs-localpv has no ZFSVolume %s of claim %s", claim.Volume, claim.Name))
+		default:
+			read++
+		}
+	}
+	want := int(ptr.Deref(clusterOf(p).OSDs.Count, 1))
+	switch {
+	case len(wrong) > 0:
+		return state.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another")
+	case len(waits) > 0 || read < want:
+		waits = append(waits, fmt.Sprintf("%d of %d volumes of OSDs were read back", read, want))
+		return state.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
+	}
+	return state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes of OSDs were read back as thick zvols with volblocksize=%s", read, volblocksize(p)))
+}
+
+// zvolDiffers says what of an OSD's volume is not as declared.
+func zvolDiffers(p *v1alpha1.PgStorageProfile, c state.Claim) string {
+	o := c.Observed
+	if o == nil {
+		return ""
+	}
+	where := fmt.Sprintf("%s of claim %s on node %s", o.Name, c.Name, c.Node)
+	parent := naming.BlockDataset(zfsOf(p).Pool.Name)
+	switch want := zfsvolumes.Bytes(volblocksize(p)); {
+	case o.Type != "Volume":
+		return where + " is a dataset, and not a zvol"
+	case !strings.HasPrefix(o.Name, parent+"/"):
+		return fmt.Sprintf("%s is not beneath %s", where, parent)
+	case o.Volblocksize != want:
+		return fmt.Sprintf("%s has volblocksize %d, and not %d", where, o.Volblocksize, want)
+	}
+	var values []string
+	for _, d := range o.Differs {
+		values = append(values, fmt.Sprintf("%s=%s (%s)", d.Name, d.Value, d.Source))
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return where + " has " + strings.Join(values, ", ")
+}
+
+// recordDiffers says what of zfs-localpv's record of a volume is not as declared, where
+// there is one and the agent found nothing that would say it already.
+func recordDiffers(p *v1alpha1.PgStorageProfile, c state.Claim, z state.Zvol) string {
+	if z.Type == "" || zvolDiffers(p, c) != "" {
+		return ""
+	}
+	where := fmt.Sprintf("ZFSVolume %s of claim %s", c.Volume, c.Name)
+	switch {
+	case z.Type != "ZVOL":
+		return fmt.Sprintf("%s has volumeType %s, and not ZVOL", where, z.Type)
+	case z.Thin == "yes":
+		return where + " has thinProvision yes: on a full pool it answers its OSD with errors"
+	case z.Volblocksize != "" && zfsvolumes.Bytes(z.Volblocksize) != zfsvolumes.Bytes(volblocksize(p)):
+		return fmt.Sprintf("%s has volblocksize %s, and not %s", where, z.Volblocksize, volblocksize(p))
+	}
+	return ""
+}

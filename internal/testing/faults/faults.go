@@ -1,0 +1,161 @@
+// Package faults keeps what each run of a fault came to, one JSON line for each, and
+// makes a table of all of them. Runs of several days add up: one that went badly stays.
+package faults
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Run of one fault.
+type Run struct {
+	// Date in UTC, as 2026-02-03.
+	Date string `json:"date"`
+	// Versions of what ran.
+	Versions string `json:"versions"`
+	// Accelerator of the machine's processor: kvm, or tcg where it is emulated.
+	Accelerator string `json:"accelerator"`
+	// Slower is how many times as long as on the host the same work took in the machine
+	// when it was started, beside whatever else ran.
+	Slower float64 `json:"slower"`
+	// Case is the fault.
+	Case string `json:"case"`
+	// Acknowledged commits of the run, and those of them that are lost.
+	Acknowledged int `json:"acknowledged"`
+	Lost         int `json:"lost"`
+	// Seconds from the end of the fault until a commit was acknowledged again.
+	Seconds float64 `json:"seconds"`
+}
+
+// File of runs, as it was when it was opened.
+type File struct {
+	path   string
+	raw    []byte
+	former []*Run
+}
+
+// Open a file of runs, which need not be there yet.
+func Open(path string) (*File, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	former, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &File{path, raw, former}, nil
+}
+
+// Write the runs that came since the file was opened behind the former ones, and return
+// all. What a run lost may be found later: then they are written once more.
+func (f *File) Write(runs []*Run) ([]*Run, error) {
+	out := bytes.NewBuffer(slices.Clone(f.raw))
+	lines := json.NewEncoder(out)
+	for _, r := range runs {
+		if err := lines.Encode(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(f.path, out.Bytes(), 0o644); err != nil { //nolint:gosec // G306: for everybody
+		return nil, err
+	}
+	return slices.Concat(f.former, runs), nil
+}
+
+func parse(raw []byte) (all []*Run, err error) {
+	lines := json.NewDecoder(bytes.NewReader(raw))
+	lines.DisallowUnknownFields()
+	for {
+		r := &Run{}
+		err := lines.Decode(r)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+}
+
+// Table of runs by case, in Markdown; empty where there are none.
+func Table(runs []*Run) string {
+	if len(runs) == 0 {
+		return ""
+	}
+	cases := map[string][]*Run{}
+	for _, r := range runs {
+		cases[r.Case] = append(cases[r.Case], r)
+	}
+	names := make([]string, 0, len(cases))
+	for name := range cases {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	b.WriteString("| case | runs | acknowledged | lost | median s to writes | worst | runs of |\n|---|---|---|---|---|---|---|\n")
+	for _, name := range names {
+		b.WriteString(row(name, cases[name]))
+	}
+	return b.String()
+}
+
+func row(name string, runs []*Run) string {
+	acknowledged, lost, dates, seconds := 0, 0, []string{}, []float64{}
+	for _, r := range runs {
+		acknowledged += r.Acknowledged
+		lost += r.Lost
+		dates = append(dates, r.Date)
+		seconds = append(seconds, r.Seconds)
+	}
+	slices.Sort(seconds)
+	slices.Sort(dates)
+	return fmt.Sprintf("| %s | %d | %d | %d | %.1f | %.1f | %s |\n", name, len(runs), acknowledged, lost,
+		seconds[len(seconds)/2], seconds[len(seconds)-1], strings.Join(slices.Compact(dates), ", "))
+}
+
+// Circumstances of runs, a line for each that there were.
+func Circumstances(runs []*Run) string {
+	var all []string
+	for _, versions := range distinct(runs, func(r *Run) string { return r.Versions }) {
+		all = append(all, versions+".")
+	}
+	for _, accelerator := range distinct(runs, func(r *Run) string { return r.Accelerator }) {
+		least, most := 0.0, 0.0
+		for _, r := range runs {
+			if r.Accelerator == accelerator {
+				most = max(most, r.Slower)
+				if least == 0 || r.Slower < least {
+					least = r.Slower
+				}
+			}
+		}
+		how := "emulated (QEMU TCG)"
+		if accelerator == "kvm" {
+			how = "the host's own (KVM)"
+		}
+		times := fmt.Sprintf("%.1f", least)
+		if end := fmt.Sprintf("%.1f", most); end != times {
+			times += " to " + end
+		}
+		all = append(all, fmt.Sprintf("The guests' processor is %s; the same work takes %s times as long as on the host.", how, times))
+	}
+	return strings.Join(all, "\n")
+}
+
+func distinct(runs []*Run, of func(*Run) string) (out []string) {
+	for _, r := range runs {
+		if !slices.Contains(out, of(r)) {
+			out = append(out, of(r))
+		}
+	}
+	return out
+}

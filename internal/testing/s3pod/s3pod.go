@@ -1,0 +1,59 @@
+// Package s3pod is an S3 server in a Kubernetes cluster, for tests of what runs there.
+package s3pod
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// Bucket that there is.
+	Bucket = "lake"
+	// Region of the server.
+	Region = "us-east-1"
+
+	name = "s3"
+	port = 7070
+)
+
+// Store is a versitygw in a pod, whose objects end with the pod.
+type Store struct {
+	// Namespace of its objects, which must exist.
+	Namespace string
+	// Image that hack/images.sh s3 makes.
+	Image string
+	// AccessKey and SecretKey of who may do everything.
+	AccessKey, SecretKey string
+	// NodeSelector of the pod, for clusters with more than one node.
+	NodeSelector map[string]string
+}
+
+// Endpoint by which the cluster's pods reach the store.
+func (s Store) Endpoint() string { return fmt.Sprintf("http://%s.%s.svc:%d", name, s.Namespace, port) }
+
+// Objects to create: a Secret, a Service and a Pod.
+func (s Store) Objects() []client.Object {
+	object := metav1.ObjectMeta{Namespace: s.Namespace, Name: name, Labels: map[string]string{"app": name}}
+	return []client.Object{
+		&corev1.Secret{ObjectMeta: object, StringData: map[string]string{"ROOT_ACCESS_KEY": s.AccessKey, "ROOT_SECRET_KEY": s.SecretKey}},
+		&corev1.Service{ObjectMeta: object, Spec: corev1.ServiceSpec{Selector: object.Labels, Ports: []corev1.ServicePort{{Port: port}}}},
+		&corev1.Pod{ObjectMeta: object, Spec: s.pod()},
+	}
+}
+
+func (s Store) pod() corev1.PodSpec {
+	return corev1.PodSpec{
+		NodeSelector: s.NodeSelector,
+		Containers: []corev1.Container{{
+			Name: name, Image: s.Image,
+			Args:    []string{"--quiet", "--region", Region, "--port", fmt.Sprintf(":%d", port), "posix", "/data"},
+			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}},
+			// A bucket is a folder, and a mount is one.
+			VolumeMounts: []corev1.VolumeMount{{Name: Bucket, MountPath: "/data/" + Bucket}},
+		}},
+		Volumes: []corev1.Volume{{Name: Bucket, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+	}
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+// Command benchs3nbd measures the profile S3NBD: Postgres on a pool on network block
+// devices of a real ZeroFS, in a virtual machine, whose store is a real S3 server on
+// this host with a known latency. It tells what a commit costs, what commit_delay as
+// the operator derives it is worth, and who serves repeated reads.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/pgbench"
+)
+
+// options of a run.
+type options struct {
+	rounds, pairs, seconds, reads int
+	budget                        time.Duration
+	clients                       []int
+	script                        string
+	scale                         int
+	latency                       time.Duration
+	arc, smallARC                 string
+	memory                        int
+	out                           string
+}
+
+// delayed is the number of clients at which the mark of commit_delay is set, and at
+// which other delays are tried.
+const delayed = 16
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		err = run(ctx, o)
+	}
+	stop()
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, error) {
+	o := options{}
+	flags := flag.NewFlagSet("benchs3nbd", flag.ContinueOnError)
+	flags.IntVar(&o.rounds, "rounds", 3, "times that each run that writes is repeated, in another order")
+	flags.IntVar(&o.pairs, "pairs", 6, "times that the derived commit_delay is measured once more next to none, at as many clients as its mark is for")
+	flags.IntVar(&o.seconds, "seconds", 5, "duration of each measured run")
+	flags.DurationVar(&o.budget, "budget", 18*time.Minute, "no round and no pair begins with which all would take longer")
+	flags.IntVar(&o.reads, "reads", 2, "times that each run that only reads is repeated; 0 leaves them out")
+	clients := flags.String("clients", "1,4,16,50", "numbers of clients")
+	flags.StringVar(&o.script, "script", pgbench.SimpleUpdate, "built-in script of pgbench")
+	flags.IntVar(&o.scale, "scale", 12, "scale of pgbench: 12 is a database larger than shared_buffers and the small ARC together")
+	flags.DurationVar(&o.latency, "latency", 20*time.Millisecond, "time that each request to the store takes more than by itself")
+	flags.StringVar(&o.arc, "arc", "256Mi", "the profile's arcMax")
+	flags.StringVar(&o.smallARC, "small-arc", "72Mi", "arcMax where reads are to leave the ARC")
+	flags.IntVar(&o.memory, "memory", 2304, "MiB of the virtual machine")
+	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in s3nbd.md, the plots, and every run as s3nbd.jsonl; empty writes nothing")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	for text := range strings.SplitSeq(*clients, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("-clients: %q is not a number of clients", text)
+		}
+		o.clients = append(o.clients, n)
+	}
+	if o.rounds < 1 || o.pairs < 0 || o.seconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
+		return o, errors.New("-rounds, -seconds and -scale are at least 1, -pairs, -reads and -latency at least 0")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, o options) error {
+	m, err := measure(ctx, o)
+	if err != nil {
+		return err
+	}
+	f := summarise(m)
+	text := report(o, m, f)
+	fmt.Println(text)
+	if err := f.benchmark(os.Stdout); err != nil {
+		return err
+	}
+	if o.out != "" {
+		if err := write(o.out, text, m, f); err != nil {
+			return err
+		}
+	}
+	return f.judge()
+}

@@ -1,0 +1,312 @@
+//go:build e2ezfs
+
+package e2ezfs
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
+)
+
+const (
+	// lake is the name of the profile and of its pool.
+	lake           = "lake"
+	storeNamespace = "e2e-s3"
+)
+
+// TestS3NBD follows one database whose pool is in an S3 store through the ends of what
+// it stands on.
+func TestS3NBD(t *testing.T) {
+	if err := helm("extraArgs={--feature-gates=S3NBD=true}"); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storeNamespace}})
+	shop := database()
+	shop.Spec.Profile = lake
+	for _, step := range []struct {
+		name string
+		run  func(*testing.T, *v1alpha1.PgStorageCluster)
+	}{
+		{"from an empty bucket to Ready", bucketToReady},
+		{"rows by pgbench", pgbench},
+		{"ZeroFS killed while commits are acknowledged", zeroFSKilled},
+		{"the server's pod replaced beneath the pool", podReplaced},
+		{"power cut while commits are acknowledged", lakePowerCut},
+		{"deletion exports the pool and stops the server", lakeDeletion},
+	} {
+		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
+			t.Fatalf("%s failed, and the rest builds on it", step.name)
+		}
+	}
+}
+
+// lakeProfile is a stripe of two small devices.
+func lakeProfile(endpoint string) *v1alpha1.PgStorageProfile {
+	yes, two := true, int32(2)
+	return &v1alpha1.PgStorageProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: lake},
+		Spec: v1alpha1.PgStorageProfileSpec{
+			Type: v1alpha1.ProfileTypeS3NBD, NodeSelector: map[string]string{"pgstorage.dev/pool": pool},
+			S3NBD: &v1alpha1.S3NBDProfile{
+				Pool: v1alpha1.S3NBDPool{Name: lake},
+				Stores: []v1alpha1.S3Store{{
+					Name: "main", Bucket: s3pod.Bucket, Region: s3pod.Region, Prefix: "e2e", Endpoint: endpoint, AllowHTTP: &yes,
+					CredentialsSecret: "lake-keys", EncryptionSecret: "lake-password",
+				}},
+				Devices: v1alpha1.S3NBDDevices{Count: &two, Size: resource.MustParse("4Gi")},
+				ZeroFS: v1alpha1.ZeroFSServer{
+					Family: v1alpha1.ZeroFS019, Image: os.Getenv("PGSTORAGE_ZEROFS_IMAGE"),
+					Resources: v1alpha1.ZeroFSResources{CPU: resource.MustParse("1"), Memory: resource.MustParse("1Gi")},
+					Cache:     v1alpha1.ZeroFSCache{Size: resource.MustParse("2Gi"), Memory: resource.MustParse("64Mi")},
+				},
+				ARCMax: resource.NewQuantity(arcMax, resource.BinarySI),
+			},
+		},
+	}
+}
+
+// bucketToReady puts the store beside the node whose power is cut.
+func bucketToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	store := s3pod.Store{
+		Namespace: storeNamespace, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text(),
+		NodeSelector: map[string]string{"node-role.kubernetes.io/control-plane": ""},
+	}
+	create(t, store.Objects()...)
+	for name, data := range map[string]map[string]string{
+		"lake-keys":     {"AWS_ACCESS_KEY_ID": store.AccessKey, "AWS_SECRET_ACCESS_KEY": store.SecretKey},
+		"lake-password": {"password": rand.Text()},
+	} {
+		create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: name}, StringData: data})
+	}
+	declare(t, lakeProfile(store.Endpoint()))
+	lakeReady(t)
+	create(t, shop)
+	ready(t, shop)
+	for _, v := range shop.Status.Volumes {
+		if !strings.HasPrefix(v.Dataset, lake+"/") || v.Node != nodeName {
+			t.Errorf("volume %+v is not where it belongs", v)
+		}
+	}
+	if got := must(t)(host(t.Context(), "/sbin/zpool", "status", "-P", lake)); strings.Count(got, "/run/pgstorage/lake/") != 2 || !strings.Contains(got, "state: ONLINE") {
+		t.Errorf("the pool is\n%s", got)
+	}
+}
+
+// lakeReady waits until the profile is Ready.
+func lakeReady(t *testing.T) {
+	t.Helper()
+	eventually(t, "the profile to be Ready", func(ctx context.Context) error {
+		p := &v1alpha1.PgStorageProfile{}
+		if err := c.Get(ctx, client.ObjectKey{Name: lake}, p); err != nil {
+			return err
+		}
+		return holds(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionNodesReady, v1alpha1.ConditionServersReady)
+	})
+}
+
+func pgbench(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	primary := shop.Status.Database.Primary
+	must(t)(inPod(t.Context(), shop, primary, "pgbench", "-q", "-i", "-s", "1", "app"))
+	out := must(t)(inPod(t.Context(), shop, primary, "pgbench", "-c", "4", "-T", "10", "app"))
+	if got := mustPSQL(t, shop, "SELECT count(*) FROM pgbench_accounts"); got != "100000" {
+		t.Errorf("%s accounts", got)
+	}
+	t.Log(out)
+}
+
+// killZeroFS by a pod that sees all processes of the node.
+func killZeroFS(t *testing.T) {
+	t.Helper()
+	driver, yes := &appsv1.DaemonSet{}, true
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "openebs", Name: "openebs-zfs-node"}, driver); err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: storeNamespace, GenerateName: "kill-zerofs-"},
+		Spec: corev1.PodSpec{
+			NodeName: nodeName, HostPID: true, RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{
+				Name: "kill", Image: driver.Spec.Template.Spec.Containers[0].Image,
+				Command:         []string{"/bin/busybox", "sh", "-c", "/bin/busybox kill -KILL $(/bin/busybox pidof zerofs)"},
+				SecurityContext: &corev1.SecurityContext{Privileged: &yes},
+			}},
+		},
+	}
+	create(t, pod)
+	eventually(t, "ZeroFS to be killed", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		if pod.Status.Phase != corev1.PodSucceeded {
+			return fmt.Errorf("the pod that does it is %s", pod.Status.Phase)
+		}
+		return nil
+	})
+}
+
+// zeroFS is the pod of the server.
+func zeroFS(ctx context.Context) (*corev1.Pod, error) {
+	list := &corev1.PodList{}
+	if err := c.List(ctx, list, client.InNamespace(operatorNamespace), client.MatchingLabels{naming.LabelProfile: lake}); err != nil {
+		return nil, err
+	}
+	if len(list.Items) != 1 {
+		return nil, fmt.Errorf("%d pods", len(list.Items))
+	}
+	return &list.Items[0], nil
+}
+
+func zeroFSKilled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	before, server := pods(t, shop), mustServer(t)
+	writer := loaded(t, shop)
+	killZeroFS(t)
+	killed, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
+	acknowledgedAtLeast(t, writer, rows+50)
+	t.Logf("50 more commits were acknowledged %s after ZeroFS was killed", time.Since(killed).Round(time.Second))
+	nothingLost(t, shop, writer)
+	intact(t, shop, shop.Status.Database.Primary)
+	if diff := cmp.Diff(before, pods(t, shop)); diff != "" {
+		t.Errorf("Postgres was touched: %s", diff)
+	}
+	if now := mustServer(t); now.UID != server.UID || now.Status.ContainerStatuses[0].RestartCount != server.Status.ContainerStatuses[0].RestartCount {
+		t.Errorf("the server's pod %s became %s, restarted %d times", server.UID, now.UID, now.Status.ContainerStatuses[0].RestartCount)
+	}
+	eventually(t, "the restart to be told", func(context.Context) error {
+		for _, s := range storageOf(t, lake).Status.Servers {
+			if s.Restarts == 1 && s.Phase == "Serving" {
+				return nil
+			}
+		}
+		return errors.New("not yet")
+	})
+}
+
+func mustServer(t *testing.T) *corev1.Pod {
+	t.Helper()
+	pod, err := zeroFS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// podReplaced is how a new image arrives.
+func podReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	before, server, imports := pods(t, shop), mustServer(t), lakeImports(t)
+	writer := loaded(t, shop)
+	rows, deleted := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	if err := c.Delete(t.Context(), server); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "another pod to serve", func(ctx context.Context) error {
+		pod, err := zeroFS(ctx)
+		if err != nil {
+			return err
+		}
+		s := &v1alpha1.PgNodeStorage{}
+		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage(lake, nodeName)}, s); err != nil {
+			return err
+		}
+		if pod.UID == server.UID || len(s.Status.Servers) != 1 || s.Status.Servers[0].Phase != "Serving" {
+			return fmt.Errorf("pod %s, servers %+v", pod.UID, s.Status.Servers)
+		}
+		if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionDevicesAttached) {
+			return errors.New(summary(s.Status.Conditions))
+		}
+		return nil
+	})
+	acknowledgedAtLeast(t, writer, rows+50)
+	t.Logf("50 more commits were acknowledged %s after the pod was deleted", time.Since(deleted).Round(time.Second))
+	nothingLost(t, shop, writer)
+	intact(t, shop, shop.Status.Database.Primary)
+	if now := lakeImports(t); now != imports {
+		t.Errorf("the pool was imported %d times, and before %d", now, imports)
+	}
+	if diff := cmp.Diff(before, pods(t, shop)); diff != "" {
+		t.Errorf("Postgres was touched: %s", diff)
+	}
+	lakeReady(t)
+}
+
+// lakeImports counts how often the pool was imported.
+func lakeImports(t *testing.T) int {
+	t.Helper()
+	return strings.Count(must(t)(host(t.Context(), "/sbin/zpool", "history", lake)), "zpool import ")
+}
+
+func lakePowerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	guid, boot, imports := storageOf(t, lake).Status.Pool.GUID, bootID(t), lakeImports(t)
+	writer := loaded(t, shop)
+	node(t, "cut")
+	cut, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
+	t.Logf("power was cut; %d commits had been acknowledged", rows)
+	node(t, "boot")
+	eventually(t, "the node to have booted", func(ctx context.Context) error {
+		n := &corev1.Node{}
+		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
+			return err
+		}
+		if n.Status.NodeInfo.BootID == boot {
+			return errors.New("it has not registered again")
+		}
+		return nil
+	})
+	acknowledgedAtLeast(t, writer, rows+50)
+	t.Logf("50 more commits were acknowledged %s after the cut", time.Since(cut).Round(time.Second))
+	ready(t, shop)
+	lakeReady(t)
+	if got := storageOf(t, lake).Status.Pool.GUID; got != guid {
+		t.Errorf("pool %s is another one than %s", got, guid)
+	}
+	if now := lakeImports(t); now != imports+1 {
+		t.Errorf("the pool was imported %d times, and before the cut %d", now, imports)
+	}
+	nothingLost(t, shop, writer)
+	intact(t, shop, shop.Status.Database.Primary)
+}
+
+func lakeDeletion(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	if err := c.Delete(t.Context(), shop); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, shop)
+	p, s := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: lake}}, storageOf(t, lake)
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, s)
+	gone(t, p)
+	gone(t, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: naming.DataClass(lake)}})
+	eventually(t, "the server to have ended", func(ctx context.Context) error {
+		pod, err := zeroFS(ctx)
+		if err == nil {
+			return fmt.Errorf("pod %s is %s", pod.Name, pod.Status.Phase)
+		}
+		return nil
+	})
+	if got := must(t)(host(t.Context(), "/sbin/zpool", "list", "-Ho", "name")); strings.Contains(got, lake) {
+		t.Errorf("the node has the pools %q", got)
+	}
+	record := must(t)(host(t.Context(), "/bin/cat", naming.ServerDirectory(lake, "main")+"/incarnation.json"))
+	if !strings.Contains(record, `"state":"Stopped"`) {
+		t.Errorf("the server did not end in order: %s", record)
+	}
+}

@@ -1,0 +1,132 @@
+//go:build vm
+
+package vm_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/document"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
+	"github.com/pgstorage/pgstorage/internal/testing/s3"
+	"github.com/pgstorage/pgstorage/test/vm/s3nbd/effort"
+)
+
+// reportPlace is where the report lies in its file.
+var reportPlace = document.Place{Begin: "<!-- faults -->", End: "<!-- end of faults -->"}
+
+// s3nbdReport is what this level's faults came to, of all journeys.
+var s3nbdReport = &faultReport{}
+
+type faultReport struct {
+	mu   sync.Mutex
+	runs []*faults.Run
+	file *faults.File
+}
+
+// journal of one journey's runs, which the report has too.
+type journal struct {
+	about  faults.Run
+	runs   []*faults.Run
+	report *faultReport
+}
+
+// newJournal of runs on a machine as this.
+func newJournal(s *stack) *journal {
+	s.Helper()
+	took, err := time.ParseDuration(s.do("effort"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return &journal{report: s3nbdReport, about: faults.Run{
+		Date: time.Now().UTC().Format(time.DateOnly), Versions: s.do("versions") + "; versitygw " + storeVersion(s.T),
+		Accelerator: image.Accelerator, Slower: took.Seconds() / effort.Measure().Seconds(),
+	}}
+}
+
+// ended a run of a case: so many commits were acknowledged in it.
+func (j *journal) ended(name string, acknowledged int, back time.Duration) {
+	run := j.about
+	run.Case, run.Acknowledged, run.Seconds = name, acknowledged, back.Seconds()
+	j.runs = append(j.runs, &run)
+	j.report.add(&run)
+}
+
+// lost commits of cases, as of now. They count as those of the first run of the case:
+// which one lost them is not told. What is known by now is written down, whatever
+// becomes of the journey.
+func (j *journal) lost(t *testing.T, lost map[string]int) {
+	t.Helper()
+	for name, ids := range lost {
+		if i := slices.IndexFunc(j.runs, func(r *faults.Run) bool { return r.Case == name }); i >= 0 {
+			j.report.lost(j.runs[i], ids)
+		}
+	}
+	if err := j.report.write(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (r *faultReport) add(run *faults.Run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.runs = append(r.runs, run)
+}
+
+func (r *faultReport) lost(run *faults.Run, ids int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run.Lost = ids
+}
+
+// write the table of these runs and all former ones into the page that
+// PGSTORAGE_VM_REPORT names, if it does. The runs are beside it, a line each.
+func (r *faultReport) write() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path := os.Getenv("PGSTORAGE_VM_REPORT")
+	if path == "" {
+		return nil
+	}
+	if r.file == nil {
+		file, err := faults.Open(strings.TrimSuffix(path, ".md") + ".jsonl")
+		if err != nil {
+			return err
+		}
+		r.file = file
+	}
+	all, err := r.file.Write(r.runs)
+	if err != nil {
+		return err
+	}
+	return reportPlace.Write(path, faults.Circumstances(all)+"\n\n"+faults.Table(all))
+}
+
+func (r *faultReport) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return faults.Table(r.runs)
+}
+
+func storeVersion(t *testing.T) string {
+	t.Helper()
+	program, err := s3.Program(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "version", "-m", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) > 2 && f[0] == "mod" {
+			return f[2]
+		}
+	}
+	return ""
+}
