@@ -14,7 +14,7 @@ versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw 
 *) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw" ;;
 esac
 
-build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
+build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
 
 target=$CACHE/tools/$(cat "$REPO/$dir/go.mod" "$REPO/$dir/go.sum" | sha256sum | cut -c1-12)/$1
 cached "build-$1" "$target" build

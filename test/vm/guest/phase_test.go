@@ -3,6 +3,7 @@
 package guest_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -319,7 +320,20 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	tell("heal")
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, clearing(t))
 	ready(t, n, s)
-	says(t, s, v1alpha1.ConditionDevicesHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)
+	// What failed while the disk was away is a data error until it was read again
+	// (zpool-clear(8), zpool-scrub(8)), and a resilver may be under way.
+	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHealthy, func() { readAgain(t) })
+}
+
+// readAgain scrubs the pool as a person does who was told of data errors.
+func readAgain(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	for _, command := range [][]string{{"wait", "-t", "resilver", "boot"}, {"clear", "boot"}, {"scrub", "-w", "boot"}} {
+		if out, err := exec.CommandContext(ctx, "zpool", command...).CombinedOutput(); err != nil {
+			t.Logf("zpool %s: %v: %s", strings.Join(command, " "), err, out)
+		}
+	}
 }
 
 // wantBounded: twenty passes on a suspended pool take their time and no more, and
