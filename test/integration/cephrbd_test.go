@@ -212,10 +212,7 @@ func (s *cephStack) osdsCome(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	absent(t, s.c, client.ObjectKeyFromObject(poolIn(s.namespace, "ceph")), poolIn(s.namespace, "ceph"))
-	zvol.Object["spec"].(fields)["thinProvision"] = "no"
-	if err := s.c.Update(t.Context(), zvol); err != nil {
-		t.Fatal(err)
-	}
+	changed(t, s.c, zvol, func() { zvol.Object["spec"].(fields)["thinProvision"] = "no" })
 	s.says(t, v1alpha1.ConditionBackingVerified, v1alpha1.ReasonVerified)
 }
 
@@ -337,13 +334,9 @@ func (s *cephStack) osdsGo(t *testing.T) {
 	change := func(node, class string) {
 		t.Helper()
 		d := s.osds[2]
-		if err := s.c.Get(t.Context(), client.ObjectKeyFromObject(d), d); err != nil {
-			t.Fatal(err)
-		}
-		d.Spec.Template.Spec.NodeSelector[corev1.LabelHostname], d.Labels["device-class"] = node, class
-		if err := s.c.Update(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		changed(t, s.c, d, func() {
+			d.Spec.Template.Spec.NodeSelector[corev1.LabelHostname], d.Labels["device-class"] = node, class
+		})
 	}
 	change("n1", "ssd")
 	if got := s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains); !strings.Contains(got, "2 failure domains (host: n1, n2) and a block needs 3") {
@@ -363,15 +356,11 @@ func (s *cephStack) readBack(t *testing.T) {
 	simulatedRook(t, s.c, s.cluster(), cephStatus("HEALTH_ERR"))
 	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonCephUnhealthy)
 	pool := get(t, s.c, client.ObjectKey{Namespace: s.namespace, Name: "ceph"}, poolIn(s.namespace, "ceph"))
-	resize := func(size int64) error {
-		return unstructured.SetNestedField(pool.Object, size, "spec", "replicated", "size")
-	}
-	if err := resize(2); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.c.Update(t.Context(), pool); err != nil {
-		t.Fatal(err)
-	}
+	changed(t, s.c, pool, func() {
+		if err := unstructured.SetNestedField(pool.Object, int64(2), "spec", "replicated", "size"); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if got := s.says(t, v1alpha1.ConditionBlockPoolReady, v1alpha1.ReasonBlockPoolDiffers); !strings.Contains(got, "has replicated.size 2 (declared: 3)") {
 		t.Errorf("%q", got)
 	}

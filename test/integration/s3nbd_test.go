@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -225,10 +224,7 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	node := simulatedNode(t, c, "outlive", map[string]string{"test": "outlive"})
 	create(t, c, p)
 	s := simulatedAgent(t, c, "outlive", "outlive", agentReady())
-	controllerutil.AddFinalizer(s, naming.NodeStorageFinalizer)
-	if err := c.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	finalizer(t, c, s, controllerutil.AddFinalizer)
 	key := client.ObjectKey{Namespace: manager.Namespace, Name: naming.Server("outlive", "main")}
 	on := func(want string) {
 		t.Helper()
@@ -265,10 +261,7 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	}
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonDeleting)
 	on("outlive")
-	controllerutil.RemoveFinalizer(s, naming.NodeStorageFinalizer)
-	if err := c.Update(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	finalizer(t, c, s, controllerutil.RemoveFinalizer)
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 	absent(t, c, key, &appsv1.DaemonSet{})
 	absent(t, c, key, &corev1.ConfigMap{})
@@ -314,10 +307,7 @@ func TestServersOutliveTheProfileOfARetainedVolume(t *testing.T) {
 		t.Errorf("PgNodeStorage: %v, deleted %v", err, storage.DeletionTimestamp)
 	}
 	get(t, c, server, &appsv1.DaemonSet{})
-	volume.Finalizers = nil
-	if err := errors.Join(c.Update(t.Context(), volume), c.Delete(t.Context(), volume)); err != nil {
-		t.Fatal(err)
-	}
+	deleted(t, c, volume)
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 }
 

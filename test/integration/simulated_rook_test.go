@@ -86,16 +86,12 @@ func blockedBy(kind, message string) fields {
 // simulatedFinalizer is Rook's own hold on its objects.
 func simulatedFinalizer(t *testing.T, c client.Client, o *unstructured.Unstructured, held bool) {
 	t.Helper()
-	eventually(t, "the finalizer of "+o.GetName(), func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
-			return err
-		}
+	changed(t, c, o, func() {
 		if held {
 			controllerutil.AddFinalizer(o, "simulated.ceph.rook.io/held")
 		} else {
 			o.SetFinalizers(nil)
 		}
-		return c.Update(ctx, o)
 	})
 }
 

@@ -101,6 +101,18 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 	}
 }
 
+// changed object, as it is by now, that the manager or the API server may write too.
+func changed(t *testing.T, c client.Client, o client.Object, change func()) {
+	t.Helper()
+	eventually(t, "the change of "+o.GetName(), func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+			return err
+		}
+		change()
+		return c.Update(ctx, o)
+	})
+}
+
 // condition is one that a test waits for.
 type condition struct {
 	kind   string

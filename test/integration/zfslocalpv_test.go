@@ -286,13 +286,7 @@ func TestZFSProfileForms(t *testing.T) {
 // writes too.
 func finalizer(t *testing.T, c client.Client, s *v1alpha1.PgNodeStorage, change func(client.Object, string) bool) {
 	t.Helper()
-	eventually(t, "the finalizer of "+s.Name, func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
-			return err
-		}
-		change(s, naming.NodeStorageFinalizer)
-		return c.Update(ctx, s)
-	})
+	changed(t, c, s, func() { change(s, naming.NodeStorageFinalizer) })
 }
 
 // A profile goes when its agents let go; classes go with it, except one that a
