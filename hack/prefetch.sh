@@ -11,12 +11,16 @@ modules() {
 	nice go list -C "$source" -deps ./cmd/manager >/dev/null
 }
 
+# machine of the level vm. Only root can make it; its level says so to others.
+machine() { if [ "$(id -u)" = 0 ]; then nice "$REPO/hack/vm.sh" image; fi; }
+
 # downloads are Debian's packages and modules.
 downloads() {
 	"$REPO/hack/docker.sh" unpack
 	"$REPO/hack/rootfs.sh" node
 	if [ ! -e "$CACHE/cnpg/$CNPG_VERSION" ]; then logged modules-cnpg modules; fi
 	"$REPO/hack/rootfs.sh" postgres
+	machine
 }
 
 compile() {
@@ -33,6 +37,7 @@ servers() {
 if published registry-1.docker.io && published ghcr.io; then
 	"$REPO/hack/kubernetes.sh" kind
 	servers
+	machine
 	exit 0
 fi
 packages debootstrap gcc libc6-dev pkg-config
