@@ -39,6 +39,12 @@ func measuredRun(gain float64, gets int64) *measured {
 			m.cells = append(m.cells, c)
 		}
 	}
+	for pair := range 3 {
+		for _, c := range []Cell{{Configuration: Undelayed, TPS: 10}, {Configuration: Durable, TPS: 10 * gain * []float64{1.25, 1, 0.8}[pair]}} {
+			c.Pair, c.Round, c.Clients, c.Transactions, c.WALSyncs = true, pair, delayed, 100, 10
+			m.cells = append(m.cells, c)
+		}
+	}
 	for run, variant := range []string{inARC, outOfARC, inL2ARC} {
 		m.reads = append(m.reads, Read{Variant: variant, Run: run, TPS: 10, Transactions: 1000, Blocks: 2000, Hits: 90, Misses: 10, Hits2: 5, DeviceReads: 20, Gets: gets})
 	}
@@ -47,13 +53,13 @@ func measuredRun(gain float64, gets int64) *measured {
 
 func TestMarks(t *testing.T) {
 	var out strings.Builder
-	good := summarise(measuredRun(1.5, 9))
+	good := summarise(measuredRun(1.6, 9))
 	good.marks(&out)
-	if err := good.judge(); err != nil || strings.Count(out.String(), "| PASS |") != 3 || !strings.Contains(out.String(), "| 1.50 (by round 1.50 to 1.50) | at least 1.5 | PASS |\n") {
+	if err := good.judge(); err != nil || strings.Count(out.String(), "| PASS |") != 3 || !strings.Contains(out.String(), "| 1.60 (0.92 to 2.79) | at least 1.5 | PASS |\n") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	bad := summarise(measuredRun(1.4, 10))
-	want := `missed: durable TPS with 16 clients, derived commit_delay against commit_delay=0: 1.40 (by round 1.40 to 1.40), at least 1.5
+	want := `missed: durable TPS with 16 clients, derived commit_delay against commit_delay=0: 1.40 (0.80 to 2.44), at least 1.5
 missed: reads of a repeated read-only pgbench that reach the store, ARC: 1.000% of the transactions, 0.500% of the blocks read; worst run 1.000%, 0.500%, under 1%
 missed: reads of a repeated read-only pgbench that reach the store, small ARC and L2ARC: 1.000% of the transactions, 0.500% of the blocks read; worst run 1.000%, 0.500%, under 1%`
 	if err := bad.judge(); err == nil || err.Error() != want {
@@ -66,7 +72,7 @@ missed: reads of a repeated read-only pgbench that reach the store, small ARC an
 
 func TestFigures(t *testing.T) {
 	f := summarise(measuredRun(2, 0))
-	l := f.compared(Durable)
+	l := f.line(Durable)
 	if l.tps != (figure{102, 100, 104}) || l.flushes.median != 0.25 || l.flushTime.median != 100 || l.requests["PUT"].median != 0.5 || l.requests[others].median != 0.07 || l.sent.median != 5000 {
 		t.Errorf("%+v", l)
 	}
@@ -77,8 +83,11 @@ func TestFigures(t *testing.T) {
 	if want := []string{"0/5", "9000/1", "22500/1", "22500/5", "45000/1"}; !slices.Equal(delays, want) {
 		t.Errorf("%v, want %v", delays, want)
 	}
-	if got := ratio(l, f.compared(Undelayed)); got != (figure{2, 2, 2}) {
-		t.Errorf("%+v", got)
+	if got := textOf(gain(f.pairs[Durable], f.pairs[Undelayed])); got != "2.00 (1.15 to 3.48)" {
+		t.Error(got)
+	}
+	if got := textOf(gain(line{}, line{})); got != "too few runs" {
+		t.Error(got)
 	}
 }
 
@@ -137,7 +146,7 @@ func TestParse(t *testing.T) {
 	if err != nil || !slices.Equal(o.clients, []int{2, 8}) || o.rounds != 5 || o.latency != 20*time.Millisecond {
 		t.Errorf("%+v, %v", o, err)
 	}
-	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-rounds", "0"}, {"-pairs", "-1"}, {"-latency", "-1ms"}} {
+	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-rounds", "0"}, {"-pairs", "2"}, {"-pair-seconds", "0"}, {"-latency", "-1ms"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v: no error", args)
 		}

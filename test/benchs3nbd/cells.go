@@ -8,7 +8,9 @@ import "time"
 type Cell struct {
 	Round         int
 	Configuration string
-	Clients       int
+	// Pair is of those that are compared for the mark, Round its number among them.
+	Pair    bool
+	Clients int
 	// DelayMicros and Siblings are commit_delay and commit_siblings.
 	DelayMicros int64
 	Siblings    int

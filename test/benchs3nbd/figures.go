@@ -9,6 +9,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/comparison"
+	"github.com/pgstorage/pgstorage/internal/statistics"
 )
 
 // key of what is compared: one line of a table.
@@ -46,15 +50,24 @@ type figures struct {
 	// derived is commit_siblings as the operator derives it.
 	derived int
 	lines   []line
-	reads   []readLine
+	// pairs that the mark is judged by, one line for each configuration.
+	pairs map[string]line
+	reads []readLine
 }
 
 // summarise the rounds.
 func summarise(m *measured) figures {
-	f := figures{derived: m.facts.Siblings}
-	cells := map[key][]Cell{}
+	f := figures{derived: m.facts.Siblings, pairs: map[string]line{}}
+	cells, pairs := map[key][]Cell{}, map[key][]Cell{}
 	for _, c := range m.cells {
+		if c.Pair {
+			pairs[c.key()] = append(pairs[c.key()], c)
+			continue
+		}
 		cells[c.key()] = append(cells[c.key()], c)
+	}
+	for k, of := range pairs {
+		f.pairs[k.configuration] = lineOf(k, of)
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(cells), compare) {
 		f.lines = append(f.lines, lineOf(k, cells[k]))
@@ -214,11 +227,10 @@ func (k key) commit() string {
 
 // printDelays is the table of all delays at one number of clients.
 func (f figures) printDelays(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most) | of that without (by round) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
+	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most) | of that without (95% interval) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
-	without := f.compared(Undelayed)
+	without := f.line(Undelayed)
 	for _, l := range f.delays() {
-		r := ratio(l, without)
 		all := 0.0
 		for _, n := range l.requests {
 			all += n.median
@@ -227,8 +239,8 @@ func (f figures) printDelays(out io.Writer) {
 		if l.configuration == Durable {
 			name = " (derived)"
 		}
-		_, _ = fmt.Fprintf(out, "| %d%s | %d | %.0f (%.0f to %.0f) | %.2f (%.2f to %.2f) | %.1f | %.0f, %.0f | %.0f, %.0f | %.2f | %.0f%% |\n",
-			l.delay, name, l.siblings, l.tps.median, l.tps.least, l.tps.most, r.median, r.least, r.most,
+		_, _ = fmt.Fprintf(out, "| %d%s | %d | %.0f (%.0f to %.0f) | %s | %.1f | %.0f, %.0f | %.0f, %.0f | %.2f | %.0f%% |\n",
+			l.delay, name, l.siblings, l.tps.median, l.tps.least, l.tps.most, textOf(gain(l, without)),
 			1/max(1e-9, l.syncs.median), l.syncTime.median, l.flushTime.median, l.p50.median, l.p95.median, all, l.busy.median)
 	}
 }
@@ -246,8 +258,8 @@ func (f figures) delays() (all []line) {
 	return all
 }
 
-// compared is a configuration's line with as many clients as delayed.
-func (f figures) compared(configuration string) line {
+// line of a configuration with as many clients as delayed.
+func (f figures) line(configuration string) line {
 	for _, l := range f.lines {
 		if l.configuration == configuration && l.clients == delayed {
 			return l
@@ -256,17 +268,43 @@ func (f figures) compared(configuration string) line {
 	return line{}
 }
 
-// ratio of the TPS of two lines: of the medians, with the spread over the rounds.
-func ratio(a, b line) figure {
-	if a.rounds == nil || b.rounds == nil {
-		return figure{}
+// gain of one durable line over another that ran in the same rounds; nil where they are
+// too few to compare.
+func gain(of, over line) *statistics.Comparison {
+	groups, err := comparison.ByTier(comparison.TPS, []comparison.Result{
+		{Variant: "over", Tier: v1alpha1.DurabilityLocal, Values: over.rounds},
+		{Variant: "of", Tier: v1alpha1.DurabilityLocal, Values: of.rounds},
+	})
+	if err != nil || len(groups) != 1 {
+		return nil
 	}
-	var values []float64
-	for round, tps := range a.rounds {
-		values = append(values, tps/max(1e-9, b.rounds[round]))
+	differences, err := groups[0].Against("over")
+	if err != nil || len(differences) != 1 {
+		return nil
 	}
-	spread := figureOf(values)
-	return figure{a.tps.median / max(1e-9, b.tps.median), spread.least, spread.most}
+	return differences[0].Comparison
+}
+
+func textOf(c *statistics.Comparison) string {
+	if c == nil {
+		return "too few runs"
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", c.Ratio, c.Interval.Lower, c.Interval.Upper)
+}
+
+// printPairs is the table of the pairs, in Markdown.
+func (f figures) printPairs(out io.Writer) {
+	_, _ = fmt.Fprintln(out, "| commit_delay, µs | TPS of each run | median | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | processors busy |")
+	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
+	for _, configuration := range []string{Undelayed, Durable} {
+		l := f.pairs[configuration]
+		var each []string
+		for _, n := range slices.Sorted(maps.Keys(l.rounds)) {
+			each = append(each, fmt.Sprintf("%.0f", l.rounds[n]))
+		}
+		_, _ = fmt.Fprintf(out, "| %d | %s | %.1f | %.1f | %.0f, %.0f | %.0f, %.0f | %.0f%% |\n",
+			l.delay, strings.Join(each, ", "), l.tps.median, 1/max(1e-9, l.syncs.median), l.syncTime.median, l.flushTime.median, l.p50.median, l.p95.median, l.busy.median)
+	}
 }
 
 // printReads is the table of reads.

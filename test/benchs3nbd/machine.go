@@ -195,8 +195,8 @@ const (
 	converge    = "passes -until Ready=True -timeout 4m -every 300ms " + storageFile
 )
 
-// steps of a run. Reads come first: what writes leave to ZeroFS to compact takes
-// processors and requests of the store for minutes.
+// steps of a run. Reads come first, and the pairs next: what writes leave to ZeroFS to
+// compact takes processors and requests of the store for minutes.
 func (b *bench) steps(ctx context.Context) error {
 	if err := b.start(ctx); err != nil {
 		return err
@@ -208,20 +208,20 @@ func (b *bench) steps(ctx context.Context) error {
 	if err := b.calibrate(ctx); err != nil {
 		return err
 	}
-	if err := b.within(ctx, b.rounds, "rounds", b.round); err != nil {
+	if err := b.within(ctx, b.pairs, "pairs", b.pair); err != nil {
 		return err
 	}
-	if err := b.within(ctx, b.pairs, "pairs", b.pair); err != nil {
+	if err := b.within(ctx, b.rounds, "rounds", b.round); err != nil {
 		return err
 	}
 	return b.confirm(ctx)
 }
 
 // within the budget a step is repeated.
-func (b *bench) within(ctx context.Context, times int, what string, step func(context.Context) error) error {
+func (b *bench) within(ctx context.Context, times int, what string, step func(context.Context, int) error) error {
 	for n := range times {
 		begin := time.Now()
-		if err := step(ctx); err != nil {
+		if err := step(ctx, n); err != nil {
 			return err
 		}
 		if time.Since(b.begin)+time.Since(begin) > b.budget && n+1 < times {

@@ -23,15 +23,15 @@ import (
 
 // options of a run.
 type options struct {
-	rounds, pairs, seconds, reads int
-	budget                        time.Duration
-	clients                       []int
-	script                        string
-	scale                         int
-	latency                       time.Duration
-	arc, smallARC                 string
-	memory                        int
-	out                           string
+	rounds, seconds, pairs, pairSeconds, reads int
+	budget                                     time.Duration
+	clients                                    []int
+	script                                     string
+	scale                                      int
+	latency                                    time.Duration
+	arc, smallARC                              string
+	memory                                     int
+	out                                        string
 }
 
 // delayed is the number of clients at which the mark of commit_delay is set, and at
@@ -57,9 +57,10 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{}
 	flags := flag.NewFlagSet("benchs3nbd", flag.ContinueOnError)
-	flags.IntVar(&o.rounds, "rounds", 3, "times that each run that writes is repeated, in another order")
-	flags.IntVar(&o.pairs, "pairs", 6, "times that the derived commit_delay is measured once more next to none, at as many clients as its mark is for")
-	flags.IntVar(&o.seconds, "seconds", 5, "duration of each measured run")
+	flags.IntVar(&o.pairs, "pairs", 8, "times that the derived commit_delay is measured next to none, at as many clients as its mark is for; at least 3")
+	flags.IntVar(&o.pairSeconds, "pair-seconds", 20, "duration of each run of a pair: a few flushes are too few to tell")
+	flags.IntVar(&o.rounds, "rounds", 3, "times that each other run that writes is repeated, in another order")
+	flags.IntVar(&o.seconds, "seconds", 5, "duration of each other run")
 	flags.DurationVar(&o.budget, "budget", 18*time.Minute, "no round and no pair begins with which all would take longer")
 	flags.IntVar(&o.reads, "reads", 2, "times that each run that only reads is repeated; 0 leaves them out")
 	clients := flags.String("clients", "1,4,16,50", "numbers of clients")
@@ -80,8 +81,8 @@ func parse(args []string) (options, error) {
 		}
 		o.clients = append(o.clients, n)
 	}
-	if o.rounds < 1 || o.pairs < 0 || o.seconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
-		return o, errors.New("-rounds, -seconds and -scale are at least 1, -pairs, -reads and -latency at least 0")
+	if o.rounds < 1 || o.pairs < 3 || o.seconds < 1 || o.pairSeconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
+		return o, errors.New("-rounds, -seconds, -pair-seconds and -scale are at least 1, -pairs 3, -reads and -latency at least 0")
 	}
 	return o, nil
 }

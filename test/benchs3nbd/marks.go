@@ -23,10 +23,10 @@ type mark struct {
 }
 
 func (f figures) all() []mark {
-	gain := ratio(f.compared(Durable), f.compared(Undelayed))
+	won := gain(f.pairs[Durable], f.pairs[Undelayed])
 	out := []mark{{
 		fmt.Sprintf("durable TPS with %d clients, derived commit_delay against commit_delay=0", delayed),
-		fmt.Sprintf("%.2f (by round %.2f to %.2f)", gain.median, gain.least, gain.most), fmt.Sprintf("at least %.1f", leastGain), gain.median >= leastGain,
+		textOf(won), fmt.Sprintf("at least %.1f", leastGain), won != nil && won.Ratio >= leastGain,
 	}}
 	for _, variant := range []string{inARC, inL2ARC} {
 		m := mark{"reads of a repeated read-only pgbench that reach the store, " + variant, "not measured", fmt.Sprintf("under %.0f%%", mostReached), false}

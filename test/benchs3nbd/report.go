@@ -29,14 +29,17 @@ var place = document.Place{Begin: beginOfReport, End: endOfReport}
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
 	accelerator := map[string]string{"tcg": "An emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d rounds of %d s for each line, among them %d of the mark's two lines alone. Each request to the store takes %s more than by itself. "+
+	rounds, pairs := m.repeated()
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of %d s for the first mark, then %d rounds of %d s for each line. Each request to the store takes %s more than by itself. "+
 		"%s, 2 virtual processors, %d MiB; %s. %d devices; ARC at most %s. pgbench %s, scale %d, a database of %d MB, shared_buffers %s. "+
 		"The agent measured a flush of %s under %d clients without commit_delay, from which commit_delay=%d and commit_siblings=%d are derived. "+
 		"The guest's kernel counted %d flushes in all, the relay %d. Other programs took %.0f%% of the host's processors meanwhile.\n\n",
-		m.took.Round(time.Minute), m.repeated(), o.seconds, m.repeated()-m.repeatedAll(), o.latency,
+		m.took.Round(time.Minute), pairs, o.pairSeconds, rounds, o.seconds, o.latency,
 		accelerator, o.memory, m.facts.Versions, exports, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
 		m.facts.Flush.Round(time.Millisecond), delayed, m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
 	f.marks(&b)
+	_, _ = fmt.Fprintf(&b, "\n**Pairs, %d clients, durable**\n\n", delayed)
+	f.printPairs(&b)
 	b.WriteString("\n**Commits**\n\n")
 	f.print(&b)
 	_, _ = fmt.Fprintf(&b, "\n**commit_delay with %d clients, durable**\n\n", delayed)
@@ -54,22 +57,16 @@ func report(o options, m *measured, f figures) string {
 	return b.String()
 }
 
-// repeated is the number of rounds that there were, with pairs.
-func (m *measured) repeated() int {
-	if len(m.cells) == 0 {
-		return 0
-	}
-	return m.cells[len(m.cells)-1].Round + 1
-}
-
-// repeatedAll is the number of those that had every line.
-func (m *measured) repeatedAll() (rounds int) {
+// repeated is the number of rounds and pairs that there were.
+func (m *measured) repeated() (rounds, pairs int) {
 	for _, c := range m.cells {
-		if c.Configuration == Relaxed {
+		if c.Pair {
+			pairs = max(pairs, c.Round+1)
+		} else {
 			rounds = max(rounds, c.Round+1)
 		}
 	}
-	return rounds
+	return rounds, pairs
 }
 
 // write the report into the document, the plots and every run beside it.

@@ -64,8 +64,8 @@ func (b *bench) part(divisor int64) int64 {
 
 // round runs every cell once. Those of one number of clients follow each other; which
 // is first is another one in each round.
-func (b *bench) round(ctx context.Context) error {
-	cells, round := b.runs(), b.repeated()
+func (b *bench) round(ctx context.Context, round int) error {
+	cells := b.runs()
 	if round%2 == 1 {
 		slices.Reverse(cells)
 	}
@@ -73,18 +73,18 @@ func (b *bench) round(ctx context.Context) error {
 	return b.measureAll(ctx, round, slices.Concat(cells[first:], cells[:first]))
 }
 
-// pair runs what the mark of commit_delay compares once more: how fast the machine and
-// the store are changes within minutes, and by more than what is compared. Which is
-// first changes each time.
-func (b *bench) pair(ctx context.Context) error {
-	cells, round := []Cell{
-		{Configuration: Undelayed, Clients: delayed, Siblings: siblings},
-		{Configuration: Durable, Clients: delayed, DelayMicros: b.facts.Derived, Siblings: b.facts.Siblings},
-	}, b.repeated()
-	if round%2 == 1 {
+// pair runs what the mark of commit_delay compares next to each other: how fast the
+// machine and the store are changes within minutes, and by more than what is compared.
+// Which is first changes each time.
+func (b *bench) pair(ctx context.Context, n int) error {
+	cells := []Cell{
+		{Configuration: Undelayed, Clients: delayed, Siblings: siblings, Pair: true},
+		{Configuration: Durable, Clients: delayed, DelayMicros: b.facts.Derived, Siblings: b.facts.Siblings, Pair: true},
+	}
+	if n%2 == 1 {
 		slices.Reverse(cells)
 	}
-	return b.measureAll(ctx, round, cells)
+	return b.measureAll(ctx, n, cells)
 }
 
 func (b *bench) measureAll(ctx context.Context, round int, cells []Cell) error {
@@ -100,8 +100,8 @@ func (b *bench) measureAll(ctx context.Context, round int, cells []Cell) error {
 }
 
 func (c Cell) print() {
-	fmt.Printf("round %d  %-24s clients=%-2d delay=%-6d siblings=%d  %6.1f TPS  p50 %.0f p95 %.0f ms  %.2f flushes/commit of %.0f ms  %.2f syncs/commit of %.0f ms  %.2f requests/commit  busy %.0f%%\n",
-		c.Round+1, c.Configuration, c.Clients, c.DelayMicros, c.Siblings, c.TPS, c.P50, c.P95,
+	fmt.Printf("%s %d  %-24s clients=%-2d delay=%-6d siblings=%d  %6.1f TPS  p50 %.0f p95 %.0f ms  %.2f flushes/commit of %.0f ms  %.2f syncs/commit of %.0f ms  %.2f requests/commit  busy %.0f%%\n",
+		map[bool]string{false: "round", true: "pair"}[c.Pair], c.Round+1, c.Configuration, c.Clients, c.DelayMicros, c.Siblings, c.TPS, c.P50, c.P95,
 		c.per(c.Disk.Flushes), c.flushTime(), c.per(c.WALSyncs), c.syncTime(), c.per(int64(c.requests())), c.Busy*100)
 }
 
@@ -124,7 +124,11 @@ func (c Cell) requests() (sum int) {
 // counts include.
 func (b *bench) measure(ctx context.Context, c *Cell) error {
 	const log = "/tmp/transactions"
-	load, err := b.load(*c, b.seconds, log)
+	seconds := b.seconds
+	if c.Pair {
+		seconds = b.pairSeconds
+	}
+	load, err := b.load(*c, seconds, log)
 	if err != nil {
 		return err
 	}
