@@ -112,6 +112,11 @@ test-e2e-s3nbd: ## A database on a node whose pool is in an S3 store; not in tes
 	@echo "== e2e-s3nbd"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestS3NBD
 
+.PHONY: test-browser
+test-browser: ## A report in Chromium, as wide as a telephone, light and dark; not in test; SCREENSHOTS=folder keeps what it saw
+	@echo "== browser"
+	PGSTORAGE_SCREENSHOTS=$(SCREENSHOTS) $(GO_TEST) -tags browser -v ./test/browser
+
 .PHONY: helm-test
 helm-test: ## Run the chart's own tests on the current cluster
 	$$(hack/tools.sh helm) test pgstorage --namespace pgstorage-system

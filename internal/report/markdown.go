@@ -1,0 +1,89 @@
+package report
+
+import (
+	"strings"
+)
+
+// markdown in the dialect of GitHub.
+func markdown(r Report) string {
+	var b strings.Builder
+	for _, block := range r.outline(nil) {
+		markdownBlock(&b, block)
+	}
+	return strings.TrimLeft(b.String(), "\n")
+}
+
+func markdownBlock(b *strings.Builder, block block) {
+	switch {
+	case block.summary != "":
+		b.WriteString("\n**" + escaped(block.summary) + "**\n")
+	case block.heading != "":
+		b.WriteString("\n" + strings.Repeat("#", block.level) + " " + escaped(block.heading) + "\n")
+	}
+	for _, p := range block.paragraphs {
+		b.WriteString("\n" + escaped(p) + "\n")
+	}
+	if len(block.items) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, i := range block.items {
+		b.WriteString("- " + escaped(i) + "\n")
+	}
+	if block.table != nil {
+		markdownTable(b, *block.table)
+	}
+	if len(block.lines) > 0 {
+		// No line of a drawing begins with a fence: names in it are indented.
+		b.WriteString("\n    " + strings.Join(block.lines, "\n    ") + "\n")
+	}
+	for _, i := range block.inner {
+		markdownBlock(b, i)
+	}
+}
+
+func markdownTable(b *strings.Builder, t table) {
+	line := func(cells []string) {
+		for _, c := range cells {
+			b.WriteString("| " + escaped(c) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	b.WriteString("\n" + escaped(t.caption) + ":\n\n")
+	line(t.head)
+	b.WriteString(strings.Repeat("|---", len(t.head)) + "|\n")
+	for _, row := range t.rows {
+		line(row)
+	}
+}
+
+// escaped text: what Markdown or HTML would take for markup stands as it is. A
+// backslash before any of ASCII's punctuation makes it that character
+// (https://spec.commonmark.org/0.31.2/#backslash-escapes); links of GitHub's
+// dialect begin with www., a scheme or hold an at sign
+// (https://github.github.com/gfm/#autolinks-extension-).
+func escaped(text string) string {
+	var b strings.Builder
+	text = strings.TrimSpace(text)
+	for i, r := range text {
+		if strings.ContainsRune("\\`*_[]<>#|~&@$", r) || markup(text, i) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// markup is a character that only its place makes one: the colon of a link, the dot
+// of www., and at the beginning what a list or a quote begins with.
+func markup(text string, at int) bool {
+	switch text[at] {
+	case ':':
+		return strings.HasPrefix(text[at:], "://") || strings.HasSuffix(strings.ToLower(text[:at]), "mailto") || strings.HasSuffix(strings.ToLower(text[:at]), "xmpp")
+	case '.', ')':
+		numbered := strings.Trim(text[:at], "0123456789") == "" && strings.HasPrefix(text[at+1:]+" ", " ")
+		return numbered || strings.HasSuffix(strings.ToLower(text[:at]), "www")
+	case '-', '+', '=':
+		return at == 0
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Form of a report.
+type Form string
+
+// The forms.
+const (
+	// Text for a terminal.
+	Text Form = "text"
+	// HTML is one page that needs nothing else: no network, no script.
+	HTML Form = "html"
+	// SVG has the charts, one below the other.
+	SVG Form = "svg"
+	// JSON has all, and Read reads it.
+	JSON Form = "json"
+	// CSV has one figure in each line.
+	CSV Form = "csv"
+	// Markdown in the dialect of GitHub.
+	Markdown Form = "markdown"
+)
+
+// Forms in the order in which they are told.
+var Forms = []Form{Text, HTML, SVG, JSON, CSV, Markdown}
+
+// Options of a form.
+type Options struct {
+	// Width of Text in characters, that paragraphs are kept to; zero is 80, and the
+	// least is 40. Tables are as wide as they need to be.
+	Width int
+	// Colour allows Text escape sequences, for a terminal.
+	Colour bool
+}
+
+// DefaultWidth of Text.
+const DefaultWidth = 80
+
+// Write the report in a form.
+func Write(w io.Writer, form Form, r Report, o Options) error {
+	if !slices.Contains(Forms, form) {
+		return fmt.Errorf("a report has no form %q: use one of %s", form, names())
+	}
+	if form == JSON {
+		return writeJSON(w, r)
+	}
+	r, err := printable(r)
+	if err != nil {
+		return fmt.Errorf("report %s: %w", r.About.Name, err)
+	}
+	if o.Width == 0 {
+		o.Width = DefaultWidth
+	}
+	switch form {
+	case CSV:
+		err = writeCSV(w, r)
+	case HTML:
+		err = writeHTML(w, r)
+	case SVG:
+		err = writeSVG(w, r)
+	case Markdown:
+		_, err = io.WriteString(w, markdown(r))
+	default:
+		_, err = io.WriteString(w, text(r, o))
+	}
+	if err != nil {
+		return fmt.Errorf("write the report as %s: %w", form, err)
+	}
+	return nil
+}
+
+func names() string {
+	var all []string
+	for _, f := range Forms {
+		all = append(all, string(f))
+	}
+	return strings.Join(all, ", ")
+}
