@@ -2,10 +2,11 @@
 # A virtual machine with what the kernel under a container cannot be asked for:
 # OpenZFS, NBD, md, LVM, and power that can be cut. All of it is Debian's.
 # Usage:
-#   hack/vm.sh image   makes {vmlinuz, initrd.gz, root.img} once, prints the folder
-#   hack/vm.sh probe   prints kvm where a machine really boots with it, else tcg
-# Standard output has only the answer. PGSTORAGE_VM_IMAGE names a folder to take
-# as it is. Making one needs root.
+#   hack/vm.sh image        makes {vmlinuz, initrd.gz, root.img} once, prints the folder
+#   hack/vm.sh ceph-image   the same with Ceph's daemons: larger, and few tests need it
+#   hack/vm.sh probe        prints kvm where a machine really boots with it, else tcg
+# Standard output has only the answer. PGSTORAGE_VM_IMAGE and PGSTORAGE_VM_CEPH_IMAGE
+# name a folder to take as it is. Making one needs root.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 GUEST=$REPO/hack/vm
@@ -15,6 +16,7 @@ ROOT_PACKAGES=(
 	# What makes the signatures that a blank disk must not have.
 	dosfstools e2fsprogs fdisk lvm2 mdadm xfsprogs
 )
+CEPH_PACKAGES=(ceph-common ceph-mgr ceph-mon ceph-osd)
 # What the initial RAM disk needs to find the root disk.
 BOOT_MODULES=(virtio_pci virtio_blk virtio_net ext4)
 
@@ -71,6 +73,19 @@ modules() {
 	rm -rf "$build"
 }
 
+# ceph_root adds Ceph to a copy of the root. The mgr's modules are compiled here, once:
+# the emulated machine forgets what it compiles with each boot.
+ceph_root() {
+	cp -a "$ROOT" "$1"
+	cp -L /etc/resolv.conf "$1/etc/resolv.conf"
+	inside "$1" timeout --foreground 300 apt-get -q update
+	inside "$1" env DEBIAN_FRONTEND=noninteractive timeout --foreground 1500 \
+		apt-get -q install -y --no-install-recommends "${CEPH_PACKAGES[@]}"
+	# Some files beside the modules are for other versions of Python.
+	inside "$1" python3 -m compileall -q /usr/share/ceph/mgr || true
+	rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/usr/share/{doc,man,locale}/* "$1/etc/resolv.conf"
+}
+
 # tree FOLDER: the root with its kernel's modules.
 tree() {
 	local kernel
@@ -118,6 +133,15 @@ ROOT=$CACHE/vm/root-$(key "$VM_DEBIAN" "${ROOT_PACKAGES[@]}" "$(declare -f root 
 MODULES=$CACHE/vm/modules-$(key "${ROOT##*/}" "$(declare -f modules inside)")
 IMAGE=$CACHE/vm-$(key "${MODULES##*/}" "${BOOT_MODULES[@]}" "$(declare -f image tree initrd)" "$(cat "$GUEST/init" "$GUEST/initrd")")
 
+CEPH_ROOT=$CACHE/vm/ceph-root-$(key "${ROOT##*/}" "${CEPH_PACKAGES[@]}" "$(declare -f ceph_root)")
+CEPH_IMAGE=$CACHE/vm-ceph-$(key "${IMAGE##*/}" "${CEPH_ROOT##*/}")
+
+# emulator is what machines run on.
+emulator() {
+	command -v qemu-system-x86_64 >/dev/null || packages qemu-system-x86
+	packages nbdkit
+}
+
 make_image() {
 	if [ -n "${PGSTORAGE_VM_IMAGE:-}" ]; then
 		IMAGE=$PGSTORAGE_VM_IMAGE
@@ -130,8 +154,25 @@ make_image() {
 		cached vm-modules "$MODULES" modules
 		cached vm-image "$IMAGE" image
 	fi
-	command -v qemu-system-x86_64 >/dev/null || packages qemu-system-x86
-	packages nbdkit
+	emulator
+}
+
+# make_ceph_image is the other image with another root.
+make_ceph_image() {
+	if [ -n "${PGSTORAGE_VM_CEPH_IMAGE:-}" ]; then
+		CEPH_IMAGE=$PGSTORAGE_VM_CEPH_IMAGE
+		[ -e "$CEPH_IMAGE/root.img" ] || die "PGSTORAGE_VM_CEPH_IMAGE: $CEPH_IMAGE has no root.img"
+	fi
+	if [ ! -e "$CEPH_IMAGE" ]; then
+		[ "$(id -u)" = 0 ] || die "run hack/vm.sh ceph-image once as root: it makes a root file system"
+		packages debootstrap debian-archive-keyring cpio e2fsprogs
+		cached vm-root "$ROOT" root
+		cached vm-modules "$MODULES" modules
+		cached vm-ceph-root "$CEPH_ROOT" ceph_root
+		ROOT=$CEPH_ROOT
+		cached vm-ceph-image "$CEPH_IMAGE" image
+	fi
+	emulator
 }
 
 # boots ACCELERATOR ARGUMENT...: does the kernel come up and speak? A device that
@@ -160,9 +201,13 @@ image)
 	make_image
 	echo "$IMAGE"
 	;;
+ceph-image)
+	make_ceph_image
+	echo "$CEPH_IMAGE"
+	;;
 probe)
 	make_image
 	accelerator
 	;;
-*) die "usage: hack/vm.sh image|probe" ;;
+*) die "usage: hack/vm.sh image|ceph-image|probe" ;;
 esac

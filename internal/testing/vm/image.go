@@ -21,8 +21,14 @@ type Image struct {
 
 // FindImage returns the image, which it has hack/vm.sh make where there is none yet.
 // PGSTORAGE_VM_IMAGE in the environment names the folder of another.
-func FindImage(ctx context.Context) (Image, error) {
-	dir, err := script(ctx, "image")
+func FindImage(ctx context.Context) (Image, error) { return find(ctx, "image") }
+
+// FindCephImage is [FindImage] of the image that has Ceph's daemons too.
+// PGSTORAGE_VM_CEPH_IMAGE in the environment names the folder of another.
+func FindCephImage(ctx context.Context) (Image, error) { return find(ctx, "ceph-image") }
+
+func find(ctx context.Context, verb string) (Image, error) {
+	dir, err := script(ctx, verb)
 	if err != nil {
 		return Image{}, err
 	}
@@ -30,11 +36,16 @@ func FindImage(ctx context.Context) (Image, error) {
 	return Image{Dir: dir, Accelerator: accelerator}, err
 }
 
-func (i Image) acceleration() []string {
+// acceleration with a model of the processor, where it is emulated and one is named.
+func (i Image) acceleration(model string) []string {
 	if i.Accelerator == "kvm" {
 		return []string{"-accel", "kvm", "-cpu", "host"}
 	}
-	return []string{"-accel", "tcg,thread=multi"}
+	args := []string{"-accel", "tcg,thread=multi"}
+	if model != "" {
+		args = append(args, "-cpu", model)
+	}
+	return args
 }
 
 // script runs hack/vm.sh, which tells on standard error what it does meanwhile.

@@ -16,7 +16,7 @@ const kernelArguments = "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off
 // arguments of QEMU. Without its defaults, the guest has what is named here alone.
 func (m *Machine) arguments(disks []Disk) []string {
 	image := m.options.Image
-	args := append(image.acceleration(),
+	args := append(image.acceleration(m.options.Model),
 		"-smp", strconv.Itoa(m.options.Processors), "-m", strconv.Itoa(m.options.Memory),
 		"-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-no-reboot",
 		"-kernel", filepath.Join(image.Dir, "vmlinuz"),

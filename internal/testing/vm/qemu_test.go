@@ -28,9 +28,14 @@ func TestArguments(t *testing.T) {
 }
 
 func TestAcceleration(t *testing.T) {
-	for accelerator, want := range map[string]string{"kvm": "-accel kvm -cpu host", "tcg": "-accel tcg,thread=multi"} {
-		if got := strings.Join(Image{Accelerator: accelerator}.acceleration(), " "); got != want {
-			t.Errorf("%s: %q, want %q", accelerator, got, want)
+	for _, test := range []struct{ accelerator, model, want string }{
+		{"kvm", "", "-accel kvm -cpu host"},
+		{"kvm", "Nehalem", "-accel kvm -cpu host"},
+		{"tcg", "", "-accel tcg,thread=multi"},
+		{"tcg", "Nehalem", "-accel tcg,thread=multi -cpu Nehalem"},
+	} {
+		if got := strings.Join(Image{Accelerator: test.accelerator}.acceleration(test.model), " "); got != test.want {
+			t.Errorf("%s, %q: %q, want %q", test.accelerator, test.model, got, test.want)
 		}
 	}
 }

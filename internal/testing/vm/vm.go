@@ -53,6 +53,9 @@ type Options struct {
 	Memory int
 	// Processors; 2 without it.
 	Processors int
+	// Model of an emulated processor, as QEMU names it; QEMU's own without it, which has
+	// no instruction younger than SSE3.
+	Model string
 	// Console gets what the guest prints, line by line.
 	Console io.Writer
 	// Timeout ends a machine that has not ended by itself; 5 minutes without it.
