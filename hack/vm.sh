@@ -83,7 +83,7 @@ ceph_root() {
 		apt-get -q install -y --no-install-recommends "${CEPH_PACKAGES[@]}"
 	# Some files beside the modules are for other versions of Python.
 	inside "$1" python3 -m compileall -q /usr/share/ceph/mgr || true
-	rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/usr/share/{doc,man,locale}/* "$1/etc/resolv.conf"
+	rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/* "$1"/usr/share/{doc,man,locale}/*
 }
 
 # tree FOLDER: the root with its kernel's modules.

@@ -109,3 +109,12 @@ func finish(cmd *exec.Cmd) (string, error) {
 	}
 	return string(out), nil
 }
+
+// Healthy fails if a pool has found an error.
+func Healthy(ctx context.Context) error {
+	health, err := Run(ctx, "zpool", "status", "-x")
+	if err == nil && strings.TrimSpace(health) != "all pools are healthy" {
+		err = fmt.Errorf("zpool status: %s", health)
+	}
+	return err
+}
