@@ -89,7 +89,10 @@ func cutCount(t *testing.T) int {
 
 // subject is one database through all of its boots.
 type subject struct {
-	options      vm.Options
+	options vm.Options
+	// stepTime bounds a boot until it is ready, and the time between two lines; bootTime
+	// without it.
+	stepTime     time.Duration
 	listener     net.Listener
 	machine      *vm.Machine
 	guest        net.Conn
@@ -110,12 +113,21 @@ func newSubject(t *testing.T, binary string, change func(*server.Job)) *subject 
 		t.Fatal(err)
 	}
 	change(&job)
+	return subjectOf(t, binary, job, vm.Options{
+		Disks:  []vm.Disk{{Serial: "tank", Path: filepath.Join(t.TempDir(), "tank"), SizeBytes: 6 << 30, Volatile: true}},
+		Memory: 2048,
+	})
+}
+
+// subjectOf a program of the guest that finds its job in job.json.
+func subjectOf(t *testing.T, binary string, job any, o vm.Options) *subject {
+	t.Helper()
 	content, err := json.Marshal(job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "job.json"), content, 0o600); err != nil {
+	path := filepath.Join(t.TempDir(), "job.json")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // 10.0.2.2 in the guest
@@ -124,15 +136,9 @@ func newSubject(t *testing.T, binary string, change func(*server.Job)) *subject 
 	}
 	t.Cleanup(func() { _ = listener.Close() })
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return &subject{
-		acknowledged: map[int64]bool{}, listener: listener,
-		options: vm.Options{
-			Payload: map[string]string{"run": binary, "job.json": filepath.Join(dir, "job.json")},
-			Args:    []string{"10.0.2.2:" + port},
-			Disks:   []vm.Disk{{Serial: "tank", Path: filepath.Join(dir, "tank"), SizeBytes: 6 << 30, Volatile: true}},
-			Memory:  2048,
-		},
-	}
+	o.Payload = map[string]string{"run": binary, "job.json": path}
+	o.Args = []string{"10.0.2.2:" + port}
+	return &subject{acknowledged: map[int64]bool{}, listener: listener, options: o, stepTime: bootTime}
 }
 
 // boot until the database is ready for load. One that was there before must have
@@ -141,7 +147,7 @@ func (s *subject) boot(t *testing.T, again bool) {
 	t.Helper()
 	begin := time.Now()
 	s.machine = boot(t, s.options)
-	if err := s.listener.(*net.TCPListener).SetDeadline(begin.Add(bootTime)); err != nil {
+	if err := s.listener.(*net.TCPListener).SetDeadline(begin.Add(s.stepTime)); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -164,7 +170,7 @@ func (s *subject) boot(t *testing.T, again bool) {
 // line of the guest, understood.
 func (s *subject) line(t *testing.T) string {
 	t.Helper()
-	if err := s.guest.SetReadDeadline(time.Now().Add(bootTime)); err != nil {
+	if err := s.guest.SetReadDeadline(time.Now().Add(s.stepTime)); err != nil {
 		t.Fatal(err)
 	}
 	if !s.lines.Scan() {
@@ -205,7 +211,13 @@ func (s *subject) compare(t *testing.T, runs string) {
 // cutDuringLoad at a random commit, so that a cut waits for nothing but the load.
 func (s *subject) cutDuringLoad(t *testing.T) {
 	t.Helper()
-	s.answer(t, "load")
+	s.cutDuring(t, "load")
+}
+
+// cutDuring the load that a word begins.
+func (s *subject) cutDuring(t *testing.T, word string) {
+	t.Helper()
+	s.answer(t, word)
 	for range leastAcks + rand.IntN(mostAcks-leastAcks) {
 		s.line(t)
 	}

@@ -59,7 +59,9 @@ func TestMain(m *testing.M) {
 // boot starts a machine that ends with the test.
 func boot(t *testing.T, o vm.Options) *vm.Machine {
 	t.Helper()
-	o.Image = image
+	if o.Image.Dir == "" {
+		o.Image = image
+	}
 	o.Dir = t.TempDir()
 	if o.Processors == 0 {
 		o.Processors = processors()

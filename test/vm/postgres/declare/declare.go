@@ -110,10 +110,15 @@ func nodeStorage(p *v1alpha1.PgStorageProfile) (*v1alpha1.PgNodeStorage, error) 
 
 func (c Cluster) parameters(p *v1alpha1.PgStorageProfile) (map[string]string, error) {
 	volumes := zfslocalpv.Type{}.Volumes(p)
-	parameters, refusals := postgres.Compute(postgres.Inputs{
+	return Parameters(postgres.Inputs{
 		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: postgres.Local, Instances: 1, CPUs: 2,
 		MemoryBytes: c.MemoryBytes, DataBytes: c.DataBytes, WALBytes: c.WALBytes, Profile: volumes.Parameters,
 	})
+}
+
+// Parameters that are computed, by name.
+func Parameters(in postgres.Inputs) (map[string]string, error) {
+	parameters, refusals := postgres.Compute(in)
 	if len(refusals) > 0 {
 		return nil, fmt.Errorf("refused: %+v", refusals)
 	}

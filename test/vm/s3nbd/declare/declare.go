@@ -108,18 +108,10 @@ func (s Stack) profile() map[string]any {
 
 func (s Stack) parameters(p *v1alpha1.PgStorageProfile) (map[string]string, error) {
 	volumes := s3nbd.Type{}.Volumes(p)
-	parameters, refusals := postgres.Compute(postgres.Inputs{
+	return postgresdeclare.Parameters(postgres.Inputs{
 		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: postgres.Local, Instances: 1, CPUs: 1,
 		MemoryBytes: s.MemoryBytes, DataBytes: 1 << 30, WALBytes: 1 << 30, Profile: volumes.Parameters,
 	})
-	if len(refusals) > 0 {
-		return nil, fmt.Errorf("refused: %+v", refusals)
-	}
-	out := map[string]string{}
-	for _, parameter := range parameters {
-		out[parameter.Name] = parameter.Value
-	}
-	return out, nil
 }
 
 // server is the pod of a store's DaemonSet, as the kubelet would run it: with the

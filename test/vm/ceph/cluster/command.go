@@ -1,0 +1,98 @@
+//go:build linux
+
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+const (
+	// commandTime bounds a command, on an emulated processor.
+	commandTime = 4 * time.Minute
+	// killTime is how long a command may take to die: one that waits for a disk does not.
+	killTime = 10 * time.Second
+	// pause between two looks at something that nobody announces.
+	pause = 500 * time.Millisecond
+)
+
+var errStuck = errors.New("it has neither ended in its time nor could it be killed")
+
+// run a program, and return what it printed to its standard output.
+func run(ctx context.Context, program string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	line, begin := strings.Join(cmd.Args, " "), time.Now()
+	err := finish(ctx, cmd)
+	if errors.Is(err, errStuck) { // and may still print
+		return "", fmt.Errorf("%s: %w", line, err)
+	}
+	tell(line, begin, out.String()+problems.String())
+	if err != nil {
+		err = fmt.Errorf("%s: %w: %s%s", line, err, &problems, &out)
+	}
+	return out.String(), err
+}
+
+// finish a command; one that hangs in the kernel is left there.
+func finish(ctx context.Context, cmd *exec.Cmd) error {
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return errors.Join(err, ctx.Err())
+	case <-time.After(killTime):
+		return errStuck
+	}
+}
+
+// tell the console.
+func tell(line string, begin time.Time, printed string) {
+	fmt.Printf("%5.1f s  $ %s\n", time.Since(begin).Seconds(), line)
+	for text := range strings.Lines(printed) {
+		fmt.Println("         " + strings.TrimRight(text, "\n"))
+	}
+}
+
+// all runs commands one after the other.
+func all(ctx context.Context, commands ...[]string) error {
+	for _, command := range commands {
+		if _, err := run(ctx, command[0], command[1:]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// until asks again and again, until a limit.
+func until(ctx context.Context, what string, limit time.Duration, there func() (bool, error)) error {
+	begin := time.Now()
+	for {
+		found, err := there()
+		switch {
+		case found:
+			return nil
+		case errors.Is(err, errDead):
+			return err
+		case time.Since(begin) > limit || ctx.Err() != nil:
+			return errors.Join(fmt.Errorf("%s: not within %s", what, limit), err, ctx.Err())
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,93 @@
+//go:build vm
+
+package vm_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
+	"github.com/pgstorage/pgstorage/test/vm/ceph/declare"
+)
+
+const (
+	// cephTime bounds the whole of TestCephRBD once there is an image.
+	cephTime = 20 * time.Minute
+	// cephStep bounds a boot of it.
+	cephStep = 10 * time.Minute
+	// cephModel of the emulated processor has the instruction that Ceph sums by.
+	cephModel = "Nehalem"
+)
+
+// A database on the images of a real Ceph whose OSDs and mon stand on our zvols keeps
+// every commit that it acknowledged when the power of all of it goes: copies, images,
+// file system and the parameters of Postgres are as the profile CephRBD renders them,
+// short of Rook itself. A second cut, after ZFS was told by hand to acknowledge what is
+// in memory, must lose some: else the first has shown nothing.
+//
+// It does not run beside other machines: it has both processors.
+func TestCephRBD(t *testing.T) {
+	s := newCephSubject(t)
+	begin := time.Now()
+	s.boot(t, false)
+	told(begin, "made, ready for load %s s after power on", s.up)
+	s.cutDuring(t, "load")
+	durable := maps.Clone(s.acknowledged)
+	told(begin, "the power was cut after %d acknowledged commits", len(durable))
+	s.boot(t, true)
+	told(begin, "after the power cut: %s", s)
+	if len(s.lost) > 0 {
+		t.Fatalf("acknowledged commits are lost: %d", s.lost)
+	}
+	s.cutDuring(t, "relaxed")
+	told(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
+	s.boot(t, true)
+	told(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
+	if len(s.lost) == 0 {
+		t.Error("nothing was lost with sync=disabled: these power cuts prove nothing")
+	}
+	for _, id := range s.lost {
+		if durable[id] {
+			t.Errorf("commit %d was there after the first cut, and is lost now", id)
+		}
+	}
+	s.end(t)
+	if took := time.Since(begin); took > cephTime {
+		t.Errorf("it took %s, more than %s", took, cephTime)
+	}
+}
+
+// newCephSubject is a machine with everything on one disk that forgets what was not flushed.
+func newCephSubject(t *testing.T) *subject {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), imageTime)
+	defer cancel()
+	cephImage, err := vm.FindCephImage(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := declare.Stack{
+		Pool: "tank", Serial: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2,
+		MemoryBytes: 512 << 20, DataBytes: 2 << 30, WALBytes: 1 << 30,
+	}.Job(vm.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subjectOf(t, guestProgram(t, "test/vm/ceph/powercut"), job, vm.Options{
+		Image: cephImage, Processors: 2, Model: cephModel, Memory: 4096, Timeout: cephTime,
+		Disks:   []vm.Disk{{Serial: "tank", Path: filepath.Join(t.TempDir(), "tank"), SizeBytes: 16 << 30, Volatile: true}},
+		Console: &tally{name: "ceph", to: os.Stdout},
+	})
+	s.stepTime = cephStep
+	return s
+}
+
+// told what happened, at once: a test that is cut short has told it.
+func told(begin time.Time, format string, args ...any) {
+	fmt.Printf("Ceph, %4.0f s: %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, args...))
+}
