@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	"github.com/pgstorage/pgstorage/internal/testing/slowdisk" //nolint:depguard // the same
 	"github.com/pgstorage/pgstorage/internal/testing/vm"       //nolint:depguard // the same
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
@@ -62,8 +62,7 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	disk := &slowFlush{latency: o.latency, rate: o.rate * 1e6}
-	socket, err := disk.start(ctx, dir)
+	disk, err := slowdisk.Start(ctx, slowdisk.Options{Path: filepath.Join(dir, "disk"), SizeBytes: diskBytes, Flush: o.latency, Rate: o.rate * 1e6})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	runs := time.Duration(o.plan.Rounds * len(o.plan.Clients) * 4)
 	m, err := vm.Boot(ctx, vm.Options{
 		Image: image, Dir: dir, Payload: payload, Memory: o.memory, Console: reader,
-		Disks:   []vm.Disk{{Serial: o.plan.Serial, NBD: socket}},
+		Disks:   []vm.Disk{{Serial: o.plan.Serial, NBD: disk.Socket}},
 		Timeout: machineTime + runs*(runTime+time.Duration(o.plan.Seconds)*time.Second),
 	})
 	if err != nil {
@@ -86,12 +85,12 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err == nil && result.ExitCode != 0 {
 		err = fmt.Errorf("the guest ended with exit code %d", result.ExitCode)
 	}
-	disk.nbdkit.Kill()
+	disk.Close()
 	after, errHost := hosttime.Now()
 	return &measured{
 		elsewhere: after.Elsewhere(before),
 		cells:     reader.cells, facts: reader.facts, accelerator: image.Accelerator, parameters: job.Parameters, took: time.Since(begin),
-	}, errors.Join(err, errHost, reader.err, disk.confirm(reader.total))
+	}, errors.Join(err, errHost, reader.err, confirm(disk, reader.total))
 }
 
 // declared is the profile and the cluster that are measured. Half of the machine's
@@ -122,33 +121,10 @@ func writePayload(ctx context.Context, o options, job server.Job, dir string) (m
 	return payload, cmd.Run()
 }
 
-// start nbdkit and, before it, the disk's latency; they end with ctx.
-func (s *slowFlush) start(ctx context.Context, dir string) (string, error) {
-	server, err := vm.Serve(ctx, vm.Export{Path: filepath.Join(dir, "disk"), SizeBytes: diskBytes, Log: os.Stderr})
-	if err != nil {
-		return "", err
-	}
-	s.nbdkit, s.to = server, server.Socket
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(filepath.Dir(server.Socket), "slow"))
-	if err != nil {
-		return "", err
-	}
-	context.AfterFunc(ctx, func() {
-		_ = listener.Close()
-		server.Kill()
-	})
-	go func() {
-		if err := s.serve(ctx, listener); err != nil {
-			fmt.Fprintln(os.Stderr, "the disk:", err)
-		}
-	}()
-	return listener.Addr().String(), nil
-}
-
 // confirm that the guest's kernel counted what the disk saw, but for what was
 // written after its last look.
-func (s *slowFlush) confirm(guest cell.Counters) error {
-	written, flushes := s.written.Load(), s.flushes.Load()
+func confirm(disk *slowdisk.Disk, guest cell.Counters) error {
+	written, flushes := disk.WrittenBytes(), disk.Flushes()
 	fmt.Printf("the guest counted %d bytes written and %d flushes; the disk saw %d and %d\n", guest.WriteBytes, guest.Flushes, written, flushes)
 	if guest.WriteBytes == 0 || float64(written)/float64(guest.WriteBytes) > 1.01 || written < guest.WriteBytes {
 		return errors.New("the guest's counters are not the disk's")

@@ -34,19 +34,23 @@ const (
 func TestCephRBD(t *testing.T) {
 	s := newCephSubject(t)
 	begin := time.Now()
-	s.boot(t, false)
+	boot := func(again bool) {
+		s.options.Timeout = time.Until(begin.Add(cephTime))
+		s.boot(t, again)
+	}
+	boot(false)
 	told(begin, "made, ready for load %s s after power on", s.up)
 	s.cutDuring(t, "load")
 	durable := maps.Clone(s.acknowledged)
 	told(begin, "the power was cut after %d acknowledged commits", len(durable))
-	s.boot(t, true)
+	boot(true)
 	told(begin, "after the power cut: %s", s)
 	if len(s.lost) > 0 {
 		t.Fatalf("acknowledged commits are lost: %d", s.lost)
 	}
 	s.cutDuring(t, "relaxed")
 	told(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
-	s.boot(t, true)
+	boot(true)
 	told(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
 	if len(s.lost) == 0 {
 		t.Error("nothing was lost with sync=disabled: these power cuts prove nothing")
@@ -57,9 +61,6 @@ func TestCephRBD(t *testing.T) {
 		}
 	}
 	s.end(t)
-	if took := time.Since(begin); took > cephTime {
-		t.Errorf("it took %s, more than %s", took, cephTime)
-	}
 }
 
 // newCephSubject is a machine with everything on one disk that forgets what was not flushed.
@@ -79,7 +80,7 @@ func newCephSubject(t *testing.T) *subject {
 		t.Fatal(err)
 	}
 	s := subjectOf(t, guestProgram(t, "test/vm/ceph/powercut"), job, vm.Options{
-		Image: cephImage, Processors: 2, Model: cephModel, Memory: 4096, Timeout: cephTime,
+		Image: cephImage, Processors: 2, Model: cephModel, Memory: 4096,
 		Disks:   []vm.Disk{{Serial: "tank", Path: filepath.Join(t.TempDir(), "tank"), SizeBytes: 16 << 30, Volatile: true}},
 		Console: &tally{name: "ceph", to: os.Stdout},
 	})

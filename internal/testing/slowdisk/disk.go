@@ -1,6 +1,8 @@
 //go:build linux
 
-package main
+// Package slowdisk is a disk whose flush takes a known time, for measurements in virtual
+// machines: ratios between settings mean something on it.
+package slowdisk
 
 import (
 	"context"
@@ -9,26 +11,76 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement in a virtual machine
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// slowFlush stands between QEMU and nbdkit, whose delay filter delays everything
+// Options of a disk.
+type Options struct {
+	// Path of the file behind it, made of SizeBytes where there is none.
+	Path      string
+	SizeBytes int64
+	// Flush is the time that a flush takes.
+	Flush time.Duration
+	// Rate in bytes that are written in a second; 0 is without limit.
+	Rate int64
+}
+
+// Disk stands between QEMU and nbdkit, whose delay filter delays everything
 // but a flush: it answers a flush itself, when the time that it takes is over.
 // The disk behind it is a file in the host's memory, with costs of its own that
 // the host does not promise; power is not cut here.
 // The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
-type slowFlush struct {
+type Disk struct {
+	// Socket is for vm.Disk.NBD.
+	Socket string
+
 	latency time.Duration
-	rate    int64 // bytes written in a second; 0 is without limit
+	rate    int64
 	nbdkit  *vm.Server
 	to      string // its socket
 
 	written, flushes, trims atomic.Int64
 }
+
+// Start a disk that ends with ctx.
+func Start(ctx context.Context, o Options) (*Disk, error) {
+	server, err := vm.Serve(ctx, vm.Export{Path: o.Path, SizeBytes: o.SizeBytes, Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	d := &Disk{latency: o.Flush, rate: o.Rate, nbdkit: server, to: server.Socket}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", filepath.Join(filepath.Dir(server.Socket), "slow"))
+	if err != nil {
+		server.Kill()
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() {
+		_ = listener.Close()
+		server.Kill()
+	})
+	go func() {
+		if err := d.serve(ctx, listener); err != nil {
+			fmt.Fprintln(os.Stderr, "the disk:", err)
+		}
+	}()
+	d.Socket = listener.Addr().String()
+	return d, nil
+}
+
+// Close ends nbdkit.
+func (d *Disk) Close() { d.nbdkit.Kill() }
+
+// WrittenBytes that the disk was asked for.
+func (d *Disk) WrittenBytes() int64 { return d.written.Load() }
+
+// Flushes that the disk was asked for.
+func (d *Disk) Flushes() int64 { return d.flushes.Load() }
 
 // The protocol's numbers.
 const (
@@ -48,7 +100,7 @@ const (
 )
 
 // serve connections until the listener is closed.
-func (s *slowFlush) serve(ctx context.Context, listener net.Listener) error {
+func (d *Disk) serve(ctx context.Context, listener net.Listener) error {
 	for {
 		client, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -57,22 +109,22 @@ func (s *slowFlush) serve(ctx context.Context, listener net.Listener) error {
 		if err != nil {
 			return err
 		}
-		server, err := (&net.Dialer{}).DialContext(ctx, "unix", s.to)
+		server, err := (&net.Dialer{}).DialContext(ctx, "unix", d.to)
 		if err != nil {
 			return errors.Join(err, client.Close())
 		}
-		go s.relay(client, server)
+		go d.relay(client, server)
 	}
 }
 
 // relay until one side goes, which is how a connection ends.
-func (s *slowFlush) relay(client, server net.Conn) {
+func (d *Disk) relay(client, server net.Conn) {
 	replies := &sync.Mutex{}
 	go func() {
 		_ = relayReplies(client, server, replies)
 		_ = client.Close()
 	}()
-	_ = s.relayRequests(client, server, replies)
+	_ = d.relayRequests(client, server, replies)
 	_ = server.Close()
 }
 
@@ -118,12 +170,12 @@ func relayReply(client io.Writer, server io.Reader, header []byte, replies sync.
 	return err
 }
 
-func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replies sync.Locker) error {
+func (d *Disk) relayRequests(client io.ReadWriter, server io.Writer, replies sync.Locker) error {
 	if _, err := io.CopyN(server, client, 4); err != nil { // the client's flags
 		return err
 	}
 	header := make([]byte, 28)
-	link := pace{rate: s.rate}
+	link := pace{rate: d.rate}
 	for {
 		if _, err := io.ReadFull(client, header[:4]); err != nil {
 			return err
@@ -133,7 +185,7 @@ func (s *slowFlush) relayRequests(client io.ReadWriter, server io.Writer, replie
 		case option:
 			err = relayWhole(client, server, header[:16], 12)
 		case request:
-			err = s.relayRequest(client, server, header, replies, &link)
+			err = d.relayRequest(client, server, header, replies, &link)
 		default:
 			err = fmt.Errorf("a request begins with %x", magic)
 		}
@@ -156,7 +208,7 @@ func relayWhole(client io.Reader, server io.Writer, header []byte, length int) e
 	return err
 }
 
-func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header []byte, replies sync.Locker, link *pace) error {
+func (d *Disk) relayRequest(client io.ReadWriter, server io.Writer, header []byte, replies sync.Locker, link *pace) error {
 	if _, err := io.ReadFull(client, header[4:]); err != nil {
 		return err
 	}
@@ -165,14 +217,14 @@ func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header 
 	case binary.BigEndian.Uint16(header[4:])&flagFUA != 0:
 		return errors.New("a write with FUA: this disk knows flushes only")
 	case command == commandFlush:
-		s.flushes.Add(1)
-		s.flush(client, header[8:16], replies)
+		d.flushes.Add(1)
+		d.flush(client, header[8:16], replies)
 		return nil
 	case command == commandTrim:
-		s.trims.Add(1)
+		d.trims.Add(1)
 		length = 0
 	case command == commandWrite:
-		s.written.Add(length)
+		d.written.Add(length)
 		link.take(length)
 	default:
 		length = 0
@@ -185,13 +237,13 @@ func (s *slowFlush) relayRequest(client io.ReadWriter, server io.Writer, header 
 }
 
 // flush is answered later, and holds nothing else up.
-func (s *slowFlush) flush(client io.Writer, cookie []byte, replies sync.Locker) {
+func (d *Disk) flush(client io.Writer, cookie []byte, replies sync.Locker) {
 	reply := binary.BigEndian.AppendUint32(nil, structuredReply)
 	reply = binary.BigEndian.AppendUint16(reply, flagDone)
 	reply = binary.BigEndian.AppendUint16(reply, 0) // no content
 	reply = append(reply, cookie...)
 	reply = binary.BigEndian.AppendUint32(reply, 0)
-	time.AfterFunc(s.latency, func() {
+	time.AfterFunc(d.latency, func() {
 		replies.Lock()
 		defer replies.Unlock()
 		_, _ = client.Write(reply) // a client that is gone waits for nothing
