@@ -1,5 +1,9 @@
+//go:build linux
+
 // Package cell is what the guest of the ZFS benchmark is asked and tells.
 package cell
+
+import "github.com/pgstorage/pgstorage/test/vm/postgres/measure"
 
 // Configurations that are compared.
 const (
@@ -19,21 +23,12 @@ type Plan struct {
 	Seconds, WarmUp int // of each measured run, and of the load before it
 }
 
-// Counters of the disk, as the guest's kernel has them in /sys/block/*/stat.
-type Counters struct {
-	ReadBytes, Writes, WriteBytes, Flushes int64
-	// FlushMillis is how long all flushes took together.
-	FlushMillis int64
-}
-
-// Since then.
-func (c Counters) Since(then Counters) Counters {
-	return Counters{c.ReadBytes - then.ReadBytes, c.Writes - then.Writes, c.WriteBytes - then.WriteBytes, c.Flushes - then.Flushes, c.FlushMillis - then.FlushMillis}
-}
+// Counters of the disk.
+type Counters = measure.Counters
 
 // Facts of the guest, for the report.
 type Facts struct {
-	Kernel, ZFS, Postgres string
+	measure.Versions
 	// Datasets have a line "name property value source" for each property that the
 	// figures depend on.
 	Datasets []string

@@ -4,15 +4,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
+	"github.com/pgstorage/pgstorage/test/vm/postgres/measure"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
 )
 
@@ -78,10 +77,10 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 		return err
 	}
 	c.SettleSeconds = time.Since(begin).Seconds()
-	settled, err := counters(b.plan.Serial)
+	settled, err := disk(b.plan.Serial)
 	c.TPS, c.Transactions = result.TPS, result.Transactions
 	c.Running, c.Settled = after.disk.Since(before.disk), settled.Since(before.disk)
-	c.Busy = after.cpu.busySince(before.cpu)
+	c.Busy = after.cpu.BusySince(before.cpu)
 	c.WALBytes, c.FullPages = after.wal-before.wal, after.fullPages-before.fullPages
 	return err
 }
@@ -95,23 +94,5 @@ func (b bench) settle(ctx context.Context, conn *pgx.Conn) error {
 }
 
 func (b bench) pgbench(ctx context.Context, c cell.Cell, seconds int) (*pgbench.Result, error) {
-	args, err := pgbench.RunOptions{
-		Scripts: []pgbench.WeightedScript{{Builtin: b.plan.Script}},
-		Clients: c.Clients, Jobs: min(c.Clients, 2), Duration: time.Duration(seconds) * time.Second,
-		Protocol: pgbench.Prepared, NoVacuum: true,
-	}.Args()
-	if err != nil {
-		return nil, err
-	}
-	cmd, err := server.Command(ctx, "pgbench", args...)
-	if err != nil {
-		return nil, err
-	}
-	commit := map[bool]string{true: "on", false: "off"}[c.Durable]
-	cmd.Env = append(cmd.Env, "PGPORT="+b.ports[c.Configuration], "PGOPTIONS=-c synchronous_commit="+commit)
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)
-	}
-	return pgbench.Parse(strings.NewReader(string(out)))
+	return measure.Load{Port: b.ports[c.Configuration], Script: b.plan.Script, Clients: c.Clients, Seconds: seconds, Durable: c.Durable}.Run(ctx)
 }
