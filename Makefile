@@ -75,7 +75,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchzfs/... ./test/benchs3nbd/...
+	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege
@@ -135,6 +135,11 @@ bench-s3nbd: ## What a commit costs on S3NBD, commit_delay, and reads, in a virt
 	@hack/vm.sh image >/dev/null
 	@hack/zerofs.sh >/dev/null
 	go run ./test/benchs3nbd $(ARGS)
+
+.PHONY: bench-ceph
+bench-ceph: ## Ceph on ZFS as it comes against the profile and a dataset, and what each layer writes, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
+	@hack/vm.sh ceph-image >/dev/null
+	go run ./test/benchceph $(ARGS)
 
 .PHONY: clean-cache
 clean-cache: ## Remove what the tests and the demo have cached

@@ -69,7 +69,14 @@ func (c *Cluster) alive(there func() (bool, error)) func() (bool, error) {
 // answered by a length in four bytes and JSON. The command line does the same in
 // seconds, where Python is emulated.
 func ask(daemon string, command map[string]string, answer any) error {
-	conn, err := net.DialTimeout("unix", sockets+"/"+daemon+".asok", askTime)
+	if err := askAt(sockets+"/"+daemon+".asok", command, answer); err != nil {
+		return fmt.Errorf("%s to %s: %w", command["prefix"], daemon, err)
+	}
+	return nil
+}
+
+func askAt(socket string, command map[string]string, answer any) error {
+	conn, err := net.DialTimeout("unix", socket, askTime)
 	if err != nil {
 		return err
 	}
@@ -86,14 +93,14 @@ func ask(daemon string, command map[string]string, answer any) error {
 	}
 	var length uint32
 	if err := binary.Read(conn, binary.BigEndian, &length); err != nil {
-		return fmt.Errorf("%s to %s: %w", command["prefix"], daemon, err)
+		return err
 	}
 	content := make([]byte, length)
 	if _, err := io.ReadFull(conn, content); err != nil {
-		return fmt.Errorf("%s to %s: %w", command["prefix"], daemon, err)
+		return err
 	}
 	if err := json.Unmarshal(content, answer); err != nil {
-		return fmt.Errorf("%s to %s: %w: %s", command["prefix"], daemon, err, content)
+		return fmt.Errorf("%w: %s", err, content)
 	}
 	return nil
 }

@@ -45,6 +45,9 @@ func (c *Cluster) startOSDs(ctx context.Context) error {
 func (c *Cluster) configure(ctx context.Context) error {
 	var text strings.Builder
 	for _, side := range c.job.Sides {
+		if len(side.Config) == 0 {
+			continue
+		}
 		for _, o := range c.osds[side.Name] {
 			_, _ = fmt.Fprintf(&text, "[osd.%s]\n", o.id())
 			for _, option := range slices.Sorted(maps.Keys(side.Config)) {

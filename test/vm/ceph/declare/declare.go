@@ -25,12 +25,8 @@ import (
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
 
-const (
-	// Ours is the side that a profile makes.
-	Ours = "ours"
-	// node that the guest is, and its kernel as Kubernetes would report it.
-	node, kernel = "guest", "6.1.0"
-)
+// node that the guest is, and its kernel as Kubernetes would report it.
+const node, kernel = "guest", "6.1.0"
 
 // Stack is what differs between uses.
 type Stack struct {
@@ -146,7 +142,7 @@ func (o *objects) job() (job.Job, error) {
 	}
 	claim := sets[0].Claims[0]
 	side := job.Side{
-		Name: Ours,
+		Name: job.Ours,
 		Zvols: job.Zvols{
 			Parent: o.block.Parameters["poolname"], Volblocksize: zfsvolumes.Bytes(o.block.Parameters["volblocksize"]),
 			Thick: o.block.Parameters["thinprovision"] == "no", Count: int(*sets[0].Count),

@@ -4,8 +4,12 @@ package job
 
 import "github.com/pgstorage/pgstorage/api/v1alpha1"
 
-// Name of the file among what the guest is given.
-const Name = "job.json"
+const (
+	// Name of the file among what the guest is given.
+	Name = "job.json"
+	// Ours is the side that a profile makes.
+	Ours = "ours"
+)
 
 // Job of a node.
 type Job struct {
