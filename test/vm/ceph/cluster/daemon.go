@@ -39,6 +39,9 @@ func (c *Cluster) start(kind, id string) error {
 	}
 	defer out.Close() //nolint:errcheck // the child has its own copy
 	cmd := exec.Command("ceph-"+kind, "-f", "-i", id)
+	// As in Rook's pods: by its process id alone, a daemon after a boot may be taken for
+	// the one before it, which the mons still have as up.
+	cmd.Env = append(os.Environ(), "CEPH_USE_RANDOM_NONCE=true")
 	cmd.Stdout, cmd.Stderr = out, out
 	p, err := process.Start(cmd)
 	if err != nil {

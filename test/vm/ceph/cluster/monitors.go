@@ -20,8 +20,8 @@ const (
 )
 
 // configuration of what is not a profile's: where things are; copies of Ceph's own pool,
-// which Rook sets by an object, on OSDs of one host; and patience with an emulated
-// processor, which is late without being dead.
+// which Rook sets by an object, on OSDs of one host; few modules of the mgr; and patience
+// with an emulated processor, which is late without being dead.
 const configuration = `[global]
 fsid = %s
 mon_host = %s
@@ -34,6 +34,7 @@ mon_mgr_beacon_grace = 240
 log_file = %[4]s/$name.log
 [mon]
 auth_allow_insecure_global_id_reclaim = false
+mgr_initial_modules = iostat
 admin_socket = %[5]s/$name.asok
 [mgr]
 admin_socket = %[5]s/$name.asok
