@@ -98,8 +98,11 @@ func (c *Cluster) active() (bool, error) {
 	for _, side := range c.job.Sides {
 		for _, o := range c.osds[side.Name] {
 			var status struct{ State string }
-			if err := ask("osd."+o.id(), map[string]string{"prefix": "status"}, &status); err != nil || status.State != "active" {
-				return false, fmt.Errorf("osd.%s is %q: %w", o.id(), status.State, err)
+			if err := ask("osd."+o.id(), map[string]string{"prefix": "status"}, &status); err != nil {
+				return false, err
+			}
+			if status.State != "active" {
+				return false, fmt.Errorf("osd.%s is in the state %q", o.id(), status.State)
 			}
 		}
 	}
