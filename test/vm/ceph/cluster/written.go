@@ -23,14 +23,15 @@ func (c *Cluster) Asked(side string) (int64, error) {
 	for _, o := range c.osds[side] {
 		var counters struct {
 			OSD struct {
-				Client int64 `json:"op_w_in_bytes"`
-				Copies int64 `json:"subop_w_in_bytes"`
+				Writes  int64 `json:"op_w_in_bytes"`
+				Changes int64 `json:"op_rw_in_bytes"`
+				Copies  int64 `json:"subop_w_in_bytes"`
 			}
 		}
 		if err := ask("osd."+o.id(), map[string]string{"prefix": "perf dump"}, &counters); err != nil {
 			return 0, err
 		}
-		sum += counters.OSD.Client + counters.OSD.Copies
+		sum += counters.OSD.Writes + counters.OSD.Changes + counters.OSD.Copies
 	}
 	return sum, nil
 }
