@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/pgstorage/pgstorage/test/vm/postgres/ledger"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
