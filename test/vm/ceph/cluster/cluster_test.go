@@ -22,32 +22,21 @@ func TestClean(t *testing.T) {
 		name, text string
 		want       bool
 	}{
-		{"all", `{"pgmap":{"num_pgs":33,"pgs_by_state":[{"state_name":"active+clean","count":30},{"state_name":"active+clean+scrubbing","count":3}]}}`, true},
-		{"some are not known yet", `{"pgmap":{"num_pgs":33,"pgs_by_state":[{"state_name":"unknown","count":32},{"state_name":"active+clean","count":1}]}}`, false},
-		{"a copy is missing", `{"pgmap":{"num_pgs":33,"pgs_by_state":[{"state_name":"active+undersized+degraded","count":33}]}}`, false},
-		{"no mgr yet", `{"pgmap":{"num_pgs":0}}`, false},
+		{"all", `{"pg_ready":true,"pg_summary":{"num_pg_by_state":[{"name":"active+clean","num":30},{"name":"active+clean+scrubbing","num":3}],"num_pgs":33}}`, true},
+		{"some are not known yet", `{"pg_ready":true,"pg_summary":{"num_pg_by_state":[{"name":"unknown","num":32},{"name":"active+clean","num":1}],"num_pgs":33}}`, false},
+		{"a copy is missing", `{"pg_ready":true,"pg_summary":{"num_pg_by_state":[{"name":"active+undersized+degraded","num":33}],"num_pgs":33}}`, false},
+		{"no OSD has reported yet", `{"pg_ready":false,"pg_summary":{"num_pg_by_state":[{"name":"active+clean","num":33}],"num_pgs":33}}`, false},
+		{"no pool yet", `{"pg_ready":true,"pg_summary":{"num_pg_by_state":[],"num_pgs":0}}`, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var s status
-			if err := json.Unmarshal([]byte(tc.text), &s); err != nil {
+			var p placed
+			if err := json.Unmarshal([]byte(tc.text), &p); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.clean(1); got != tc.want {
+			if got := p.clean(1); got != tc.want {
 				t.Errorf("%v", got)
 			}
 		})
-	}
-}
-
-func TestStatusTellsWhatIsWrong(t *testing.T) {
-	const text = `{"health":{"status":"HEALTH_WARN","checks":{"OSD_DOWN":{"severity":"HEALTH_WARN","summary":{"message":"1 osds down","count":1}}}},
-		"pgmap":{"pgs_by_state":[{"state_name":"stale","count":2}],"num_pgs":2}}`
-	var s status
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := s.String(), "HEALTH_WARN, OSD_DOWN (1 osds down), 2 stale"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 

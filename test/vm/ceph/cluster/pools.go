@@ -41,59 +41,50 @@ func makePool(ctx context.Context, p job.Pool, class string) error {
 	return all(ctx, append(commands, []string{"ceph", "osd", "pool", "application", "enable", p.Name, "rbd"})...)
 }
 
-// status of the cluster, in the words of ceph status --format json.
-type status struct {
-	Health struct {
-		Status string
-		Checks map[string]struct{ Summary struct{ Message string } }
-	}
-	PGMap struct {
+// placed groups, in the words of ceph pg stat --format json.
+type placed struct {
+	Ready   bool `json:"pg_ready"`
+	Summary struct {
 		Groups int `json:"num_pgs"`
 		States []struct {
-			Name  string `json:"state_name"`
-			Count int
-		} `json:"pgs_by_state"`
-	}
+			Name  string
+			Count int `json:"num"`
+		} `json:"num_pg_by_state"`
+	} `json:"pg_summary"`
 }
 
-// clean waits until every placement group has all of its copies. The mgr knows it from
-// what the OSDs tell it since its own start.
+// clean waits until every placement group has all of its copies, and tells the health of
+// the cluster. The mgr is asked, which knows only what OSDs have told it since its own
+// start: what the mon says in ceph status is of before a boot for a while.
 func (c *Cluster) clean(ctx context.Context) error {
-	last := ""
 	err := until(ctx, "every placement group is clean", upTime, c.alive(func() (bool, error) {
-		text, err := run(ctx, "ceph", "--connect-timeout", "60", "status", "--format", "json")
+		text, err := run(ctx, "ceph", "--connect-timeout", "60", "pg", "stat", "--format", "json")
 		if err != nil {
 			return false, err
 		}
-		var s status
-		if err := json.Unmarshal([]byte(text), &s); err != nil {
-			return false, err
+		var p placed
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			return false, fmt.Errorf("%w: %s", err, text)
 		}
-		last = s.String()
-		return s.clean(len(c.job.Sides)), nil
+		if !p.clean(len(c.job.Sides)) {
+			return false, fmt.Errorf("ceph pg stat: %s", text)
+		}
+		return true, nil
 	}))
-	fmt.Println("         " + last)
+	if err != nil {
+		return err
+	}
+	_, err = run(ctx, "ceph", "health", "detail")
 	return err
 }
 
 // clean, with the groups of so many pools at least.
-func (s status) clean(pools int) bool {
+func (p placed) clean(pools int) bool {
 	clean := 0
-	for _, state := range s.PGMap.States {
+	for _, state := range p.Summary.States {
 		if strings.HasPrefix(state.Name, "active+clean") {
 			clean += state.Count
 		}
 	}
-	return clean == s.PGMap.Groups && clean >= pools
-}
-
-func (s status) String() string {
-	out := s.Health.Status
-	for _, name := range slices.Sorted(maps.Keys(s.Health.Checks)) {
-		out += fmt.Sprintf(", %s (%s)", name, s.Health.Checks[name].Summary.Message)
-	}
-	for _, state := range s.PGMap.States {
-		out += fmt.Sprintf(", %d %s", state.Count, state.Name)
-	}
-	return out
+	return p.Ready && clean == p.Summary.Groups && clean >= pools
 }
