@@ -95,7 +95,12 @@ test-zerofs: ## What speaks to ZeroFS, against a real one on a real S3 server
 .PHONY: test-vm
 test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts
 	@echo "== vm"
-	$(GO_TEST) -timeout 150m -tags vm -v ./test/vm
+	$(GO_TEST) -timeout 150m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
+
+.PHONY: test-ceph
+test-ceph: ## A database on a real Ceph on our zvols, in a virtual machine; not in test
+	@echo "== ceph"
+	$(GO_TEST) -timeout 90m -tags vm -v -run '^TestCephRBD$$' ./test/vm
 
 .PHONY: test-e2e
 test-e2e: ## Real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster

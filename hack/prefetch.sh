@@ -11,12 +11,8 @@ modules() {
 	nice go list -C "$source" -deps ./cmd/manager >/dev/null
 }
 
-# machine of the level vm, in both forms. Only root can make it; its level says so to others.
-machine() {
-	[ "$(id -u)" = 0 ] || return 0
-	nice "$REPO/hack/vm.sh" image
-	nice "$REPO/hack/vm.sh" ceph-image
-}
+# machine of the level vm. Only root can make it; its level says so to others.
+machine() { if [ "$(id -u)" = 0 ]; then nice "$REPO/hack/vm.sh" image; fi; }
 
 # downloads are Debian's packages and modules.
 downloads() {
