@@ -44,6 +44,14 @@ fmt: ## Format the code
 build: ## Build the binaries into bin/
 	go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/...
 
+.PHONY: plugin
+plugin: ## Build the kubectl plugin into bin/; VERSION=v0.1.0
+	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/kubectl-pgstorage
+
+.PHONY: plugin-archives
+plugin-archives: ## The plugin for every platform and its krew manifest into dist/; VERSION=v0.1.0
+	@hack/plugin.sh archives $(VERSION) dist
+
 .PHONY: docker-build
 docker-build: ## Build the image with Docker
 	docker build --build-arg VERSION=$(VERSION) -t pgstorage:$(VERSION) .
@@ -83,9 +91,14 @@ test-install: ## Chart and kustomization render the same, least privilege
 	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) $(GO_TEST) ./test/install/...
 
 .PHONY: test-integration
-test-integration: ## Controllers and CRDs on a real API server
+test-integration: ## Controllers, CRDs and the kubectl plugin on a real API server
 	@echo "== integration"
-	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/...
+	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
+
+.PHONY: test-plugin
+test-plugin: ## Of test-integration, the kubectl plugin alone
+	@echo "== plugin"
+	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 10m ./test/plugin/...
 
 .PHONY: test-zerofs
 test-zerofs: ## What speaks to ZeroFS, against a real one on a real S3 server

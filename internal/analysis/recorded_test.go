@@ -3,7 +3,6 @@ package analysis
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,9 +15,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/histogram"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 func read(t testing.TB, path string) string {
 	t.Helper()
@@ -94,7 +92,7 @@ func TestRecordedMatrix(t *testing.T) {
 			// Their text depends on the compression of a version of Go.
 			report.Variants[i].Latencies = nil
 		}
-		golden(t, folder+"/report.golden.json", report)
+		golden.Text(t, folder+"/report.golden.json", figures(t, report))
 	}
 }
 
@@ -169,8 +167,8 @@ func TestRecordedLatenciesAddUp(t *testing.T) {
 	}
 }
 
-// golden compares figures to six digits: the last ones differ between processors.
-func golden(t *testing.T, path string, value any) {
+// figures to six digits as JSON: the last ones differ between processors.
+func figures(t *testing.T, value any) string {
 	t.Helper()
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -187,14 +185,7 @@ func golden(t *testing.T, path string, value any) {
 	if err := e.Encode(rounded(plain)); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(read(t, path), got.String()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	return got.String()
 }
 
 func rounded(v any) any {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
 // formats of the recorded logs, by name.
@@ -33,7 +35,7 @@ func TestReadRecordedLogs(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		golden(t, strings.TrimSuffix(path, ".txt")+".golden.json", log.Summary())
+		golden.Text(t, strings.TrimSuffix(path, ".txt")+".golden.json", asJSON(t, log.Summary()))
 	}
 }
 

@@ -3,7 +3,6 @@ package pgbench
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+)
 
 // recorded are the files of one kind that pgbench of each version wrote.
 func recorded(t testing.TB, pattern string) []string {
@@ -34,21 +33,14 @@ func read(t testing.TB, path string) string {
 	return string(raw)
 }
 
-func golden(t *testing.T, path string, v any) {
+// asJSON is what golden files hold of a value.
+func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	got, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, '\n')
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(read(t, path), string(got)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	return string(got) + "\n"
 }
 
 func TestParseRecorded(t *testing.T) {
@@ -69,7 +61,7 @@ func TestParseRecorded(t *testing.T) {
 			if len(result.Unknown) > 0 {
 				t.Errorf("unknown lines: %q", result.Unknown)
 			}
-			golden(t, name+".golden.json", result)
+			golden.Text(t, name+".golden.json", asJSON(t, result))
 		})
 	}
 }

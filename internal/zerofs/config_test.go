@@ -1,20 +1,15 @@
 package zerofs_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // minio is a server that nothing is wrong with.
 func minio() zerofs.Server {
@@ -51,19 +46,7 @@ func TestConfig(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", name+".golden.toml")
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s differs; if that is meant: go test with -update\n%s", path, diff)
-			}
+			golden.Text(t, filepath.Join("testdata", name+".golden.toml"), string(got))
 		})
 	}
 }

@@ -1,4 +1,5 @@
-// Package golden compares plans with files that people have read.
+// Package golden compares what was made with files that people have read. The flag
+// -update of a test writes them anew.
 package golden
 
 import (
@@ -22,7 +23,12 @@ func Plan(t *testing.T, name string, p *plan.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", name+".golden.yaml")
+	Text(t, filepath.Join("testdata", name+".golden.yaml"), got)
+}
+
+// Text compares text with the file of a path within the test's package.
+func Text(t testing.TB, path, got string) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
@@ -33,6 +39,6 @@ func Plan(t *testing.T, name string, p *plan.Plan) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs; if that is meant: go test with -update\n%s", path, diff)
+		t.Errorf("%s differs (-want +got); if that is meant: go test with -update\n%s", path, diff)
 	}
 }

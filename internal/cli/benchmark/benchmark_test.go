@@ -1,0 +1,59 @@
+package benchmark
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestViews(t *testing.T) {
+	all := snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks
+	var lines strings.Builder
+	for i := range all {
+		lines.WriteString(Line(&all[i]) + "\n" + BarLine(&all[i], 60) + "\n")
+	}
+	for name, text := range map[string]string{
+		"list":       List(all, noon, true),
+		"list-one":   List(all[:1], noon, false),
+		"lines":      lines.String(),
+		"result":     Result(&all[0], false, view.Style{}),
+		"statements": Result(&all[0], true, view.Style{}),
+		"unfinished": Result(&all[1], false, view.Style{}),
+		"unstarted":  Result(&all[3], false, view.Style{}),
+	} {
+		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", text) })
+	}
+}
+
+func TestEnded(t *testing.T) {
+	want := map[string]struct {
+		ended bool
+		err   string
+	}{
+		"done": {true, ""}, "running": {false, ""}, "new": {false, ""},
+		"failed": {true, "PgBenchmark failed: IntegrityFailed: the benchmark failed: 3 checksum failures"},
+	}
+	for _, b := range snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks {
+		ended, err := Ended(&b)
+		w := want[b.Name]
+		if ended != w.ended || (err == nil) != (w.err == "") || err != nil && !strings.HasPrefix(err.Error(), w.err) {
+			t.Errorf("%s: %v %v", b.Name, ended, err)
+		}
+	}
+}
+
+func TestBarLineFits(t *testing.T) {
+	for _, b := range snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks {
+		for _, width := range []int{40, 80} {
+			if n := len([]rune(BarLine(&b, width))); n > width {
+				t.Errorf("%s: %d characters for %d", b.Name, n, width)
+			}
+		}
+	}
+}

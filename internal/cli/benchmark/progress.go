@@ -1,0 +1,74 @@
+// Package benchmark shows PgBenchmarks: how far one is, its result, and the list of
+// them. It is pure.
+package benchmark
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/desired"
+)
+
+// barWidth in characters, so that bar, phase and message fit a terminal of 80.
+const barWidth = 24
+
+// Percent of the whole work that is done, 0 to 100.
+func Percent(b *v1alpha1.PgBenchmark) int32 {
+	switch {
+	case b.Status.Phase == desired.PhaseSucceeded:
+		return 100
+	case b.Status.Run == nil:
+		return 0
+	}
+	return b.Status.Run.Percent
+}
+
+// Line says on one line how far a benchmark is.
+func Line(b *v1alpha1.PgBenchmark) string {
+	phase := b.Status.Phase
+	if phase == "" {
+		phase = desired.PhasePending
+	}
+	out := fmt.Sprintf("%3d%%  %s", Percent(b), phase)
+	if message := doing(b); message != "" {
+		out += "  " + message
+	}
+	return view.Clean(out)
+}
+
+// BarLine is [Line] with a bar before it, cut to a width in characters; 0: not cut.
+func BarLine(b *v1alpha1.PgBenchmark, width int) string {
+	line := []rune(view.Bar(Percent(b), barWidth) + " " + Line(b))
+	if width > 0 && len(line) > width {
+		line = append(line[:width-1], '…')
+	}
+	return string(line)
+}
+
+// doing is what a benchmark does or waits for, without its phase before it.
+func doing(b *v1alpha1.PgBenchmark) string {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
+	if c == nil {
+		return "nobody has looked at it yet; does the manager run?"
+	}
+	return strings.TrimPrefix(c.Message, b.Status.Phase+": ")
+}
+
+// Ended says whether a benchmark has ended, and how: nil is success.
+func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
+	if !desired.Ended(b) {
+		return false, nil
+	}
+	if b.Status.Phase == desired.PhaseSucceeded {
+		return true, nil
+	}
+	reason := v1alpha1.ReasonFailed
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
+		reason = c.Reason
+	}
+	return true, fmt.Errorf("PgBenchmark %s: %s: %s", b.Name, reason, doing(b))
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+)
+
+// execute a command that asks no cluster.
+func execute(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, "v0.1.0")
+	c.SetArgs(args)
+	err := c.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+// Help teaches: each command says what it does at length, with examples that begin as
+// they are typed.
+func TestHelp(t *testing.T) {
+	seen := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		seen++
+		if c.Short == "" || len(c.Long) <= len(c.Short) || c.Example == "" {
+			t.Errorf("%s: help is not whole", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Long + "\n" + c.Example) {
+			if len(strings.TrimRight(line, "\n")) > 110 {
+				t.Errorf("%s: too long a line: %s", c.CommandPath(), line)
+			}
+		}
+		for line := range strings.Lines(c.Example) {
+			line = strings.TrimSpace(line)
+			if line != "" && !strings.HasPrefix(line, "#") && !strings.Contains(line, "kubectl") && !strings.HasPrefix(line, "chmod") {
+				t.Errorf("%s: example %q", c.CommandPath(), line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			if sub.Name() != "help" {
+				walk(sub)
+			}
+		}
+	}
+	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
+	if seen != 13 {
+		t.Errorf("%d commands", seen)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	for name, args := range map[string][]string{
+		"help":        {"--help"},
+		"status-help": {"status", "--help"},
+		"runbook":     {"runbook", "zfsnotloaded"},
+		"start":       {"bench", "start", "shop", "-n", "prod", "--dry-run", "client", "--scale", "100", "--clients", "1,16", "--duration", "5m", "--name", "nightly"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := execute(t, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Text(t, "testdata/"+name+".golden.txt", out)
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	out, err := execute(t, "version")
+	if err != nil || !strings.HasPrefix(out, "kubectl-pgstorage v0.1.0, API pgstorage.dev/v1alpha1, go") {
+		t.Errorf("%q %v", out, err)
+	}
+	out, err = execute(t, "version", "-o", "yaml")
+	if err != nil || !strings.Contains(out, "\nversion: v0.1.0\n") {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestRunbooksAreListed(t *testing.T) {
+	out, err := execute(t, "runbook")
+	if err != nil || !strings.Contains(out, "\nPoolLost ") || strings.Count(out, "\n") < 50 {
+		t.Errorf("%q %v", out, err)
+	}
+	if _, err := execute(t, "runbook", "Nonsense"); err == nil || !strings.Contains(err.Error(), `no runbook for "Nonsense"`) {
+		t.Error(err)
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for shell, want := range map[string]string{
+		"bash": "__start_kubectl-pgstorage", "zsh": "#compdef kubectl-pgstorage", "fish": "complete -c kubectl-pgstorage", "powershell": "Register-ArgumentCompleter",
+		"kubectl": "exec kubectl pgstorage __complete \"$@\"\n",
+	} {
+		if out, err := execute(t, "completion", shell); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v", shell, err)
+		}
+	}
+	if _, err := execute(t, "completion", "tcsh"); err == nil || !strings.Contains(err.Error(), `"tcsh" is no shell that is known`) {
+		t.Error(err)
+	}
+	if out, err := execute(t, "__complete", "runbook", "Pool"); err != nil || !strings.Contains(out, "PoolLost\n") {
+		t.Errorf("%q %v", out, err)
+	}
+	if out, err := execute(t, "__complete", "bench", "start", "shop", "--script", ""); err != nil || !strings.Contains(out, "TPCB\nSimpleUpdate\nSelectOnly\n") {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestRefusedArguments(t *testing.T) {
+	for want, args := range map[string][]string{
+		`unknown command "nonsense"`:              {"nonsense"},
+		"unknown flag: --nonsense":                {"status", "--nonsense"},
+		`required flag(s) "filename" not set`:     {"render"},
+		"accepts 1 arg(s), received 0":            {"bench", "follow"},
+		"requires at least 1 arg(s)":              {"explain"},
+		`--dry-run: "often" is not known`:         {"bench", "start", "shop", "--dry-run", "often"},
+		`--output: "wide" is not known; use json`: {"version", "-o", "wide"},
+	} {
+		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
+
+type broken struct{}
+
+var errBroken = errors.New("no space left")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+// Output that cannot be written is an error, not a success.
+func TestBrokenOutput(t *testing.T) {
+	c := New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: broken{}, ErrOut: io.Discard}, "v0.1.0")
+	c.SetArgs([]string{"version"})
+	if err := c.ExecuteContext(t.Context()); !errors.Is(err, errBroken) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,97 @@
+package explain
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/config/crd"
+	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
+)
+
+// load once: it takes a moment.
+var load = sync.OnceValues(func() (*admit.Schemas, error) { return admit.Load(crd.Bases) })
+
+func reference(t *testing.T) *admit.Schemas {
+	t.Helper()
+	s, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestExplanations(t *testing.T) {
+	zfs := snapshots.Cluster(t, "testdata/zfs.yaml")
+	stale := zfs
+	stale.Cluster = zfs.Cluster.DeepCopy()
+	stale.Cluster.Generation, stale.Profile.Storages = 3, nil
+	stale.Unread = []snapshot.Unread{{What: "Pods in namespace prod", Why: "you may not read it"}}
+	external := snapshot.Cluster{Cluster: &v1alpha1.PgStorageCluster{Spec: zfs.Cluster.Spec}}
+	external.Cluster.Namespace, external.Cluster.Name = "prod", "new"
+	external.Profile.Profile = &v1alpha1.PgStorageProfile{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal}}
+	one, err := Cluster(zfs, reference(t)).Only("recordsize", "work_mem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range map[string]Explanation{
+		"zfs": Cluster(zfs, reference(t)), "stale": Cluster(stale, reference(t)), "external": Cluster(external, reference(t)), "one": one,
+	} {
+		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", e.Text(view.Style{})) })
+	}
+	raw, err := json.MarshalIndent(one, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Text(t, "testdata/one.golden.json", string(raw)+"\n")
+}
+
+func TestOnlyWhatIsSet(t *testing.T) {
+	e := Cluster(snapshots.Cluster(t, "testdata/zfs.yaml"), reference(t))
+	if _, err := e.Only("work_mem", "port"); err == nil || !strings.Contains(err.Error(), "sets no port of prod/shop") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Every property that a profile sets is explained by its field, except those that the
+// type fixes.
+func TestEachPropertyHasItsField(t *testing.T) {
+	profile := &v1alpha1.PgStorageProfile{}
+	profile.Name = "p"
+	profile.Spec.Type = v1alpha1.ProfileTypeZFSLocalPV
+	s := zfsvolumes.Storage{Profile: profile, Pool: "tank", Block: &v1alpha1.ZFSBlock{}}
+	data := v1alpha1.ZFSDataDataset{Recordsize: "8k"}
+	data.SpecialSmallBlocks = "0"
+	wal := v1alpha1.ZFSWALDataset{Recordsize: "32k", ZFSDatasetProperties: data.ZFSDatasetProperties}
+	s.Block.ZFSDatasetProperties = data.ZFSDatasetProperties
+	seen := 0
+	for _, d := range s.NodeStorage("n", data, wal, v1alpha1.DriftRepair, nil).Datasets {
+		for _, p := range d.Properties {
+			seen++
+			if source, reason := why(profile, Property{Of: *d.Name, Name: *p.Name, Value: *p.Value}, reference(t)); source == fixed || reason == "" {
+				t.Errorf("%s of %s: %s %q", *p.Name, *d.Name, source, reason)
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("only %d properties", seen)
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, tc := range []struct {
+		def, value string
+		want       bool
+	}{{"8k", "8192", true}, {"8k", "16384", false}, {"lz4", "lz4", true}, {"", "none", true}, {"", "5", false}, {"0", "0", true}, {"off", "on", false}} {
+		if got := same(tc.def, tc.value); got != tc.want {
+			t.Errorf("%q and %q: %v", tc.def, tc.value, got)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+// Reference says what the CRDs say of fields.
+type Reference interface {
+	Field(gvk schema.GroupVersionKind, path ...string) (admit.Field, bool)
+}
+
+// Property of a pool or dataset.
+type Property struct {
+	// Of is the pool or dataset.
+	Of   string `json:"of"`
+	Name string `json:"name"`
+	// Value that is wanted, in ZFS' exact form: sizes in bytes.
+	Value string `json:"value"`
+	// ReadBack is what agents have read, with the number of nodes where they differ.
+	ReadBack string `json:"readBack,omitempty"`
+	// Source of the value: Profile, where the profile has another value than the
+	// default; Default; or Fixed, where the profile has no such field.
+	Source string `json:"source"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Sources of a property.
+const (
+	fromProfile = "Profile"
+	fromDefault = "Default"
+	fixed       = "Fixed"
+)
+
+var profileKind = v1alpha1.GroupVersion.WithKind("PgStorageProfile")
+
+// storage is how the PgNodeStorages of a profile set pool and datasets. Where nodes
+// want different values, each has a row.
+func storage(p *v1alpha1.PgStorageProfile, storages []v1alpha1.PgNodeStorage, reference Reference) []Property {
+	var out []Property
+	add := func(of string, wanted []v1alpha1.ZFSProperty) {
+		for _, w := range wanted {
+			row := Property{Of: of, Name: w.Name, Value: w.Value}
+			if slices.ContainsFunc(out, func(o Property) bool { return o.Of == of && o.Name == w.Name && o.Value == w.Value }) {
+				continue
+			}
+			row.ReadBack = readBack(storages, of, w.Name)
+			row.Source, row.Reason = why(p, row, reference)
+			out = append(out, row)
+		}
+	}
+	for i := range storages {
+		add(storages[i].Spec.Pool.Name, storages[i].Spec.Pool.Properties)
+	}
+	for i := range storages {
+		for _, d := range storages[i].Spec.Datasets {
+			add(d.Name, d.Properties)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Property) int { return strings.Compare(a.Of, b.Of) })
+	return out
+}
+
+// readBack of a property on all nodes.
+func readBack(storages []v1alpha1.PgNodeStorage, of, name string) string {
+	counts := map[string]int{}
+	for i := range storages {
+		s := storages[i].Status
+		if s.Pool != nil && s.Pool.Name == of {
+			tally(counts, s.Pool.Properties, name)
+		}
+		for _, d := range s.Datasets {
+			if d.Name == of {
+				tally(counts, d.Properties, name)
+			}
+		}
+	}
+	values := slices.Sorted(maps.Keys(counts))
+	if len(values) == 1 && counts[values[0]] == len(storages) {
+		return values[0]
+	}
+	var out []string
+	for _, v := range values {
+		out = append(out, fmt.Sprintf("%s on %d of %d nodes", v, counts[v], len(storages)))
+	}
+	return strings.Join(out, ", ")
+}
+
+func tally(counts map[string]int, properties []v1alpha1.ObservedProperty, name string) {
+	for _, p := range properties {
+		if p.Name == name {
+			counts[p.Value]++
+		}
+	}
+}
+
+// why a property has its value, by the field of the profile that it comes from.
+func why(p *v1alpha1.PgStorageProfile, row Property, reference Reference) (source, reason string) {
+	f, found := reference.Field(profileKind, append(member(p, row.Of), camel(row.Name))...)
+	switch {
+	case !found:
+		return fixed, "the profile type " + string(p.Spec.Type) + " always sets it so"
+	case same(f.Default, row.Value):
+		return fromDefault, f.Description
+	}
+	return fromProfile, f.Description
+}
+
+// same says whether a default, such as 8k, is a value in ZFS' exact form. Without a
+// default a limit is none.
+func same(def, value string) bool {
+	if def == "" {
+		return value == "none"
+	}
+	bytes := zfsvolumes.Bytes(def)
+	return def == value || bytes > 0 && strconv.FormatInt(bytes, 10) == value
+}
+
+// member of the profile's spec that a pool or dataset comes from.
+func member(p *v1alpha1.PgStorageProfile, of string) []string {
+	var base []string
+	switch p.Spec.Type {
+	case v1alpha1.ProfileTypeZFSLocalPV:
+		base = []string{"spec", "zfsLocalPV"}
+	case v1alpha1.ProfileTypeS3NBD:
+		base = []string{"spec", "s3NBD"}
+	case v1alpha1.ProfileTypeCephRBD:
+		base = []string{"spec", "cephRBD", "cluster", "backing", "zfs"}
+	}
+	pool, _, beneath := strings.Cut(of, "/")
+	switch {
+	case !beneath:
+		return append(base, "pool")
+	case of == naming.DataDataset(pool):
+		return append(base, "data")
+	case of == naming.WALDataset(pool):
+		return append(base, "wal")
+	case p.Spec.Type == v1alpha1.ProfileTypeCephRBD:
+		return base
+	}
+	return append(base, "block")
+}
+
+// camel is the field of a ZFS property: redundant_metadata is redundantMetadata.
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words, "")
+}

@@ -1,0 +1,175 @@
+package gather
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/checkup"
+	"github.com/pgstorage/pgstorage/internal/observe"
+)
+
+// Labels of the operator's own objects.
+const (
+	labelName      = "app.kubernetes.io/name"
+	labelComponent = "app.kubernetes.io/component"
+	operator       = "pgstorage"
+)
+
+// Doctor fills in facts whose wanted parts the caller has set. Namespace is where a
+// person's rights are asked about.
+func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f checkup.Facts) (checkup.Facts, error) {
+	n := notes{}
+	for _, read := range []func(context.Context, *notes, *checkup.Facts) error{
+		r.definitions, r.foreign, r.programs, r.role, r.ours, r.nodes,
+	} {
+		if err := read(ctx, &n, &f); err != nil {
+			return f, err
+		}
+	}
+	f.Unread = n
+	var err error
+	f.Permissions, err = permissions(ctx, c, namespace)
+	return f, err
+}
+
+// definitions are our CRDs as the cluster has them.
+func (r Reader) definitions(ctx context.Context, n *notes, f *checkup.Facts) error {
+	f.Found = map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, wanted := range f.Wanted {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		found, err := r.get(ctx, n, "CustomResourceDefinition "+wanted.Name, client.ObjectKey{Name: wanted.Name}, crd)
+		if err != nil {
+			return err
+		}
+		if found {
+			f.Found[wanted.Name] = crd
+		}
+	}
+	return nil
+}
+
+// foreign is what other operators offer, judged as by the manager.
+func (r Reader) foreign(ctx context.Context, n *notes, f *checkup.Facts) error {
+	found, err := (&observe.ForeignAPIs{Reader: r.Reader, Clock: clock.RealClock{}}).Get(ctx)
+	if err == nil {
+		f.APIs = &found
+		return nil
+	}
+	return n.note("CustomResourceDefinitions of other operators", err)
+}
+
+// programs of the operator, in whichever namespace they run.
+func (r Reader) programs(ctx context.Context, n *notes, f *checkup.Facts) error {
+	managers, agents := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
+	if err := r.list(ctx, n, "Deployments of all namespaces", managers, client.MatchingLabels{labelName: operator, labelComponent: "manager"}); err != nil {
+		return err
+	}
+	if err := r.list(ctx, n, "DaemonSets of all namespaces", agents, client.MatchingLabels{labelName: operator, labelComponent: "agent"}); err != nil {
+		return err
+	}
+	f.Managers, f.Agents = managers.Items, agents.Items
+	seen := map[string]bool{}
+	for _, a := range f.Agents {
+		if seen[a.Namespace] {
+			continue
+		}
+		seen[a.Namespace] = true
+		namespace := &corev1.Namespace{}
+		found, err := r.get(ctx, n, "Namespace "+a.Namespace, client.ObjectKey{Name: a.Namespace}, namespace)
+		if err != nil {
+			return err
+		}
+		if found {
+			f.Namespaces = append(f.Namespaces, *namespace)
+		}
+	}
+	return nil
+}
+
+func (r Reader) role(ctx context.Context, n *notes, f *checkup.Facts) error {
+	if f.WantedRole == nil {
+		return nil
+	}
+	role := &rbacv1.ClusterRole{}
+	found, err := r.get(ctx, n, "ClusterRole "+f.WantedRole.Name, client.ObjectKey{Name: f.WantedRole.Name}, role)
+	if found {
+		f.Role = role
+	}
+	return err
+}
+
+// named is a list, and what is in it in words.
+type named struct {
+	what string
+	list client.ObjectList
+}
+
+func (r Reader) lists(ctx context.Context, n *notes, lists ...named) error {
+	for _, l := range lists {
+		if err := r.list(ctx, n, l.what, l.list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ours are the objects of our kinds. A kind that is not installed has a finding of
+// its own.
+func (r Reader) ours(ctx context.Context, n *notes, f *checkup.Facts) error {
+	profiles, storages, clusters := &v1alpha1.PgStorageProfileList{}, &v1alpha1.PgNodeStorageList{}, &v1alpha1.PgStorageClusterList{}
+	err := r.lists(ctx, n, named{"PgStorageProfiles", profiles}, named{"PgNodeStorages", storages}, named{"PgStorageClusters of all namespaces", clusters})
+	if err != nil {
+		return err
+	}
+	f.Profiles, f.Storages, f.Clusters = profiles.Items, storages.Items, clusters.Items
+	return nil
+}
+
+func (r Reader) nodes(ctx context.Context, n *notes, f *checkup.Facts) error {
+	nodes, csi, drivers := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}
+	if err := r.lists(ctx, n, named{"Nodes", nodes}, named{"CSINodes", csi}, named{"CSIDrivers", drivers}); err != nil {
+		return err
+	}
+	f.Nodes, f.CSINodes = nodes.Items, csi.Items
+	for _, d := range drivers.Items {
+		f.Drivers = append(f.Drivers, d.Name)
+	}
+	return nil
+}
+
+// permissions of the person who asks, which anybody may ask about themselves.
+func permissions(ctx context.Context, c client.Client, namespace string) ([]checkup.Permission, error) {
+	group := v1alpha1.GroupVersion.Group
+	asked := []checkup.Permission{
+		{Verb: "get", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to see databases"},
+		{Verb: "create", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to make databases"},
+		{Verb: "create", Group: group, Resource: "pgbenchmarks", Namespace: namespace, For: "to start benchmarks"},
+		{Verb: "list", Resource: "pods", Namespace: namespace, For: "to see instances"},
+		{Verb: "list", Resource: "persistentvolumeclaims", Namespace: namespace, For: "to see volumes"},
+		{Verb: "get", Group: group, Resource: "pgstorageprofiles", For: "to see profiles"},
+		{Verb: "list", Group: group, Resource: "pgnodestorages", For: "to see pools"},
+		{Verb: "create", Group: group, Resource: "pgstorageprofiles", For: "to make profiles, which is for administrators of the nodes"},
+	}
+	for i := range asked {
+		p := &asked[i]
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace},
+		}}
+		if err := c.Create(ctx, review); err != nil && !apierrors.IsForbidden(err) {
+			return nil, fmt.Errorf("ask about %s of %s: %w", p.Verb, p.Resource, err)
+		}
+		p.Allowed = review.Status.Allowed
+	}
+	return asked, nil
+}

@@ -1,0 +1,86 @@
+package offline
+
+import (
+	"fmt"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// ready is the condition of what is taken to be there.
+func ready(generation int64) []metav1.Condition {
+	return []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady, ObservedGeneration: generation}}
+}
+
+func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
+	var p *v1alpha1.PgStorageProfile
+	for _, known := range b.documents.Profiles {
+		if known.Name == cr.Spec.Profile {
+			p = known.DeepCopy()
+		}
+	}
+	if p == nil {
+		return fmt.Errorf("spec.profile: PgStorageProfile %s is in none of the files, and the database follows from it; add it by -f", cr.Spec.Profile)
+	}
+	p.Status.Conditions = ready(p.Generation)
+	if p.Spec.Type == v1alpha1.ProfileTypeS3NBD {
+		b.assumed("no flush of PgStorageProfile %s was measured yet, so commit_delay is not set", p.Name)
+	}
+	b.assumed("PgStorageProfile %s is Ready", p.Name)
+	facts := seen.Cluster{ForeignAPIs: apis, Profile: p}
+	built, err := desired.PgStorageCluster(cr, facts, b.assume.Config)
+	if err != nil {
+		return err
+	}
+	b.images[cr.Namespace+"/"+cr.Name] = imageOf(built.Plan)
+	b.add("PgStorageCluster", cr.Namespace, cr.Name, built.Plan)
+	return refusal(built.Outcomes)
+}
+
+// imageOf the database of a plan.
+func imageOf(p plan.Plan) string {
+	for _, o := range p.Objects {
+		if o.Stage == plan.StageDatabase {
+			// One of another type is no image either.
+			image, _, _ := unstructured.NestedString(o.Content.Object, "spec", "imageName")
+			return image
+		}
+	}
+	return ""
+}
+
+func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
+	var target *v1alpha1.PgStorageCluster
+	for _, known := range b.documents.Clusters {
+		if known.Namespace == pb.Namespace && known.Name == pb.Spec.Cluster {
+			target = known.DeepCopy()
+		}
+	}
+	if target == nil {
+		return fmt.Errorf("spec.cluster: PgStorageCluster %s of namespace %s is in none of the files, and the Job follows from it; add it by -f", pb.Spec.Cluster, pb.Namespace)
+	}
+	target.Status.Conditions = ready(target.Generation)
+	b.assumed("PgStorageCluster %s is Ready, and CloudNativePG has made roles and database of its benchmarks", target.Name)
+	for _, s := range pb.Spec.Pgbench.CustomScripts {
+		b.assumed("ConfigMap %s has the key %s", s.ConfigMap, s.Key)
+	}
+	facts := seen.Benchmark{
+		ForeignAPIs: apis, Target: target, Image: b.images[target.Namespace+"/"+target.Name],
+		Role:      &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
+		CheckRole: &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
+		Database:  &cnpgv1.Database{Status: cnpgv1.DatabaseStatus{Applied: new(true)}},
+	}
+	built, err := desired.PgBenchmark(pb, facts, b.assume.Config)
+	if err != nil {
+		return err
+	}
+	b.add("PgBenchmark", pb.Namespace, pb.Name, built.Plan)
+	return refusal([]state.Outcome{built.Target})
+}

@@ -1,0 +1,179 @@
+package offline
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pgstorage/pgstorage/config/crd"
+	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+)
+
+// samples of the repository.
+const samples = "../../../config/samples/"
+
+// load once: to compile the rules takes a moment.
+var load = sync.OnceValues(func() (*admit.Schemas, error) { return admit.Load(crd.Bases) })
+
+func reader(t *testing.T) Reader {
+	t.Helper()
+	s, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Reader{Schemas: s, Namespace: "default"}
+}
+
+func files(t *testing.T, names ...string) []File {
+	t.Helper()
+	var out []File
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, File{Name: filepath.Base(name), Content: content})
+	}
+	return out
+}
+
+func assumptions(nodes ...string) Assumptions {
+	return Assumptions{
+		Nodes:    nodes,
+		Config:   desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:v1"},
+		Operator: state.Operator{Namespace: "pgstorage-system", Image: "registry.example/pgstorage:v1"},
+	}
+}
+
+func TestRendered(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files []string
+		nodes []string
+	}{
+		{"external", []string{samples + "profile-standard.yaml", samples + "cluster-demo.yaml"}, nil},
+		{"zfs", []string{samples + "profile-zfs.yaml", samples + "cluster-zfs.yaml"}, []string{"node-2", "node-1"}},
+		{"zfs-without-nodes", []string{samples + "profile-zfs.yaml"}, nil},
+		{"nodes-of-a-file", []string{samples + "profile-zfs.yaml", "testdata/nodes.yaml"}, []string{"node-b"}},
+		{"benchmark", []string{samples + "profile-standard.yaml", samples + "cluster-demo.yaml", samples + "benchmark.yaml"}, nil},
+		{"ceph", []string{samples + "cephrbd-zfs.yaml"}, []string{"node-1"}},
+		{"s3nbd", []string{samples + "s3nbd-stripe.yaml"}, []string{"node-1"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			documents, err := reader(t).Read(t.Context(), files(t, tc.files...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := Build(documents, assumptions(tc.nodes...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := result.YAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden.Text(t, "testdata/"+tc.name+".golden.yaml", text)
+			if items, ok := result.List()["items"].([]any); !ok || len(items) != strings.Count(text, "\n# stage: ") {
+				t.Errorf("%d items and %d stages", len(items), strings.Count(text, "\n# stage: "))
+			}
+		})
+	}
+}
+
+// Every sample can be rendered.
+func TestSamples(t *testing.T) {
+	paths, err := filepath.Glob(samples + "*.yaml")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%d samples: %v", len(paths), err)
+	}
+	profile, demo := samples+"profile-standard.yaml", samples+"cluster-demo.yaml"
+	for _, path := range paths {
+		if filepath.Base(path) == "kustomization.yaml" {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			names := []string{path}
+			for _, beneath := range []string{profile, demo, samples + "profile-zfs.yaml"} {
+				if beneath != path {
+					names = append(names, beneath)
+				}
+			}
+			documents, err := reader(t).Read(t.Context(), files(t, names...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result, err := Build(documents, assumptions("node-1")); err != nil || len(result.Planned) < 2 {
+				t.Errorf("%d plans: %v", len(result.Planned), err)
+			}
+		})
+	}
+}
+
+const cluster = `apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageCluster
+metadata: {name: shop}
+spec:
+  profile: standard
+  postgres: {version: "17"}
+  storage: {size: 1Gi}
+  resources: {requests: {cpu: "1", memory: 1Gi}}
+  durability: Local
+`
+
+const standard = `---
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: standard}
+spec: {type: External, external: {storageClassName: fast}}
+`
+
+func TestRefused(t *testing.T) {
+	for _, tc := range []struct{ name, content, want string }{
+		{"no profile", cluster, "PgStorageCluster default/shop: spec.profile: PgStorageProfile standard is in none of the files"},
+		{"unsafe by admission", strings.Replace(cluster, `version: "17"`, `version: "17", parameters: {fsync: "off"}`, 1), "spec.postgres.parameters[fsync] must stay on"},
+		{"quorum of one", strings.Replace(cluster, "Local", "Quorum", 1), "Quorum needs spec.instances of at least 2"},
+		{"unknown field", strings.Replace(cluster, "durability", "tier", 1), "unknown field spec.tier; correct its name"},
+		{"required field", strings.Replace(cluster, "  durability: Local\n", "", 1), "spec.durability: Required value"},
+		{"unknown parameter", strings.Replace(cluster, `version: "17"`, `version: "17", parameters: {work_memm: 1MB}`, 1) + standard, "PgStorageCluster default/shop: InvalidParameters: spec.postgres.parameters[work_memm]: PostgreSQL 17 has no such parameter; did you mean work_mem?"},
+		{"override", cluster + "  cnpg: {spec: {instances: 3}}\n" + standard, "OverrideRefused"},
+		{"twice", "kind: a\nkind: b\n", `key "kind" already set`},
+		{"no kind", "spec: {}\n", "Object 'Kind' is missing"},
+		{"nothing", "# only a comment\n", "hold no PgStorageProfile"},
+		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "hold no PgStorageProfile"},
+		{"another version", "apiVersion: pgstorage.dev/v2\nkind: PgStorageCluster\nmetadata: {name: a}\n", "is not a kind of pgstorage"},
+		{"benchmark of nothing", "apiVersion: pgstorage.dev/v1alpha1\nkind: PgBenchmark\nmetadata: {name: a}\nspec: {cluster: b}\n", "spec.cluster: PgStorageCluster b of namespace default is in none of the files"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			documents, err := reader(t).Read(t.Context(), File{Name: "a.yaml", Content: []byte(tc.content)})
+			if err == nil {
+				_, err = Build(documents, assumptions())
+			}
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// A list, as kubectl get -o yaml prints it, is what its items are, and a status that
+// was there says nothing.
+func TestListsAndStatus(t *testing.T) {
+	indented := strings.ReplaceAll(strings.TrimPrefix(standard, "---\n"), "\n", "\n  ")
+	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.TrimRight(indented, " ") + "  status: {conditions: [{type: Ready, status: \"False\", reason: No, message: no, lastTransitionTime: \"2026-01-01T00:00:00Z\"}]}\n"
+	documents, err := reader(t).Read(t.Context(), File{Name: "list.yaml", Content: []byte(list)}, File{Name: "a.yaml", Content: []byte(cluster)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := Build(documents, assumptions())
+	if err != nil || len(result.Planned) != 2 || len(documents.Profiles[0].Status.Conditions) != 0 {
+		t.Errorf("%+v %v", result, err)
+	}
+	if gates := result.Planned[1].Plan.Gates; len(gates) != 0 {
+		t.Errorf("held: %+v", gates)
+	}
+}

@@ -1,0 +1,159 @@
+package offline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// profile is planned twice: first without an answer of any node, then as if each had
+// answered that it is as declared, which is what the first plan asks of it.
+func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
+	kind, err := catalog.For(p.Spec.Type)
+	if err != nil {
+		return err
+	}
+	facts := b.profileFacts(p)
+	first, err := kind.Build(p, facts)
+	if err != nil {
+		return err
+	}
+	b.classes(kind, p, &facts, &first.Plan)
+	if err := answer(&facts, &first.Plan); err != nil {
+		return err
+	}
+	built, err := kind.Build(p, facts)
+	if err != nil {
+		return err
+	}
+	b.tellGate(p)
+	b.add("PgStorageProfile", "", p.Name, built.Plan)
+	return refusal(built.Outcomes)
+}
+
+func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) state.ProfileFacts {
+	facts := state.ProfileFacts{
+		ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}, Reachable: map[string]state.Reachability{}, Operator: b.assume.Operator,
+	}
+	facts.Nodes = b.nodes(p)
+	for _, n := range facts.Nodes {
+		facts.Reachable[n.Name] = state.Reachability{Status: metav1.ConditionTrue}
+	}
+	for _, c := range b.documents.Classes {
+		facts.Classes[c.Name] = c
+	}
+	for _, cr := range b.documents.Clusters {
+		if cr.Spec.Profile == p.Name {
+			facts.Clusters = append(facts.Clusters, *cr)
+		}
+	}
+	for _, q := range b.documents.Profiles {
+		if q != p && q.Spec.S3NBD != nil {
+			facts.Others = append(facts.Others, q)
+		}
+	}
+	if p.Spec.CephRBD != nil {
+		facts.Ceph.Installed, facts.Ceph.Drivers = true, []string{naming.RBDDriver(p)}
+	}
+	return facts
+}
+
+// nodes that a profile selects: those of the documents by their labels, and those
+// that are assumed.
+func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []state.Node {
+	if len(p.Spec.NodeSelector) == 0 {
+		return nil
+	}
+	var out []state.Node
+	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
+	for _, n := range b.documents.Nodes {
+		if selector.Matches(labels.Set(n.Labels)) {
+			node := assumedNode(n.Name)
+			node.Memory = n.Status.Allocatable.Memory().Value()
+			if id := n.Labels[zfsvolumes.TopologyKey]; id != "" {
+				node.TopologyValue = id
+			}
+			out = append(out, node)
+		}
+	}
+	for _, name := range b.assume.Nodes {
+		if !slices.ContainsFunc(out, func(n state.Node) bool { return n.Name == name }) {
+			out = append(out, assumedNode(name))
+		}
+	}
+	slices.SortFunc(out, func(a, b state.Node) int { return strings.Compare(a.Name, b.Name) })
+	if len(out) == 0 {
+		b.assumed("no node has the labels of PgStorageProfile %s, so no PgNodeStorage is shown; name nodes by --node, or give Node objects by -f", p.Name)
+		return nil
+	}
+	b.assumed("nodes %s of PgStorageProfile %s are Ready, and their agents have answered that they are as declared", names(out), p.Name)
+	return out
+}
+
+func assumedNode(name string) state.Node {
+	return state.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name}
+}
+
+func names(nodes []state.Node) string {
+	var out []string
+	for _, n := range nodes {
+		out = append(out, n.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// classes that the profile names and does not make are taken to exist.
+func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts *state.ProfileFacts, first *plan.Plan) {
+	for _, name := range kind.Classes(p) {
+		own := slices.ContainsFunc(first.Objects, func(o plan.Object) bool { return o.Key().Kind == "StorageClass" && o.Key().Name == name })
+		if own || facts.Classes[name] != nil {
+			continue
+		}
+		facts.Classes[name] = &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		b.assumed("StorageClass %s exists", name)
+	}
+}
+
+// answer as the agents would that have made true what the plan asks of their nodes,
+// and as the CSI driver, which then lists the pools.
+func answer(facts *state.ProfileFacts, first *plan.Plan) error {
+	for _, o := range first.Objects {
+		if o.Key().Kind != "PgNodeStorage" {
+			continue
+		}
+		s := &v1alpha1.PgNodeStorage{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content.Object, s); err != nil {
+			return fmt.Errorf("read %s: %w", o.Key(), err)
+		}
+		s.Generation, s.Status.ObservedGeneration = 1, 1
+		s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady, ObservedGeneration: 1}}
+		facts.Storages = append(facts.Storages, s)
+		for i := range facts.Nodes {
+			if facts.Nodes[i].Name == s.Spec.NodeName {
+				facts.Nodes[i].Pools = []string{s.Spec.Pool.Name}
+			}
+		}
+	}
+	return nil
+}
+
+// tellGate says what the manager needs for a type that is off by default.
+func (b *builder) tellGate(p *v1alpha1.PgStorageProfile) {
+	switch p.Spec.Type {
+	case v1alpha1.ProfileTypeS3NBD, v1alpha1.ProfileTypeCephRBD:
+		b.assumed("the manager was started with --feature-gates=%s=true", p.Spec.Type)
+	}
+}

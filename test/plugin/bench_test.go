@@ -1,0 +1,218 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// measured makes a database to measure.
+func measured(t *testing.T, c client.Client, name string) {
+	t.Helper()
+	namespace(t, c, name)
+	cr := documents(t, samples+"cluster-quorum.yaml")[0]
+	cr.SetNamespace(name)
+	cr.SetName("shop")
+	create(t, c, cr)
+}
+
+// only benchmark of a namespace.
+func only(t *testing.T, c client.Client, namespace string) *v1alpha1.PgBenchmark {
+	t.Helper()
+	list := &v1alpha1.PgBenchmarkList{}
+	if err := c.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 1 {
+		t.Fatalf("%d benchmarks", len(list.Items))
+	}
+	return &list.Items[0]
+}
+
+// report writes what manager and runner would.
+func report(t *testing.T, c client.Client, key client.ObjectKey, phase string, percent int32, message string) {
+	t.Helper()
+	b := &v1alpha1.PgBenchmark{}
+	if err := c.Get(t.Context(), key, b); err != nil {
+		t.Fatal(err)
+	}
+	before := b.DeepCopy()
+	status := metav1.ConditionFalse
+	if phase == "Succeeded" {
+		status = metav1.ConditionTrue
+		b.Status.BestTPS, b.Status.Durability = "812.4", v1alpha1.DurabilityQuorum
+	}
+	b.Status.Phase = phase
+	b.Status.Run = &v1alpha1.BenchmarkRun{Phase: phase, Percent: percent, Results: []v1alpha1.BenchmarkResult{{Clients: 4, TPS: "812.4"}}}
+	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionComplete, Status: status, Reason: phase, Message: message})
+	if err := c.Status().Patch(t.Context(), b, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// following runs a command whose output tells when to go on.
+type following struct {
+	lines chan string
+	rest  bytes.Buffer
+	done  chan error
+}
+
+// Write hands over each line.
+func (f *following) Write(p []byte) (int, error) {
+	f.rest.Write(p)
+	f.lines <- string(p)
+	return len(p), nil
+}
+
+func follow(t *testing.T, args ...string) *following {
+	t.Helper()
+	f := &following{lines: make(chan string, 100), done: make(chan error, 1)}
+	c := cli.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: f, ErrOut: f}, "v0.1.0")
+	c.SetArgs(append([]string{"--kubeconfig", kubeconfig(t), "--cache-dir", t.TempDir()}, args...))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	go func() { f.done <- c.ExecuteContext(ctx) }()
+	return f
+}
+
+// line waits for one that begins so.
+func (f *following) line(t *testing.T, want string) {
+	t.Helper()
+	for {
+		got, err, ended := f.next()
+		if ended {
+			t.Fatalf("ended before %q: %v\n%s", want, err, f.rest.String())
+		}
+		if strings.HasPrefix(strings.TrimSpace(got), want) {
+			return
+		}
+	}
+}
+
+// next line, or how the command ended once all its lines were read.
+func (f *following) next() (line string, err error, ended bool) { //nolint:revive // the error is of the command, not of next
+	select {
+	case line = <-f.lines:
+		return line, nil, false
+	case err = <-f.done:
+		f.done <- err
+	}
+	select {
+	case line = <-f.lines:
+		return line, nil, false
+	default:
+		return "", err, true
+	}
+}
+
+func TestBenchStartFollowResult(t *testing.T) {
+	c := apiserver.Client(t, config)
+	measured(t, c, "plugin-bench")
+	out := must(t, "bench", "start", "shop", "-n", "plugin-bench", "--scale", "20", "--clients", "1,4", "--transactions", "100", "--repeats", "3")
+	b := only(t, c, "plugin-bench")
+	if !strings.HasPrefix(out, "pgbenchmark.pgstorage.dev/"+b.Name+" created\n") || !strings.HasPrefix(b.Name, "shop-") {
+		t.Errorf("%s of %q", b.Name, out)
+	}
+	p := b.Spec.Pgbench
+	if p.Scale != 20 || len(p.Clients) != 2 || *p.Transactions != 100 || p.Repeats != 3 || p.Integrity != v1alpha1.IntegrityFull || p.Jobs != nil {
+		t.Errorf("%+v", p)
+	}
+	key := client.ObjectKeyFromObject(b)
+	f := follow(t, "bench", "follow", b.Name, "-n", "plugin-bench")
+	f.line(t, "0%  Pending")
+	report(t, c, key, "Running", 50, "Running: 4 clients")
+	f.line(t, "50%  Running  4 clients")
+	report(t, c, key, "Succeeded", 100, "812.4 TPS at best, durability Quorum")
+	f.line(t, "100%  Succeeded")
+	if err := <-f.done; err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"durability Quorum: results of other tiers do not compare", "812.4"} {
+		if got := f.rest.String() + must(t, "bench", "result", b.Name, "-n", "plugin-bench"); strings.Count(got, want) < 2 {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := must(t, "bench", "list", "shop", "-n", "plugin-bench"); !strings.Contains(got, b.Name+"   shop") {
+		t.Error(got)
+	}
+	if got := must(t, "bench", "list", "other", "-n", "plugin-bench"); got != "There is no PgBenchmark in namespace plugin-bench.\n" {
+		t.Error(got)
+	}
+	again := &v1alpha1.PgBenchmark{}
+	if err := json.Unmarshal([]byte(must(t, "bench", "result", b.Name, "-n", "plugin-bench", "-o", "json")), again); err != nil || again.Status.BestTPS != "812.4" || again.Kind != "PgBenchmark" {
+		t.Errorf("%+v %v", again, err)
+	}
+}
+
+func TestBenchFollowFails(t *testing.T) {
+	c := apiserver.Client(t, config)
+	measured(t, c, "plugin-bench-fails")
+	f := follow(t, "bench", "start", "shop", "-n", "plugin-bench-fails", "--name", "nightly", "--follow")
+	f.line(t, "0%  Pending")
+	report(t, c, client.ObjectKey{Namespace: "plugin-bench-fails", Name: "nightly"}, "Failed", 80, "the benchmark failed: the disk is full")
+	if err := <-f.done; err == nil || err.Error() != "PgBenchmark nightly: Failed: the benchmark failed: the disk is full" {
+		t.Errorf("%v", err)
+	}
+	if _, err := plugin(t, "bench", "follow", "nightly", "-n", "plugin-bench-fails"); err == nil {
+		t.Error("following one that has failed succeeds")
+	}
+}
+
+func TestBenchFollowEnds(t *testing.T) {
+	c := apiserver.Client(t, config)
+	measured(t, c, "plugin-bench-ends")
+	must(t, "bench", "start", "shop", "-n", "plugin-bench-ends", "--name", "slow")
+	if _, err := plugin(t, "bench", "follow", "slow", "-n", "plugin-bench-ends", "--timeout", "200ms"); err == nil || !strings.HasPrefix(err.Error(), "--timeout: the time is over") {
+		t.Errorf("%v", err)
+	}
+	f := follow(t, "bench", "follow", "slow", "-n", "plugin-bench-ends")
+	f.line(t, "0%  Pending")
+	if err := c.Delete(t.Context(), &v1alpha1.PgBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "plugin-bench-ends", Name: "slow"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-f.done; err == nil || !strings.Contains(err.Error(), "was deleted") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBenchDryRuns(t *testing.T) {
+	c := apiserver.Client(t, config)
+	measured(t, c, "plugin-bench-dry")
+	b := &v1alpha1.PgBenchmark{}
+	out := must(t, "bench", "start", "shop", "-n", "plugin-bench-dry", "--dry-run", "client", "--script", "SelectOnly", "--duration", "90s", "--rate", "7")
+	if err := yaml.UnmarshalStrict([]byte(out), b); err != nil || *b.Spec.Pgbench.Rate != 7 || b.GenerateName != "shop-" {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if err := c.Create(t.Context(), b, client.DryRunAll); err != nil {
+		t.Errorf("what was printed is refused: %v", err)
+	}
+	if out := must(t, "bench", "start", "shop", "-n", "plugin-bench-dry", "--dry-run", "server"); !strings.Contains(out, "created (server dry run)") {
+		t.Error(out)
+	}
+	for want, args := range map[string][]string{
+		"there is no PgStorageCluster absent": {"absent"},
+		`--dry-run: "maybe" is not known`:     {"shop", "--dry-run", "maybe"},
+		"duration and transactions exclude":   {"shop", "--duration", "1m", "--transactions", "5"},
+		`Unsupported value: "Everything"`:     {"shop", "--script", "Everything"},
+	} {
+		if _, err := plugin(t, append([]string{"bench", "start", "-n", "plugin-bench-dry"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	list := &v1alpha1.PgBenchmarkList{}
+	if err := c.List(t.Context(), list, client.InNamespace("plugin-bench-dry")); err != nil || len(list.Items) != 0 {
+		t.Errorf("%d were made: %v", len(list.Items), err)
+	}
+}
