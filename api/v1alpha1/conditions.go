@@ -101,6 +101,9 @@ const (
 	// ConditionCleanedUp says whether a finished PgBenchmark's database, roles
 	// and Job are gone as its cleanup policy asks.
 	ConditionCleanedUp = "CleanedUp"
+	// ConditionNotRegressed says whether a matrix is no worse than the baseline of
+	// its gate. It does not take part in Ready: a regression is a result.
+	ConditionNotRegressed = "NotRegressed"
 )
 
 // Reasons of conditions that are as declared.
@@ -126,6 +129,8 @@ const (
 	ReasonVerified            = "Verified"
 	ReasonCleanedUp           = "CleanedUp"
 	ReasonKept                = "Kept"
+	ReasonBudgetSpent         = "BudgetSpent"
+	ReasonNotRegressed        = "NotRegressed"
 )
 
 // Reasons of conditions that wait: each resolves without a person, or says in
@@ -150,12 +155,16 @@ const (
 	ReasonWarmingUp            = "WarmingUp"
 	ReasonRunning              = "Running"
 	ReasonCheckingIntegrity    = "CheckingIntegrity"
+	ReasonResting              = "Resting"
 	ReasonDeleting             = "Deleting"
 	ReasonInUse                = "InUse"
 	ReasonNotRun               = "NotRun"
 	ReasonParametersDiffer     = "ParametersDiffer"
 	ReasonScriptNotFound       = "ScriptNotFound"
 	ReasonDisabled             = "Disabled"
+	ReasonBaselineNotFound     = "BaselineNotFound"
+	ReasonBaselineNotComplete  = "BaselineNotComplete"
+	ReasonNotComparable        = "NotComparable"
 
 	ReasonRookNotInstalled    = "RookNotInstalled"
 	ReasonCephClusterNotFound = "CephClusterNotFound"
@@ -215,6 +224,7 @@ const (
 	ReasonDurabilityDiffers = "DurabilityMismatch"
 	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
+	ReasonRegressed         = "Regressed"
 
 	ReasonPrefixCollision           = "PrefixCollision"
 	ReasonCredentialsRejected       = "CredentialsRejected"

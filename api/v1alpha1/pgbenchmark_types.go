@@ -188,15 +188,42 @@ type CustomScript struct {
 	Weight int32 `json:"weight,omitempty"`
 }
 
-// PgBenchmarkSpec is a benchmark of one cluster. It is immutable: a benchmark is
-// one run; create another PgBenchmark for another run.
+// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants. It is
+// immutable: a benchmark is one run; create another PgBenchmark for another run.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable because a PgBenchmark is one run; create another PgBenchmark"
+// +kubebuilder:validation:XValidation:rule="has(self.cluster) != has(self.template)",message="spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || has(self.matrix)",message="spec.template is used by a matrix alone: add spec.matrix, which may be {} for one variant, or name a cluster in spec.cluster"
+// +kubebuilder:validation:XValidation:rule="!has(self.gate) || has(self.matrix)",message="spec.gate compares the repeats of a matrix: add spec.matrix, which may be {} for one variant"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || has(self.template) || !(has(self.matrix.profiles) || has(self.matrix.durability) || has(self.matrix.parameters)) && (!has(self.matrix.variants) || self.matrix.variants.all(v, !has(v.profile) && !has(v.durability) && !has(v.parameters)))",message="spec.matrix: profiles, durability and parameters need clusters of their own; give spec.template in place of spec.cluster"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.profile) != (has(self.matrix.profiles) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.profile)))",message="spec.template.profile is needed where spec.matrix does not name a profile for every variant, and unused where it does; add or remove it",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.durability) != (has(self.matrix.durability) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.durability)))",message="spec.template.durability is needed where spec.matrix does not name a tier for every variant, and unused where it does; add or remove it",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || self.template.instances >= 2 || !(has(self.template.durability) && self.template.durability == 'Quorum' || has(self.matrix) && has(self.matrix.durability) && 'Quorum' in self.matrix.durability || has(self.matrix) && has(self.matrix.variants) && self.matrix.variants.exists(v, has(v.durability) && v.durability == 'Quorum'))",message="spec.template.instances must be at least 2 for the tier Quorum, because a commit waits for a standby; raise it or leave Quorum out",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.matrix.scripts) || !has(self.pgbench.script) && !has(self.pgbench.customScripts)",message="spec.matrix.scripts excludes spec.pgbench.script and spec.pgbench.customScripts; remove one",fieldPath=".matrix"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || self.pgbench.repeats == 1",message="spec.pgbench.repeats must be 1 with a matrix, whose own repeats run every variant once a round; set spec.matrix.repeats instead",fieldPath=".pgbench"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || size(self.pgbench.clients) * (has(self.matrix.variants) ? size(self.matrix.variants) : 1) * (has(self.matrix.profiles) ? size(self.matrix.profiles) : 1) * (has(self.matrix.durability) ? size(self.matrix.durability) : 1) * (has(self.matrix.scripts) ? size(self.matrix.scripts) : 1) * (has(self.matrix.parameters) ? size(self.matrix.parameters[0].values) * (size(self.matrix.parameters) > 1 ? size(self.matrix.parameters[1].values) : 1) * (size(self.matrix.parameters) > 2 ? size(self.matrix.parameters[2].values) : 1) * (size(self.matrix.parameters) > 3 ? size(self.matrix.parameters[3].values) : 1) : 1) <= 64",message="spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: take values away, or name in spec.matrix.variants those that matter",fieldPath=".matrix"
 type PgBenchmarkSpec struct {
-	// cluster is the name of the PgStorageCluster, in the same namespace.
-	// +required
+	// cluster is the name of the PgStorageCluster that is measured, in the same
+	// namespace. A matrix with a template has clusters of its own instead.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=50
 	Cluster string `json:"cluster,omitempty"`
+
+	// template of the PgStorageClusters that a matrix makes for itself: one for each
+	// combination of profile, durability and parameters, deleted with its data after
+	// its last run.
+	// +optional
+	Template *ClusterTemplate `json:"template,omitempty"`
+
+	// matrix measures variants against each other: a product of axes or variants by
+	// name, each by each of pgbench.clients, repeated in rounds. Absent: one run.
+	// +optional
+	Matrix *BenchmarkMatrix `json:"matrix,omitempty"`
+
+	// gate compares the result of the matrix with an older one; the condition
+	// NotRegressed says what was found.
+	// +optional
+	Gate *BenchmarkGate `json:"gate,omitempty"`
 
 	// pgbench is what is run.
 	// +optional
@@ -211,24 +238,24 @@ type PgBenchmarkStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, CleanedUp.
+	// IntegrityVerified, CleanedUp, NotRegressed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
-	// CheckingIntegrity, Succeeded or Failed.
+	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 
 	// bestTPS is the highest median of transactions per second over the client
-	// counts.
+	// counts, or over the variants of a matrix where all have one tier.
 	// +optional
 	BestTPS string `json:"bestTPS,omitempty"`
 
 	// durability is the tier of the cluster when it was measured. Results of
-	// different tiers do not compare.
+	// different tiers do not compare; a matrix of several tiers has none here.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 
@@ -243,6 +270,11 @@ type PgBenchmarkStatus struct {
 	// run is what the runner beside pgbench reports; the runner alone writes it.
 	// +optional
 	Run *BenchmarkRun `json:"run,omitempty"`
+
+	// matrix is the progress and result of a matrix, whose single runs are
+	// PgBenchmarks of their own.
+	// +optional
+	Matrix *MatrixStatus `json:"matrix,omitempty"`
 }
 
 // BenchmarkRun is the report of the runner.
@@ -364,20 +396,22 @@ type IntegrityCheck struct {
 	Message string `json:"message,omitempty"`
 }
 
-// PgBenchmark measures a PgStorageCluster with pgbench, in a database and with a
-// role of its own.
+// PgBenchmark measures a PgStorageCluster, or a matrix of variants, with pgbench, in
+// a database and with a role of its own.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pgb,categories=pgstorage
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Percent",type=integer,JSONPath=`.status.run.percent`
+// +kubebuilder:printcolumn:name="Runs",type=string,JSONPath=`.status.matrix.progress`
 // +kubebuilder:printcolumn:name="TPS",type=string,JSONPath=`.status.bestTPS`
 // +kubebuilder:printcolumn:name="Durability",type=string,JSONPath=`.status.durability`
 // +kubebuilder:printcolumn:name="Doing",type=string,JSONPath=`.status.run.message`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50",message="metadata.name must be at most 50 characters: the Job and the database role are named after it"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.gate) || self.spec.gate.baseline != self.metadata.name",message="spec.gate.baseline must be another PgBenchmark than this one; name an older one with a matrix of the same variants"
 type PgBenchmark struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

@@ -1,5 +1,6 @@
-// Package pgbenchmark reconciles PgBenchmarks: it prepares a database and roles
-// of their own, runs the Job, and removes them by the cleanup policy.
+// Package pgbenchmark reconciles PgBenchmarks. A single one gets a database and roles
+// of its own and a Job, which go by the cleanup policy. A matrix gets clusters, and a
+// single PgBenchmark for each run.
 package pgbenchmark
 
 import (
@@ -30,7 +31,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/status"
 )
 
-// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks/status,verbs=patch
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=databases;databaseroles,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
@@ -42,6 +44,9 @@ import (
 // recheck is when a pass is repeated for what no watch covers: ConfigMaps of
 // users, CRDs that appear.
 const recheck = 30 * time.Second
+
+// retry is when a pass is repeated that met a newer version than it had read.
+const retry = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgBenchmark")
 
@@ -59,6 +64,14 @@ type Reconciler struct {
 
 // Reconcile one benchmark.
 func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
+	if b.Spec.Matrix != nil {
+		return r.matrix(ctx, b)
+	}
+	return r.single(ctx, b)
+}
+
+// single reconciles a benchmark of one run.
+func (r *Reconciler) single(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
 	apis, err := r.APIs.Get(ctx)
 	if err != nil {
 		return reconcile.Result{}, err

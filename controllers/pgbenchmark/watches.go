@@ -28,6 +28,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Named("pgbenchmark").
 		For(&v1alpha1.PgBenchmark{}).
 		Owns(&batchv1.Job{}).
+		Owns(&v1alpha1.PgBenchmark{}).
+		Owns(&v1alpha1.PgStorageCluster{}).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(r.onCluster)).
 		Watches(&v1alpha1.PgBenchmark{}, handler.EnqueueRequestsFromMapFunc(r.onOther)).
 		WithOptions(options).
@@ -41,7 +43,23 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 
 // onCluster wakes the benchmarks of a cluster that have not ended.
 func (r *Reconciler) onCluster(ctx context.Context, obj client.Object) []reconcile.Request {
-	return r.waiting(ctx, obj.GetNamespace(), obj.GetName())
+	return append(r.waiting(ctx, obj.GetNamespace(), obj.GetName()), r.matrices(ctx, obj.GetNamespace(), obj.GetName())...)
+}
+
+// matrices of a cluster that have not ended; they are not in the index.
+func (r *Reconciler) matrices(ctx context.Context, namespace, cluster string) []reconcile.Request {
+	list := &v1alpha1.PgBenchmarkList{}
+	if err := r.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		b := &list.Items[i]
+		if b.Spec.Matrix != nil && b.Spec.Cluster == cluster && b.Status.CompletionTime == nil {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(b)})
+		}
+	}
+	return requests
 }
 
 // onOther wakes the benchmarks that wait for their turn when one ends.

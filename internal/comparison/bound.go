@@ -23,3 +23,31 @@ func (d Difference) Beyond(share float64) bool {
 	}
 	return d.Comparison.Interval.Upper <= 1-share
 }
+
+// BeyondAt is Beyond with another confidence, as 0.99, than that of the Interval.
+func (d Difference) BeyondAt(share, confidence float64) bool {
+	if d.Comparison == nil || share < 0 || d.P >= 1-confidence || !d.worse() {
+		return false
+	}
+	interval := d.Comparison.IntervalAt(confidence)
+	if d.Comparison.Ratio > 1 {
+		return interval.Lower >= 1+share
+	}
+	return interval.Upper <= 1-share
+}
+
+// ExcludesAt says that the variant is not worse than the baseline by a share or more,
+// with a confidence: not even the worse end of the interval reaches it.
+func (d Difference) ExcludesAt(share, confidence float64) bool {
+	if d.Comparison == nil {
+		return false
+	}
+	interval := d.Comparison.IntervalAt(confidence)
+	if d.lowerIsBetter {
+		return interval.Upper < 1+share
+	}
+	return interval.Lower > 1-share
+}
+
+// worse says that the ratio points to the bad side, claimed or not.
+func (d Difference) worse() bool { return (d.Comparison.Ratio > 1) == d.lowerIsBetter }

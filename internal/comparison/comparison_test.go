@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/statistics"
 )
 
 const (
@@ -184,5 +185,81 @@ func TestWithinAndBeyond(t *testing.T) {
 	}
 	if few := of(TPS, 1, 2); few.Within(1) || few.Beyond(0) {
 		t.Error("what cannot be compared is bounded")
+	}
+}
+
+func TestBeyondAtAnotherConfidence(t *testing.T) {
+	base := Result{"base", local, repeats(1000, 1010, 990, 1005, 995)}
+	of := func(values ...float64) Difference {
+		differences, err := groups(t, TPS, base, Result{"other", local, repeats(values...)})[0].Against("base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return differences[0]
+	}
+	slower := of(901, 907, 893, 903, 897)
+	for _, share := range []float64{0, 0.05, 0.09, 0.11} {
+		if slower.BeyondAt(share, 0.95) != slower.Beyond(share) {
+			t.Errorf("%v at 95 %% is not Beyond", share)
+		}
+	}
+	// The interval at 95 % is 0.8984 to 0.9013 about, that of 99 % is wider.
+	upper := slower.Comparison.IntervalAt(0.99).Upper
+	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99) || !slower.BeyondAt(1-upper-0.0001, 0.99) {
+		t.Errorf("upper bound at 99 %%: %v, at 95 %%: %v", upper, slower.Comparison.Interval.Upper)
+	}
+	if slower.ExcludesAt(0.05, 0.95) || !slower.ExcludesAt(0.15, 0.95) {
+		t.Error("what is excluded is what the worse end does not reach")
+	}
+	if faster := of(1101, 1109, 1091, 1104, 1096); faster.BeyondAt(0, 0.95) || !faster.ExcludesAt(0, 0.99) {
+		t.Error("an improvement is no regression")
+	}
+	if few := of(1, 2); few.BeyondAt(0, 0.95) || few.ExcludesAt(0.99, 0.8) {
+		t.Error("what cannot be compared is bounded")
+	}
+}
+
+func TestBetween(t *testing.T) {
+	before := []Result{
+		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"slower", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"tier", local, repeats(1, 2, 3)},
+		{"few", local, repeats(1, 2, 3)},
+		{"gone", local, repeats(1, 2, 3)},
+	}
+	now := []Result{
+		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"slower", local, repeats(900, 909, 891, 904.5, 895.5)},
+		{"tier", async, repeats(1, 2, 3)},
+		{"few", local, repeats(1, 2)},
+		{"new", local, repeats(1, 2, 3)},
+	}
+	want := map[string]struct {
+		verdict Verdict
+		says    string
+	}{
+		"same":   {NoDifference, "no difference in TPS can be claimed between same and last week: "},
+		"slower": {Worse, "TPS of slower is -10.0 % against last week: "},
+		"tier":   {NotComparable, "tier cannot be compared with last week: it was measured with durability Local, not Async"},
+		"few":    {NotComparable, "few cannot be compared with last week: "},
+		"new":    {NotComparable, "new cannot be compared with last week: it has no variant of that name"},
+		"gone":   {NotComparable, "gone of last week is not measured here"},
+	}
+	got := Between(TPS, "last week", before, now)
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for _, d := range got {
+		if w := want[d.Variant]; d.Verdict != w.verdict || !strings.HasPrefix(d.Message, w.says) {
+			t.Errorf("%+v", d)
+		}
+		// The repeats of two benchmarks are no pairs, though they have the same numbers:
+		// these would differ without any spread.
+		if d.Comparison != nil && d.Comparison.Test != statistics.WelchT {
+			t.Errorf("%s by %s", d.Variant, d.Comparison.Test)
+		}
+	}
+	if !strings.Contains(got[1].Message, "corrected for 2 comparisons") {
+		t.Errorf("%s", got[1].Message)
 	}
 }

@@ -36,6 +36,8 @@ type Difference struct {
 	P float64 `json:"p"`
 	// Message is the verdict in a sentence.
 	Message string `json:"message"`
+
+	lowerIsBetter bool
 }
 
 // Against compares every other variant of the group with one of it.
@@ -70,7 +72,7 @@ func (g Group) compare(pairs [][2]member) []Difference {
 	var p []float64
 	var tested []int
 	for i, pair := range pairs {
-		d := Difference{Baseline: pair[0].Variant, Variant: pair[1].Variant, Verdict: NotComparable, P: 1}
+		d := g.untested(pair[0].Variant, pair[1].Variant)
 		c, err := compareTwo(pair[0].Result, pair[1].Result)
 		if err != nil {
 			d.Message = fmt.Sprintf("%s cannot be compared with %s: %v", d.Variant, d.Baseline, err)
@@ -80,13 +82,18 @@ func (g Group) compare(pairs [][2]member) []Difference {
 		}
 		differences[i] = d
 	}
+	g.correct(differences, tested, p)
+	return differences
+}
+
+// correct the p-values of the differences that were tested, and judge these.
+func (g Group) correct(differences []Difference, tested []int, p []float64) {
 	for i, corrected := range statistics.Holm(p) {
 		d := &differences[tested[i]]
 		d.P = corrected
 		d.Verdict = g.verdict(*d)
 		d.Message = g.message(*d, len(p))
 	}
-	return differences
 }
 
 // compareTwo by the repeats that both have, where those are enough; a repeat that

@@ -45,6 +45,9 @@ type Progress struct {
 	Succeeded, Failed, Skipped, Running, Pending int
 	// Remaining time of Current and what is pending, by the estimate.
 	Remaining time.Duration
+	// Left are the runs of each target that are under way or pending. A target
+	// without any is no longer needed.
+	Left map[string]int
 }
 
 // Progress given the records of runs, in any order and each any number of times,
@@ -57,7 +60,7 @@ func (p *Plan) Progress(records []Record, spent time.Duration) (Progress, error)
 		return Progress{}, err
 	}
 	skipped := p.skipped(outcomes)
-	var progress Progress
+	progress := Progress{Left: map[string]int{}}
 	for i, r := range p.Runs {
 		switch {
 		case outcomes[r.ID] == Succeeded:
@@ -66,11 +69,13 @@ func (p *Plan) Progress(records []Record, spent time.Duration) (Progress, error)
 			progress.Failed++
 		case outcomes[r.ID] == Running:
 			progress.Running++
+			progress.Left[r.Target]++
 			progress.Current = &p.Runs[i]
 		case skipped[r.Variant]:
 			progress.Skipped++
 		default:
 			progress.Pending++
+			progress.Left[r.Target]++
 			if progress.Next == nil {
 				progress.Next = &p.Runs[i]
 			}
@@ -94,6 +99,7 @@ func (p *Plan) decide(progress *Progress, outcomes map[ID]Outcome, spent time.Du
 		progress.Stop = Complete
 	case p.begins(progress.Next.Repeat, outcomes) && !p.fits(progress, spent):
 		progress.Next, progress.Stop = nil, BudgetSpent
+		clear(progress.Left)
 	}
 }
 

@@ -51,6 +51,33 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A target is needed as long as one of its runs is under way or pending.
+func TestTargetsThatAreLeft(t *testing.T) {
+	p := plan(t, twoByTwo())
+	var local, async []Run
+	for _, r := range p.Runs {
+		if r.Target == "durability=Local" {
+			local = append(local, r)
+		} else {
+			async = append(async, r)
+		}
+	}
+	last := len(local) - 1
+	got := progress(t, p, append(records(Succeeded, local[:last]...), records(Running, local[last])...), 0)
+	if got.Left["durability=Local"] != 1 || got.Left["durability=Async"] != len(async) {
+		t.Errorf("%v", got.Left)
+	}
+	if got = progress(t, p, records(Succeeded, local...), 0); got.Left["durability=Local"] != 0 {
+		t.Errorf("%v", got.Left)
+	}
+	s := twoByTwo()
+	s.Budget = 40 * time.Minute
+	p = plan(t, s)
+	if got = progress(t, p, records(Succeeded, p.Runs[:8]...), 39*time.Minute); got.Stop != BudgetSpent || len(got.Left) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A variant that fails twice is given up; the others go on, and all are counted.
 func TestFailedVariantIsAResult(t *testing.T) {
 	p := plan(t, twoByTwo())

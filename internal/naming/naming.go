@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -50,6 +51,12 @@ const (
 	// AnnotationRecreateCeph on a PgStorageProfile holds the UID of a CephCluster that was
 	// deleted by hand and may be made anew, empty.
 	AnnotationRecreateCeph = "pgstorage.dev/recreate-ceph"
+
+	// AnnotationVariant and AnnotationRepeat on a PgBenchmark say which run of a
+	// matrix it is.
+	AnnotationVariant = "pgstorage.dev/variant"
+	// AnnotationRepeat is the repeat, from 1.
+	AnnotationRepeat = "pgstorage.dev/repeat"
 
 	// AnnotationRevision is the hash of what a server was started with.
 	AnnotationRevision = "pgstorage.dev/revision"
@@ -217,6 +224,23 @@ func BenchmarkDatabase(uid string) string { return BenchmarkPrefix + "_" + Hash(
 
 // BenchmarkCheckRole is the superuser role that runs pg_amcheck.
 func BenchmarkCheckRole(uid string) string { return "pgstorage_check_" + Hash(uid)[:10] }
+
+// MatrixRun is the PgBenchmark of one run of a matrix. The hash holds the UID of the
+// matrix' PgBenchmark, so that one of the same name later does not meet it.
+func MatrixRun(benchmark, uid, variant string, repeat int) string {
+	const room = 50 - len("-r20-") - 8
+	name := strings.TrimRight(benchmark[:min(len(benchmark), room)], "-.")
+	return fmt.Sprintf("%s-r%d-%s", name, repeat, Hash([]string{uid, variant, strconv.Itoa(repeat)})[:8])
+}
+
+// MatrixCluster is the PgStorageCluster that a matrix makes for a target. Its name
+// begins with a letter and has no dots, as CloudNativePG wants it.
+func MatrixCluster(benchmark, uid, target string) string {
+	const room = 50 - len("pgb-") - 1 - 8
+	name := strings.ReplaceAll(benchmark, ".", "-")
+	name = strings.TrimRight(name[:min(len(name), room)], "-")
+	return "pgb-" + name + "-" + Hash([]string{uid, target})[:8]
+}
 
 // ReadWriteService is the Service of the primary, as CloudNativePG names it.
 func ReadWriteService(cluster string) string { return cluster + "-rw" }

@@ -20,10 +20,11 @@ import (
 // BenchmarkIndex is the cache index of PgBenchmarks by their cluster.
 const BenchmarkIndex = "spec.cluster"
 
-// IndexBenchmark is the index function of BenchmarkIndex.
+// IndexBenchmark is the index function of BenchmarkIndex. A matrix is not in it: it
+// runs nothing itself, and its runs would wait for it.
 func IndexBenchmark(obj client.Object) []string {
 	b, ok := obj.(*v1alpha1.PgBenchmark)
-	if !ok {
+	if !ok || b.Spec.Matrix != nil {
 		return nil
 	}
 	return []string{b.Spec.Cluster}

@@ -23,6 +23,9 @@ var (
 	benchmarkGVK  = v1alpha1.GroupVersion.WithKind("PgBenchmark")
 )
 
+// storageClusterGVK is the kind of the clusters of a matrix.
+var storageClusterGVK = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
+
 // Readers read the cluster: Cache holds only our objects, Live asks the API
 // server for one object and is used where a namesake may not be ours. Ceph is a cache
 // of what others made that profiles of type CephRBD read.

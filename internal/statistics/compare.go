@@ -88,6 +88,16 @@ func compare(test Test, baseline, other []float64) (Comparison, error) {
 	return c, nil
 }
 
+// IntervalAt is the Interval with another confidence, as 0.99.
+func (c Comparison) IntervalAt(confidence float64) Interval {
+	if c.Degrees == 0 {
+		// Nothing varies.
+		return c.Interval
+	}
+	half := math.Log(c.Interval.Upper/c.Interval.Lower) / 2 * quantileOfT(c.Degrees, 1-(1-confidence)/2) / studentT(c.Degrees)
+	return Interval{c.Ratio * math.Exp(-half), c.Ratio * math.Exp(half)}
+}
+
 // errorOf is the standard error of the difference of the means, and its degrees of
 // freedom: of pairs, or by Welch and Satterthwaite (Welch 1947).
 func errorOf(test Test, a, b []float64) (standardError, degrees float64) {

@@ -19,6 +19,17 @@ type Writer interface {
 // Apply writes want as the status of obj by server-side apply as owner, unless it
 // equals have. It reports whether it wrote.
 func Apply[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
+	return write(ctx, w, owner, obj, "", gvk, have, want)
+}
+
+// ApplyLocked is Apply to the version of obj that was read, and a conflict where it is
+// not the newest: for a status that keeps records, of which one that an old copy lacks
+// would be lost.
+func ApplyLocked[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
+	return write(ctx, w, owner, obj, obj.GetResourceVersion(), gvk, have, want)
+}
+
+func write[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, version string, gvk schema.GroupVersionKind, have, want T) (bool, error) {
 	if equality.Semantic.DeepEqual(have, want) {
 		return false, nil
 	}
@@ -37,6 +48,9 @@ func Apply[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj cl
 	// The UID makes the write fail, rather than land on a namesake, when the
 	// object was deleted and made again meanwhile.
 	u.SetUID(obj.GetUID())
+	if version != "" {
+		u.SetResourceVersion(version)
+	}
 	err = w.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), owner, client.ForceOwnership)
 	if err != nil {
 		return false, fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(obj), err)

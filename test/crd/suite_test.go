@@ -68,6 +68,21 @@ metadata: {name: first}
 spec:
   cluster: shop
 `,
+	// A matrix of one variant, on a cluster of its own.
+	"Matrix": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgBenchmark
+metadata: {name: first}
+spec:
+  template:
+    profile: fast
+    postgres: {version: "17"}
+    storage: {size: 10Gi}
+    resources:
+      requests: {cpu: "1", memory: 1Gi}
+    durability: Local
+  matrix: {}
+`,
 	// A profile of another type.
 	"ZFSLocalPV": `
 apiVersion: pgstorage.dev/v1alpha1

@@ -73,7 +73,7 @@ var rows = slices.Concat([]row{
 	cluster("no version", set("spec/postgres", map[string]any{"database": "app"}), "spec.postgres.version: Required value"),
 	cluster("no storage", unset("spec/storage"), "spec.storage: Required value"),
 	cluster("no resources", unset("spec/resources"), "spec.resources: Required value"),
-	benchmark("no cluster", unset("spec/cluster"), "spec.cluster: Required value"),
+	benchmark("no cluster", unset("spec/cluster"), "spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"),
 
 	// Enums.
 	cluster("unknown workload", set("spec/workload", "oltp"), `spec.workload: Unsupported value: "oltp": supported values: "Web", "OLTP", "Analytics", "Mixed", "Desktop"`),
@@ -268,7 +268,7 @@ var rows = slices.Concat([]row{
 	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
 	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
 	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
-}, zfsRows(), s3Rows(), cephRows())
+}, matrixRows(), zfsRows(), s3Rows(), cephRows())
 
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {

@@ -105,6 +105,18 @@ var valid = []edge{
 		"integrity": "Basic", "cleanup": "Never", "resources": map[string]any{"limits": map[string]any{"cpu": "4"}},
 		"customScripts": []any{map[string]any{"configMap": "sql", "key": "a.sql", "weight": 1000}, map[string]any{"configMap": "sql", "key": "b_2.sql"}},
 	})}},
+	{"least matrix", "Matrix", nil},
+	{"matrix on a cluster that is given", "Matrix", []change{unset("spec/template"), set("spec/cluster", "shop"), ofMatrix("scripts", []string{"TPCB", "SelectOnly"})}},
+	{"matrix of 64 variants", "Matrix", []change{
+		unset("spec/template/profile"), unset("spec/template/durability"), pgbench("clients", []int{1, 8}),
+		ofMatrix("profiles", []string{"a", "b"}), ofMatrix("durability", []string{"Local", "Async"}),
+		ofMatrix("parameters", []any{axis("work_mem", "4MB", "8MB"), axis("jit", "on", "off"), axis("wal_compression", "off", "lz4")}),
+	}},
+	{"matrix by name", "Matrix", []change{
+		unset("spec/template/profile"), set("spec/template/instances", 2), ofMatrix("totalTimeout", "168h"), ofMatrix("rest", "0s"),
+		byName(map[string]any{"name": "A.1", "profile": "a", "durability": "Quorum"}, map[string]any{"name": "b", "profile": "b", "script": "SelectOnly", "parameters": []any{map[string]any{"name": "jit", "value": "off"}}}),
+		set("spec/gate", map[string]any{"baseline": "last", "threshold": 99, "confidence": 80}),
+	}},
 	{"durations of several units", "PgBenchmark", []change{pgbench("duration", "1h30m5s"), pgbench("warmUp", "0s")}},
 }
 
@@ -167,8 +179,16 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
 			},
 		},
-		"PgStorageProfile":  {defaults: []change{set("spec/external/medium", "SSD")}},
-		"PgBenchmark":       {defaults: []change{set("spec/pgbench", run)}},
+		"PgStorageProfile": {defaults: []change{set("spec/external/medium", "SSD")}},
+		"PgBenchmark":      {defaults: []change{set("spec/pgbench", run)}},
+		"Matrix asks": {
+			before: []change{set("spec/gate", map[string]any{"baseline": "last"})},
+			defaults: []change{
+				set("spec/pgbench", run), set("spec/gate/threshold", 5), set("spec/gate/confidence", 95),
+				set("spec/matrix", map[string]any{"repeats": 5, "seed": 1, "rest": "10s", "targetTimeout": "20m", "maxFailures": 2}),
+				set("spec/template/instances", 1), set("spec/template/workload", "Mixed"), set("spec/template/postgres/database", "app"), set("spec/template/postgres/owner", "app"),
+			},
+		},
 		"ZFSLocalPV adopts": {defaults: zfsDefaults},
 		"ZFSLocalPV makes":  zfsMade,
 		"S3NBD asks":        {defaults: s3Defaults},
@@ -232,7 +252,7 @@ func TestKubectlShowsWhatMatters(t *testing.T) {
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
 		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Stored", "Ready", "Reachable", "Reason", "Message", "Age"},
-		"PgBenchmark":      {"Cluster", "Phase", "Percent", "TPS", "Durability", "Doing", "Reason", "Age"},
+		"PgBenchmark":      {"Cluster", "Phase", "Percent", "Runs", "TPS", "Durability", "Doing", "Reason", "Age"},
 	}
 	for _, crd := range crds(t) {
 		kind := crd.Spec.Names.Kind

@@ -24,7 +24,8 @@ const watched = "get list watch"
 var managerRights = []right{
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", watched, "reconciled"},
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", "patch", "their finalizers"},
-	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster"},
+	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster, and the runs of a matrix"},
+	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those that a matrix makes to be measured; deleted by name, owner and UID"},
 	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status", "", "patch", "status is applied"},
 	{"postgresql.cnpg.io", "clusters", "", watched + " create patch delete", "the database; deleted by deletionPolicy Delete only"},
 	{"postgresql.cnpg.io", "databases databaseroles", "", watched + " create patch delete", "a benchmark's own database and role"},

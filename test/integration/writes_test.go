@@ -29,6 +29,8 @@ type writes struct {
 	objects atomic.Int64
 	// failAfter, when positive, makes every write after so many fail.
 	failAfter int64
+	// first is the method and path of the first write.
+	first atomic.Value
 }
 
 var errCut = errors.New("the connection was cut")
@@ -38,6 +40,7 @@ func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
 		return w.inner.RoundTrip(r)
 	}
 	n := w.count.Add(1)
+	w.first.CompareAndSwap(nil, r.Method+" "+r.URL.Path)
 	if !strings.HasSuffix(r.URL.Path, "/status") {
 		w.objects.Add(1)
 	}

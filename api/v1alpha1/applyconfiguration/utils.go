@@ -16,6 +16,10 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=pgstorage.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkGate"):
+		return &apiv1alpha1.BenchmarkGateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkMatrix"):
+		return &apiv1alpha1.BenchmarkMatrixApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkResult"):
 		return &apiv1alpha1.BenchmarkResultApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkRun"):
@@ -56,8 +60,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ClusterResourcesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClusterStorage"):
 		return &apiv1alpha1.ClusterStorageApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ClusterTemplate"):
+		return &apiv1alpha1.ClusterTemplateApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CNPGOverrides"):
 		return &apiv1alpha1.CNPGOverridesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CurrentRun"):
+		return &apiv1alpha1.CurrentRunApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CustomScript"):
 		return &apiv1alpha1.CustomScriptApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseStatus"):
@@ -80,6 +88,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.LayerDutyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("LossEvent"):
 		return &apiv1alpha1.LossEventApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MatrixRun"):
+		return &apiv1alpha1.MatrixRunApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MatrixStatus"):
+		return &apiv1alpha1.MatrixStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MatrixVariant"):
+		return &apiv1alpha1.MatrixVariantApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Monitoring"):
 		return &apiv1alpha1.MonitoringApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeDataset"):
@@ -116,6 +130,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObservedVolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Parameter"):
 		return &apiv1alpha1.ParameterApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ParameterAxis"):
+		return &apiv1alpha1.ParameterAxisApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ParameterValue"):
+		return &apiv1alpha1.ParameterValueApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgBenchmark"):
 		return &apiv1alpha1.PgBenchmarkApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgBenchmarkSpec"):
@@ -168,6 +186,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):
 		return &apiv1alpha1.StatementLatencyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TierRanking"):
+		return &apiv1alpha1.TierRankingApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VariantRank"):
+		return &apiv1alpha1.VariantRankApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VariantStatus"):
+		return &apiv1alpha1.VariantStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeStatus"):
 		return &apiv1alpha1.VolumeStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSCache"):

@@ -23,6 +23,80 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkGate
+  map:
+    fields:
+    - name: baseline
+      type:
+        scalar: string
+    - name: confidence
+      type:
+        scalar: numeric
+      default: 95
+    - name: threshold
+      type:
+        scalar: numeric
+      default: 5
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkMatrix
+  map:
+    fields:
+    - name: durability
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+          elementRelationship: associative
+    - name: maxFailures
+      type:
+        scalar: numeric
+      default: 2
+    - name: parameters
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ParameterAxis
+          elementRelationship: associative
+          keys:
+          - name
+    - name: profiles
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: repeats
+      type:
+        scalar: numeric
+      default: 5
+    - name: rest
+      type:
+        scalar: string
+      default: 10s
+    - name: scripts
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Script
+          elementRelationship: associative
+    - name: seed
+      type:
+        scalar: numeric
+      default: 1
+    - name: targetTimeout
+      type:
+        scalar: string
+      default: 20m
+    - name: totalTimeout
+      type:
+        scalar: string
+    - name: variants
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixVariant
+          elementRelationship: associative
+          keys:
+          - name
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkResult
   map:
     fields:
@@ -474,6 +548,53 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: walSize
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterTemplate
+  map:
+    fields:
+    - name: cnpg
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: instances
+      type:
+        scalar: numeric
+      default: 1
+    - name: monitoring
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Monitoring
+    - name: postgres
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PostgresSpec
+    - name: profile
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterResources
+    - name: storage
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterStorage
+    - name: workload
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Workload
+      default: Mixed
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.CurrentRun
+  map:
+    fields:
+    - name: cluster
+      type:
+        scalar: string
+    - name: repeat
+      type:
+        scalar: numeric
+    - name: since
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: variant
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.CustomScript
   map:
     fields:
@@ -696,6 +817,111 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: event
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixRun
+  map:
+    fields:
+    - name: benchmark
+      type:
+        scalar: string
+    - name: completionTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: latencyAverage
+      type:
+        scalar: string
+    - name: latencyP99
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: outcome
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: repeat
+      type:
+        scalar: numeric
+    - name: tps
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixStatus
+  map:
+    fields:
+    - name: clusters
+      type:
+        scalar: numeric
+    - name: current
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CurrentRun
+    - name: estimate
+      type:
+        scalar: string
+    - name: failed
+      type:
+        scalar: numeric
+    - name: percent
+      type:
+        scalar: numeric
+    - name: progress
+      type:
+        scalar: string
+    - name: remaining
+      type:
+        scalar: string
+    - name: runs
+      type:
+        scalar: numeric
+    - name: skipped
+      type:
+        scalar: numeric
+    - name: startTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: succeeded
+      type:
+        scalar: numeric
+    - name: tiers
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.TierRanking
+          elementRelationship: associative
+          keys:
+          - durability
+    - name: variants
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VariantStatus
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixVariant
+  map:
+    fields:
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: name
+      type:
+        scalar: string
+    - name: parameters
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ParameterValue
+          elementRelationship: associative
+          keys:
+          - name
+    - name: profile
+      type:
+        scalar: string
+    - name: script
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Script
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Monitoring
   map:
     fields:
@@ -1081,6 +1307,27 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: value
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ParameterAxis
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ParameterValue
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgBenchmark
   map:
     fields:
@@ -1105,10 +1352,19 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: cluster
       type:
         scalar: string
+    - name: gate
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkGate
+    - name: matrix
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkMatrix
     - name: pgbench
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgbenchSpec
       default: {}
+    - name: template
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterTemplate
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgBenchmarkStatus
   map:
     fields:
@@ -1132,6 +1388,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: job
       type:
         scalar: string
+    - name: matrix
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixStatus
     - name: observedGeneration
       type:
         scalar: numeric
@@ -1823,6 +2082,72 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StorageMedium
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.TierRanking
+  map:
+    fields:
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: ranking
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VariantRank
+          elementRelationship: atomic
+    - name: verdict
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VariantRank
+  map:
+    fields:
+    - name: betterThan
+      type:
+        scalar: numeric
+    - name: medianTPS
+      type:
+        scalar: string
+    - name: rank
+      type:
+        scalar: numeric
+    - name: variant
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VariantStatus
+  map:
+    fields:
+    - name: clients
+      type:
+        scalar: numeric
+    - name: cluster
+      type:
+        scalar: string
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: fingerprint
+      type:
+        scalar: string
+    - name: lowerTPS
+      type:
+        scalar: string
+    - name: meanTPS
+      type:
+        scalar: string
+    - name: medianTPS
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: runs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixRun
+          elementRelationship: atomic
+    - name: upperTPS
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeStatus
   map:
     fields:

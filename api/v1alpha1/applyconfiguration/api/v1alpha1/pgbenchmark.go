@@ -14,8 +14,8 @@ import (
 // PgBenchmarkApplyConfiguration represents a declarative configuration of the PgBenchmark type for use
 // with apply.
 //
-// PgBenchmark measures a PgStorageCluster with pgbench, in a database and with a
-// role of its own.
+// PgBenchmark measures a PgStorageCluster, or a matrix of variants, with pgbench, in
+// a database and with a role of its own.
 type PgBenchmarkApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -5,11 +5,22 @@ package v1alpha1
 // PgBenchmarkSpecApplyConfiguration represents a declarative configuration of the PgBenchmarkSpec type for use
 // with apply.
 //
-// PgBenchmarkSpec is a benchmark of one cluster. It is immutable: a benchmark is
-// one run; create another PgBenchmark for another run.
+// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants. It is
+// immutable: a benchmark is one run; create another PgBenchmark for another run.
 type PgBenchmarkSpecApplyConfiguration struct {
-	// cluster is the name of the PgStorageCluster, in the same namespace.
+	// cluster is the name of the PgStorageCluster that is measured, in the same
+	// namespace. A matrix with a template has clusters of its own instead.
 	Cluster *string `json:"cluster,omitempty"`
+	// template of the PgStorageClusters that a matrix makes for itself: one for each
+	// combination of profile, durability and parameters, deleted with its data after
+	// its last run.
+	Template *ClusterTemplateApplyConfiguration `json:"template,omitempty"`
+	// matrix measures variants against each other: a product of axes or variants by
+	// name, each by each of pgbench.clients, repeated in rounds. Absent: one run.
+	Matrix *BenchmarkMatrixApplyConfiguration `json:"matrix,omitempty"`
+	// gate compares the result of the matrix with an older one; the condition
+	// NotRegressed says what was found.
+	Gate *BenchmarkGateApplyConfiguration `json:"gate,omitempty"`
 	// pgbench is what is run.
 	Pgbench *PgbenchSpecApplyConfiguration `json:"pgbench,omitempty"`
 }
@@ -25,6 +36,30 @@ func PgBenchmarkSpec() *PgBenchmarkSpecApplyConfiguration {
 // If called multiple times, the Cluster field is set to the value of the last call.
 func (b *PgBenchmarkSpecApplyConfiguration) WithCluster(value string) *PgBenchmarkSpecApplyConfiguration {
 	b.Cluster = &value
+	return b
+}
+
+// WithTemplate sets the Template field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Template field is set to the value of the last call.
+func (b *PgBenchmarkSpecApplyConfiguration) WithTemplate(value *ClusterTemplateApplyConfiguration) *PgBenchmarkSpecApplyConfiguration {
+	b.Template = value
+	return b
+}
+
+// WithMatrix sets the Matrix field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Matrix field is set to the value of the last call.
+func (b *PgBenchmarkSpecApplyConfiguration) WithMatrix(value *BenchmarkMatrixApplyConfiguration) *PgBenchmarkSpecApplyConfiguration {
+	b.Matrix = value
+	return b
+}
+
+// WithGate sets the Gate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Gate field is set to the value of the last call.
+func (b *PgBenchmarkSpecApplyConfiguration) WithGate(value *BenchmarkGateApplyConfiguration) *PgBenchmarkSpecApplyConfiguration {
+	b.Gate = value
 	return b
 }
 

@@ -16,16 +16,16 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, CleanedUp.
+	// IntegrityVerified, CleanedUp, NotRegressed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
-	// CheckingIntegrity, Succeeded or Failed.
+	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	Phase *string `json:"phase,omitempty"`
 	// bestTPS is the highest median of transactions per second over the client
-	// counts.
+	// counts, or over the variants of a matrix where all have one tier.
 	BestTPS *string `json:"bestTPS,omitempty"`
 	// durability is the tier of the cluster when it was measured. Results of
-	// different tiers do not compare.
+	// different tiers do not compare; a matrix of several tiers has none here.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// job is the name of the Job that runs pgbench.
 	Job *string `json:"job,omitempty"`
@@ -33,6 +33,9 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// run is what the runner beside pgbench reports; the runner alone writes it.
 	Run *BenchmarkRunApplyConfiguration `json:"run,omitempty"`
+	// matrix is the progress and result of a matrix, whose single runs are
+	// PgBenchmarks of their own.
+	Matrix *MatrixStatusApplyConfiguration `json:"matrix,omitempty"`
 }
 
 // PgBenchmarkStatusApplyConfiguration constructs a declarative configuration of the PgBenchmarkStatus type for use with
@@ -107,5 +110,13 @@ func (b *PgBenchmarkStatusApplyConfiguration) WithCompletionTime(value metav1.Ti
 // If called multiple times, the Run field is set to the value of the last call.
 func (b *PgBenchmarkStatusApplyConfiguration) WithRun(value *BenchmarkRunApplyConfiguration) *PgBenchmarkStatusApplyConfiguration {
 	b.Run = value
+	return b
+}
+
+// WithMatrix sets the Matrix field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Matrix field is set to the value of the last call.
+func (b *PgBenchmarkStatusApplyConfiguration) WithMatrix(value *MatrixStatusApplyConfiguration) *PgBenchmarkStatusApplyConfiguration {
+	b.Matrix = value
 	return b
 }

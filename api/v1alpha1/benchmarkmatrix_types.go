@@ -1,0 +1,409 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ClusterTemplate is what a PgStorageCluster of a matrix is made from. Its fields
+// are those of a PgStorageCluster's spec. There is no deletionPolicy: such a cluster
+// goes with its data once it was measured.
+// +kubebuilder:validation:XValidation:rule="!has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.template.postgres.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async",fieldPath=".postgres"
+type ClusterTemplate struct {
+	// profile is the name of the PgStorageProfile whose storage is measured. It is
+	// needed where matrix.profiles or the variants do not name one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Profile string `json:"profile,omitempty"`
+
+	// postgres chooses the version, the image and parameters.
+	// +required
+	Postgres PostgresSpec `json:"postgres,omitzero"`
+
+	// instances is the number of Postgres instances, one of them the primary.
+	// Bounds: 1 to 16. Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Instances *int32 `json:"instances,omitempty"`
+
+	// storage is the size of each instance's volumes.
+	// +required
+	Storage ClusterStorage `json:"storage,omitzero"`
+
+	// resources of each instance.
+	// +required
+	Resources ClusterResources `json:"resources,omitzero"`
+
+	// workload is the class of work, in pgtune's terms. Default: Mixed.
+	// +optional
+	// +kubebuilder:default=Mixed
+	Workload Workload `json:"workload,omitempty"`
+
+	// durability is the tier that every acknowledged commit has. It is needed where
+	// matrix.durability or the variants do not name one.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+
+	// monitoring of the instances.
+	// +optional
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+
+	// cnpg is the escape hatch to what CloudNativePG offers and this API does not
+	// model.
+	// +optional
+	CNPG *CNPGOverrides `json:"cnpg,omitempty"`
+}
+
+// BenchmarkMatrix says which variants are measured, and how often. The counts of
+// pgbench.clients are always one of its axes.
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || !(has(self.profiles) || has(self.durability) || has(self.parameters) || has(self.scripts))",message="spec.matrix.variants excludes profiles, durability, parameters and scripts: name the variants, or give the axes whose product they are"
+type BenchmarkMatrix struct {
+	// profiles are names of PgStorageProfiles: an axis.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	Profiles []string `json:"profiles,omitempty"`
+
+	// durability tiers: an axis. Variants of different tiers stand side by side and
+	// are never ranked against each other.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Durability []DurabilityTier `json:"durability,omitempty"`
+
+	// parameters of postgresql.conf, each an axis of its own with its values. They
+	// win over those of the template.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Parameters []ParameterAxis `json:"parameters,omitempty"`
+
+	// scripts of pgbench: an axis.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=3
+	Scripts []Script `json:"scripts,omitempty"`
+
+	// variants by name, in place of the axes above.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	Variants []MatrixVariant `json:"variants,omitempty"`
+
+	// repeats of every variant: rounds, each of which runs every variant once.
+	// Bounds: 1 to 20. Default: 5. With fewer than 3 nothing can be compared.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	Repeats int32 `json:"repeats,omitempty"`
+
+	// seed of the order in which a round runs the variants, which is another in each
+	// round. The same seed gives the same orders. Bounds: 1 to 2147483647.
+	// Default: 1.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
+	Seed int64 `json:"seed,omitempty"`
+
+	// rest after each run, from 0s to 1h. Default: 10s. The warm-up before each run
+	// is pgbench.warmUp.
+	// +optional
+	// +kubebuilder:default="10s"
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) <= duration('1h')",message="spec.matrix.rest must be whole hours, minutes and seconds from 0s to 1h, as 30s"
+	Rest string `json:"rest,omitempty"`
+
+	// totalTimeout is the budget of time for everything, from 1m to 168h. A matrix
+	// whose estimate exceeds it is refused, and a round that would not end within it
+	// is not begun; one that was begun is finished. Absent: no limit.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) >= duration('1m') && duration(self) <= duration('168h')",message="spec.matrix.totalTimeout must be whole hours, minutes and seconds from 1m to 168h, as 6h"
+	TotalTimeout string `json:"totalTimeout,omitempty"`
+
+	// targetTimeout is how long a run waits for its cluster to become Ready, or for its
+	// Job, from 1m to 24h, before it has failed. Default: 20m.
+	// +optional
+	// +kubebuilder:default="20m"
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) >= duration('1m') && duration(self) <= duration('24h')",message="spec.matrix.targetTimeout must be whole hours, minutes and seconds from 1m to 24h, as 20m"
+	TargetTimeout string `json:"targetTimeout,omitempty"`
+
+	// maxFailures of a variant, after which its other repeats are skipped.
+	// Bounds: 1 to 20. Default: 2.
+	// +optional
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	MaxFailures int32 `json:"maxFailures,omitempty"`
+}
+
+// ParameterAxis is a Postgres parameter with the values that are measured.
+// +kubebuilder:validation:XValidation:rule="self.name != 'fsync' || self.values.all(v, v.lowerAscii() in ['on', 'true', 'yes', '1'])",message="spec.matrix.parameters[fsync] must stay on: what is measured without it is no database; remove it, or use the tier Async for faster commits"
+// +kubebuilder:validation:XValidation:rule="self.name != 'synchronous_commit' || self.values.all(v, v in ['on', 'remote_apply'])",message="spec.matrix.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async in spec.matrix.durability"
+type ParameterAxis struct {
+	// name of the parameter in Postgres' own words, as work_mem.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$') && !(self in ['profile', 'durability', 'script', 'clients'])",message="spec.matrix.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+	Name string `json:"name,omitempty"`
+	// values of it, in Postgres' own units.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Values []string `json:"values,omitempty"`
+}
+
+// MatrixVariant is a variant by name. What it does not say is as the template and
+// spec.pgbench have it.
+type MatrixVariant struct {
+	// name of the variant in results, as small-records.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?$')",message="spec.matrix.variants[].name must be letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
+	Name string `json:"name,omitempty"`
+	// profile is the name of a PgStorageProfile.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Profile string `json:"profile,omitempty"`
+	// durability tier.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+	// parameters of postgresql.conf, which win over those of the template.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Parameters []ParameterValue `json:"parameters,omitempty"`
+	// script of pgbench, in place of pgbench.script and pgbench.customScripts.
+	// +optional
+	Script Script `json:"script,omitempty"`
+}
+
+// ParameterValue is one Postgres parameter.
+// +kubebuilder:validation:XValidation:rule="self.name != 'fsync' || self.value.lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.matrix.variants[].parameters[fsync] must stay on: what is measured without it is no database; remove it, or use the tier Async for faster commits"
+// +kubebuilder:validation:XValidation:rule="self.name != 'synchronous_commit' || self.value in ['on', 'remote_apply']",message="spec.matrix.variants[].parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async"
+type ParameterValue struct {
+	// name of the parameter in Postgres' own words, as work_mem.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$') && !(self in ['profile', 'durability', 'script', 'clients'])",message="spec.matrix.variants[].parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+	Name string `json:"name,omitempty"`
+	// value of it, in Postgres' own units.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Value string `json:"value,omitempty"`
+}
+
+// BenchmarkGate compares the variants of a matrix with those of the same name of an
+// older one, for use in continuous integration.
+type BenchmarkGate struct {
+	// baseline is the name of a PgBenchmark with a matrix, in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=50
+	Baseline string `json:"baseline,omitempty"`
+
+	// threshold in percent of the baseline's transactions per second: a variant that is
+	// worse by at least this, chance excluded, is a regression. Bounds: 1 to 99.
+	// Default: 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=99
+	Threshold int32 `json:"threshold,omitempty"`
+
+	// confidence in percent with which chance is excluded, over all variants together.
+	// Bounds: 80 to 99. Default: 95.
+	// +optional
+	// +kubebuilder:default=95
+	// +kubebuilder:validation:Minimum=80
+	// +kubebuilder:validation:Maximum=99
+	Confidence int32 `json:"confidence,omitempty"`
+}
+
+// MatrixStatus is the progress and result of a matrix.
+type MatrixStatus struct {
+	// progress in words, as "7 of 20".
+	// +optional
+	Progress string `json:"progress,omitempty"`
+	// percent of the runs that ended or are skipped, 0 to 100.
+	// +optional
+	Percent int32 `json:"percent"`
+	// runs of the whole matrix, each in one of the counts that follow, or still to be
+	// made.
+	// +optional
+	Runs int32 `json:"runs,omitempty"`
+	// succeeded runs.
+	// +optional
+	Succeeded int32 `json:"succeeded"`
+	// failed runs.
+	// +optional
+	Failed int32 `json:"failed"`
+	// skipped runs, of variants that failed maxFailures times.
+	// +optional
+	Skipped int32 `json:"skipped"`
+	// clusters that the matrix makes for itself.
+	// +optional
+	Clusters int32 `json:"clusters,omitempty"`
+	// estimate of what everything takes, made before the start.
+	// +optional
+	Estimate string `json:"estimate,omitempty"`
+	// remaining time of the runs that have not ended, by the estimate.
+	// +optional
+	Remaining string `json:"remaining,omitempty"`
+	// startTime of the matrix.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// current run; absent when all have ended.
+	// +optional
+	Current *CurrentRun `json:"current,omitempty"`
+	// variants with their runs.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Variants []VariantStatus `json:"variants,omitempty"`
+	// tiers with the ranking of their variants, written at the end: whoever ranks
+	// before the end stops when the result pleases.
+	// +optional
+	// +listType=map
+	// +listMapKey=durability
+	Tiers []TierRanking `json:"tiers,omitempty"`
+}
+
+// CurrentRun of a matrix.
+type CurrentRun struct {
+	// variant by name.
+	// +required
+	Variant string `json:"variant,omitempty"`
+	// repeat from 1.
+	// +required
+	Repeat int32 `json:"repeat,omitempty"`
+	// cluster that it is measured on.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+	// since when it is the current one.
+	// +required
+	Since metav1.Time `json:"since,omitzero"`
+}
+
+// VariantStatus is a variant of a matrix with the runs that ended. Figures are
+// decimal numbers in strings.
+type VariantStatus struct {
+	// name of the variant: its own, or its values by axis.
+	// +required
+	Name string `json:"name,omitempty"`
+	// cluster that it is measured on.
+	// +optional
+	Cluster string `json:"cluster,omitempty"`
+	// clients of pgbench.
+	// +optional
+	Clients int32 `json:"clients,omitempty"`
+	// durability tier that its runs had.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+	// fingerprint of the server's settings in its first run.
+	// +optional
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// medianTPS of the runs that succeeded.
+	// +optional
+	MedianTPS string `json:"medianTPS,omitempty"`
+	// meanTPS of the runs that succeeded.
+	// +optional
+	MeanTPS string `json:"meanTPS,omitempty"`
+	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
+	// +optional
+	LowerTPS string `json:"lowerTPS,omitempty"`
+	// upperTPS is the upper bound of the 95 % interval of the mean.
+	// +optional
+	UpperTPS string `json:"upperTPS,omitempty"`
+	// runs that ended, by repeat.
+	// +optional
+	// +listType=atomic
+	Runs []MatrixRun `json:"runs,omitempty"`
+}
+
+// MatrixRun is one run of a matrix that has ended.
+type MatrixRun struct {
+	// repeat from 1.
+	// +required
+	Repeat int32 `json:"repeat,omitempty"`
+	// outcome: Succeeded or Failed.
+	// +required
+	Outcome string `json:"outcome,omitempty"`
+	// benchmark is the PgBenchmark of the run.
+	// +optional
+	Benchmark string `json:"benchmark,omitempty"`
+	// tps is transactions per second, without initial connection time.
+	// +optional
+	TPS string `json:"tps,omitempty"`
+	// latencyAverage in milliseconds.
+	// +optional
+	LatencyAverage string `json:"latencyAverage,omitempty"`
+	// latencyP99 in milliseconds.
+	// +optional
+	LatencyP99 string `json:"latencyP99,omitempty"`
+	// reason of a failure, one of those of the condition Complete of a single run,
+	// TargetNotReady or RejectedByAPIServer.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// message of a failure, at most 200 characters.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// completionTime is when the run ended.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+}
+
+// TierRanking ranks the variants of one durability tier.
+type TierRanking struct {
+	// durability tier of all of them.
+	// +required
+	Durability DurabilityTier `json:"durability,omitempty"`
+	// verdict in a sentence.
+	// +optional
+	Verdict string `json:"verdict,omitempty"`
+	// ranking by TPS, best first.
+	// +optional
+	// +listType=atomic
+	Ranking []VariantRank `json:"ranking,omitempty"`
+}
+
+// VariantRank is the place of a variant.
+type VariantRank struct {
+	// variant by name.
+	// +required
+	Variant string `json:"variant,omitempty"`
+	// rank is one more than the number of variants that are better by a claimed
+	// difference: those that cannot be told from the best are all first.
+	// +required
+	Rank int32 `json:"rank,omitempty"`
+	// medianTPS of it.
+	// +optional
+	MedianTPS string `json:"medianTPS,omitempty"`
+	// betterThan so many variants by a claimed difference.
+	// +optional
+	BetterThan int32 `json:"betterThan"`
+}
