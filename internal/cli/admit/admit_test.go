@@ -60,7 +60,7 @@ func TestRefused(t *testing.T) {
 	s := schemas(t)
 	for text, want := range map[string]string{
 		strings.Replace(benchmark, "cluster: c", "clutser: c", 1):                                                "unknown field spec.clutser; correct its name",
-		strings.Replace(benchmark, "cluster: c", "pgbench: {}", 1):                                               "spec.cluster: Required value",
+		strings.Replace(benchmark, "cluster: c", "pgbench: {}", 1):                                               "spec needs either cluster or template",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {duration: 1m, transactions: 5}", 1):      "exclude each other",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {clients: [4, 4]}", 1):                    "spec.pgbench.clients[1]: Duplicate value: 4",
 		strings.Replace(benchmark, ", namespace: b", "", 1):                                                      "metadata.namespace: Required value",

@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/sweep"
 )
 
 // ready is the condition of what is taken to be there.
@@ -56,17 +57,46 @@ func imageOf(p plan.Plan) string {
 	return ""
 }
 
-func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
-	var target *v1alpha1.PgStorageCluster
+// measured is the cluster that a benchmark names, taken to be Ready.
+func (b *builder) measured(pb *v1alpha1.PgBenchmark) (*v1alpha1.PgStorageCluster, error) {
 	for _, known := range b.documents.Clusters {
 		if known.Namespace == pb.Namespace && known.Name == pb.Spec.Cluster {
-			target = known.DeepCopy()
+			target := known.DeepCopy()
+			target.Status.Conditions = ready(target.Generation)
+			return target, nil
 		}
 	}
-	if target == nil {
-		return fmt.Errorf("spec.cluster: PgStorageCluster %s of namespace %s is in none of the files, and the Job follows from it; add it by -f", pb.Spec.Cluster, pb.Namespace)
+	return nil, fmt.Errorf("spec.cluster: PgStorageCluster %s of namespace %s is in none of the files, and the Job follows from it; add it by -f", pb.Spec.Cluster, pb.Namespace)
+}
+
+// sweep is a matrix: its clusters and runs are made one after the other.
+func (b *builder) sweep(pb *v1alpha1.PgBenchmark) error {
+	var facts seen.Matrix
+	if pb.Spec.Template == nil {
+		target, err := b.measured(pb)
+		if err != nil {
+			return err
+		}
+		b.assumed("PgStorageCluster %s is Ready", target.Name)
+		facts.Clusters = append(facts.Clusters, target)
 	}
-	target.Status.Conditions = ready(target.Generation)
+	step, err := sweep.Next(pb, facts, pb.CreationTimestamp)
+	if err != nil {
+		return err
+	}
+	b.assumed("of the matrix %s only what its first run begins with is shown; everything else is made in its turn", pb.Name)
+	b.add("PgBenchmark", pb.Namespace, pb.Name, step.Plan)
+	return refusal(step.Outcomes)
+}
+
+func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
+	if pb.Spec.Matrix != nil {
+		return b.sweep(pb)
+	}
+	target, err := b.measured(pb)
+	if err != nil {
+		return err
+	}
 	b.assumed("PgStorageCluster %s is Ready, and CloudNativePG has made roles and database of its benchmarks", target.Name)
 	for _, s := range pb.Spec.Pgbench.CustomScripts {
 		b.assumed("ConfigMap %s has the key %s", s.ConfigMap, s.Key)

@@ -107,8 +107,15 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result, err := Build(documents, assumptions("node-1")); err != nil || len(result.Planned) < 2 {
-				t.Errorf("%d plans: %v", len(result.Planned), err)
+			result, err := Build(documents, assumptions("node-1"))
+			if err != nil || len(result.Planned) < 2 {
+				t.Fatalf("%d plans: %v", len(result.Planned), err)
+			}
+			if strings.HasPrefix(filepath.Base(path), "seeds-") {
+				first := result.Planned[len(result.Planned)-1]
+				if first.Kind != "PgBenchmark" || len(first.Plan.Objects) != 1 || first.Plan.Objects[0].Content.GetKind() != "PgStorageCluster" {
+					t.Errorf("a matrix does not begin with a cluster: %+v", first)
+				}
 			}
 		})
 	}
