@@ -117,13 +117,16 @@ func (p *pass) makeCurrent(r matrix.Run) {
 	p.current = c
 }
 
-// rest that is left after the run that ended last.
+// rest that is left after the run that ended last; none before the first.
 func (p *pass) rest() time.Duration {
 	var last time.Time
 	for _, run := range p.ended {
 		if t := run.CompletionTime; t != nil && t.After(last) {
 			last = t.Time
 		}
+	}
+	if last.IsZero() {
+		return 0
 	}
 	return last.Add(period(p.b.Spec.Matrix.Rest)).Sub(p.now.Time)
 }
