@@ -31,7 +31,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	}
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("pgstoragecluster").
-		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		// Its own status wakes it too: a pass that read the object before the last status
+		// was in the cache took that for written, and wrote none.
+		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Owns(&v1alpha1.PgBenchmark{}).
 		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(r.onNodeStorage), builder.WithPredicates(volumesChanged())).

@@ -26,7 +26,9 @@ import (
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("pgstorageprofile").
-		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		// Its own status wakes it too: a pass that read the object before the last status
+		// was in the cache took that for written, and wrote none.
+		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).

@@ -325,7 +325,7 @@ func TestMatrixKilledAfterEveryWrite(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it has not ended after %d kills: %+v", kills, b.Status)
 		}
-		w := &writes{failAfter: allowed}
+		w := &writes{failAfter: allowed, within: "/namespaces/" + ns + "/"}
 		stop := manager.Start(t, w.into(config))
 		eventually(t, "a write that is cut, or the end", func(ctx context.Context) error {
 			if err := s.simulate(ctx, t); err != nil {

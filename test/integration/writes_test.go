@@ -29,6 +29,9 @@ type writes struct {
 	objects atomic.Int64
 	// failAfter, when positive, makes every write after so many fail.
 	failAfter int64
+	// within is a part of the path that writes must have to be counted and cut: those
+	// of other tests' objects are neither.
+	within string
 	// first is the method and path of the first write.
 	first atomic.Value
 }
@@ -36,7 +39,7 @@ type writes struct {
 var errCut = errors.New("the connection was cut")
 
 func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "/events") {
+	if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "/events") || !strings.Contains(r.URL.Path, w.within) {
 		return w.inner.RoundTrip(r)
 	}
 	n := w.count.Add(1)
