@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // IncarnationFile is the name, in the folder of a server, of what says which life of
@@ -90,17 +88,4 @@ func ReadIncarnation(dir string) (Incarnation, error) {
 		return Incarnation{}, fmt.Errorf("incarnation of the server in %s: id %q and state %q are not of one", dir, i.ID, i.State)
 	}
 	return i, nil
-}
-
-// WriteIncarnation into the folder of a server, whole or not at all, also where power
-// is lost.
-func WriteIncarnation(dir string, i Incarnation) error {
-	raw, err := json.Marshal(i)
-	if err != nil {
-		return fmt.Errorf("incarnation of the server: %w", err)
-	}
-	if err := renameio.WriteFile(filepath.Join(dir, IncarnationFile), append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("incarnation of the server: %w", err)
-	}
-	return nil
 }

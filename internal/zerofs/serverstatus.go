@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/google/renameio/v2"
 )
 
 // StatusFile is the name, in the folder of a server, of what says how it does.
@@ -101,19 +99,4 @@ func ReadStatus(dir string) (ServerStatus, error) {
 		return ServerStatus{}, fmt.Errorf("status of the server in %s: %w", dir, err)
 	}
 	return s, nil
-}
-
-// WriteStatus into the folder of a server, whole or not at all, its message cut to what
-// is kept of a Failure's.
-func WriteStatus(dir string, s ServerStatus) error {
-	s.Message = cut(s.Message)
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("status of the server: %w", err)
-	}
-	path := filepath.Join(dir, StatusFile)
-	if err := renameio.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("status of the server: %w", err)
-	}
-	return nil
 }
