@@ -434,6 +434,10 @@ type ObservedVolume struct {
 	// volblocksize in bytes of a zvol.
 	// +optional
 	Volblocksize int64 `json:"volblocksize,omitempty"`
+	// provisioning of a zvol: Thick, where its refreservation holds all of its size back
+	// for it, or Thin.
+	// +optional
+	Provisioning string `json:"provisioning,omitempty"`
 	// encrypted says whether its blocks are encrypted.
 	// +optional
 	Encrypted *bool `json:"encrypted,omitempty"`

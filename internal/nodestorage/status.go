@@ -244,7 +244,7 @@ func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.Observ
 		Used:            settle(last.Used, d.Bytes("used"), size),
 		UsedBySnapshots: settle(last.UsedBySnapshots, d.Bytes("usedbysnapshots"), size),
 		Recordsize:      whole(d.Properties["recordsize"]), Volblocksize: whole(d.Properties["volblocksize"]),
-		Encrypted: &encrypted,
+		Provisioning: provisioning(d), Encrypted: &encrypted,
 	}
 	for _, p := range parent.Properties {
 		if have, applies := d.Properties[p.Name]; applies && handedDown(p.Name, d) && !zfs.Same(p.Name, p.Value, have.Value) {
@@ -252,6 +252,17 @@ func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.Observ
 		}
 	}
 	return out
+}
+
+// provisioning of a zvol; a dataset has none.
+func provisioning(d zfs.Dataset) string {
+	switch {
+	case d.Kind != zfs.Volume:
+		return ""
+	case d.Bytes("refreservation") < d.Bytes("volsize"):
+		return "Thin"
+	}
+	return "Thick"
 }
 
 // handedDown says that a volume has to have a property as its parent has it. quota

@@ -157,7 +157,7 @@ func simulatedOSDVolume(t *testing.T, c client.Client, p *v1alpha1.PgStorageProf
 		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage(p.Name, node)}, s); err != nil {
 			return err
 		}
-		s.Status.Volumes = []v1alpha1.ObservedVolume{{Name: naming.BlockDataset("tank") + "/" + volume, Type: "Volume", Volblocksize: 4096}}
+		s.Status.Volumes = []v1alpha1.ObservedVolume{{Name: naming.BlockDataset("tank") + "/" + volume, Type: "Volume", Volblocksize: 4096, Provisioning: "Thick"}}
 		meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPoolReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPoolOnline, ObservedGeneration: s.Generation})
 		return c.Status().Update(ctx, s)
 	})

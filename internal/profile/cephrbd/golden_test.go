@@ -175,7 +175,7 @@ func healthy(p *v1alpha1.PgStorageProfile, nodes ...string) state.ProfileFacts {
 func osdClaim(p *v1alpha1.PgStorageProfile, node string) state.Claim {
 	return state.Claim{
 		Name: "pgstorage-data-" + node, Volume: "pvc-" + node, Node: node,
-		Observed: &v1alpha1.ObservedVolume{Name: "tank/pgblock/pvc-" + node, Type: "Volume", Volblocksize: zfsvolumes.Bytes(volblocksize(p))},
+		Observed: &v1alpha1.ObservedVolume{Name: "tank/pgblock/pvc-" + node, Type: "Volume", Volblocksize: zfsvolumes.Bytes(volblocksize(p)), Provisioning: "Thick"},
 	}
 }
 

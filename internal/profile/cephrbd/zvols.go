@@ -12,9 +12,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
+// thin is what an agent calls a zvol whose size the pool does not hold back for it.
+const thin = "Thin"
+
 // zvolsOutcome holds the volumes of the OSDs' claims against the profile, as agents
 // have read them back: zvols beneath the right parent, with the block size and the
-// properties that were declared; and thick, as zfs-localpv has recorded it.
+// properties that were declared, and thick; and that zfs-localpv has recorded the same.
 func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.Outcome {
 	const c = v1alpha1.ConditionBackingVerified
 	var waits, wrong []string
@@ -28,6 +31,8 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.
 			waits = append(waits, fmt.Sprintf("no agent has read back volume %s of claim %s yet", claim.Volume, claim.Name))
 		case text != "":
 			wrong = append(wrong, text)
+		case claim.Observed.Provisioning == "":
+			waits = append(waits, fmt.Sprintf("the agent of node %s does not say yet whether volume %s of claim %s is thick", claim.Node, claim.Volume, claim.Name))
 		case !recorded:
 			waits = append(waits, fmt.Sprintf("zfs-localpv has no ZFSVolume %s of claim %s", claim.Volume, claim.Name))
 		default:
@@ -60,6 +65,8 @@ func zvolDiffers(p *v1alpha1.PgStorageProfile, c state.Claim) string {
 		return fmt.Sprintf("%s is not beneath %s", where, parent)
 	case o.Volblocksize != want:
 		return fmt.Sprintf("%s has volblocksize %d, and not %d", where, o.Volblocksize, want)
+	case o.Provisioning == thin:
+		return fmt.Sprintf("%s has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto %s makes it thick where the pool has room", where, o.Name)
 	}
 	var values []string
 	for _, d := range o.Differs {

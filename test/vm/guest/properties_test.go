@@ -410,21 +410,23 @@ func TestVolumeDiffersFromParent(t *testing.T) {
 	run(t, "zfs", "create", "-o", "mountpoint=legacy", "made/pgdata/like")
 	run(t, "zfs", "create", "-o", "mountpoint=legacy", "-o", "recordsize=16k", "-o", "quota=100M", "made/pgdata/other")
 	run(t, "zfs", "create", "-s", "-V", "16M", "-o", "volblocksize=16k", "-o", "compression=zstd", "made/pgwal/block")
+	run(t, "zfs", "create", "-V", "16M", "-o", "volblocksize=16k", "made/pgwal/thick")
 	ready(t, n, s)
 	want := map[string]string{
-		"made/pgdata/like":  "Filesystem 8192 0",
-		"made/pgdata/other": "Filesystem 16384 0 recordsize=16384 (local)",
-		"made/pgwal/block":  "Volume 0 16384 compression=zstd (local)",
+		"made/pgdata/like":  "Filesystem 8192 0 ",
+		"made/pgdata/other": "Filesystem 16384 0  recordsize=16384 (local)",
+		"made/pgwal/block":  "Volume 0 16384 Thin compression=zstd (local)",
+		"made/pgwal/thick":  "Volume 0 16384 Thick",
 	}
 	got := map[string]string{}
 	for _, v := range s.Status.Volumes {
-		text := fmt.Sprintf("%s %d %d", v.Type, v.Recordsize, v.Volblocksize)
+		text := fmt.Sprintf("%s %d %d %s", v.Type, v.Recordsize, v.Volblocksize, v.Provisioning)
 		for _, p := range v.Differs {
 			text += fmt.Sprintf(" %s=%s (%s)", p.Name, p.Value, p.Source)
 		}
 		got[v.Name] = text
 	}
-	if !maps.Equal(got, want) || *s.Status.VolumeCount != 3 {
+	if !maps.Equal(got, want) || *s.Status.VolumeCount != 4 {
 		t.Errorf("volumes %v, want %v", got, want)
 	}
 	if value := run(t, "zfs", "get", "-Hp", "-o", "value,source", "recordsize", "made/pgdata/other"); value != "16384\tlocal" {

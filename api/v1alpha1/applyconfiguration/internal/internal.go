@@ -1277,6 +1277,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+    - name: provisioning
+      type:
+        scalar: string
     - name: recordsize
       type:
         scalar: numeric

@@ -23,6 +23,9 @@ type ObservedVolumeApplyConfiguration struct {
 	Recordsize *int64 `json:"recordsize,omitempty"`
 	// volblocksize in bytes of a zvol.
 	Volblocksize *int64 `json:"volblocksize,omitempty"`
+	// provisioning of a zvol: Thick, where its refreservation holds all of its size back
+	// for it, or Thin.
+	Provisioning *string `json:"provisioning,omitempty"`
 	// encrypted says whether its blocks are encrypted.
 	Encrypted *bool `json:"encrypted,omitempty"`
 	// differs lists the properties that are not what the parent carries.
@@ -80,6 +83,14 @@ func (b *ObservedVolumeApplyConfiguration) WithRecordsize(value int64) *Observed
 // If called multiple times, the Volblocksize field is set to the value of the last call.
 func (b *ObservedVolumeApplyConfiguration) WithVolblocksize(value int64) *ObservedVolumeApplyConfiguration {
 	b.Volblocksize = &value
+	return b
+}
+
+// WithProvisioning sets the Provisioning field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Provisioning field is set to the value of the last call.
+func (b *ObservedVolumeApplyConfiguration) WithProvisioning(value string) *ObservedVolumeApplyConfiguration {
+	b.Provisioning = &value
 	return b
 }
 
