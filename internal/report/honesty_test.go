@@ -130,7 +130,7 @@ func TestIntervalsStandBesideFigures(t *testing.T) {
 
 func TestPartialMatrixSaysSo(t *testing.T) {
 	r := build(t, sample(t))
-	want := "The matrix is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
+	want := "The benchmark is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
 	if got := r.partial(); got != want {
 		t.Errorf("%s", got)
 	}
