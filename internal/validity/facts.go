@@ -12,103 +12,110 @@ import (
 type Facts struct {
 	// Duration of the run by a clock that cannot be set, and WallDuration by the
 	// one that can.
-	Duration     time.Duration
-	WallDuration *time.Duration
+	Duration     time.Duration  `json:"durationNanoseconds,omitempty"`
+	WallDuration *time.Duration `json:"wallDurationNanoseconds,omitempty"`
 
-	Flush    *Flush
-	Dataset  *Dataset
-	Client   *Client
-	Pods     []Pod
-	Node     *Node
-	Server   *Server
-	Workload Workload
+	Flush    *Flush   `json:"flush,omitempty"`
+	Dataset  *Dataset `json:"dataset,omitempty"`
+	Client   *Client  `json:"client,omitempty"`
+	Pods     []Pod    `json:"pods,omitempty"`
+	Node     *Node    `json:"node,omitempty"`
+	Server   *Server  `json:"server,omitempty"`
+	Workload Workload `json:"workload"`
 }
 
 // Flush of the device that holds the WAL.
 type Flush struct {
 	// Measured time of one write of 8 kB with the server's wal_sync_method, by
 	// pg_test_fsync.
-	Measured time.Duration
+	Measured time.Duration `json:"measuredNanoseconds"`
 	// Floor below which this device cannot have written to stable media, and
 	// where that is known from.
-	Floor  time.Duration
-	Source string
+	Floor  time.Duration `json:"floorNanoseconds,omitempty"`
+	Source string        `json:"source,omitempty"`
 }
 
 // Dataset against the memory that can hold it, in bytes.
 type Dataset struct {
 	// Size of the tables and indexes that the run reads or writes.
-	Size          int64
-	SharedBuffers int64
+	Size          int64 `json:"size"`
+	SharedBuffers int64 `json:"sharedBuffers"`
 	// Cache of the operating system: the most that the ARC may take (zfs_arc_max)
 	// on ZFS, and elsewhere the memory that the pod or the node leaves to the page
 	// cache.
-	Cache int64
+	Cache int64 `json:"cache"`
 	// CacheIsARC says which of the two.
-	CacheIsARC bool
+	CacheIsARC bool `json:"cacheIsARC,omitempty"`
 }
 
 // Client is the process that makes the load.
 type Client struct {
 	// CPU time that it used, of Processors that it could use, by Threads.
-	CPU        time.Duration
-	Processors float64
-	Threads    int
+	CPU        time.Duration `json:"cpuNanoseconds"`
+	Processors float64       `json:"processors"`
+	Threads    int           `json:"threads"`
 }
 
 // Pod that took part in the run, the runner's or an instance's.
 type Pod struct {
-	Name string
+	Name string `json:"name"`
 	// Periods of its CPU quota, and in how many of them it had to wait, for how
 	// long in all (cpu.stat of the cgroup). No periods: it has no quota.
-	Periods, Throttled int64
-	ThrottledTime      time.Duration
+	Periods       int64         `json:"periods"`
+	Throttled     int64         `json:"throttled"`
+	ThrottledTime time.Duration `json:"throttledNanoseconds"`
 	// Stalled is the time in which some task of it waited (PSI "some" of the
 	// cgroup); nil where the kernel does not tell.
-	Stalled *Stalls
+	Stalled *Stalls `json:"stalled,omitempty"`
 }
 
 // Node that an instance ran on.
 type Node struct {
-	Name string
+	Name string `json:"name"`
 	// Steal is the share of processor time that the hypervisor gave to others
 	// (/proc/stat); nil where there is none to ask.
-	Steal *float64
+	Steal *float64 `json:"steal,omitempty"`
 	// Stalled is the time in which some task of the node waited (PSI "some" of
 	// /proc/pressure); nil where the kernel does not tell.
-	Stalled *Stalls
+	Stalled *Stalls `json:"stalled,omitempty"`
 }
 
 // Stalls by resource.
-type Stalls struct{ CPU, IO, Memory time.Duration }
+type Stalls struct {
+	CPU    time.Duration `json:"cpuNanoseconds"`
+	IO     time.Duration `json:"ioNanoseconds"`
+	Memory time.Duration `json:"memoryNanoseconds"`
+}
 
 // Server is what Postgres did beside the run.
 type Server struct {
 	// Checkpoints that began during the run, timed or requested.
-	Checkpoints       int64
-	CheckpointTimeout time.Duration
+	Checkpoints       int64         `json:"checkpoints"`
+	CheckpointTimeout time.Duration `json:"checkpointTimeoutNanoseconds"`
 	// Autovacuums are the tables that autovacuum worked on.
-	Autovacuums []string
+	Autovacuums []string `json:"autovacuums,omitempty"`
 	// Backups that ran, base backups or snapshots, as they are called.
-	Backups []string
+	Backups []string `json:"backups,omitempty"`
 }
 
 // Workload of the run and what pgbench said of it.
 type Workload struct {
 	// Writes is false for a workload that only reads.
-	Writes  bool
-	Clients int
-	Tier    v1alpha1.DurabilityTier
+	Writes  bool                    `json:"writes,omitempty"`
+	Clients int                     `json:"clients,omitempty"`
+	Tier    v1alpha1.DurabilityTier `json:"tier,omitempty"`
 	// LatencyAverage of a transaction.
-	LatencyAverage time.Duration
+	LatencyAverage time.Duration `json:"latencyAverageNanoseconds,omitempty"`
 	// Transactions processed, and those that failed in the end.
-	Transactions, Failed int64
+	Transactions int64 `json:"transactions,omitempty"`
+	Failed       int64 `json:"failed,omitempty"`
 	// Changes of level that were found in the run's rate.
-	Changes []LevelChange
+	Changes []LevelChange `json:"changes,omitempty"`
 }
 
 // LevelChange of the rate.
 type LevelChange struct {
-	At            time.Duration
-	Before, After float64
+	At     time.Duration `json:"atNanoseconds"`
+	Before float64       `json:"before"`
+	After  float64       `json:"after"`
 }
