@@ -44,7 +44,7 @@ type Repeat struct {
 	// Counted in the figures: it ended, and no check rejects it.
 	Counted bool   `json:"counted"`
 	Failure string `json:"failure,omitempty"`
-	// TPS, and latencies in milliseconds; zero where it failed.
+	// TPS, and latencies in milliseconds; zero where it failed, or is not known.
 	TPS            float64 `json:"tps"`
 	LatencyAverage float64 `json:"latencyAverage"`
 	LatencyP99     float64 `json:"latencyP99,omitempty"`

@@ -140,6 +140,31 @@ func TestPartialMatrixSaysSo(t *testing.T) {
 	}
 }
 
+// Before the end nothing is ranked, and notes stand in every form.
+func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
+	in := sample(t)
+	in.Progress.Stop = ""
+	in.Notes = []string{"Of 2 runs only the status tells."}
+	r := build(t, in)
+	for _, g := range r.Groups {
+		if len(g.Ranking)+len(g.Differences) > 0 || len(g.ordered()) != len(g.Variants) {
+			t.Errorf("%s is ranked: %+v", g.Durability, g.Ranking)
+		}
+	}
+	for _, form := range Forms {
+		got := write(t, form, r, Options{Width: 300})
+		if !strings.Contains(got, in.Notes[0]) {
+			t.Errorf("%s lost the note", form)
+		}
+		if form != JSON && form != CSV && !strings.Contains(got, unranked) {
+			t.Errorf("%s does not say why nothing is ranked", form)
+		}
+		if strings.Contains(got, "has the highest TPS") || strings.Contains(got, "can be claimed between") {
+			t.Errorf("%s compares", form)
+		}
+	}
+}
+
 // Of many comparisons a few are shown, and the rest is told of.
 func TestManyComparisons(t *testing.T) {
 	var runs [][]analysis.Run

@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,6 +38,9 @@ func about(b *v1alpha1.PgBenchmark) report.About {
 		add("Postgres", run.ServerVersion)
 		add("synchronous_commit", run.SynchronousCommit)
 	}
+	if b.Spec.Matrix == nil || len(b.Spec.Matrix.Scripts) == 0 {
+		add("script", script(b.Spec.Pgbench))
+	}
 	work(b.Spec.Pgbench, add)
 	m := b.Spec.Matrix
 	if m == nil {
@@ -50,14 +54,17 @@ func about(b *v1alpha1.PgBenchmark) report.About {
 	return out
 }
 
-// work of pgbench.
-func work(p v1alpha1.PgbenchSpec, add func(name, value string)) {
+// script of pgbench; the built-in one where none is named.
+func script(p v1alpha1.PgbenchSpec) string {
 	var custom []string
 	for _, s := range p.CustomScripts {
 		custom = append(custom, fmt.Sprintf("%s of ConfigMap %s (weight %d)", s.Key, s.ConfigMap, s.Weight))
 	}
-	add("script", string(p.Script))
-	add("scripts", strings.Join(custom, ", "))
+	return cmp.Or(strings.Join(custom, ", "), string(p.Script), string(v1alpha1.ScriptTPCB))
+}
+
+// work of pgbench.
+func work(p v1alpha1.PgbenchSpec, add func(name, value string)) {
 	add("scale", strconv.Itoa(int(p.Scale)))
 	add("duration", p.Duration)
 	if p.Transactions != nil {
