@@ -327,10 +327,10 @@ type VariantStatus struct {
 	// fingerprint of the server's settings in its first run.
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// medianTPS of the runs that succeeded.
+	// medianTPS of the runs that succeeded and count.
 	// +optional
 	MedianTPS string `json:"medianTPS,omitempty"`
-	// meanTPS of the runs that succeeded.
+	// meanTPS of the runs that succeeded and count.
 	// +optional
 	MeanTPS string `json:"meanTPS,omitempty"`
 	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
@@ -365,6 +365,15 @@ type MatrixRun struct {
 	// latencyP99 in milliseconds.
 	// +optional
 	LatencyP99 string `json:"latencyP99,omitempty"`
+	// rejected is the reason for which a run that succeeded does not count: that of
+	// the first check that rejects it.
+	// +optional
+	Rejected string `json:"rejected,omitempty"`
+	// findings are the reasons of the checks that caution against it, of which its
+	// PgBenchmark has the messages.
+	// +optional
+	// +listType=atomic
+	Findings []string `json:"findings,omitempty"`
 	// reason of a failure, one of those of the condition Complete of a single run,
 	// TargetNotReady or RejectedByAPIServer.
 	// +optional

@@ -98,6 +98,10 @@ const (
 	// ConditionIntegrityVerified says whether the checks after a PgBenchmark
 	// found the data intact.
 	ConditionIntegrityVerified = "IntegrityVerified"
+	// ConditionBelievable says whether what was observed beside a PgBenchmark's
+	// runs leaves its figures standing. It does not take part in Ready: that a
+	// figure is of something else is a result.
+	ConditionBelievable = "Believable"
 	// ConditionCleanedUp says whether a finished PgBenchmark's database, roles
 	// and Job are gone as its cleanup policy asks.
 	ConditionCleanedUp = "CleanedUp"
@@ -130,6 +134,9 @@ const (
 	ReasonCleanedUp           = "CleanedUp"
 	ReasonKept                = "Kept"
 	ReasonBudgetSpent         = "BudgetSpent"
+	ReasonBelievable          = "Believable"
+	ReasonCautions            = "Cautions"
+	ReasonPartlyChecked       = "PartlyChecked"
 	ReasonNotRegressed        = "NotRegressed"
 )
 
@@ -225,6 +232,14 @@ const (
 	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
 	ReasonRegressed         = "Regressed"
+
+	ReasonFlushNotHonoured      = "FlushNotHonoured"
+	ReasonCommitBelowFlushFloor = "CommitBelowFlushFloor"
+	ReasonClientBound           = "ClientBound"
+	ReasonPodThrottled          = "PodThrottled"
+	ReasonBackupRunning         = "BackupRunning"
+	ReasonProcessorStolen       = "ProcessorStolen"
+	ReasonClockJumped           = "ClockJumped"
 
 	ReasonPrefixCollision           = "PrefixCollision"
 	ReasonCredentialsRejected       = "CredentialsRejected"

@@ -238,7 +238,7 @@ type PgBenchmarkStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, CleanedUp, NotRegressed.
+	// IntegrityVerified, Believable, CleanedUp, NotRegressed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -308,6 +308,11 @@ type BenchmarkRun struct {
 	// synchronousStandbyNames as the server had it during the run.
 	// +optional
 	SynchronousStandbyNames string `json:"synchronousStandbyNames,omitempty"`
+	// record is the name of the ConfigMap that holds each run by itself: its seconds,
+	// latencies, what was observed beside it and its settings, as gzip of JSON in
+	// binaryData. Absent where none was written.
+	// +optional
+	Record string `json:"record,omitempty"`
 	// results, one for each client count.
 	// +optional
 	// +listType=map
@@ -320,8 +325,9 @@ type BenchmarkRun struct {
 	Integrity []IntegrityCheck `json:"integrity,omitempty"`
 }
 
-// BenchmarkResult is the median run of one client count. Figures are decimal
-// numbers in strings; latencies are milliseconds.
+// BenchmarkResult is the median run of one client count, of those that count: a run
+// that a check rejects does not, unless all are rejected. Figures are decimal numbers
+// in strings; latencies are milliseconds.
 type BenchmarkResult struct {
 	// clients of pgbench.
 	// +required
@@ -337,6 +343,18 @@ type BenchmarkResult struct {
 	// +optional
 	// +listType=atomic
 	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
+	// rejected is the number of repeats that a check rejects.
+	// +optional
+	Rejected int32 `json:"rejected,omitempty"`
+	// passed are the names of the checks that found nothing in any repeat.
+	// +optional
+	// +listType=set
+	Passed []string `json:"passed,omitempty"`
+	// findings of the other checks, the worst of each over the repeats.
+	// +optional
+	// +listType=map
+	// +listMapKey=check
+	Findings []BenchmarkFinding `json:"findings,omitempty"`
 	// latencyAverage in milliseconds.
 	// +optional
 	LatencyAverage string `json:"latencyAverage,omitempty"`
@@ -365,6 +383,31 @@ type BenchmarkResult struct {
 	// +optional
 	// +listType=atomic
 	Statements []StatementLatency `json:"statements,omitempty"`
+}
+
+// BenchmarkFinding is what a check says of the runs, from what was observed while they
+// ran.
+type BenchmarkFinding struct {
+	// check: Flush, Dataset, Checkpoint, Client, Throttling, Autovacuum, Backup,
+	// Neighbours, Clock, Failures, Steadiness or Repeats.
+	// +required
+	Check string `json:"check,omitempty"`
+	// verdict: Rejected (the figure is not of what it claims to be), Caution (it is
+	// right and says less than it seems to) or NotRun (what it needs was not
+	// observed).
+	// +required
+	Verdict string `json:"verdict,omitempty"`
+	// reason of the verdict.
+	// +required
+	Reason string `json:"reason,omitempty"`
+	// message says what was seen in the first such repeat and what to do, in at most
+	// 400 characters.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// runs is the number of repeats with this verdict; absent for Repeats, which is
+	// of all of them.
+	// +optional
+	Runs int32 `json:"runs,omitempty"`
 }
 
 // StatementLatency is the average latency of one statement of a script.
@@ -409,6 +452,7 @@ type IntegrityCheck struct {
 // +kubebuilder:printcolumn:name="Durability",type=string,JSONPath=`.status.durability`
 // +kubebuilder:printcolumn:name="Doing",type=string,JSONPath=`.status.run.message`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Believable",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Believable")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50",message="metadata.name must be at most 50 characters: the Job and the database role are named after it"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.gate) || self.spec.gate.baseline != self.metadata.name",message="spec.gate.baseline must be another PgBenchmark than this one; name an older one with a matrix of the same variants"

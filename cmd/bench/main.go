@@ -25,7 +25,9 @@ import (
 
 const usage = `usage:
   bench copy DEST                                   copy this program, for an init container
-  bench run --spec FILE --namespace NS --name NAME  run a benchmark and report it
+  bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP
+                                                    run a benchmark, report it, and
+                                                    keep its runs in a ConfigMap
 
 run connects as PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE say, checks with
 PGSTORAGE_CHECK_USER and PGSTORAGE_CHECK_PASSWORD where they are set, and prints
@@ -93,18 +95,21 @@ func run(ctx context.Context, args []string) error {
 	file := flags.String("spec", "", "")
 	namespace := flags.String("namespace", "", "")
 	name := flags.String("name", "", "")
+	record := flags.String("record", "", "")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if *file == "" || *namespace == "" || *name == "" || flags.NArg() > 0 {
+	if *file == "" || *namespace == "" || *name == "" || *record == "" || flags.NArg() > 0 {
 		return errUsage
 	}
-	reporter, err := inCluster(*namespace, *name)
+	client, err := inCluster()
 	if err != nil {
 		return err
 	}
 	runner := &benchrun.Runner{
-		Reporter:      reporter,
+		Reporter:      benchrun.StatusReporter{Client: client, Namespace: *namespace, Name: *name},
+		Keeper:        benchrun.ConfigMapKeeper{Client: client, Namespace: *namespace, Name: *record},
+		Files:         os.DirFS("/"),
 		Attempt:       os.Getenv("POD_UID"),
 		CheckUser:     os.Getenv(benchrun.EnvCheckUser),
 		CheckPassword: os.Getenv(benchrun.EnvCheckPassword),
@@ -127,7 +132,7 @@ func run(ctx context.Context, args []string) error {
 	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(outcome))
 }
 
-func inCluster(namespace, name string) (benchrun.Reporter, error) {
+func inCluster() (dynamic.Interface, error) {
 	config, err := rest.InClusterConfig()
 	if err != nil {
 		return nil, fmt.Errorf("API server: %w", err)
@@ -136,5 +141,5 @@ func inCluster(namespace, name string) (benchrun.Reporter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("API server: %w", err)
 	}
-	return benchrun.StatusReporter{Client: client, Namespace: namespace, Name: name}, nil
+	return client, nil
 }

@@ -10,7 +10,8 @@ import (
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		nil, {"copy"}, {"copy", "a", "b"}, {"dance"}, {"run"}, {"run", "--spec", "x"}, {"run", "--shell"},
-		{"run", "--spec", "x", "--namespace", "y", "--name", "z", "more"},
+		{"run", "--spec", "x", "--namespace", "y", "--name", "z"},
+		{"run", "--spec", "x", "--namespace", "y", "--name", "z", "--record", "r", "more"},
 	} {
 		if err := dispatch(t.Context(), args); !errors.Is(err, errUsage) {
 			t.Errorf("%q: %v", args, err)
@@ -20,7 +21,7 @@ func TestWrongUsage(t *testing.T) {
 
 func TestRunOutsideOfACluster(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	err := dispatch(t.Context(), []string{"run", "--spec", "x", "--namespace", "y", "--name", "z"})
+	err := dispatch(t.Context(), []string{"run", "--spec", "x", "--namespace", "y", "--name", "z", "--record", "r"})
 	if err == nil || errors.Is(err, errUsage) {
 		t.Errorf("got %v", err)
 	}

@@ -146,7 +146,7 @@ func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wan
 
 // finish cleans up after an ended benchmark as its policy asks.
 func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
-	outcomes := []state.Outcome{desired.Completion(b, facts), desired.Integrity(b)}
+	outcomes := []state.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}
 	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
 	if desired.Keeps(b) {
 		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and roles stay until this PgBenchmark is deleted", b.Spec.Pgbench.Cleanup))
@@ -170,7 +170,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 	}
 	want := desired.BenchmarkStatus(b, facts, completion, now)
 	if want.Phase == desired.PhaseSucceeded && completion.Kind == state.Done && !desired.Ended(b) {
-		outcomes = append(outcomes, desired.Integrity(b))
+		outcomes = append(outcomes, desired.Integrity(b), desired.Believable(b))
 	}
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, outcomes)
 	have := *b.Status.DeepCopy()
@@ -186,5 +186,6 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 		}
 		r.Events.Eventf(b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)
 	}
+	r.tellDoubt(b, have, want)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
@@ -86,12 +87,24 @@ func (r *Reconciler) tell(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchma
 	if want.CompletionTime != nil && have.CompletionTime == nil {
 		r.tellCondition(b, meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionComplete), want.Phase)
 	}
+	r.tellDoubt(b, have, want)
 	before := meta.FindStatusCondition(have.Conditions, v1alpha1.ConditionNotRegressed)
 	after := meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionNotRegressed)
 	if after != nil && (before == nil || before.Reason != after.Reason) {
 		r.tellCondition(b, after, after.Reason)
 	}
 }
+
+// tellDoubt once, of figures that are not to be believed.
+func (r *Reconciler) tellDoubt(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchmarkStatus) {
+	after := meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionBelievable)
+	if after != nil && after.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(have.Conditions, v1alpha1.ConditionBelievable) {
+		r.tellCondition(b, after, after.Reason)
+	}
+}
+
+// mostOfNote that an event takes, in bytes.
+const mostOfNote = 1024
 
 func (r *Reconciler) tellCondition(b *v1alpha1.PgBenchmark, c *metav1.Condition, reason string) {
 	if c == nil {
@@ -101,7 +114,7 @@ func (r *Reconciler) tellCondition(b *v1alpha1.PgBenchmark, c *metav1.Condition,
 	if c.Status != metav1.ConditionTrue {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(b, nil, kind, reason, "Benchmark", "%s", c.Message)
+	r.Events.Eventf(b, nil, kind, reason, "Benchmark", "%s", excerpt.Of(c.Message, mostOfNote))
 }
 
 // newFailures are the failed runs that one status has and another has not.

@@ -130,7 +130,7 @@ func TestRecordedLevel(t *testing.T) {
 		folder := filepath.Dir(path)
 		r := recordedRun(t, folder+"/level")
 		r.Variant, r.Repeat, r.Tier = "level", 1, v1alpha1.DurabilityAsync
-		repeat, err := examine(r)
+		repeat, err := Examine(r)
 		if err != nil {
 			t.Fatal(err)
 		}

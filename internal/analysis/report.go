@@ -108,7 +108,7 @@ func analyseVariant(runs []Run) (Variant, error) {
 		if i > 0 && r.Repeat == runs[i-1].Repeat {
 			return Variant{}, fmt.Errorf("repeat %d of variant %q is there twice", r.Repeat, v.Name)
 		}
-		repeat, err := examine(r)
+		repeat, err := Examine(r)
 		if err != nil {
 			return Variant{}, err
 		}

@@ -54,8 +54,8 @@ type Repeat struct {
 	Findings []validity.Finding      `json:"findings,omitempty"`
 }
 
-// examine one run by itself.
-func examine(r Run) (Repeat, error) {
+// Examine one run by itself. It is an error where it has neither a result nor a failure.
+func Examine(r Run) (Repeat, error) {
 	repeat := Repeat{Repeat: r.Repeat, Failure: r.Failure}
 	if r.Result == nil {
 		if r.Failure == "" {

@@ -99,15 +99,11 @@ func (d *database) server(ctx context.Context) (Server, error) {
 			return fmt.Errorf("version of the server: %w", err)
 		}
 		s.Major, s.DataChecksums = number/10000, checksums == "on"
-		rows, err := c.Query(ctx, settingsQuery)
+		settings, err := settingsOf(ctx, c)
 		if err != nil {
-			return fmt.Errorf("settings of the server: %w", err)
+			return err
 		}
-		settings, err := pgx.CollectRows(rows, pgx.RowToStructByPos[setting])
-		if err != nil {
-			return fmt.Errorf("settings of the server: %w", err)
-		}
-		s.Fingerprint = fingerprint(settings)
+		s.Fingerprint = hash(settings)
 		return nil
 	})
 	return s, err

@@ -1,11 +1,15 @@
 package benchrun
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // setting is a row of pg_settings.
@@ -52,15 +56,30 @@ var volatile = map[string]string{
 // ours are the sources of settings of our own session, which pgbench does not share.
 var ours = []string{"client", "session"}
 
-// fingerprint is SHA-256 over the sorted "name=value" of all settings that differ
-// from Postgres' defaults. It is read as the benchmark's role, which does not see
-// what only superusers may.
-func fingerprint(settings []setting) string {
+// settingsOf the server that differ from Postgres' defaults and tell servers apart. It
+// is read as the benchmark's role, which does not see what only superusers may.
+func settingsOf(ctx context.Context, c *pgx.Conn) ([]setting, error) {
+	rows, err := c.Query(ctx, settingsQuery)
+	if err != nil {
+		return nil, fmt.Errorf("settings of the server: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[setting])
+	if err != nil {
+		return nil, fmt.Errorf("settings of the server: %w", err)
+	}
+	return slices.DeleteFunc(all, passing), nil
+}
+
+// passing says whether a setting is of the moment, or of our own session.
+func passing(s setting) bool {
+	return volatile[s.Name] != "" || slices.Contains(ours, s.Source) || strings.Contains(s.Name, ".")
+}
+
+// hash is SHA-256 over the sorted "name=value" of settings.
+func hash(settings []setting) string {
 	var lines []string
 	for _, s := range settings {
-		if volatile[s.Name] == "" && !slices.Contains(ours, s.Source) && !strings.Contains(s.Name, ".") {
-			lines = append(lines, s.Name+"="+s.Value+"\n")
-		}
+		lines = append(lines, s.Name+"="+s.Value+"\n")
 	}
 	slices.Sort(lines)
 	sum := sha256.New()

@@ -75,11 +75,11 @@ func (r *run) warmUp(ctx context.Context) error {
 		return err
 	}
 	o.Duration, o.Transactions, o.LogPrefix = r.Spec.WarmUp(), 0, ""
-	result, err := r.pgbench(ctx, o, PhaseWarmingUp, "warm-up")
+	m, err := r.pgbench(ctx, o, PhaseWarmingUp, "warm-up")
 	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
 	}
-	r.rate, r.rateClients = result.TPS, o.Clients
+	r.rate, r.rateClients = m.result.TPS, o.Clients
 	return nil
 }
 
@@ -88,79 +88,112 @@ func (r *run) warmUp(ctx context.Context) error {
 func (r *run) measure(ctx context.Context) error {
 	for repeat := range int(r.Spec.Pgbench.Repeats) {
 		for _, clients := range r.Spec.Pgbench.Clients {
-			done, err := r.once(ctx, clients)
+			done := Run{Repeat: repeat + 1, Clients: clients}
+			err := r.once(ctx, &done)
+			if err == nil {
+				err = done.judge()
+			}
+			r.remember(ctx, done, err)
 			if err != nil {
 				return fmt.Errorf("run %d of %d with %d clients: %w", len(r.runs)+1, r.budget.runs, clients, err)
 			}
-			done.Repeat = repeat + 1
 			r.runs = append(r.runs, done)
 			r.report.Results = summarise(r.Spec.Pgbench.Clients, r.runs)
-			r.Log.Info("run", "repeat", done.Repeat, "clients", done.Clients, "tps", done.Result.TPS, "p99", done.Log.P99, "failed", done.Result.Failed)
+			r.Log.Info("run", "repeat", done.Repeat, "clients", done.Clients, "tps", done.Result.TPS, "p99", done.Log.P99, "failed", done.Result.Failed, "rejected", done.Rejected)
 		}
 	}
 	return nil
 }
 
-// once is one run, with the durability proved on both sides of it.
-func (r *run) once(ctx context.Context, clients int32) (done Run, err error) {
-	done.Clients = clients
-	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, clients))
+// once is one run, with the durability proved on both sides of it, and what was
+// observed on both sides too: nothing is read while it is measured.
+func (r *run) once(ctx context.Context, done *Run) (err error) {
+	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
 	if done.Before, err = r.durability(ctx); err != nil {
-		return done, err
+		return err
 	}
 	if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
-		return done, err
+		return err
 	}
-	o, err := r.options(int(clients))
+	o, err := r.options(int(done.Clients))
 	if err != nil {
-		return done, err
+		return err
 	}
 	done.SamplingRate = o.SamplingRate
 	defer func() { err = errors.Join(err, removeLogs(o.LogPrefix)) }()
-	if done.Result, err = r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs)); err != nil {
-		return done, err
+	if err := r.watched(ctx, o, done); err != nil {
+		return err
 	}
 	r.rate, r.rateClients = done.Result.TPS, o.Clients
 	if done.After, err = r.durability(ctx); err != nil {
-		return done, err
+		return err
 	}
+	return done.readLog(o)
+}
+
+// watched is pgbench between two looks at all that may disturb it.
+func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) error {
+	before := r.lookBefore(ctx)
+	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
+	if err != nil {
+		return err
+	}
+	after := r.lookAfter(ctx)
+	done.Result, done.seconds, done.start = m.result, m.seconds, before.at
+	done.facts, done.settings = r.facts(before, after, m, o), r.settings(after, m.result)
+	return nil
+}
+
+// readLog of the transactions.
+func (run *Run) readLog(o pgbench.RunOptions) error {
 	log := pgbench.NewLog(pgbench.LogFormat{Lag: o.Rate > 0, Retries: o.MaxTries > 1})
 	if err := log.ReadFiles(o.LogPrefix); err != nil {
-		return done, err
+		return err
 	}
-	done.Log = log.Summary()
-	return done, nil
+	run.Log = log.Summary()
+	latencies, err := log.Latencies().MarshalText()
+	run.latencies = string(latencies)
+	return err
+}
+
+// measured is what pgbench said, and what it took.
+type measured struct {
+	result  *pgbench.Result
+	seconds []pgbench.Progress
+	cpu     time.Duration
 }
 
 // pgbench runs it once and reads its report.
-func (r *run) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (*pgbench.Result, error) {
+func (r *run) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
 	args, err := o.Args()
 	if err != nil {
-		return nil, err
+		return measured{}, err
 	}
-	m := newMeter(o)
+	var m measured
+	done := newMeter(o)
 	out, err := command{
 		path: program(r.Bin, "pgbench"), args: args, env: environment(), dir: r.WorkDir, timeout: limit(o),
 		line: func(line string) {
 			if p, ok := pgbench.ParseProgress(line); ok {
-				r.progress(phase, m.at(p), fmt.Sprintf("%s: %d clients, %.1f TPS", name, o.Clients, p.TPS))
+				m.seconds = append(m.seconds, p)
+				r.progress(phase, done.at(p), fmt.Sprintf("%s: %d clients, %.1f TPS", name, o.Clients, p.TPS))
 			}
 		},
+		ended: func(s *os.ProcessState) { m.cpu = s.UserTime() + s.SystemTime() },
 	}.run(ctx)
 	if err != nil {
-		return nil, err
+		return measured{}, err
 	}
-	result, err := pgbench.Parse(strings.NewReader(out))
-	if err != nil {
-		return nil, err
+	if m.result, err = pgbench.Parse(strings.NewReader(out)); err != nil {
+		return measured{}, err
 	}
-	for _, line := range result.Unknown {
+	for _, line := range m.result.Unknown {
 		r.Log.Warn("pgbench printed a line that is not known here", "line", line)
 	}
-	if result.Transactions == 0 {
-		return nil, fmt.Errorf("no transaction succeeded, %d failed", result.Failed)
+	if m.result.Transactions == 0 {
+		return measured{}, fmt.Errorf("no transaction succeeded, %d failed", m.result.Failed)
 	}
-	return result, nil
+	return m, nil
 }
 
 func limit(o pgbench.RunOptions) time.Duration {

@@ -33,6 +33,8 @@ type command struct {
 	timeout time.Duration
 	// line is called with each line of stderr.
 	line func(string)
+	// ended is called with how it ended, however that was.
+	ended func(*os.ProcessState)
 }
 
 // program in folder, or, where that is empty, on the PATH.
@@ -64,10 +66,14 @@ func (c command) run(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("start %s: %w", filepath.Base(c.path), err)
 	}
 	said := c.follow(stderr)
-	if err := cmd.Wait(); err != nil {
-		return stdout.String(), c.failed(ctx, err, said)
+	err = cmd.Wait()
+	if c.ended != nil && cmd.ProcessState != nil {
+		c.ended(cmd.ProcessState)
 	}
-	return stdout.String(), nil
+	if err != nil {
+		err = c.failed(ctx, err, said)
+	}
+	return stdout.String(), err
 }
 
 // follow reads stderr to its end and keeps what is worth telling.

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
 // Report is status.run of a PgBenchmark.
@@ -15,6 +18,12 @@ type Report = v1alpha1.BenchmarkRun
 // Reporter takes a Report to where it is read.
 type Reporter interface {
 	Report(ctx context.Context, report Report) error
+}
+
+// Keeper keeps a record, as record.Encode made it, in place of the one before, and
+// says what it is found by.
+type Keeper interface {
+	Keep(ctx context.Context, data map[string][]byte) (name string, err error)
 }
 
 // Phases of a Report.
@@ -66,6 +75,17 @@ type Run struct {
 	// Before and After the run, as the server had it.
 	Before Durability `json:"before"`
 	After  Durability `json:"after"`
+	// Findings of the checks, and whether one of them rejects the run, so that it
+	// does not count.
+	Findings []validity.Finding `json:"findings"`
+	Rejected bool               `json:"rejected"`
+
+	// What the record has beside.
+	start     time.Time
+	seconds   []pgbench.Progress
+	latencies string
+	facts     validity.Facts
+	settings  fingerprint.Settings
 }
 
 // Failure is a benchmark that failed for a Reason.

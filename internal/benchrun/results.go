@@ -17,23 +17,27 @@ const (
 
 // summarise makes one result of each client count, in the order of counts: its
 // median run by TPS, the lower one of the two in the middle, so that all figures
-// are of one run that took place.
+// are of one run that took place. Runs that are rejected do not count, unless all are.
 func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
 	var results []v1alpha1.BenchmarkResult
 	for _, clients := range counts {
-		var same []Run
-		var all []string
-		for _, r := range runs {
-			if r.Clients == clients {
-				same, all = append(same, r), append(all, decimals(r.Result.TPS, 2))
-			}
-		}
+		same := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Clients != clients })
 		if len(same) == 0 {
 			continue
 		}
-		slices.SortStableFunc(same, func(a, b Run) int { return cmp.Compare(a.Result.TPS, b.Result.TPS) })
-		result := figures(same[(len(same)-1)/2])
-		result.TPSOfRuns = all
+		counting := slices.DeleteFunc(slices.Clone(same), func(r Run) bool { return r.Rejected })
+		if len(counting) == 0 {
+			counting = slices.Clone(same)
+		}
+		slices.SortStableFunc(counting, func(a, b Run) int { return cmp.Compare(a.Result.TPS, b.Result.TPS) })
+		result := figures(counting[(len(counting)-1)/2])
+		for _, r := range same {
+			result.TPSOfRuns = append(result.TPSOfRuns, decimals(r.Result.TPS, 2))
+			if r.Rejected {
+				result.Rejected++
+			}
+		}
+		result.Passed, result.Findings = found(same)
 		results = append(results, result)
 	}
 	return results

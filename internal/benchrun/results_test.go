@@ -1,6 +1,7 @@
 package benchrun
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
 func ran(clients int32, tps, avg float64) Run {
@@ -31,6 +33,47 @@ func TestSummariseTakesTheMedianRun(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"10.00", "30.00", "20.00"}, one.TPSOfRuns); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// judged is a run with what two checks say of it.
+func judged(repeat int, tps float64, flush, throttling validity.Verdict) Run {
+	r := ran(1, tps, 1)
+	r.Repeat, r.Rejected = repeat, throttling == validity.Rejected
+	message := strings.Repeat("seen, ", 100)
+	r.Findings = []validity.Finding{
+		{Check: validity.CheckFlush, Verdict: flush, Reason: string(flush), Message: message},
+		{Check: validity.CheckThrottling, Verdict: throttling, Reason: string(throttling), Message: message},
+	}
+	return r
+}
+
+func TestRejectedRunsDoNotCount(t *testing.T) {
+	const passed, notRun, caution, rejected = validity.Passed, validity.NotRun, validity.Caution, validity.Rejected
+	got := summarise([]int32{1}, []Run{judged(1, 10, passed, passed), judged(2, 90, passed, rejected), judged(3, 80, passed, rejected), judged(4, 12, passed, caution)})[0]
+	if got.TPS != "10.00" || got.Rejected != 2 || len(got.TPSOfRuns) != 4 {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff([]string{validity.CheckFlush}, got.Passed); diff != "" {
+		t.Error(diff)
+	}
+	if len(got.Findings) != 2 {
+		t.Fatalf("%+v", got.Findings)
+	}
+	throttled, repeats := got.Findings[0], got.Findings[1]
+	if throttled.Verdict != string(rejected) || throttled.Runs != 2 || !strings.HasPrefix(throttled.Message, "repeat 2: seen") || len(throttled.Message) > mostOfFinding {
+		t.Errorf("%+v", throttled)
+	}
+	if repeats.Check != validity.CheckRepeats || repeats.Reason != validity.ReasonTooFewRepeats || !strings.HasPrefix(repeats.Message, "2 repeat(s)") || repeats.Runs != 0 {
+		t.Errorf("of those that count: %+v", repeats)
+	}
+
+	all := summarise([]int32{1}, []Run{judged(1, 10, notRun, rejected), judged(2, 20, notRun, rejected)})[0]
+	if all.TPS != "10.00" || all.Rejected != 2 || all.Passed != nil {
+		t.Errorf("where all are rejected the figure is given all the same: %+v", all)
+	}
+	if f := all.Findings[0]; f.Verdict != string(notRun) || f.Runs != 2 || strings.HasPrefix(f.Message, "repeat") {
+		t.Errorf("%+v", f)
 	}
 }
 
@@ -110,14 +153,15 @@ func TestSamplingBoundsTheLog(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	settings := []setting{{"shared_buffers", "16384", "configuration file"}, {"work_mem", "4096", "database"}}
-	base := fingerprint(settings)
-	same := fingerprint([]setting{settings[1], settings[0], {"port", "5433", "command line"}, {"cluster_name", "b", "command line"},
-		{"application_name", "x", "client"}, {"cnpg.config_sha256", "y", "configuration file"}})
+	of := func(settings ...setting) string { return hash(slices.DeleteFunc(settings, passing)) }
+	buffers, memory := setting{"shared_buffers", "16384", "configuration file"}, setting{"work_mem", "4096", "database"}
+	base := of(buffers, memory)
+	same := of(memory, buffers, setting{"port", "5433", "command line"}, setting{"cluster_name", "b", "command line"},
+		setting{"application_name", "x", "client"}, setting{"cnpg.config_sha256", "y", "configuration file"})
 	if base != same {
 		t.Error("order, names of the pod and our own session must not matter")
 	}
-	if base == fingerprint([]setting{settings[0], {"work_mem", "8192", "database"}}) {
+	if base == of(buffers, setting{"work_mem", "8192", "database"}) {
 		t.Error("a changed setting must matter")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/record"
+	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
 // How long the last report is tried. When the runner is told to stop, the kubelet
@@ -25,6 +28,11 @@ const (
 type Runner struct {
 	Spec     spec.Spec
 	Reporter Reporter
+	// Keeper of the record; nil keeps none.
+	Keeper Keeper
+	// Files of the machine that the runner is on, from its root; nil where they are
+	// not to be looked at.
+	Files fs.FS
 	// Attempt is the UID of the runner's pod.
 	Attempt string
 	// Bin is the folder of pgbench and pg_amcheck; empty is the PATH.
@@ -54,6 +62,11 @@ type run struct {
 	report  Report
 	runs    []Run
 	publish func(Report)
+	// record of the runs, and why the newest one was not kept.
+	record record.Record
+	lost   error
+	// flush of the device that holds the WAL, where it was measured.
+	flush *validity.Flush
 	// rate of transactions that was seen last, and of how many clients.
 	rate        float64
 	rateClients int
@@ -79,7 +92,7 @@ func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, 
 	p := startPublisher(reporting, r.Reporter, r.Clock, r.Log)
 
 	b := &run{Runner: r, budget: newBudget(r.Spec), publish: p.publish}
-	b.report = Report{Attempt: r.Attempt}
+	b.report, b.record = Report{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
 	err := work(b)
 	if err != nil && ctx.Err() != nil {
 		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was told to stop: %w", context.Cause(ctx))}
@@ -114,6 +127,9 @@ func (r *run) conclude(err error) {
 	if err == nil {
 		r.report.Phase, r.report.Percent = PhaseSucceeded, 100
 		r.report.Message = fmt.Sprintf("%d runs", len(r.runs))
+		if r.lost != nil {
+			r.report.Message += excerpt.Of("; their record was not kept: "+r.lost.Error(), 500)
+		}
 		return
 	}
 	f := failure(err)
@@ -133,6 +149,7 @@ func (r *run) carryOut(ctx context.Context) error {
 			return err
 		}
 	}
+	defer r.keepAtLast(ctx)
 	return r.verify(ctx, before)
 }
 

@@ -70,3 +70,40 @@ func TestStatusReporterSaysWhatWentWrong(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestConfigMapKeeperAppliesItsKeyAlone(t *testing.T) {
+	var request *http.Request
+	var body map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request = r
+		raw, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(raw, &body); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(raw)
+	}))
+	defer server.Close()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := ConfigMapKeeper{client, "prod", "nightly-record"}.Keep(t.Context(), map[string][]byte{"k": {0, 255}})
+	if err != nil || name != "nightly-record" {
+		t.Fatal(name, err)
+	}
+	if q := request.URL.Query(); request.Method != http.MethodPatch || request.URL.Path != "/api/v1/namespaces/prod/configmaps/nightly-record" || q.Get("fieldManager") != "pgstorage-bench" {
+		t.Errorf("%s %s", request.Method, request.URL)
+	}
+	want := map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "nightly-record", "namespace": "prod"},
+		"binaryData": map[string]any{"k": "AP8="},
+	}
+	if diff := cmp.Diff(want, body); diff != "" {
+		t.Error(diff)
+	}
+	server.Close()
+	if _, err := (ConfigMapKeeper{client, "prod", "gone"}).Keep(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "prod/gone") {
+		t.Error(err)
+	}
+}

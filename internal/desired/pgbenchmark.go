@@ -49,6 +49,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 		{plan.StageAccess, pgbench.Role(b)},
 		{plan.StageAccess, pgbench.RoleBinding(b)},
 		{plan.StageAccess, instructions},
+		{plan.StageAccess, pgbench.Record(b)},
 		{plan.StageStorage, cnpg.BenchmarkRole(b)},
 		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
 		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage})},

@@ -219,6 +219,11 @@ func BenchmarkObject(benchmark, uid string) string { return benchmark + "-" + Ha
 // runs pg_amcheck.
 func BenchmarkChecker(benchmark, uid string) string { return BenchmarkObject(benchmark, uid) + "-chk" }
 
+// BenchmarkRecord is the ConfigMap that the runs of a benchmark are kept in.
+func BenchmarkRecord(benchmark, uid string) string {
+	return BenchmarkObject(benchmark, uid) + "-record"
+}
+
 // BenchmarkDatabase is the database, and the role that owns it, of a benchmark.
 func BenchmarkDatabase(uid string) string { return BenchmarkPrefix + "_" + Hash(uid)[:10] }
 

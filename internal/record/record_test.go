@@ -51,7 +51,7 @@ func sample(t testing.TB, seconds int) Run {
 			Dataset:  &validity.Dataset{Size: 1, SharedBuffers: 2, Cache: 3, CacheIsARC: true},
 			Client:   &validity.Client{CPU: 1, Processors: 0.5, Threads: 2},
 			Pods:     []validity.Pod{{Name: "runner", Periods: 1, Throttled: 2, ThrottledTime: 3, Stalled: &stalls}},
-			Node:     &validity.Node{Name: "n1", Steal: &steal, Stalled: &stalls},
+			Nodes:    []validity.Node{{Name: "n1", Steal: &steal, Stalled: &stalls}},
 			Server:   &validity.Server{Checkpoints: 1, CheckpointTimeout: 2, Autovacuums: []string{"a"}, Backups: []string{"b"}},
 			Workload: validity.Workload{Writes: true},
 		},

@@ -14,7 +14,7 @@ import (
 
 // finish a matrix of which no run is left.
 func (p *pass) finish() []state.Outcome {
-	outcomes := []state.Outcome{p.result(), p.integrity()}
+	outcomes := []state.Outcome{p.result(), p.integrity(), p.believable()}
 	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "nothing is left of what the runs were measured on")
 	if waits := p.settle(); waits != "" {
 		cleaned = state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)

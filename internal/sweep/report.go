@@ -169,11 +169,12 @@ func (p *pass) before(name string) *v1alpha1.VariantStatus {
 	return nil
 }
 
-// resultOf a variant for comparisons: the TPS of the runs that succeeded.
+// resultOf a variant for comparisons: the TPS of the runs that succeeded and that no
+// check rejects.
 func resultOf(v v1alpha1.VariantStatus) (comparison.Result, error) {
 	r := comparison.Result{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 	for _, run := range v.Runs {
-		if run.Outcome != string(matrix.Succeeded) {
+		if !counts(run) {
 			continue
 		}
 		tps, err := strconv.ParseFloat(run.TPS, 64)

@@ -95,10 +95,12 @@ func recordOf(run *v1alpha1.PgBenchmark, repeat int, tier v1alpha1.DurabilityTie
 func recordOfPhase(run *v1alpha1.PgBenchmark, repeat int, now metav1.Time) v1alpha1.MatrixRun {
 	if run.Status.Phase == desired.PhaseSucceeded && run.Status.Run != nil && len(run.Status.Run.Results) > 0 {
 		result := run.Status.Run.Results[0]
-		return v1alpha1.MatrixRun{
+		record := v1alpha1.MatrixRun{
 			Repeat: int32(repeat), Outcome: string(matrix.Succeeded), //nolint:gosec // G115: repeats are from 1 to 20
 			TPS: result.TPS, LatencyAverage: result.LatencyAverage, LatencyP99: result.LatencyP99, CompletionTime: &now,
 		}
+		record.Rejected, record.Findings = findings(result)
+		return record
 	}
 	reason, message := v1alpha1.ReasonFailed, "it ended without a result"
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionComplete); c != nil && c.Status != metav1.ConditionTrue {

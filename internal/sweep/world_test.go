@@ -61,6 +61,8 @@ type world struct {
 	most  int
 	// tps of a run; negative where it fails.
 	tps func(variant string, repeat int) float64
+	// found by the checks of a run; nil is nothing.
+	found func(variant string, repeat int) []v1alpha1.BenchmarkFinding
 	// gone are the clusters that were deleted.
 	gone []string
 }
@@ -182,7 +184,11 @@ func (w *world) end(run *v1alpha1.PgBenchmark) {
 		return
 	}
 	run.Status.Phase = "Succeeded"
-	run.Status.Run = &v1alpha1.BenchmarkRun{Phase: "Succeeded", Fingerprint: "f", Results: []v1alpha1.BenchmarkResult{{Clients: run.Spec.Pgbench.Clients[0], TPS: fmt.Sprint(tps)}}}
+	result := v1alpha1.BenchmarkResult{Clients: run.Spec.Pgbench.Clients[0], TPS: fmt.Sprint(tps)}
+	if w.found != nil {
+		result.Findings = w.found(run.Annotations[naming.AnnotationVariant], repeat)
+	}
+	run.Status.Run = &v1alpha1.BenchmarkRun{Phase: "Succeeded", Fingerprint: "f", Results: []v1alpha1.BenchmarkResult{result}}
 }
 
 func (w *world) durability(cluster string) v1alpha1.DurabilityTier {

@@ -18,6 +18,8 @@ func DatasetSize(f Facts) Finding {
 		return Finding{CheckDataset, Caution, ReasonDatasetInSharedBuffers, fmt.Sprintf(
 			"the dataset of %s fits in shared_buffers of %s: nothing was read from storage, and the figure says nothing of its reads; "+
 				"to measure them raise the scale until the dataset exceeds %s", bytes(d.Size), bytes(d.SharedBuffers), bytes(d.memory()))}
+	case d.Cache <= 0:
+		return notRun(CheckDataset, "the memory beside shared_buffers that can hold the dataset")
 	case d.Size <= d.memory():
 		return Finding{CheckDataset, Caution, ReasonDatasetInMemory, fmt.Sprintf(
 			"the dataset of %s fits in memory, shared_buffers of %s and %s of %s: a warm run reads little from storage; "+

@@ -15,11 +15,12 @@ type Facts struct {
 	Duration     time.Duration  `json:"durationNanoseconds,omitempty"`
 	WallDuration *time.Duration `json:"wallDurationNanoseconds,omitempty"`
 
-	Flush    *Flush   `json:"flush,omitempty"`
-	Dataset  *Dataset `json:"dataset,omitempty"`
-	Client   *Client  `json:"client,omitempty"`
+	Flush   *Flush   `json:"flush,omitempty"`
+	Dataset *Dataset `json:"dataset,omitempty"`
+	Client  *Client  `json:"client,omitempty"`
+	// Pods and Nodes that could be observed: a check speaks of these alone.
 	Pods     []Pod    `json:"pods,omitempty"`
-	Node     *Node    `json:"node,omitempty"`
+	Nodes    []Node   `json:"nodes,omitempty"`
 	Server   *Server  `json:"server,omitempty"`
 	Workload Workload `json:"workload"`
 }
@@ -42,7 +43,7 @@ type Dataset struct {
 	SharedBuffers int64 `json:"sharedBuffers"`
 	// Cache of the operating system: the most that the ARC may take (zfs_arc_max)
 	// on ZFS, and elsewhere the memory that the pod or the node leaves to the page
-	// cache.
+	// cache. Zero is not known.
 	Cache int64 `json:"cache"`
 	// CacheIsARC says which of the two.
 	CacheIsARC bool `json:"cacheIsARC,omitempty"`
@@ -69,8 +70,9 @@ type Pod struct {
 	Stalled *Stalls `json:"stalled,omitempty"`
 }
 
-// Node that an instance ran on.
+// Node that the runner or an instance ran on.
 type Node struct {
+	// Name of it, or, where that is not known, "of POD".
 	Name string `json:"name"`
 	// Steal is the share of processor time that the hypervisor gave to others
 	// (/proc/stat); nil where there is none to ask.
@@ -89,12 +91,12 @@ type Stalls struct {
 
 // Server is what Postgres did beside the run.
 type Server struct {
-	// Checkpoints that began during the run, timed or requested.
+	// Checkpoints during the run, timed or requested.
 	Checkpoints       int64         `json:"checkpoints"`
 	CheckpointTimeout time.Duration `json:"checkpointTimeoutNanoseconds"`
 	// Autovacuums are the tables that autovacuum worked on.
 	Autovacuums []string `json:"autovacuums,omitempty"`
-	// Backups that ran, base backups or snapshots, as they are called.
+	// Backups that were under way as the run began or ended, as they are called.
 	Backups []string `json:"backups,omitempty"`
 }
 

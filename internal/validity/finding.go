@@ -1,5 +1,7 @@
 package validity
 
+import "github.com/pgstorage/pgstorage/api/v1alpha1"
+
 // Verdict of a check.
 type Verdict string
 
@@ -27,24 +29,24 @@ const (
 	CheckRepeats    = "Repeats"
 )
 
-// Reasons of findings.
+// Reasons of findings. Those that reject a run are reasons of a condition too.
 const (
 	ReasonPassed      = "Passed"
 	ReasonNotObserved = "NotObserved"
 
-	ReasonFlushNotHonoured       = "FlushNotHonoured"
-	ReasonCommitBelowFlushFloor  = "CommitBelowFlushFloor"
+	ReasonFlushNotHonoured       = v1alpha1.ReasonFlushNotHonoured
+	ReasonCommitBelowFlushFloor  = v1alpha1.ReasonCommitBelowFlushFloor
 	ReasonDatasetInSharedBuffers = "DatasetInSharedBuffers"
 	ReasonDatasetInMemory        = "DatasetInMemory"
 	ReasonCheckpointInRun        = "CheckpointInRun"
 	ReasonNoCheckpointInRun      = "NoCheckpointInRun"
-	ReasonClientBound            = "ClientBound"
-	ReasonPodThrottled           = "PodThrottled"
+	ReasonClientBound            = v1alpha1.ReasonClientBound
+	ReasonPodThrottled           = v1alpha1.ReasonPodThrottled
 	ReasonAutovacuumRunning      = "AutovacuumRunning"
-	ReasonBackupRunning          = "BackupRunning"
-	ReasonProcessorStolen        = "ProcessorStolen"
+	ReasonBackupRunning          = v1alpha1.ReasonBackupRunning
+	ReasonProcessorStolen        = v1alpha1.ReasonProcessorStolen
 	ReasonNoisyNeighbours        = "NoisyNeighbours"
-	ReasonClockJumped            = "ClockJumped"
+	ReasonClockJumped            = v1alpha1.ReasonClockJumped
 	ReasonTransactionsFailed     = "TransactionsFailed"
 	ReasonLevelChanged           = "LevelChanged"
 	ReasonTooFewRepeats          = "TooFewRepeats"
@@ -71,6 +73,9 @@ func Worst(findings []Finding) Verdict {
 	}
 	return worst
 }
+
+// Worse says whether a verdict is worse than another.
+func Worse(a, b Verdict) bool { return severity[a] > severity[b] }
 
 var severity = map[Verdict]int{Passed: 0, NotRun: 1, Caution: 2, Rejected: 3}
 

@@ -49,7 +49,11 @@ func Throttled(f Facts) Finding {
 			"pod %s waited for its CPU quota in %d of %d periods, %v in a run of %v: the rate is the quota's; raise or remove its CPU limit",
 			worst.Name, worst.Throttled, worst.Periods, worst.ThrottledTime.Round(time.Millisecond), whole(f.Duration))}
 	}
-	return passed(CheckThrottling, "no pod waited for its CPU quota for 1 % of the run")
+	var names []string
+	for _, p := range f.Pods {
+		names = append(names, p.Name)
+	}
+	return passed(CheckThrottling, "less than 1 % of the run was waited for a CPU quota by "+few(names))
 }
 
 // failedShare of the transactions that may fail: they cost time and do not count.

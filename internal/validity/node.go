@@ -17,33 +17,52 @@ const (
 	clockSlack = 20 * time.Millisecond
 )
 
-// Neighbours says whether others took the machine from the run: its hypervisor, or
+// Neighbours says whether others took the machines from the run: their hypervisor, or
 // other pods of the node.
 func Neighbours(f Facts) Finding {
-	if f.Node == nil || (f.Node.Steal == nil && f.Node.Stalled == nil) || f.Duration <= 0 {
+	var observed []string
+	var worst Finding
+	for _, n := range f.Nodes {
+		if n.Steal == nil && n.Stalled == nil || f.Duration <= 0 {
+			continue
+		}
+		observed = append(observed, n.Name)
+		if found := f.neighbours(n); severity[found.Verdict] > severity[worst.Verdict] {
+			worst = found
+		}
+	}
+	switch {
+	case len(observed) == 0:
 		return notRun(CheckNeighbours, "the load of the node (steal, pressure)")
+	case worst.Verdict == "":
+		return passed(CheckNeighbours, "neither the hypervisor nor others took part on the node "+few(observed))
 	}
-	if f.Node.Steal != nil && *f.Node.Steal >= stealShare {
-		return Finding{CheckNeighbours, Rejected, ReasonProcessorStolen, fmt.Sprintf(
-			"the hypervisor took %.1f %% of the processor time of node %s for other machines; repeat on dedicated processors, or at another time", 100**f.Node.Steal, f.Node.Name)}
-	}
-	resource, stalled := f.othersStalled()
-	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
-		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
-			"for at least %.0f %% of the run something on node %s other than the benchmark waited for %s, so they shared it; "+
-				"move other pods away, or take a node of its own", 100*share, f.Node.Name, resource)}
-	}
-	return passed(CheckNeighbours, "neither the hypervisor nor others on the node "+f.Node.Name+" took part")
+	return worst
 }
 
-// othersStalled is the resource that others on the node waited for longest. The
+// neighbours on one node; no verdict where there is nothing to say.
+func (f Facts) neighbours(n Node) Finding {
+	if n.Steal != nil && *n.Steal >= stealShare {
+		return Finding{CheckNeighbours, Rejected, ReasonProcessorStolen, fmt.Sprintf(
+			"the hypervisor took %.1f %% of the processor time of the node %s for other machines; repeat on dedicated processors, or at another time", 100**n.Steal, n.Name)}
+	}
+	resource, stalled := f.othersStalled(n)
+	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
+		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
+			"for at least %.0f %% of the run something on the node %s other than the benchmark waited for %s, so they shared it; "+
+				"move other pods away, or take a node of its own", 100*share, n.Name, resource)}
+	}
+	return Finding{}
+}
+
+// othersStalled is the resource that others on a node waited for longest. The
 // node's time is that in which anyone waited; what the benchmark's own pods waited
 // in all is the most of it that can have been theirs, so the rest is others'.
-func (f Facts) othersStalled() (resource string, longest time.Duration) {
-	if f.Node.Stalled == nil {
+func (f Facts) othersStalled(n Node) (resource string, longest time.Duration) {
+	if n.Stalled == nil {
 		return "", 0
 	}
-	others := *f.Node.Stalled
+	others := *n.Stalled
 	for _, p := range f.Pods {
 		if p.Stalled == nil {
 			// Whose time it was cannot be said.

@@ -19,14 +19,14 @@ func Checkpoints(f Facts) Finding {
 	switch {
 	case n == 0:
 		return Finding{CheckCheckpoint, Caution, ReasonNoCheckpointInRun, fmt.Sprintf(
-			"no checkpoint began in the run of %v: the pages that it changed were written after it, at nobody's expense, so the rate cannot be kept up; "+
+			"there was no checkpoint in the run of %v: the pages that it changed were written after it, at nobody's expense, so the rate cannot be kept up; "+
 				"run for longer than checkpoint_timeout (%v) to measure what can", whole(f.Duration), timeout)}
 	case f.Duration < timeout:
 		return Finding{CheckCheckpoint, Caution, ReasonCheckpointInRun, fmt.Sprintf(
-			"%d checkpoint(s) began in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster for it; "+
+			"%d checkpoint(s) in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster for it; "+
 				"issue CHECKPOINT before each run, or run for several times checkpoint_timeout", n, whole(f.Duration), timeout)}
 	}
-	return passed(CheckCheckpoint, fmt.Sprintf("%d checkpoint(s) began in the run of %v", n, whole(f.Duration)))
+	return passed(CheckCheckpoint, fmt.Sprintf("%d checkpoint(s) in the run of %v", n, whole(f.Duration)))
 }
 
 // Autovacuum takes I/O from the run, in one repeat and not in the next.
@@ -48,9 +48,9 @@ func Backup(f Facts) Finding {
 	}
 	if len(f.Server.Backups) > 0 {
 		return Finding{CheckBackup, Rejected, ReasonBackupRunning, fmt.Sprintf(
-			"a backup ran during the run (%s), so the figure is of both; suspend the schedule of backups or run the benchmark at another time", few(f.Server.Backups))}
+			"a backup ran beside the run (%s), so the figure is of both; suspend the schedule of backups or run the benchmark at another time", few(f.Server.Backups))}
 	}
-	return passed(CheckBackup, "no backup ran")
+	return passed(CheckBackup, "no base backup was under way as the run began or ended")
 }
 
 // few names of a list that may be long.

@@ -23,7 +23,7 @@ func valid() Facts {
 			{Name: "runner", Stalled: &Stalls{CPU: time.Minute}},
 			{Name: "shop-1", Periods: 6000, Throttled: 3, ThrottledTime: time.Second, Stalled: &Stalls{CPU: time.Minute, IO: 8 * time.Minute}},
 		},
-		Node:   &Node{Name: "n1", Steal: &steal, Stalled: &Stalls{CPU: 90 * time.Second, IO: 8 * time.Minute}},
+		Nodes:  []Node{{Name: "n1", Steal: &steal, Stalled: &Stalls{CPU: 90 * time.Second, IO: 8 * time.Minute}}},
 		Server: &Server{Checkpoints: 2, CheckpointTimeout: 5 * time.Minute},
 		Workload: Workload{
 			Writes: true, Clients: 8, Tier: v1alpha1.DurabilityLocal, LatencyAverage: 4 * time.Millisecond, Transactions: 100000, Failed: 100,
@@ -100,7 +100,15 @@ func TestChecks(t *testing.T) {
 			func(f *Facts) { f.Dataset.Size, f.Dataset.CacheIsARC = 12*gi, false },
 			CheckDataset, Caution, ReasonDatasetInMemory, []string{"the page cache of 8Gi"},
 		},
-		"just beyond memory":      {func(f *Facts) { f.Dataset.Size = 12*gi + 1 }, CheckDataset, Passed, ReasonPassed, nil},
+		"just beyond memory": {func(f *Facts) { f.Dataset.Size = 12*gi + 1 }, CheckDataset, Passed, ReasonPassed, nil},
+		"in shared_buffers, whatever else there is": {
+			func(f *Facts) { f.Dataset.Size, f.Dataset.Cache = 4*gi, 0 },
+			CheckDataset, Caution, ReasonDatasetInSharedBuffers, []string{"exceeds 4Gi"},
+		},
+		"in memory of unknown size": {
+			func(f *Facts) { f.Dataset.Cache = 0 },
+			CheckDataset, NotRun, ReasonNotObserved, []string{"memory beside shared_buffers"},
+		},
 		"dataset of unknown size": {func(f *Facts) { f.Dataset = nil }, CheckDataset, NotRun, ReasonNotObserved, nil},
 		"no checkpoint": {
 			func(f *Facts) { f.Server.Checkpoints = 0 },
@@ -108,7 +116,7 @@ func TestChecks(t *testing.T) {
 		},
 		"checkpoint in a short run": {
 			func(f *Facts) { f.Duration, f.Server.Checkpoints = time.Minute, 1 },
-			CheckCheckpoint, Caution, ReasonCheckpointInRun, []string{"1 checkpoint(s) began in a run of 1m0s", "issue CHECKPOINT"},
+			CheckCheckpoint, Caution, ReasonCheckpointInRun, []string{"1 checkpoint(s) in a run of 1m0s", "issue CHECKPOINT"},
 		},
 		"reads need no checkpoint": {func(f *Facts) { f.Server, f.Workload.Writes = nil, false }, CheckCheckpoint, Passed, ReasonPassed, nil},
 		"checkpoints not counted":  {func(f *Facts) { f.Server = nil }, CheckCheckpoint, NotRun, ReasonNotObserved, nil},
@@ -137,24 +145,40 @@ func TestChecks(t *testing.T) {
 		},
 		"backup not observed": {func(f *Facts) { f.Server = nil }, CheckBackup, NotRun, ReasonNotObserved, nil},
 		"steal": {
-			func(f *Facts) { *f.Node.Steal = 0.031 },
+			func(f *Facts) { *f.Nodes[0].Steal = 0.031 },
 			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"3.1 %", "node n1", "dedicated"},
 		},
 		"others wait for I/O": {
-			func(f *Facts) { f.Node.Stalled.IO = 9 * time.Minute },
+			func(f *Facts) { f.Nodes[0].Stalled.IO = 9 * time.Minute },
 			CheckNeighbours, Caution, ReasonNoisyNeighbours, []string{"at least 10 %", "waited for I/O"},
 		},
 		"only ours wait": {
-			func(f *Facts) { f.Node.Stalled.IO = 8*time.Minute + 20*time.Second },
+			func(f *Facts) { f.Nodes[0].Stalled.IO = 8*time.Minute + 20*time.Second },
 			CheckNeighbours, Passed, ReasonPassed, nil,
 		},
 		"whose waiting is unknown": {
-			func(f *Facts) { f.Node.Stalled.IO, f.Pods[0].Stalled = 9*time.Minute, nil },
+			func(f *Facts) { f.Nodes[0].Stalled.IO, f.Pods[0].Stalled = 9*time.Minute, nil },
 			CheckNeighbours, Passed, ReasonPassed, nil,
 		},
-		"node not observed": {func(f *Facts) { f.Node = nil }, CheckNeighbours, NotRun, ReasonNotObserved, nil},
+		"the worse of two nodes": {
+			func(f *Facts) {
+				steal := 0.5
+				f.Nodes[0].Stalled.IO = 9 * time.Minute
+				f.Nodes = append(f.Nodes, Node{Name: "of pod shop-1", Steal: &steal}, Node{Name: "n3"})
+			},
+			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"50.0 %", "node of pod shop-1"},
+		},
+		"nodes that were observed": {
+			func(f *Facts) { f.Nodes = append(f.Nodes, Node{Name: "n2"}) },
+			CheckNeighbours, Passed, ReasonPassed, []string{"on the node n1"},
+		},
+		"pods that were observed": {
+			func(f *Facts) { f.Pods = f.Pods[:1] },
+			CheckThrottling, Passed, ReasonPassed, []string{"by runner"},
+		},
+		"node not observed": {func(f *Facts) { f.Nodes = nil }, CheckNeighbours, NotRun, ReasonNotObserved, nil},
 		"node tells nothing": {
-			func(f *Facts) { f.Node = &Node{Name: "n1"} }, CheckNeighbours, NotRun, ReasonNotObserved, nil,
+			func(f *Facts) { f.Nodes = []Node{{Name: "n1"}} }, CheckNeighbours, NotRun, ReasonNotObserved, nil,
 		},
 		"clock set forward": {
 			func(f *Facts) { *f.WallDuration += 2 * time.Second },

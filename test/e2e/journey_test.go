@@ -34,6 +34,7 @@ func TestJourney(t *testing.T) {
 		{"apply to Ready", applyToReady},
 		{"a row through the -rw Service", rowThroughService},
 		{"benchmark to a result", benchmarkToResult},
+		{"a throttled runner is not believed", throttledRunner},
 		{"one instance to three, Local to Quorum", scaleOut},
 		{"a parameter changed and rolled out", changeParameters},
 		{"a refused parameter touches nothing", refuseParameter},
@@ -140,7 +141,14 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		if r.LatencyP50 == "" || r.LatencyP95 == "" || r.LatencyP99 == "" || len(r.Statements) == 0 || len(r.TPSOfRuns) != 2 {
 			t.Errorf("result is not whole: %+v", r)
 		}
-		t.Logf("%d clients: %s TPS, p99 %s ms", r.Clients, r.TPS, r.LatencyP99)
+		t.Logf("%d clients: %s TPS, p99 %s ms; passed %v", r.Clients, r.TPS, r.LatencyP99, r.Passed)
+		for _, f := range r.Findings {
+			t.Logf("%s: %s: %s: %s", f.Check, f.Verdict, f.Reason, f.Message)
+			// A superuser looked at the server's pod: on kind all of it is there.
+			if f.Verdict == "NotRun" && f.Check != "Flush" {
+				t.Errorf("%s was not run: %s", f.Check, f.Message)
+			}
+		}
 	}
 	for _, check := range b.Status.Run.Integrity {
 		if check.Result != "Passed" {

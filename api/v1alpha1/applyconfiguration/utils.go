@@ -16,6 +16,8 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=pgstorage.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkFinding"):
+		return &apiv1alpha1.BenchmarkFindingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkGate"):
 		return &apiv1alpha1.BenchmarkGateApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkMatrix"):

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 )
 
@@ -27,6 +28,8 @@ type Spec struct {
 	ForeignKeys bool `json:"foreignKeys,omitempty"`
 	// ScriptsDir holds the custom scripts, each under its key.
 	ScriptsDir string `json:"scriptsDir,omitempty"`
+	// Settings of the cluster that the manager knows and the server does not tell.
+	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
 
 // Defaults of the API, for a Spec that never passed an API server.

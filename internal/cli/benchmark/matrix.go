@@ -23,8 +23,8 @@ func matrixResult(b *v1alpha1.PgBenchmark, style view.Style) string {
 		line("\n%s%s", style.Strong("Durability "+view.Or(view.Clean(string(tier)))), verdictOn(m, tier))
 		out.WriteString(variantsOf(m, tier))
 	}
-	if rows := failures(m); len(rows) > 0 {
-		line("\n%s", style.Strong("Runs that failed"))
+	if rows := uncounted(m); len(rows) > 0 {
+		line("\n%s", style.Strong("Runs that do not count"))
 		out.WriteString(view.Columns(append([][]string{{"VARIANT", "REPEAT", "REASON", "MESSAGE"}}, rows...)...))
 	}
 	line("\nkubectl pgstorage report %s -n %s has comparisons, latencies and charts", b.Name, b.Namespace)
@@ -76,7 +76,7 @@ func variantsOf(m *v1alpha1.MatrixStatus, tier v1alpha1.DurabilityTier) string {
 	slices.SortStableFunc(variants, func(a, b v1alpha1.VariantStatus) int {
 		return cmp.Compare(cmp.Or(ranks[a.Name], unranked), cmp.Or(ranks[b.Name], unranked))
 	})
-	rows := [][]string{{"RANK", "VARIANT", "MEDIAN TPS", "MEAN TPS", "95 % INTERVAL", "SUCCEEDED", "FAILED"}}
+	rows := [][]string{{"RANK", "VARIANT", "MEDIAN TPS", "MEAN TPS", "95 % INTERVAL", "COUNT", "DO NOT"}}
 	for _, v := range variants {
 		rank, interval := "", ""
 		if n := ranks[v.Name]; n > 0 {
@@ -85,14 +85,14 @@ func variantsOf(m *v1alpha1.MatrixStatus, tier v1alpha1.DurabilityTier) string {
 		if v.LowerTPS != "" {
 			interval = v.LowerTPS + " to " + v.UpperTPS
 		}
-		succeeded := 0
+		counted := 0
 		for _, run := range v.Runs {
-			if run.Outcome == string(matrix.Succeeded) {
-				succeeded++
+			if counts(run) {
+				counted++
 			}
 		}
 		rows = append(rows, []string{
-			view.Or(rank), v.Name, view.Or(v.MedianTPS), view.Or(v.MeanTPS), view.Or(interval), strconv.Itoa(succeeded), strconv.Itoa(len(v.Runs) - succeeded),
+			view.Or(rank), v.Name, view.Or(v.MedianTPS), view.Or(v.MeanTPS), view.Or(interval), strconv.Itoa(counted), strconv.Itoa(len(v.Runs) - counted),
 		})
 	}
 	return view.Columns(rows...)
@@ -101,14 +101,24 @@ func variantsOf(m *v1alpha1.MatrixStatus, tier v1alpha1.DurabilityTier) string {
 // unranked comes after every rank.
 const unranked = int32(1 << 20)
 
-// failures of runs, in the order of variants and repeats.
-func failures(m *v1alpha1.MatrixStatus) [][]string {
+// counts says whether the figure of a run is one of its variant's.
+func counts(run v1alpha1.MatrixRun) bool {
+	return run.Outcome == string(matrix.Succeeded) && run.Rejected == ""
+}
+
+// uncounted runs, which failed or were rejected, in the order of variants and repeats.
+func uncounted(m *v1alpha1.MatrixStatus) [][]string {
 	var rows [][]string
 	for _, v := range m.Variants {
 		for _, run := range v.Runs {
-			if run.Outcome != string(matrix.Succeeded) {
-				rows = append(rows, []string{v.Name, strconv.Itoa(int(run.Repeat)), run.Reason, run.Message})
+			if counts(run) {
+				continue
 			}
+			reason, message := run.Reason, run.Message
+			if run.Rejected != "" {
+				reason, message = run.Rejected, "rejected: what was seen is in PgBenchmark "+run.Benchmark
+			}
+			rows = append(rows, []string{v.Name, strconv.Itoa(int(run.Repeat)), reason, message})
 		}
 	}
 	return rows

@@ -82,6 +82,7 @@ func verdicts(b *v1alpha1.PgBenchmark, add func(name, value string)) {
 	for _, shown := range []struct{ name, condition string }{
 		{"outcome", v1alpha1.ConditionComplete},
 		{"integrity", v1alpha1.ConditionIntegrityVerified},
+		{"believable", v1alpha1.ConditionBelievable},
 		{"gate", v1alpha1.ConditionNotRegressed},
 	} {
 		if c := meta.FindStatusCondition(b.Status.Conditions, shown.condition); c != nil {

@@ -73,7 +73,7 @@ func (g *gathered) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun)
 		return err
 	}
 	run.Variant, run.Repeat, run.Tier = v.Name, int(ended.Repeat), v.Durability
-	run.Result.Clients = int(v.Clients)
+	run.Result.Clients, run.Known = int(v.Clients), known(ended, child)
 	g.fallBack(run, why)
 	return nil
 }

@@ -88,8 +88,56 @@ func emptied(t *testing.T) func(*snapshot.Measured, *v1alpha1.PgBenchmark) {
 	}
 }
 
-// A run without a record is rejected where its status says so, and checks that had no
-// facts are not said to have passed.
+// A run that was rejected counts for nothing when its record is gone too.
+func TestWhatTheRunnerFoundStands(t *testing.T) {
+	rejected := []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "pod shop-1 waited"}}
+	for name, change := range map[string]func(*benchmarks.Objects){
+		"by the run's own status": func(o *benchmarks.Objects) {
+			o.Runs[0].Status.Run.Results = []v1alpha1.BenchmarkResult{{Clients: 1, TPSOfRuns: []string{"1"}, Rejected: 1, Findings: rejected, Passed: []string{validity.CheckClock}}}
+		},
+		"by the status of the matrix": func(o *benchmarks.Objects) {
+			run := &o.Benchmark.Status.Matrix.Variants[0].Runs[0]
+			run.Rejected, run.Findings = v1alpha1.ReasonPodThrottled, []string{validity.ReasonLevelChanged}
+		},
+	} {
+		o := benchmarks.HalfWay(t, "bench").Without(0)
+		change(&o)
+		r, err := Report(o.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.Groups[0].Variants[0]
+		if v.Repeats[0].Counted || !v.Repeats[1].Counted || v.TPS.N != 1 || !strings.Contains(show(t, o.Snapshot(), report.Text), "Rejected PodThrottled") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// Of a single benchmark the status does not say which repeats were rejected.
+func TestSomeRepeatsWereRejected(t *testing.T) {
+	for rejected, counted := range map[int32]int{0: 5, 2: 0, 5: 0} {
+		o := benchmarks.Single(t, "bench", 5, benchmarks.Local(t)).Without(0)
+		result := &o.Benchmark.Status.Run.Results[0]
+		if result.Rejected = rejected; rejected > 0 {
+			result.Findings = []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "it waited"}}
+		}
+		r, err := Report(o.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, repeat := range r.Groups[0].Variants[0].Repeats {
+			if repeat.Counted {
+				n++
+			}
+		}
+		if n != counted {
+			t.Errorf("%d rejected: %d of 5 count, want %d", rejected, n, counted)
+		}
+	}
+}
+
+// Checks that had no facts are not said to have passed.
 func TestNothingIsClaimedWithoutARecord(t *testing.T) {
 	r, err := Report(benchmarks.HalfWay(t, "bench").Without(0, 1, 2, 3, 4, 5).Snapshot())
 	if err != nil {

@@ -72,7 +72,7 @@ func (g *gathered) fallBack(run analysis.Run, why string) {
 	run.Facts.Workload.Writes = g.writes()
 	run.Known = append(run.Known, validity.Finding{
 		Check: checkRecord, Verdict: validity.Caution, Reason: reasonRecordMissing,
-		Message: "only the status tells of this run, so nothing of it was checked here, and its course, percentiles and settings are not known: " + why,
+		Message: "only the status tells of this run; its course, percentiles and settings are not known: " + why,
 	})
 	g.runs = append(g.runs, run)
 	at := slices.IndexFunc(g.without, func(m missing) bool { return m.why == why })

@@ -80,7 +80,10 @@ func (g *gathered) fallBackTo(result v1alpha1.BenchmarkResult, why string) error
 			return fmt.Errorf("status.run.results of %d clients: %w", result.Clients, err)
 		}
 		run.Variant, run.Repeat, run.Tier = byClients(int(result.Clients)), i+1, g.b.Status.Durability
-		run.Result.Clients = int(result.Clients)
+		run.Result.Clients, run.Known = int(result.Clients), judged(result)
+		if n := int(result.Rejected); n > 0 && n < len(rates) {
+			run.Known = append(run.Known, unknownWhich(n, len(rates)))
+		}
 		g.fallBack(run, why)
 	}
 	return nil

@@ -23,7 +23,8 @@ func ServiceAccount(b *v1alpha1.PgBenchmark) *corev1ac.ServiceAccountApplyConfig
 		WithAutomountServiceAccountToken(false)
 }
 
-// Role lets the runner write the status of its own PgBenchmark, and no more.
+// Role lets the runner write the status of its own PgBenchmark, and what is in the
+// ConfigMap of its record, and no more. It can make none.
 func Role(b *v1alpha1.PgBenchmark) *rbacv1ac.RoleApplyConfiguration {
 	return rbacv1ac.Role(naming.BenchmarkObject(b.Name, string(b.UID)), b.Namespace).
 		WithLabels(naming.BenchmarkLabels(b.Name)).
@@ -32,7 +33,12 @@ func Role(b *v1alpha1.PgBenchmark) *rbacv1ac.RoleApplyConfiguration {
 			WithAPIGroups(v1alpha1.GroupVersion.Group).
 			WithResources("pgbenchmarks/status").
 			WithResourceNames(b.Name).
-			WithVerbs("patch"))
+			WithVerbs("patch"),
+			rbacv1ac.PolicyRule().
+				WithAPIGroups(corev1.GroupName).
+				WithResources("configmaps").
+				WithResourceNames(naming.BenchmarkRecord(b.Name, string(b.UID))).
+				WithVerbs("patch"))
 }
 
 // RoleBinding gives Role to ServiceAccount.

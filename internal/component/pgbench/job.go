@@ -80,7 +80,7 @@ func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfigu
 	c := confined(corev1ac.Container().
 		WithName("pgbench").
 		WithImage(in.Image).
-		WithCommand(binDir+"/bench", "run", "--spec", specDir+"/"+specFile, "--namespace", b.Namespace, "--name", b.Name).
+		WithCommand(binDir+"/bench", "run", "--spec", specDir+"/"+specFile, "--namespace", b.Namespace, "--name", b.Name, "--record", naming.BenchmarkRecord(b.Name, string(b.UID))).
 		WithWorkingDir(workDir).
 		WithEnv(environment(b, name)...).
 		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("ca", caDir, true), mount("work", workDir, false)))

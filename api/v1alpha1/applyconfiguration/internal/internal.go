@@ -23,6 +23,24 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkFinding
+  map:
+    fields:
+    - name: check
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: runs
+      type:
+        scalar: numeric
+    - name: verdict
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkGate
   map:
     fields:
@@ -106,6 +124,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: failed
       type:
         scalar: numeric
+    - name: findings
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkFinding
+          elementRelationship: associative
+          keys:
+          - check
     - name: jobs
       type:
         scalar: numeric
@@ -124,6 +150,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: latencyStddev
       type:
         scalar: string
+    - name: passed
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: rejected
+      type:
+        scalar: numeric
     - name: retried
       type:
         scalar: numeric
@@ -172,6 +207,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: reason
+      type:
+        scalar: string
+    - name: record
       type:
         scalar: string
     - name: results
@@ -826,6 +864,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: completionTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: findings
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
     - name: latencyAverage
       type:
         scalar: string
@@ -839,6 +883,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: reason
+      type:
+        scalar: string
+    - name: rejected
       type:
         scalar: string
     - name: repeat

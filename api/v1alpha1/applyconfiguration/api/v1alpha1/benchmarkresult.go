@@ -5,8 +5,9 @@ package v1alpha1
 // BenchmarkResultApplyConfiguration represents a declarative configuration of the BenchmarkResult type for use
 // with apply.
 //
-// BenchmarkResult is the median run of one client count. Figures are decimal
-// numbers in strings; latencies are milliseconds.
+// BenchmarkResult is the median run of one client count, of those that count: a run
+// that a check rejects does not, unless all are rejected. Figures are decimal numbers
+// in strings; latencies are milliseconds.
 type BenchmarkResultApplyConfiguration struct {
 	// clients of pgbench.
 	Clients *int32 `json:"clients,omitempty"`
@@ -17,6 +18,12 @@ type BenchmarkResultApplyConfiguration struct {
 	TPS *string `json:"tps,omitempty"`
 	// tpsOfRuns are the figures of all repeats, in order.
 	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
+	// rejected is the number of repeats that a check rejects.
+	Rejected *int32 `json:"rejected,omitempty"`
+	// passed are the names of the checks that found nothing in any repeat.
+	Passed []string `json:"passed,omitempty"`
+	// findings of the other checks, the worst of each over the repeats.
+	Findings []BenchmarkFindingApplyConfiguration `json:"findings,omitempty"`
 	// latencyAverage in milliseconds.
 	LatencyAverage *string `json:"latencyAverage,omitempty"`
 	// latencyStddev is the standard deviation in milliseconds.
@@ -73,6 +80,37 @@ func (b *BenchmarkResultApplyConfiguration) WithTPS(value string) *BenchmarkResu
 func (b *BenchmarkResultApplyConfiguration) WithTPSOfRuns(values ...string) *BenchmarkResultApplyConfiguration {
 	for i := range values {
 		b.TPSOfRuns = append(b.TPSOfRuns, values[i])
+	}
+	return b
+}
+
+// WithRejected sets the Rejected field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rejected field is set to the value of the last call.
+func (b *BenchmarkResultApplyConfiguration) WithRejected(value int32) *BenchmarkResultApplyConfiguration {
+	b.Rejected = &value
+	return b
+}
+
+// WithPassed adds the given value to the Passed field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Passed field.
+func (b *BenchmarkResultApplyConfiguration) WithPassed(values ...string) *BenchmarkResultApplyConfiguration {
+	for i := range values {
+		b.Passed = append(b.Passed, values[i])
+	}
+	return b
+}
+
+// WithFindings adds the given value to the Findings field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Findings field.
+func (b *BenchmarkResultApplyConfiguration) WithFindings(values ...*BenchmarkFindingApplyConfiguration) *BenchmarkResultApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithFindings")
+		}
+		b.Findings = append(b.Findings, *values[i])
 	}
 	return b
 }

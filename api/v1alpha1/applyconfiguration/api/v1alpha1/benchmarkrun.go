@@ -27,6 +27,10 @@ type BenchmarkRunApplyConfiguration struct {
 	SynchronousCommit *string `json:"synchronousCommit,omitempty"`
 	// synchronousStandbyNames as the server had it during the run.
 	SynchronousStandbyNames *string `json:"synchronousStandbyNames,omitempty"`
+	// record is the name of the ConfigMap that holds each run by itself: its seconds,
+	// latencies, what was observed beside it and its settings, as gzip of JSON in
+	// binaryData. Absent where none was written.
+	Record *string `json:"record,omitempty"`
 	// results, one for each client count.
 	Results []BenchmarkResultApplyConfiguration `json:"results,omitempty"`
 	// integrity is what the checks after the run found.
@@ -108,6 +112,14 @@ func (b *BenchmarkRunApplyConfiguration) WithSynchronousCommit(value string) *Be
 // If called multiple times, the SynchronousStandbyNames field is set to the value of the last call.
 func (b *BenchmarkRunApplyConfiguration) WithSynchronousStandbyNames(value string) *BenchmarkRunApplyConfiguration {
 	b.SynchronousStandbyNames = &value
+	return b
+}
+
+// WithRecord sets the Record field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Record field is set to the value of the last call.
+func (b *BenchmarkRunApplyConfiguration) WithRecord(value string) *BenchmarkRunApplyConfiguration {
+	b.Record = &value
 	return b
 }
 

@@ -23,6 +23,12 @@ type MatrixRunApplyConfiguration struct {
 	LatencyAverage *string `json:"latencyAverage,omitempty"`
 	// latencyP99 in milliseconds.
 	LatencyP99 *string `json:"latencyP99,omitempty"`
+	// rejected is the reason for which a run that succeeded does not count: that of
+	// the first check that rejects it.
+	Rejected *string `json:"rejected,omitempty"`
+	// findings are the reasons of the checks that caution against it, of which its
+	// PgBenchmark has the messages.
+	Findings []string `json:"findings,omitempty"`
 	// reason of a failure, one of those of the condition Complete of a single run,
 	// TargetNotReady or RejectedByAPIServer.
 	Reason *string `json:"reason,omitempty"`
@@ -83,6 +89,24 @@ func (b *MatrixRunApplyConfiguration) WithLatencyAverage(value string) *MatrixRu
 // If called multiple times, the LatencyP99 field is set to the value of the last call.
 func (b *MatrixRunApplyConfiguration) WithLatencyP99(value string) *MatrixRunApplyConfiguration {
 	b.LatencyP99 = &value
+	return b
+}
+
+// WithRejected sets the Rejected field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rejected field is set to the value of the last call.
+func (b *MatrixRunApplyConfiguration) WithRejected(value string) *MatrixRunApplyConfiguration {
+	b.Rejected = &value
+	return b
+}
+
+// WithFindings adds the given value to the Findings field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Findings field.
+func (b *MatrixRunApplyConfiguration) WithFindings(values ...string) *MatrixRunApplyConfiguration {
+	for i := range values {
+		b.Findings = append(b.Findings, values[i])
+	}
 	return b
 }
 

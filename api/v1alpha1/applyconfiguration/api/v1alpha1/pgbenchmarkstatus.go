@@ -16,7 +16,7 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, CleanedUp, NotRegressed.
+	// IntegrityVerified, Believable, CleanedUp, NotRegressed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
 	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.

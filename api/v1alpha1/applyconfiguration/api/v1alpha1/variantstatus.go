@@ -22,9 +22,9 @@ type VariantStatusApplyConfiguration struct {
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// fingerprint of the server's settings in its first run.
 	Fingerprint *string `json:"fingerprint,omitempty"`
-	// medianTPS of the runs that succeeded.
+	// medianTPS of the runs that succeeded and count.
 	MedianTPS *string `json:"medianTPS,omitempty"`
-	// meanTPS of the runs that succeeded.
+	// meanTPS of the runs that succeeded and count.
 	MeanTPS *string `json:"meanTPS,omitempty"`
 	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
 	LowerTPS *string `json:"lowerTPS,omitempty"`
