@@ -124,7 +124,7 @@ func TestLevelsBecomeFindings(t *testing.T) {
 	for second := range 8 {
 		r.Seconds[second].TPS = 300
 	}
-	repeat, err := examine(r)
+	repeat, err := Examine(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ func findings(result v1alpha1.BenchmarkResult) (rejected string, cautions []stri
 	return rejected, cautions
 }
 
-// counts says whether the figure of a run that has ended is one of its variant's.
-func counts(run v1alpha1.MatrixRun) bool {
+// counting says whether the figure of a run that has ended is one of its variant's.
+func counting(run v1alpha1.MatrixRun) bool {
 	return run.Outcome == string(matrix.Succeeded) && run.Rejected == ""
 }
 
@@ -48,7 +48,7 @@ func (p *pass) standing(variant string) standing {
 		if !ended || run.Outcome != string(matrix.Succeeded) {
 			continue
 		}
-		if counts(run) {
+		if counting(run) {
 			s.counted++
 		} else {
 			s.rejected, s.why = s.rejected+1, run.Rejected

@@ -174,7 +174,7 @@ func (p *pass) before(name string) *v1alpha1.VariantStatus {
 func resultOf(v v1alpha1.VariantStatus) (comparison.Result, error) {
 	r := comparison.Result{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 	for _, run := range v.Runs {
-		if !counts(run) {
+		if !counting(run) {
 			continue
 		}
 		tps, err := strconv.ParseFloat(run.TPS, 64)

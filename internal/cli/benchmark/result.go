@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -31,9 +30,6 @@ func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 		return out.String()
 	}
 	line("PostgreSQL %s, synchronous_commit=%s, settings %s", view.Or(view.Clean(run.ServerVersion)), view.Or(view.Clean(run.SynchronousCommit)), view.Or(view.Clean(short(run.Fingerprint))))
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionBelievable); c != nil {
-		line("believable %s (%s): %s", c.Status, c.Reason, view.Clean(c.Message))
-	}
 	if len(run.Results) > 0 {
 		line("")
 		out.WriteString(results(run.Results))

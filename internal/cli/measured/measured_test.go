@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -44,6 +45,18 @@ func TestReports(t *testing.T) {
 	}
 	golden.Text(t, "testdata/tiers.golden.md", show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Markdown))
 	golden.Text(t, "testdata/tiers.golden.csv", show(t, benchmarks.Whole(t, "bench").Snapshot(), report.CSV))
+}
+
+// The documentation shows how a report begins.
+func TestDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nMatrix\n")
+	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
+		t.Error("docs/report.md does not show how a report begins, as it is")
+	}
 }
 
 // What a run left is said to be missing, whatever the cause, and its figure stays.
