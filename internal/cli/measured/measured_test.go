@@ -53,7 +53,7 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nMatrix\n")
+	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nComparisons\n")
 	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
 		t.Error("docs/report.md does not show how a report begins, as it is")
 	}
