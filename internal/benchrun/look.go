@@ -43,11 +43,11 @@ func (r *run) lookAfter(ctx context.Context) observed {
 
 // lookAtOwn machine. A file that cannot be read tells nothing.
 func (r *run) lookAtOwn() machine.Snapshot {
+	if r.Files == nil {
+		return machine.Snapshot{}
+	}
 	texts := map[string]string{}
 	for _, path := range machine.Paths() {
-		if r.Files == nil {
-			break
-		}
 		if text, err := readText(r.Files, strings.TrimPrefix(path, "/")); err == nil {
 			texts[path] = text
 		}
@@ -178,14 +178,23 @@ func (r *run) settings(after observed, result *pgbench.Result) fingerprint.Setti
 		}
 		set(fingerprint.Postgres, "wal_sync_method", c.WALSyncMethod)
 	}
-	for volume, path := range map[string]string{"data": after.directory, "wal": walDirectory} {
-		if mount, ok := after.server.Under(path); ok && (volume == "data" || mount.Path != "/") && path != "" {
-			set(fingerprint.Storage, volume+" filesystem", mount.Type)
-			set(fingerprint.Storage, volume+" mount options", mount.Options)
-		}
+	for name, value := range volumes(after.server, after.directory) {
+		set(fingerprint.Storage, name, value)
 	}
 	return s
 }
 
 // walDirectory is where CloudNativePG mounts a volume of its own for the WAL.
 const walDirectory = "/var/lib/postgresql/wal"
+
+// volumes of a server, by the file systems that they are mounted with.
+func volumes(server machine.Snapshot, data string) map[string]string {
+	out := map[string]string{}
+	if mount, ok := server.Under(data); ok && data != "" {
+		out["data filesystem"], out["data mount options"] = mount.Type, mount.Options
+	}
+	if mount, ok := server.Under(walDirectory); ok && mount.Path == walDirectory {
+		out["wal filesystem"], out["wal mount options"] = mount.Type, mount.Options
+	}
+	return out
+}

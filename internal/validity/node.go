@@ -2,6 +2,7 @@ package validity
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -22,11 +23,13 @@ const (
 func Neighbours(f Facts) Finding {
 	var observed []string
 	var worst Finding
+	told := true
 	for _, n := range f.Nodes {
-		if n.Steal == nil && n.Stalled == nil || f.Duration <= 0 {
+		if n.Steal == nil && !f.tellsOthers(n) || f.Duration <= 0 {
 			continue
 		}
 		observed = append(observed, n.Name)
+		told = told && f.tellsOthers(n)
 		if found := f.neighbours(n); severity[found.Verdict] > severity[worst.Verdict] {
 			worst = found
 		}
@@ -34,10 +37,18 @@ func Neighbours(f Facts) Finding {
 	switch {
 	case len(observed) == 0:
 		return notRun(CheckNeighbours, "the load of the node (steal, pressure)")
-	case worst.Verdict == "":
-		return passed(CheckNeighbours, "neither the hypervisor nor others took part on the node "+few(observed))
+	case worst.Verdict != "":
+		return worst
+	case !told:
+		return passed(CheckNeighbours, "the hypervisor took no part on the node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
 	}
-	return worst
+	return passed(CheckNeighbours, "neither the hypervisor nor others took part on the node "+few(observed))
+}
+
+// tellsOthers says whether what others of a node waited can be told from what our own
+// pods did.
+func (f Facts) tellsOthers(n Node) bool {
+	return n.Stalled != nil && !slices.ContainsFunc(f.Pods, func(p Pod) bool { return p.Stalled == nil })
 }
 
 // neighbours on one node; no verdict where there is nothing to say.
@@ -59,15 +70,11 @@ func (f Facts) neighbours(n Node) Finding {
 // node's time is that in which anyone waited; what the benchmark's own pods waited
 // in all is the most of it that can have been theirs, so the rest is others'.
 func (f Facts) othersStalled(n Node) (resource string, longest time.Duration) {
-	if n.Stalled == nil {
+	if !f.tellsOthers(n) {
 		return "", 0
 	}
 	others := *n.Stalled
 	for _, p := range f.Pods {
-		if p.Stalled == nil {
-			// Whose time it was cannot be said.
-			return "", 0
-		}
 		others.CPU -= p.Stalled.CPU
 		others.IO -= p.Stalled.IO
 		others.Memory -= p.Stalled.Memory

@@ -158,7 +158,7 @@ func TestChecks(t *testing.T) {
 		},
 		"whose waiting is unknown": {
 			func(f *Facts) { f.Nodes[0].Stalled.IO, f.Pods[0].Stalled = 9*time.Minute, nil },
-			CheckNeighbours, Passed, ReasonPassed, nil,
+			CheckNeighbours, Passed, ReasonPassed, []string{"hypervisor took no part", "was not observed"},
 		},
 		"the worse of two nodes": {
 			func(f *Facts) {

@@ -33,6 +33,7 @@ func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 	if len(run.Results) > 0 {
 		line("")
 		out.WriteString(results(run.Results))
+		out.WriteString(believable(b, style))
 	}
 	if statements {
 		for _, r := range run.Results {

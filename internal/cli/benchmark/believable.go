@@ -1,0 +1,29 @@
+package benchmark
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+)
+
+// believable is what the checks say of the figures; empty where none were made.
+func believable(b *v1alpha1.PgBenchmark, style view.Style) string {
+	var out strings.Builder
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionBelievable); c != nil {
+		out.WriteString("\nbelievable: " + view.Clean(string(c.Status)+", "+c.Reason+": "+c.Message) + "\n")
+	}
+	rows := [][]string{{"CLIENTS", "CHECK", "VERDICT", "REASON", "MESSAGE"}}
+	for _, r := range b.Status.Run.Results {
+		for _, f := range r.Findings {
+			rows = append(rows, []string{strconv.Itoa(int(r.Clients)), f.Check, f.Verdict, f.Reason, f.Message})
+		}
+	}
+	if len(rows) > 1 {
+		out.WriteString("\n" + style.Strong("Findings about the runs") + "\n" + view.Columns(rows...))
+	}
+	return out.String()
+}
