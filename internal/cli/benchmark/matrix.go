@@ -23,6 +23,7 @@ func matrixResult(b *v1alpha1.PgBenchmark, style view.Style) string {
 		line("\n%s%s", style.Strong("Durability "+view.Or(view.Clean(string(tier)))), verdictOn(m, tier))
 		out.WriteString(variantsOf(m, tier))
 	}
+	out.WriteString(verdict(b))
 	if rows := uncounted(m); len(rows) > 0 {
 		line("\n%s", style.Strong("Runs that do not count"))
 		out.WriteString(view.Columns(append([][]string{{"VARIANT", "REPEAT", "REASON", "MESSAGE"}}, rows...)...))
@@ -60,8 +61,8 @@ func ranking(m *v1alpha1.MatrixStatus, tier v1alpha1.DurabilityTier) v1alpha1.Ti
 }
 
 func verdictOn(m *v1alpha1.MatrixStatus, tier v1alpha1.DurabilityTier) string {
-	if verdict := ranking(m, tier).Verdict; verdict != "" {
-		return ": " + view.Clean(verdict)
+	if first := ranking(m, tier).Verdict; first != "" {
+		return ": " + view.Clean(first)
 	}
 	return ""
 }
