@@ -1,10 +1,19 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
-# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD.
+# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD; what
+# people look at is kept in the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
+PGSTORAGE_ARTEFACTS=${PGSTORAGE_ARTEFACTS:-$CACHE/artefacts}
+
+# build_plugin FOLDER: the kubectl plugin, as make plugin builds it.
+build_plugin() { make -C "$REPO" plugin && mkdir -p "$1" && cp "$REPO/bin/kubectl-pgstorage" "$1/"; }
+# Before the traps below: a logged step has its own.
+logged plugin build_plugin "$CACHE/e2e"
+PGSTORAGE_PLUGIN=$CACHE/e2e/kubectl-pgstorage
 
 finish() {
+	[ ! -d "$PGSTORAGE_ARTEFACTS/e2e" ] || say "what the tests keep for people is in $PGSTORAGE_ARTEFACTS/e2e"
 	[ -n "${KEEP:-}" ] || "$REPO/hack/cluster.sh" down "$NAME"
 }
 trap finish EXIT
@@ -18,8 +27,8 @@ PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
 PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
+export PGSTORAGE_PLUGIN PGSTORAGE_ARTEFACTS PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_S3_IMAGE"
 cd "$REPO" || exit
 # shellcheck disable=SC2086 # words
-go test -tags e2e -count=1 -v -timeout 40m ${ARGS:-} ./test/e2e/...
+go test -tags e2e -count=1 -v -timeout 50m ${ARGS:-} ./test/e2e/...

@@ -76,6 +76,34 @@ func TestRejectedRunsAreShownAndDoNotCount(t *testing.T) {
 	}
 }
 
+// Of a run that others have looked at, what they found stands where the checks have
+// no facts, and a figure that is not known is none of the mean.
+func TestKnownFindings(t *testing.T) {
+	runs := five(t, "a", 1000)
+	r := &runs[0]
+	r.Latencies, r.LatencyP99 = nil, 7
+	r.Known = []validity.Finding{
+		{Check: validity.CheckThrottling, Verdict: validity.Rejected, Reason: validity.ReasonPodThrottled, Message: "it was"},
+		{Check: validity.CheckFailures, Verdict: validity.Caution, Reason: validity.ReasonTransactionsFailed, Message: "some"},
+	}
+	runs[1].Latencies = nil
+	v := analyse(t, runs).Variants[0]
+	last := v.Repeats[4]
+	if last.Counted || last.LatencyP99 != 7 || v.LatencyP99.N != 3 || v.TPS.N != 4 {
+		t.Errorf("%+v %+v %+v", last, v.LatencyP99, v.TPS)
+	}
+	verdicts := map[string][]validity.Verdict{}
+	for _, f := range last.Findings {
+		verdicts[f.Check] = append(verdicts[f.Check], f.Verdict)
+	}
+	want := map[string][]validity.Verdict{validity.CheckThrottling: {validity.Rejected}, validity.CheckFailures: {validity.Passed, validity.Caution}}
+	for check, v := range want {
+		if diff := cmp.Diff(v, verdicts[check]); diff != "" {
+			t.Errorf("%s: %s", check, diff)
+		}
+	}
+}
+
 func TestFailedVariantIsAResult(t *testing.T) {
 	runs := five(t, "a", 1000)
 	for repeat := range 2 {

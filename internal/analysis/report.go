@@ -156,9 +156,11 @@ func (v *Variant) summarise() error {
 	} {
 		var values []float64
 		for _, r := range counted {
-			values = append(values, figure.of(r))
+			if v := figure.of(r); v != 0 {
+				values = append(values, v)
+			}
 		}
-		if len(values) == 0 || slices.Max(values) == 0 {
+		if len(values) == 0 {
 			continue
 		}
 		s, err := statistics.Summarise(values)

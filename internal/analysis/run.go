@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -26,10 +27,15 @@ type Run struct {
 	Seconds []pgbench.Progress
 	// Latencies of the transactions, or a sample of them; nil without a log.
 	Latencies *histogram.Histogram
+	// LatencyP99 in milliseconds, where Latencies are not there to tell it.
+	LatencyP99 float64
 	// Facts that were observed. What the Result and the Seconds say is filled in.
 	Facts validity.Facts
 	// Settings that were read back.
 	Settings fingerprint.Settings
+	// Known are findings besides those of the checks, and in place of those that did
+	// not run for want of facts.
+	Known []validity.Finding
 }
 
 // Repeat of a variant in a report.
@@ -38,7 +44,7 @@ type Repeat struct {
 	// Counted in the figures: it ended, and no check rejects it.
 	Counted bool   `json:"counted"`
 	Failure string `json:"failure,omitempty"`
-	// TPS, and latencies in milliseconds; zero where it failed.
+	// TPS, and latencies in milliseconds; zero where it failed, or is not known.
 	TPS            float64 `json:"tps"`
 	LatencyAverage float64 `json:"latencyAverage"`
 	LatencyP99     float64 `json:"latencyP99,omitempty"`
@@ -57,7 +63,7 @@ func Examine(r Run) (Repeat, error) {
 		}
 		return repeat, nil
 	}
-	repeat.TPS, repeat.LatencyAverage = r.Result.TPS, r.Result.LatencyAvg
+	repeat.TPS, repeat.LatencyAverage, repeat.LatencyP99 = r.Result.TPS, r.Result.LatencyAvg, r.LatencyP99
 	if r.Latencies != nil {
 		repeat.LatencyP99 = r.Latencies.Percentile(99)
 	}
@@ -65,9 +71,22 @@ func Examine(r Run) (Repeat, error) {
 		repeat.Rate = append(repeat.Rate, s.TPS)
 	}
 	repeat.Levels = statistics.Segment(repeat.Rate)
-	repeat.Findings = validity.Check(r.facts(repeat.Levels))
+	repeat.Findings = known(validity.Check(r.facts(repeat.Levels)), r.Known)
 	repeat.Counted = r.Failure == "" && validity.Worst(repeat.Findings) != validity.Rejected
 	return repeat, nil
+}
+
+// known findings beside those of the checks.
+func known(checked, others []validity.Finding) []validity.Finding {
+	for _, f := range others {
+		at := slices.IndexFunc(checked, func(c validity.Finding) bool { return c.Check == f.Check && c.Verdict == validity.NotRun })
+		if at < 0 {
+			checked = append(checked, f)
+			continue
+		}
+		checked[at] = f
+	}
+	return checked
 }
 
 // facts with what pgbench itself says.

@@ -70,9 +70,10 @@ func (a *app) benchResult() *cobra.Command {
 		Use:   "result NAME",
 		Short: "Show the result of a benchmark",
 		Long: `Show the result of a benchmark: the median of the repeats for each client
-count, latencies in milliseconds, and what the checks of integrity found. The
-durability tier stands with it; results of other tiers do not compare. With -o
-it is the PgBenchmark itself.`,
+count, latencies in milliseconds, and what the checks of integrity found. Of a
+matrix it is how far it is, its variants in the group of their durability tier,
+and their ranks once it has ended. Results of different tiers do not compare.
+With -o it is the PgBenchmark itself; report shows more of it.`,
 		Example: `  kubectl pgstorage bench result nightly
   kubectl pgstorage bench result nightly --statements
   kubectl pgstorage bench result nightly -o json | jq .status.run.results`,
@@ -102,19 +103,20 @@ it is the PgBenchmark itself.`,
 }
 
 func (a *app) benchList() *cobra.Command {
-	o, all := &output{}, false
+	o, all, runs := &output{}, false, false
 	c := &cobra.Command{
 		Use:   "list [CLUSTER]",
 		Short: "List benchmarks, the oldest first",
 		Long: `List benchmarks, the oldest first, with the best median of transactions per
 second over their client counts and the durability tier it stands under. With
-the name of a PgStorageCluster only those of it.`,
+the name of a PgStorageCluster only those of it. Of a matrix RUNS says how many
+of its runs are over; these are PgBenchmarks too, and listed with --runs.`,
 		Example: `  kubectl pgstorage bench list shop
   kubectl pgstorage bench list -A -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeFirst("PgStorageCluster"),
 		RunE: func(c *cobra.Command, args []string) error {
-			items, namespace, err := a.benchmarks(c.Context(), all, args)
+			items, namespace, err := a.benchmarks(c.Context(), all, runs, args)
 			if err != nil {
 				return err
 			}
@@ -128,11 +130,13 @@ the name of a PgStorageCluster only those of it.`,
 	}
 	o.flag(c)
 	c.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list those of all namespaces")
+	c.Flags().BoolVar(&runs, "runs", false, "list the single runs of matrices too")
 	return c
 }
 
-// benchmarks of a namespace or all, and of these clusters where there are some.
-func (a *app) benchmarks(ctx context.Context, all bool, clusters []string) ([]v1alpha1.PgBenchmark, string, error) {
+// benchmarks of a namespace or all, with the runs of matrices or without, and of these
+// clusters where there are some.
+func (a *app) benchmarks(ctx context.Context, all, runs bool, clusters []string) ([]v1alpha1.PgBenchmark, string, error) {
 	r, err := a.reader()
 	if err != nil {
 		return nil, "", err
@@ -150,7 +154,7 @@ func (a *app) benchmarks(ctx context.Context, all bool, clusters []string) ([]v1
 	}
 	out := []v1alpha1.PgBenchmark{}
 	for _, b := range list.Items {
-		if len(clusters) == 0 || slices.Contains(clusters, b.Spec.Cluster) {
+		if (runs || !benchmark.OfMatrix(&b)) && (len(clusters) == 0 || slices.Contains(clusters, b.Spec.Cluster)) {
 			b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
 			out = append(out, b)
 		}

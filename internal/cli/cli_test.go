@@ -51,7 +51,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
-	if seen != 13 {
+	if seen != 14 {
 		t.Errorf("%d commands", seen)
 	}
 }

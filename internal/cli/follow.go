@@ -70,17 +70,18 @@ type progress struct {
 // usualWidth of a terminal that does not tell.
 const usualWidth = 80
 
-func newProgress(to io.Writer) *progress {
-	p := &progress{to: to}
+func newProgress(to io.Writer) *progress { return &progress{to: to, width: widthOf(to)} }
+
+// widthOf a terminal in characters; 0 where there is none.
+func widthOf(to io.Writer) int {
 	f, ok := to.(*os.File)
 	if !ok || !printers.IsTerminal(to) {
-		return p
+		return 0
 	}
-	p.width = usualWidth
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		p.width = width
+		return width
 	}
-	return p
+	return usualWidth
 }
 
 // line shows how far a benchmark is. That it cannot be written is seen by the result,

@@ -65,7 +65,7 @@ and while it is used.`,
 	root.SetErr(streams.ErrOut)
 	a.config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shown, f.Name) })
-	root.AddCommand(a.status(), a.explain(), a.render(), a.bench(), a.doctor(), a.runbook(), a.completion(), a.showVersion())
+	root.AddCommand(a.status(), a.explain(), a.render(), a.bench(), a.report(), a.doctor(), a.runbook(), a.completion(), a.showVersion())
 	return root
 }
 

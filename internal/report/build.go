@@ -27,6 +27,8 @@ type Input struct {
 	Varied map[fingerprint.Group][]string
 	// Layers by variant.
 	Layers map[string][]Layer
+	// Notes on what the report could not be made of.
+	Notes []string
 }
 
 // tiers in the order in which they are shown.
@@ -34,7 +36,7 @@ var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.Durabi
 
 // Build a Report. It refuses parts that do not belong to the Analysis.
 func Build(in Input) (Report, error) {
-	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress)}
+	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
@@ -49,6 +51,9 @@ func Build(in Input) (Report, error) {
 		g, err := in.group(tier, runs)
 		if err != nil {
 			return Report{}, err
+		}
+		if r.running() {
+			g.Ranking, g.Differences = nil, nil
 		}
 		if len(g.Variants) > 0 {
 			r.Groups = append(r.Groups, g)

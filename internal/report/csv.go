@@ -28,6 +28,9 @@ func writeCSV(w io.Writer, r Report) error {
 		head = append(head, "axis "+a.Name)
 	}
 	lines := [][]string{head}
+	for _, note := range r.caveats() {
+		lines = append(lines, r.line(Group{}, nil, record{kind: "note", notes: note}))
+	}
 	for _, g := range r.Groups {
 		for _, v := range g.ordered() {
 			for _, rec := range append(v.summaries(), v.repeats()...) {

@@ -185,6 +185,9 @@ func TestCSVIsWhole(t *testing.T) {
 	repeats, means := 0, 0
 	for _, row := range rows[1:] {
 		of := func(name string) string { return row[column[name]] }
+		if of("kind") == "note" && of("notes") != "" {
+			continue
+		}
 		if of("durability") == "" || of("kind") == "" {
 			t.Errorf("without tier or kind: %q", row)
 		}

@@ -130,13 +130,38 @@ func TestIntervalsStandBesideFigures(t *testing.T) {
 
 func TestPartialMatrixSaysSo(t *testing.T) {
 	r := build(t, sample(t))
-	want := "The matrix is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
+	want := "The benchmark is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
 	if got := r.partial(); got != want {
 		t.Errorf("%s", got)
 	}
 	r.Progress.Pending, r.NotRun = 0, nil
 	if got := r.partial(); got != "" {
 		t.Errorf("a whole one: %s", got)
+	}
+}
+
+// Before the end nothing is ranked, and notes stand in every form.
+func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
+	in := sample(t)
+	in.Progress.Stop = ""
+	in.Notes = []string{"Of 2 runs only the status tells."}
+	r := build(t, in)
+	for _, g := range r.Groups {
+		if len(g.Ranking)+len(g.Differences) > 0 || len(g.ordered()) != len(g.Variants) {
+			t.Errorf("%s is ranked: %+v", g.Durability, g.Ranking)
+		}
+	}
+	for _, form := range Forms {
+		got := write(t, form, r, Options{Width: 300})
+		if !strings.Contains(got, in.Notes[0]) {
+			t.Errorf("%s lost the note", form)
+		}
+		if form != JSON && form != CSV && !strings.Contains(got, unranked) {
+			t.Errorf("%s does not say why nothing is ranked", form)
+		}
+		if strings.Contains(got, "has the highest TPS") || strings.Contains(got, "can be claimed between") {
+			t.Errorf("%s compares", form)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 
 	"github.com/pgstorage/pgstorage/internal/report/chart"
 )
@@ -47,6 +48,9 @@ type pageTable struct {
 	Head    []string
 	Rows    [][]pageCell
 }
+
+// interval of a figure, which stays on one line.
+var interval = regexp.MustCompile(`\[(-?[0-9.]+), (-?[0-9.]+)\]`)
 
 // pageCell with the head of its column, which stands beside it where the page is
 // too narrow for a table.
@@ -97,7 +101,7 @@ func newPageTable(t table) *pageTable {
 			if i < len(t.head) {
 				head = t.head[i]
 			}
-			cells = append(cells, pageCell{head, text})
+			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]")})
 		}
 		out.Rows = append(out.Rows, cells)
 	}

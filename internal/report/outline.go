@@ -31,7 +31,7 @@ type table struct {
 // outline of the report, the same for every form that is read by people. The
 // charts are by group, nil for forms without.
 func (r Report) outline(charts []groupCharts) []block {
-	top := block{heading: "Benchmark " + r.About.Name, level: 1, paragraphs: present(r.partial(), reading)}
+	top := block{heading: "Benchmark " + r.About.Name, level: 1, paragraphs: append(r.caveats(), reading)}
 	switch len(r.Groups) {
 	case 0:
 		top.paragraphs = append(top.paragraphs, "No run has ended, so there is no figure.")
@@ -71,7 +71,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []block {
 		messages = append(messages, d.Message)
 	}
 	blocks := []block{
-		{heading: g.title(), level: 2, paragraphs: []string{g.acknowledged(), g.verdict()}, lines: g.gauges(), charts: c.overview, table: g.results()},
+		{heading: g.title(), level: 2, paragraphs: []string{g.acknowledged(), r.verdict(g)}, lines: g.gauges(), charts: c.overview, table: g.results()},
 		{heading: "What is to be known of these figures", level: 3, items: g.knowledge()},
 		{heading: "Comparisons", level: 3, items: append(messages, present(leftOut(left))...)},
 	}

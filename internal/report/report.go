@@ -23,8 +23,10 @@ type Report struct {
 	About   About  `json:"about"`
 	// Confidence of every interval, 0.95.
 	Confidence float64 `json:"confidence"`
-	// Progress of the matrix; absent where there is no plan.
+	// Progress of the benchmark; absent where there is no plan.
 	Progress *Progress `json:"progress,omitempty"`
+	// Notes say what the report could not be made of, as records that are missing.
+	Notes []string `json:"notes,omitempty"`
 	// Axes that were varied.
 	Axes []Axis `json:"axes,omitempty"`
 	// Groups by durability tier, what loses least first. Nothing is compared from
@@ -73,7 +75,8 @@ type Group struct {
 	Durability v1alpha1.DurabilityTier `json:"durability"`
 	// Acknowledged says when a commit is.
 	Acknowledged string `json:"acknowledged"`
-	// Ranking by TPS, and the differences that it stands on.
+	// Ranking by TPS, and the differences that it stands on; absent while runs are
+	// still to come.
 	Ranking     []comparison.Place      `json:"ranking,omitempty"`
 	Differences []comparison.Difference `json:"differences,omitempty"`
 	Settings    Settings                `json:"settings"`

@@ -15,14 +15,30 @@ const (
 	// reading is how figures are to be read.
 	reading = "Figures are means over the repeats that count, with their 95 % intervals in brackets. " +
 		"A difference is claimed only where chance is excluded at that confidence, corrected for all comparisons of a tier."
-	single = "Each single run is shown as it was measured; one run has no interval."
+	unranked = "There is no ranking before the end: who looks before, stops when the result pleases."
+	single   = "Each single run is shown as it was measured; one run has no interval."
 )
 
 func (g Group) title() string { return "Durability " + string(g.Durability) }
 
 func (g Group) acknowledged() string { return "A commit is acknowledged " + g.Acknowledged + "." }
 
+// running says that runs are still to come.
+func (r Report) running() bool {
+	return r.Progress != nil && r.Progress.Pending > 0 && r.Progress.Stop == ""
+}
+
+// caveats are what is to be known before all else.
+func (r Report) caveats() []string { return present(append([]string{r.partial()}, r.Notes...)...) }
+
 // verdict on the variants of a group, in a few sentences.
+func (r Report) verdict(g Group) string {
+	if r.running() {
+		return unranked
+	}
+	return g.verdict()
+}
+
 func (g Group) verdict() string {
 	if len(g.Ranking) == 0 {
 		return "No repeat of any variant counts, so there is no figure."
@@ -104,7 +120,7 @@ func leftOut(n int) string {
 	return fmt.Sprintf("%d more comparisons are in the forms json and csv.", n)
 }
 
-// partial says how far the matrix is, where it is not whole.
+// partial says how far the benchmark is, where it is not whole.
 func (r Report) partial() string {
 	var parts []string
 	if p := r.Progress; p != nil && p.Pending+p.Skipped > 0 {
@@ -120,7 +136,7 @@ func (r Report) partial() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "The matrix is not whole: " + strings.Join(parts, "; ") + "."
+	return "The benchmark is not whole: " + strings.Join(parts, "; ") + "."
 }
 
 // ordered variants of the group: by rank, then those without one.

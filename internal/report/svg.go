@@ -26,13 +26,13 @@ func writeSVG(w io.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	text := present(r.partial())
+	text := r.caveats()
 	if len(r.Groups) > 1 {
 		text = append(text, apart)
 	}
 	var all []chart.Chart
 	for i, g := range r.Groups {
-		text = append(text, g.title()+": "+g.verdict())
+		text = append(text, g.title()+": "+r.verdict(g))
 		all = append(all, charts[i].all()...)
 	}
 	_, err = io.WriteString(w, chart.Document("Benchmark "+r.About.Name, strings.Join(text, " "), all))

@@ -82,6 +82,10 @@ func (t *terminal) wrapped(mark, text string) {
 func (t *terminal) table(content table) {
 	t.wrapped("", content.caption+":")
 	if content.width() > max(t.Width, narrowest) {
+		if len(content.head) == 2 {
+			t.pairs(content.rows)
+			return
+		}
 		t.records(content)
 		return
 	}
@@ -109,6 +113,17 @@ func (c table) width() int {
 		total += w + gap
 	}
 	return total - gap
+}
+
+// pairs of a name and a text, the text wrapped beside the name.
+func (t *terminal) pairs(rows [][]string) {
+	longest := 0
+	for _, row := range rows {
+		longest = max(longest, utf8.RuneCountInString(row[0]))
+	}
+	for _, row := range rows {
+		t.wrapped(row[0]+strings.Repeat(" ", longest-utf8.RuneCountInString(row[0])+gap), row[1])
+	}
 }
 
 func (t *terminal) records(content table) {

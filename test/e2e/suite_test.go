@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp() error {
-	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "HELM"} {
+	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_PLUGIN", "PGSTORAGE_ARTEFACTS", "HELM"} {
 		if os.Getenv(name) == "" {
 			return fmt.Errorf("%s must be set; run make test-e2e", name)
 		}

@@ -55,7 +55,7 @@ func TestStatusAndExplain(t *testing.T) {
 // The documentation shows what is printed.
 func TestDocumentation(t *testing.T) {
 	page := read(t, "../../docs/plugin.md")
-	for _, path := range []string{"testdata/status.golden.txt", "testdata/explain-some.golden.txt", "../../internal/cli/checkup/testdata/empty.golden.txt"} {
+	for _, path := range []string{"testdata/status.golden.txt", "testdata/explain-some.golden.txt", "../../internal/cli/benchmark/testdata/matrix.golden.txt", "../../internal/cli/checkup/testdata/empty.golden.txt"} {
 		if !strings.Contains(page, "\n```\n"+read(t, path)+"```\n") {
 			t.Errorf("docs/plugin.md does not have %s as it is", path)
 		}

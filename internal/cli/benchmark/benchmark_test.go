@@ -14,6 +14,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestViews(t *testing.T) {
 	all := snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks
+	matrices := snapshots.Cluster(t, "testdata/matrices.yaml").Benchmarks
 	var lines strings.Builder
 	for i := range all {
 		lines.WriteString(Line(&all[i]) + "\n" + BarLine(&all[i], 60) + "\n")
@@ -24,10 +25,21 @@ func TestViews(t *testing.T) {
 		"lines":      lines.String(),
 		"result":     Result(&all[0], false, view.Style{}),
 		"statements": Result(&all[0], true, view.Style{}),
+		"matrices":   List(matrices[:2], noon, false),
+		"matrix":     Result(&matrices[0], false, view.Style{}),
+		"half-way":   Result(&matrices[1], false, view.Style{}),
 		"unfinished": Result(&all[1], false, view.Style{}),
 		"unstarted":  Result(&all[3], false, view.Style{}),
 	} {
 		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", text) })
+	}
+}
+
+func TestOfMatrix(t *testing.T) {
+	for _, b := range snapshots.Cluster(t, "testdata/matrices.yaml").Benchmarks {
+		if want := b.Name == "half-way-r1-0a1b2c3d"; OfMatrix(&b) != want {
+			t.Errorf("%s", b.Name)
+		}
 	}
 }
 

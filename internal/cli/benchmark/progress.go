@@ -21,6 +21,8 @@ func Percent(b *v1alpha1.PgBenchmark) int32 {
 	switch {
 	case b.Status.Phase == desired.PhaseSucceeded:
 		return 100
+	case b.Status.Matrix != nil:
+		return b.Status.Matrix.Percent
 	case b.Status.Run == nil:
 		return 0
 	}

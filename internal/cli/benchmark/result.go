@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -17,7 +18,11 @@ import (
 func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	line("%s of %s/%s: %s", style.Strong("PgBenchmark "+b.Name), b.Namespace, b.Spec.Cluster, Line(b))
+	line("%s of %s: %s", style.Strong("PgBenchmark "+b.Name), target(b), Line(b))
+	if b.Status.Matrix != nil {
+		out.WriteString(matrixResult(b, style))
+		return out.String()
+	}
 	line("durability %s: results of other tiers do not compare", view.Or(string(b.Status.Durability)))
 	run := b.Status.Run
 	if run == nil {
@@ -47,6 +52,14 @@ func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 	return out.String()
 }
 
+// target that a benchmark measures.
+func target(b *v1alpha1.PgBenchmark) string {
+	if b.Spec.Template != nil {
+		return "clusters of its own in " + b.Namespace
+	}
+	return b.Namespace + "/" + b.Spec.Cluster
+}
+
 // short is the beginning of a fingerprint, enough to tell two apart by eye.
 func short(fingerprint string) string {
 	const enough = 12
@@ -73,10 +86,16 @@ func statementsOf(r v1alpha1.BenchmarkResult) string {
 	return view.Columns(rows...)
 }
 
+// OfMatrix says that a benchmark is one run of a matrix.
+func OfMatrix(b *v1alpha1.PgBenchmark) bool {
+	owner := metav1.GetControllerOf(b)
+	return owner != nil && owner.Kind == "PgBenchmark"
+}
+
 // List of benchmarks as text; now is what ages are counted from. Where there are
 // several tiers it says that they do not compare.
 func List(in []v1alpha1.PgBenchmark, now time.Time, namespaces bool) string {
-	head := []string{"NAME", "CLUSTER", "PHASE", "PERCENT", "TPS", "DURABILITY", "AGE"}
+	head := []string{"NAME", "CLUSTER", "PHASE", "PERCENT", "RUNS", "TPS", "DURABILITY", "AGE"}
 	if namespaces {
 		head = append([]string{"NAMESPACE"}, head...)
 	}
@@ -84,8 +103,12 @@ func List(in []v1alpha1.PgBenchmark, now time.Time, namespaces bool) string {
 	tiers := map[v1alpha1.DurabilityTier]bool{}
 	for i := range in {
 		b := &in[i]
+		runs := ""
+		if b.Status.Matrix != nil {
+			runs = b.Status.Matrix.Progress
+		}
 		row := []string{
-			b.Name, b.Spec.Cluster, view.Or(b.Status.Phase), strconv.Itoa(int(Percent(b))), view.Or(b.Status.BestTPS),
+			b.Name, view.Or(b.Spec.Cluster), view.Or(b.Status.Phase), strconv.Itoa(int(Percent(b))), view.Or(runs), view.Or(b.Status.BestTPS),
 			view.Or(string(b.Status.Durability)), duration.HumanDuration(now.Sub(b.CreationTimestamp.Time)),
 		}
 		if namespaces {

@@ -60,3 +60,14 @@ type Benchmark struct {
 	Pods   []corev1.Pod
 	Unread []Unread
 }
+
+// Measured is a PgBenchmark and what its runs left.
+type Measured struct {
+	Benchmark *v1alpha1.PgBenchmark
+	// Runs of a matrix that are there, by name.
+	Runs map[string]*v1alpha1.PgBenchmark
+	// Records by the name of the PgBenchmark that left them: binaryData of its
+	// ConfigMap.
+	Records map[string]map[string][]byte
+	Unread  []Unread
+}

@@ -1,0 +1,238 @@
+package measured
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/record"
+	"github.com/pgstorage/pgstorage/internal/report"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/validity"
+)
+
+func show(t *testing.T, s snapshot.Measured, form report.Form) string {
+	t.Helper()
+	r, err := Report(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := report.Write(&b, form, r, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// said is a text without its line breaks.
+func said(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func TestReports(t *testing.T) {
+	for name, o := range map[string]benchmarks.Objects{
+		"tiers":    benchmarks.Whole(t, "bench"),
+		"half-way": benchmarks.HalfWay(t, "bench"),
+		"bare":     benchmarks.HalfWay(t, "bench").Without(0, 1, 2, 3, 4, 5),
+		"single":   benchmarks.Single(t, "bench", 5, benchmarks.Local(t)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden.Text(t, "testdata/"+name+".golden.txt", show(t, o.Snapshot(), report.Text))
+		})
+	}
+	golden.Text(t, "testdata/tiers.golden.md", show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Markdown))
+	golden.Text(t, "testdata/tiers.golden.csv", show(t, benchmarks.Whole(t, "bench").Snapshot(), report.CSV))
+}
+
+// The documentation shows how a report begins.
+func TestDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/report.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nComparisons\n")
+	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
+		t.Error("docs/report.md does not show how a report begins, as it is")
+	}
+}
+
+// What a run left is said to be missing, whatever the cause, and its figure stays.
+func TestMissingRecords(t *testing.T) {
+	for want, change := range map[string]func(*snapshot.Measured, *v1alpha1.PgBenchmark){
+		"its PgBenchmark, which had the record, is not there": func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) { delete(s.Runs, run.Name) },
+		"its runner kept no record":                           func(_ *snapshot.Measured, run *v1alpha1.PgBenchmark) { run.Status.Run.Record = "" },
+		"the ConfigMap of its record is not there":            func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) { delete(s.Records, run.Name) },
+		"its record is not understood: decode record": func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) {
+			s.Records[run.Name] = map[string][]byte{record.Key: {1}}
+		},
+		"its record is of another attempt than its status": func(_ *snapshot.Measured, run *v1alpha1.PgBenchmark) { run.Status.Run.Attempt = "another" },
+		"its record has 0 runs in place of one":            emptied(t),
+		"were not read: you may not": func(s *snapshot.Measured, _ *v1alpha1.PgBenchmark) {
+			s.Unread = []snapshot.Unread{{What: "records", Why: "were not read: you may not"}}
+		},
+	} {
+		o := benchmarks.Whole(t, "bench")
+		s := o.Snapshot()
+		change(&s, o.Runs[0])
+		r, err := Report(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(r.Notes, " "); len(r.Notes) != 1 || !strings.Contains(notes, want) {
+			t.Errorf("want %q, got %q", want, notes)
+		}
+		first := r.Groups[0].Variants[0].Repeats[0]
+		if missing := first.Seconds == nil; missing != (len(s.Unread) == 0) || !first.Counted || first.TPS == 0 || first.LatencyP99 == 0 {
+			t.Errorf("%s: %+v", want, first)
+		}
+	}
+}
+
+func emptied(t *testing.T) func(*snapshot.Measured, *v1alpha1.PgBenchmark) {
+	return func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) {
+		data, err := record.Encode(record.Record{Attempt: run.Status.Run.Attempt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Records[run.Name] = data
+	}
+}
+
+// A run that was rejected counts for nothing when its record is gone too.
+func TestWhatTheRunnerFoundStands(t *testing.T) {
+	rejected := []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "pod shop-1 waited"}}
+	for name, change := range map[string]func(*benchmarks.Objects){
+		"by the run's own status": func(o *benchmarks.Objects) {
+			o.Runs[0].Status.Run.Results = []v1alpha1.BenchmarkResult{{Clients: 1, TPSOfRuns: []string{"1"}, Rejected: 1, Findings: rejected, Passed: []string{validity.CheckClock}}}
+		},
+		"by the status of the matrix": func(o *benchmarks.Objects) {
+			run := &o.Benchmark.Status.Matrix.Variants[0].Runs[0]
+			run.Rejected, run.Findings = v1alpha1.ReasonPodThrottled, []string{validity.ReasonLevelChanged}
+		},
+	} {
+		o := benchmarks.HalfWay(t, "bench").Without(0)
+		change(&o)
+		r, err := Report(o.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := r.Groups[0].Variants[0]
+		if v.Repeats[0].Counted || !v.Repeats[1].Counted || v.TPS.N != 1 || !strings.Contains(show(t, o.Snapshot(), report.Text), "Rejected PodThrottled") {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
+
+// Of a single benchmark the status does not say which repeats were rejected.
+func TestSomeRepeatsWereRejected(t *testing.T) {
+	for rejected, counted := range map[int32]int{0: 5, 2: 0, 5: 0} {
+		o := benchmarks.Single(t, "bench", 5, benchmarks.Local(t)).Without(0)
+		result := &o.Benchmark.Status.Run.Results[0]
+		if result.Rejected = rejected; rejected > 0 {
+			result.Findings = []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "it waited"}}
+		}
+		r, err := Report(o.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, repeat := range r.Groups[0].Variants[0].Repeats {
+			if repeat.Counted {
+				n++
+			}
+		}
+		if n != counted {
+			t.Errorf("%d rejected: %d of 5 count, want %d", rejected, n, counted)
+		}
+	}
+}
+
+// Checks that had no facts are not said to have passed.
+func TestNothingIsClaimedWithoutARecord(t *testing.T) {
+	r, err := Report(benchmarks.HalfWay(t, "bench").Without(0, 1, 2, 3, 4, 5).Snapshot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range r.Groups {
+		for _, v := range g.Variants {
+			for _, repeat := range v.Repeats {
+				for _, f := range repeat.Findings {
+					if f.Verdict == validity.Passed && (f.Check != validity.CheckFlush || g.Durability != v1alpha1.DurabilityAsync) {
+						t.Errorf("%s repeat %d: %+v", v.Name, repeat.Number, f)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSingle(t *testing.T) {
+	stopped := func(reason, message string) func(*benchmarks.Objects) {
+		return func(o *benchmarks.Objects) {
+			o.Benchmark.Status.Phase = "Failed"
+			o.Benchmark.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: reason, Message: message}}
+		}
+	}
+	for want, tc := range map[string]struct {
+		runs   int
+		change func(*benchmarks.Objects)
+	}{
+		"The benchmark is not whole: 3 runs succeeded, 0 failed, 0 are skipped, 7 have not ended; no run has ended of clients=4.": {runs: 3},
+		"There is no ranking before the end":                                             {runs: 3},
+		"No run has ended, so there is no figure.":                                       {runs: 0},
+		"10 runs succeeded":                                                              {runs: 10, change: func(o *benchmarks.Objects) { o.Benchmark.Spec.Pgbench.Repeats = 6 }},
+		"No repeat of any variant counts, so there is no figure.":                        {10, stopped(v1alpha1.ReasonIntegrityFailed, "Amcheck: a page is torn")},
+		"The benchmark failed: Interrupted: the node went. No check of integrity":        {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
+		"4 runs succeeded, 0 failed, 0 are skipped, 6 have not ended (Interrupted)":      {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
+		"Of 10 run(s) only the status tells (repeat 1 of clients=1; repeat 2 of clients": {10, func(o *benchmarks.Objects) { *o = o.Without(0) }},
+	} {
+		runs := benchmarks.Local(t)
+		o := benchmarks.Single(t, "bench", 5, runs)
+		if tc.runs < len(runs) {
+			o = benchmarks.Single(t, "bench", 5, runs[:max(1, tc.runs)])
+		}
+		if tc.runs == 0 {
+			o.Benchmark.Status = v1alpha1.PgBenchmarkStatus{}
+		}
+		if tc.change != nil {
+			tc.change(&o)
+		}
+		if got := said(show(t, o.Snapshot(), report.Text)); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A name that is markup, a formula and an escape sequence is shown in every form and
+// obeyed in none.
+func TestHostileNames(t *testing.T) {
+	s := benchmarks.Hostile(t, "bench").Snapshot()
+	for _, form := range report.Forms {
+		got := show(t, s, form)
+		if !strings.Contains(got, "calc") {
+			t.Errorf("%s lost the name", form)
+		}
+		if strings.Contains(got, "\x1b") || form != report.JSON && strings.Contains(got, "\u202e") || (form == report.HTML || form == report.SVG) && strings.Contains(got, "<script") {
+			t.Errorf("%s obeys it", form)
+		}
+	}
+}
+
+// Layers of all records of a variant are put together.
+func TestLayers(t *testing.T) {
+	g := &gathered{layers: map[string][]layer{}}
+	flushes := 1.0
+	for _, ms := range [][]float64{{1, 2}, {3}, nil} {
+		g.addLayers("a", []record.Layer{{Name: "device", Method: "fio", Milliseconds: []float64{1}}, {Name: "WAL", Over: "device", Milliseconds: ms, Flushes: &flushes}})
+	}
+	got, err := g.summarised()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := got["a"]; len(a) != 2 || a[0].Time.N != 3 || a[1].Time.N != 3 || a[1].Time.Mean != 2 || a[1].Over != "device" || *a[1].Flushes != 1 {
+		t.Errorf("%+v", a)
+	}
+}

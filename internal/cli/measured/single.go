@@ -1,0 +1,156 @@
+package measured
+
+import (
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/analysis"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/matrix"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/report"
+)
+
+const clientsAxis = "clients"
+
+// single benchmark: a variant for each client count.
+func (g *gathered) single(in *report.Input) error {
+	axis := matrix.Axis{Name: clientsAxis}
+	for _, n := range g.b.Spec.Pgbench.Clients {
+		value := strconv.Itoa(int(n))
+		axis.Values = append(axis.Values, value)
+		in.Variants = append(in.Variants, matrix.Variant{Name: byClients(int(n)), Values: map[string]string{clientsAxis: value}})
+	}
+	in.Axes = []matrix.Axis{axis}
+	if err := g.singleRuns(); err != nil {
+		return err
+	}
+	if desired.Ended(g.b) && g.b.Status.Phase != desired.PhaseSucceeded {
+		g.failed()
+	}
+	in.Progress = g.progress()
+	return nil
+}
+
+func byClients(n int) string { return fmt.Sprintf("%s=%d", clientsAxis, n) }
+
+func (g *gathered) singleRuns() error {
+	run := g.b.Status.Run
+	if run == nil {
+		return nil
+	}
+	r, why := g.recordOf(g.b)
+	if why == "" {
+		for _, done := range r.Runs {
+			analysed, err := done.Analysis(byClients(done.Clients), done.Repeat)
+			if err != nil {
+				return err
+			}
+			g.runs = append(g.runs, analysed)
+		}
+		if len(r.Runs) > 0 {
+			g.addLayers(byClients(r.Runs[0].Clients), r.Layers)
+		}
+		return nil
+	}
+	for _, result := range run.Results {
+		if err := g.fallBackTo(result, why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fallBackTo a result, which has the rate of each repeat, and latencies of one.
+func (g *gathered) fallBackTo(result v1alpha1.BenchmarkResult, why string) error {
+	rates := result.TPSOfRuns
+	if len(rates) == 0 {
+		rates = []string{result.TPS}
+	}
+	for i, rate := range rates {
+		average, p99 := "", ""
+		if len(rates) == 1 {
+			average, p99 = result.LatencyAverage, result.LatencyP99
+		}
+		run, err := ofStatus(rate, average, p99)
+		if err != nil {
+			return fmt.Errorf("status.run.results of %d clients: %w", result.Clients, err)
+		}
+		run.Variant, run.Repeat, run.Tier = byClients(int(result.Clients)), i+1, g.b.Status.Durability
+		run.Result.Clients, run.Known = int(result.Clients), judged(result)
+		if n := int(result.Rejected); n > 0 && n < len(rates) {
+			run.Known = append(run.Known, unknownWhich(n, len(rates)))
+		}
+		g.fallBack(run, why)
+	}
+	return nil
+}
+
+// ofStatus is a run of the figures that a status has; an empty one is not known.
+func ofStatus(tps, average, p99 string) (analysis.Run, error) {
+	run := analysis.Run{Result: &pgbench.Result{}}
+	for _, f := range []struct {
+		text string
+		into *float64
+	}{{tps, &run.Result.TPS}, {average, &run.Result.LatencyAvg}, {p99, &run.LatencyP99}} {
+		if f.text == "" {
+			continue
+		}
+		var err error
+		if *f.into, err = strconv.ParseFloat(f.text, 64); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// failed says what is to be thought of what was measured before. Where a check found
+// damage nothing counts.
+func (g *gathered) failed() {
+	reason, message := failure(g.b)
+	if reason != v1alpha1.ReasonIntegrityFailed {
+		g.note("The benchmark failed: %s: %s. No check of integrity followed the runs that are shown.", reason, message)
+		return
+	}
+	for i := range g.runs {
+		g.runs[i].Failure = reason + ": " + message
+	}
+}
+
+// failure of a benchmark, by its condition Complete.
+func failure(b *v1alpha1.PgBenchmark) (reason, message string) {
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
+		return c.Reason, c.Message
+	}
+	return v1alpha1.ReasonFailed, "it ended without a condition"
+}
+
+// progress of a single benchmark.
+func (g *gathered) progress() *matrix.Progress {
+	work := g.b.Spec.Pgbench
+	p := &matrix.Progress{Stop: stop(g.b)}
+	for _, r := range g.runs {
+		if r.Failure != "" {
+			p.Failed++
+		} else {
+			p.Succeeded++
+		}
+	}
+	p.Pending = max(0, len(work.Clients)*int(max(1, work.Repeats))-len(g.runs))
+	return p
+}
+
+// stop says why no run is next; empty while one is.
+func stop(b *v1alpha1.PgBenchmark) matrix.Stop {
+	if !desired.Ended(b) {
+		return ""
+	}
+	reason, _ := failure(b)
+	if reason == v1alpha1.ReasonSucceeded {
+		return matrix.Complete
+	}
+	return matrix.Stop(reason)
+}
