@@ -135,7 +135,7 @@ func TestLayersThatCannotBeMeasured(t *testing.T) {
 		}},
 		"nowhere": {shortBenchmark, func(s *spec.Spec) {
 			s.Layers.FioResult, s.Layers.Scratch[0].Dir = "/nowhere/fio.json", "/nowhere"
-		}, map[string]string{v1alpha1.LayerVolume: "fio left no result", v1alpha1.LayerWALFlush: "/nowhere"}},
+		}, map[string]string{v1alpha1.LayerVolume: "fio left no result", v1alpha1.LayerWALFlush: "could not open output file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.database(t)
