@@ -28,7 +28,7 @@ func (l *layering) makeTables(ctx context.Context) bool {
 			err = l.fill(ctx, schema)
 		}
 	}
-	kind := fmt.Sprintf("pgbench %s by %d clients at scale %d", l.Spec.Builtin(), l.Spec.Pgbench.Clients[0], l.spec.Scale(l.Spec.Pgbench.Scale))
+	kind := fmt.Sprintf("pgbench %s, clients %d, scale %d", l.Spec.Builtin(), l.Spec.Pgbench.Clients[0], l.spec.Scale(l.Spec.Pgbench.Scale))
 	if err != nil {
 		l.unlogged.Note, l.logged.Note = err.Error(), err.Error()
 		l.Log.Warn("transactions on unlogged and logged tables are not measured", "error", err)
