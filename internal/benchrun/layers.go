@@ -48,9 +48,7 @@ func (r *run) measureLayers(ctx context.Context) error {
 			l.measure(ctx, &l.logged, repeat, l.counted(l.transactions(loggedSchema)))
 		}
 	}
-	if made {
-		l.dropTables(ctx)
-	}
+	l.dropTables(ctx)
 	if ctx.Err() != nil {
 		return fmt.Errorf("layers of the storage: %w", context.Cause(ctx))
 	}

@@ -79,8 +79,12 @@ func (l *layering) execute(ctx context.Context, statements ...string) error {
 	})
 }
 
-// dropTables of both kinds. What stays goes with the database.
+// dropTables of both kinds, also where only some were filled. What stays goes with
+// the database.
 func (l *layering) dropTables(ctx context.Context) {
+	if l.writes() != nil {
+		return
+	}
 	err := l.execute(ctx, "SET client_min_messages = warning",
 		"DROP SCHEMA IF EXISTS "+pgx.Identifier{unloggedSchema}.Sanitize()+" CASCADE",
 		"DROP SCHEMA IF EXISTS "+pgx.Identifier{loggedSchema}.Sanitize()+" CASCADE")
