@@ -17,7 +17,7 @@ import (
 // scratch is where the layers of a benchmark can be measured, by the claims that the
 // primary has. Nil where no layers are asked for, or the database is not there.
 func (r Readers) scratch(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (*seen.Scratch, error) {
-	if b.Spec.Layers == nil || facts.Target == nil || facts.Target.Status.Database == nil || !facts.CNPGInstalled {
+	if b.Spec.Layers == nil || !hasDatabase(facts) {
 		return nil, nil
 	}
 	cluster, err := find(ctx, r.Cache, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}, &cnpgv1.Cluster{})
@@ -43,6 +43,10 @@ func (r Readers) scratch(ctx context.Context, b *v1alpha1.PgBenchmark, facts see
 		out.Impossible, err = r.unfit(ctx, wal)
 	}
 	return out, err
+}
+
+func hasDatabase(facts seen.Benchmark) bool {
+	return facts.CNPGInstalled && facts.Target != nil && facts.Target.Status.Database != nil
 }
 
 // claimsOf an instance; nil where it has none.

@@ -18,7 +18,7 @@ const (
 	scratchDataDir = "/pgstorage/scratch-data"
 	fioResult      = workDir + "/fio.json"
 	// tokenDir is where Kubernetes puts a pod's token, unless something else is there.
-	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount" //nolint:gosec // a path, and no credential
 )
 
 // layers tells the runner what to measure before the tables are filled.
