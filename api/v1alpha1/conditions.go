@@ -98,6 +98,9 @@ const (
 	// ConditionIntegrityVerified says whether the checks after a PgBenchmark
 	// found the data intact.
 	ConditionIntegrityVerified = "IntegrityVerified"
+	// ConditionLayersMeasured says whether every layer that spec.layers asks for was
+	// measured. It does not take part in Ready: the benchmark goes on without them.
+	ConditionLayersMeasured = "LayersMeasured"
 	// ConditionBelievable says whether what was observed beside a PgBenchmark's
 	// runs leaves its figures standing. It does not take part in Ready: that a
 	// figure is of something else is a result.
@@ -138,6 +141,7 @@ const (
 	ReasonCautions            = "Cautions"
 	ReasonPartlyChecked       = "PartlyChecked"
 	ReasonNotRegressed        = "NotRegressed"
+	ReasonMeasured            = "Measured"
 )
 
 // Reasons of conditions that wait: each resolves without a person, or says in
@@ -158,6 +162,7 @@ const (
 	ReasonTargetNotReady       = "TargetNotReady"
 	ReasonWaitingForTurn       = "WaitingForTurn"
 	ReasonPreparing            = "Preparing"
+	ReasonMeasuringLayers      = "MeasuringLayers"
 	ReasonInitialising         = "Initialising"
 	ReasonWarmingUp            = "WarmingUp"
 	ReasonRunning              = "Running"
@@ -172,6 +177,7 @@ const (
 	ReasonBaselineNotFound     = "BaselineNotFound"
 	ReasonBaselineNotComplete  = "BaselineNotComplete"
 	ReasonNotComparable        = "NotComparable"
+	ReasonLayersNotMeasured    = "LayersNotMeasured"
 
 	ReasonRookNotInstalled    = "RookNotInstalled"
 	ReasonCephClusterNotFound = "CephClusterNotFound"

@@ -225,6 +225,11 @@ type PgBenchmarkSpec struct {
 	// +optional
 	Gate *BenchmarkGate `json:"gate,omitempty"`
 
+	// layers measures what each layer of the storage costs, before the tables are
+	// filled. Of a matrix, before each of its runs. Absent: nothing of it is measured.
+	// +optional
+	Layers *BenchmarkLayers `json:"layers,omitempty"`
+
 	// pgbench is what is run.
 	// +optional
 	// +kubebuilder:default={}
@@ -238,13 +243,13 @@ type PgBenchmarkStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, Believable, CleanedUp, NotRegressed.
+	// IntegrityVerified, LayersMeasured, Believable, CleanedUp, NotRegressed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
+	// phase: Pending, Preparing, MeasuringLayers, Initialising, WarmingUp, Running,
 	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
@@ -283,7 +288,8 @@ type BenchmarkRun struct {
 	// mixed with a newer one.
 	// +optional
 	Attempt string `json:"attempt,omitempty"`
-	// phase: Initialising, WarmingUp, Running, CheckingIntegrity, Succeeded, Failed.
+	// phase: MeasuringLayers, Initialising, WarmingUp, Running, CheckingIntegrity,
+	// Succeeded, Failed.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 	// percent of the whole work done, 0 to 100.
@@ -323,6 +329,16 @@ type BenchmarkRun struct {
 	// +listType=map
 	// +listMapKey=name
 	Integrity []IntegrityCheck `json:"integrity,omitempty"`
+	// layers of the storage, from the lowest up.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Layers []BenchmarkLayer `json:"layers,omitempty"`
+	// layersVerdict says in a sentence which layer costs what, as far as the repeats
+	// allow.
+	// +optional
+	LayersVerdict string `json:"layersVerdict,omitempty"`
 }
 
 // BenchmarkResult is the median run of one client count, of those that count: a run

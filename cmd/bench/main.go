@@ -25,6 +25,7 @@ import (
 
 const usage = `usage:
   bench copy DEST                                   copy this program, for an init container
+  bench fio --spec FILE                             measure the scratch volumes of a benchmark with fio, for an init container
   bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP
                                                     run a benchmark, report it, and
                                                     keep its runs in a ConfigMap
@@ -62,6 +63,9 @@ func dispatch(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == "copy":
 		return copySelf(args[1])
+	case len(args) == 3 && args[0] == "fio" && args[1] == "--spec":
+		measureVolumes(ctx, args[2])
+		return nil
 	case len(args) > 0 && args[0] == "run":
 		return run(ctx, args[1:])
 	}
@@ -87,6 +91,21 @@ func copySelf(dest string) (err error) {
 		return fmt.Errorf("copy: %w", err)
 	}
 	return os.Rename(out.Name(), dest) //nolint:gosec // whoever calls it names the file
+}
+
+// measureVolumes never fails: without its result the benchmark goes on, and says so.
+func measureVolumes(ctx context.Context, file string) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	raw, err := os.ReadFile(file) //nolint:gosec // whoever calls it names the file
+	if err == nil {
+		var s spec.Spec
+		if s, err = spec.Parse(raw); err == nil {
+			err = benchrun.Fio(ctx, s, log)
+		}
+	}
+	if err != nil {
+		log.Warn("the scratch volumes were not measured with fio", "error", err)
+	}
 }
 
 func run(ctx context.Context, args []string) error {

@@ -9,7 +9,7 @@ import (
 
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
-		nil, {"copy"}, {"copy", "a", "b"}, {"dance"}, {"run"}, {"run", "--spec", "x"}, {"run", "--shell"},
+		nil, {"copy"}, {"copy", "a", "b"}, {"dance"}, {"run"}, {"run", "--spec", "x"}, {"run", "--shell"}, {"fio"}, {"fio", "--spec"}, {"fio", "--shell", "x"},
 		{"run", "--spec", "x", "--namespace", "y", "--name", "z"},
 		{"run", "--spec", "x", "--namespace", "y", "--name", "z", "--record", "r", "more"},
 	} {
@@ -24,6 +24,12 @@ func TestRunOutsideOfACluster(t *testing.T) {
 	err := dispatch(t.Context(), []string{"run", "--spec", "x", "--namespace", "y", "--name", "z", "--record", "r"})
 	if err == nil || errors.Is(err, errUsage) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestFioWithoutSpecificationLetsThePodGoOn(t *testing.T) {
+	if err := dispatch(t.Context(), []string{"fio", "--spec", filepath.Join(t.TempDir(), "none")}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -146,7 +146,7 @@ func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wan
 
 // finish cleans up after an ended benchmark as its policy asks.
 func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
-	outcomes := []state.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}
+	outcomes := append([]state.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}, desired.Layers(b)...)
 	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
 	if desired.Keeps(b) {
 		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and roles stay until this PgBenchmark is deleted", b.Spec.Pgbench.Cleanup))

@@ -9,8 +9,8 @@ import (
 
 // budget shares out 100 percent over the phases by the time they should take.
 type budget struct {
-	initialise, warmUp, run, integrity float64
-	runs                               int
+	layers, initialise, warmUp, run, integrity float64
+	runs                                       int
 }
 
 // Seconds that the phases take which have no stated time: filling a unit of
@@ -32,6 +32,9 @@ func newBudget(s spec.Spec) budget {
 	if s.Transactions() > 0 {
 		b.run = countedRun
 	}
+	if s.Layers != nil {
+		b.layers = s.Layers.Time().Seconds()
+	}
 	return b
 }
 
@@ -39,19 +42,22 @@ func newBudget(s spec.Spec) budget {
 func (b budget) percent(phase string, runs int, fraction float64) int32 {
 	fraction = min(1, max(0, fraction))
 	var done float64
+	before := b.layers + b.initialise
 	switch phase {
+	case PhaseMeasuringLayers:
+		done = fraction * b.layers
 	case PhaseInitialising:
-		done = fraction * b.initialise
+		done = b.layers + fraction*b.initialise
 	case PhaseWarmingUp:
-		done = b.initialise + fraction*b.warmUp
+		done = before + fraction*b.warmUp
 	case PhaseRunning:
-		done = b.initialise + b.warmUp + (float64(runs)+fraction)*b.run
+		done = before + b.warmUp + (float64(runs)+fraction)*b.run
 	case PhaseCheckingIntegrity:
-		done = b.initialise + b.warmUp + float64(b.runs)*b.run + fraction*b.integrity
+		done = before + b.warmUp + float64(b.runs)*b.run + fraction*b.integrity
 	default:
 		return 100
 	}
-	return int32(100 * done / (b.initialise + b.warmUp + float64(b.runs)*b.run + b.integrity))
+	return int32(100 * done / (before + b.warmUp + float64(b.runs)*b.run + b.integrity))
 }
 
 // meter turns progress lines into the fraction of a run that is done.

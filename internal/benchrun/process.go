@@ -33,6 +33,8 @@ type command struct {
 	timeout time.Duration
 	// line is called with each line of stderr.
 	line func(string)
+	// stdout takes what run would return.
+	stdout io.Writer
 	// ended is called with how it ended, however that was.
 	ended func(*os.ProcessState)
 }
@@ -58,6 +60,9 @@ func (c command) run(ctx context.Context) (string, error) {
 	cmd.WaitDelay = grace
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
+	if c.stdout != nil {
+		cmd.Stdout = c.stdout
+	}
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", filepath.Base(c.path), err)

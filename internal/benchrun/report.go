@@ -28,6 +28,7 @@ type Keeper interface {
 
 // Phases of a Report.
 const (
+	PhaseMeasuringLayers   = "MeasuringLayers"
 	PhaseInitialising      = "Initialising"
 	PhaseWarmingUp         = "WarmingUp"
 	PhaseRunning           = "Running"

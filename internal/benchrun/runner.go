@@ -139,12 +139,12 @@ func (r *run) conclude(err error) {
 }
 
 func (r *run) carryOut(ctx context.Context) error {
-	r.progress(PhaseInitialising, 0, "connecting")
+	r.progress(r.firstPhase(), 0, "connecting")
 	before, err := r.prepare(ctx)
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{r.initialise, r.warmUp, r.measure} {
+	for _, step := range []func(context.Context) error{r.measureLayers, r.initialise, r.warmUp, r.measure} {
 		if err := step(ctx); err != nil {
 			return err
 		}

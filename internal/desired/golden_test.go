@@ -149,20 +149,34 @@ func TestBenchmarkPlans(t *testing.T) {
 	}
 	unprepared := prepared
 	unprepared.Role, unprepared.CheckRole, unprepared.Database = nil, nil, nil
+	measured := func(scratch seen.Scratch) seen.Benchmark {
+		f := prepared
+		f.Scratch = &scratch
+		return f
+	}
+	layers := &v1alpha1.BenchmarkLayers{VolumeSize: new(resource.MustParse("2Gi")), FioImage: "registry.example/fio:3.39", Duration: "10s", Repeats: 5}
 	for _, tc := range []struct {
 		name   string
 		change func(*v1alpha1.PgbenchSpec)
 		facts  seen.Benchmark
+		layers *v1alpha1.BenchmarkLayers
 	}{
-		{"built-in", nil, prepared},
-		{"custom-basic", func(p *v1alpha1.PgbenchSpec) {
+		{name: "layers", layers: layers, facts: measured(seen.Scratch{
+			WAL: "faster", Data: "fast", Tolerations: []corev1.Toleration{{Key: "database", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule}},
+		})},
+		{name: "layers-without-fio", layers: &v1alpha1.BenchmarkLayers{Duration: "5s", Repeats: 3}, facts: measured(seen.Scratch{WAL: "fast"})},
+		{name: "layers-without-volume", layers: layers, facts: measured(seen.Scratch{WAL: "kept", Impossible: "StorageClass kept has reclaimPolicy Retain"})},
+		{name: "built-in", facts: prepared},
+		{name: "custom-basic", change: func(p *v1alpha1.PgbenchSpec) {
 			p.CustomScripts = []v1alpha1.CustomScript{{ConfigMap: "sql", Key: "read.sql", Weight: 9}, {ConfigMap: "more", Key: "write.sql", Weight: 1}}
 			p.Integrity = v1alpha1.IntegrityBasic
-		}, prepared},
-		{"unprepared", nil, unprepared},
+		}, facts: prepared},
+		{name: "unprepared", facts: unprepared},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			built, err := PgBenchmark(bench(tc.change), tc.facts, config)
+			b := bench(tc.change)
+			b.Spec.Layers = tc.layers
+			built, err := PgBenchmark(b, tc.facts, config)
 			if err != nil {
 				t.Fatal(err)
 			}

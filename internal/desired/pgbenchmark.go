@@ -37,7 +37,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 	if out.Target.Kind != state.Done {
 		out.Plan.Hold(plan.StageAccess, out.Target.Reason, out.Target.Message)
 	}
-	instructions, err := pgbench.ConfigMap(b, facts.Target)
+	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch)
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +52,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 		{plan.StageAccess, pgbench.Record(b)},
 		{plan.StageStorage, cnpg.BenchmarkRole(b)},
 		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
-		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage})},
+		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, Scratch: facts.Scratch})},
 	}
 	for _, c := range configurations {
 		o, err := plan.FromApply(c.stage, c.ac)

@@ -50,7 +50,10 @@ func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis st
 	if facts.Before, err = r.before(ctx, b); err != nil {
 		return facts, nil, err
 	}
-	facts.MissingScripts, err = r.missingScripts(ctx, b)
+	if facts.MissingScripts, err = r.missingScripts(ctx, b); err != nil {
+		return facts, nil, err
+	}
+	facts.Scratch, err = r.scratch(ctx, b, facts)
 	return facts, live, err
 }
 

@@ -28,6 +28,9 @@ const (
 type InitOptions struct {
 	Scale       int
 	ForeignKeys bool
+	// Unlogged makes tables whose changes write no WAL, and that are empty after a
+	// crash.
+	Unlogged bool
 }
 
 // Args are the arguments of pgbench. The connection comes from the environment.
@@ -38,6 +41,9 @@ func (o InitOptions) Args() ([]string, error) {
 	args := []string{"--initialize", "--scale=" + strconv.Itoa(o.Scale)}
 	if o.ForeignKeys {
 		args = append(args, "--foreign-keys")
+	}
+	if o.Unlogged {
+		args = append(args, "--unlogged-tables")
 	}
 	return args, nil
 }

@@ -67,8 +67,8 @@ func TestRunArgsRefuse(t *testing.T) {
 }
 
 func TestInitArgs(t *testing.T) {
-	got, err := InitOptions{Scale: 20, ForeignKeys: true}.Args()
-	if diff := cmp.Diff([]string{"--initialize", "--scale=20", "--foreign-keys"}, got); err != nil || diff != "" {
+	got, err := InitOptions{Scale: 20, ForeignKeys: true, Unlogged: true}.Args()
+	if diff := cmp.Diff([]string{"--initialize", "--scale=20", "--foreign-keys", "--unlogged-tables"}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 	if _, err := (InitOptions{}).Args(); err == nil {

@@ -19,6 +19,9 @@ type Benchmark struct {
 	Before string
 	// MissingScripts are custom scripts whose ConfigMap or key does not exist.
 	MissingScripts []string
+	// Scratch is where layers can be measured; nil where none are asked for, or the
+	// Job was made already.
+	Scratch *Scratch
 	// Role, CheckRole and Database of the benchmark; nil when there is none.
 	Role, CheckRole *cnpgv1.DatabaseRole
 	Database        *cnpgv1.Database

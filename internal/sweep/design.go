@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/matrix"
 	"github.com/pgstorage/pgstorage/internal/naming"
@@ -179,7 +180,7 @@ func read(values map[string]string) (settings, error) {
 // timing of a run. One that is counted in transactions is taken for a minute.
 func timing(b *v1alpha1.PgBenchmark) matrix.Timing {
 	t := matrix.Timing{
-		Prepare:  startTime + time.Duration(b.Spec.Pgbench.Scale)*fillTime,
+		Prepare:  startTime + time.Duration(b.Spec.Pgbench.Scale)*fillTime + spec.LayersTime(b.Spec.Layers),
 		WarmUp:   pgbench.WarmUp(b.Spec.Pgbench),
 		Duration: pgbench.Duration(b.Spec.Pgbench),
 		Rest:     period(b.Spec.Matrix.Rest),

@@ -57,11 +57,19 @@ func (d *design) runObject(r matrix.Run) (plan.Object, error) {
 	if err := convert(work, spec); err != nil {
 		return plan.Object{}, fmt.Errorf("spec.pgbench: %w", err)
 	}
+	whole := apiac.PgBenchmarkSpec().WithCluster(d.cluster(r.Target)).WithPgbench(spec)
+	if d.b.Spec.Layers != nil {
+		layers := apiac.BenchmarkLayers()
+		if err := convert(d.b.Spec.Layers, layers); err != nil {
+			return plan.Object{}, fmt.Errorf("spec.layers: %w", err)
+		}
+		whole.WithLayers(layers)
+	}
 	return plan.FromApply(plan.StageBenchmark, apiac.PgBenchmark(d.run(r.ID), d.b.Namespace).
 		WithLabels(naming.BenchmarkLabels(d.b.Name)).
 		WithAnnotations(map[string]string{naming.AnnotationVariant: r.Variant, naming.AnnotationRepeat: strconv.Itoa(r.Repeat)}).
 		WithOwnerReferences(plan.ControllerReference(kind, d.b)).
-		WithSpec(apiac.PgBenchmarkSpec().WithCluster(d.cluster(r.Target)).WithPgbench(spec)))
+		WithSpec(whole))
 }
 
 // convert what the API has into an apply configuration of the same fields.

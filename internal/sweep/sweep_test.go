@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/matrix"
@@ -59,6 +60,30 @@ func TestObjects(t *testing.T) {
 			}
 			golden.Plan(t, name, p)
 		})
+	}
+}
+
+// Each run measures its own layers, and the estimate knows.
+func TestLayersOfEachRun(t *testing.T) {
+	w := newWorld(t, twoByTwo(func(s *v1alpha1.PgBenchmarkSpec) {
+		s.Layers = &v1alpha1.BenchmarkLayers{Duration: "5s", Repeats: 3, FioImage: "registry.example/fio:3.39"}
+	}))
+	if m := w.next().Status.Matrix; m.Estimate != "1h50m0s" {
+		t.Errorf("estimate %s", m.Estimate)
+	}
+	d, err := newDesign(w.b, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range d.Runs {
+		o, err := d.runObject(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layers, found, err := unstructured.NestedMap(o.Content.Object, "spec", "layers")
+		if err != nil || !found || layers["fioImage"] != "registry.example/fio:3.39" || layers["duration"] != "5s" {
+			t.Errorf("%s: %v %v", o.Key().Name, layers, err)
+		}
 	}
 }
 

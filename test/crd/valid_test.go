@@ -105,6 +105,11 @@ var valid = []edge{
 		"integrity": "Basic", "cleanup": "Never", "resources": map[string]any{"limits": map[string]any{"cpu": "4"}},
 		"customScripts": []any{map[string]any{"configMap": "sql", "key": "a.sql", "weight": 1000}, map[string]any{"configMap": "sql", "key": "b_2.sql"}},
 	})}},
+	{"least layers", "PgBenchmark", []change{set("spec/layers", map[string]any{})}},
+	{"most of layers", "PgBenchmark", []change{
+		ofLayers("volumeSize", "100Gi"), ofLayers("fioImage", "registry.example.com:5000/fio@sha256:0000"), ofLayers("duration", "10m"), ofLayers("repeats", 20),
+	}},
+	{"layers of a matrix", "Matrix", []change{ofLayers("volumeSize", "256Mi")}},
 	{"least matrix", "Matrix", nil},
 	{"matrix on a cluster that is given", "Matrix", []change{unset("spec/template"), set("spec/cluster", "shop"), ofMatrix("scripts", []string{"TPCB", "SelectOnly"})}},
 	{"matrix of 64 variants", "Matrix", []change{
@@ -180,7 +185,10 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 			},
 		},
 		"PgStorageProfile": {defaults: []change{set("spec/external/medium", "SSD")}},
-		"PgBenchmark":      {defaults: []change{set("spec/pgbench", run)}},
+		"PgBenchmark": {
+			before:   []change{set("spec/layers", map[string]any{})},
+			defaults: []change{set("spec/pgbench", run), set("spec/layers", map[string]any{"volumeSize": "1Gi", "duration": "5s", "repeats": 3})},
+		},
 		"Matrix asks": {
 			before: []change{set("spec/gate", map[string]any{"baseline": "last"})},
 			defaults: []change{

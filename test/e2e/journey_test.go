@@ -34,6 +34,7 @@ func TestJourney(t *testing.T) {
 		{"apply to Ready", applyToReady},
 		{"a row through the -rw Service", rowThroughService},
 		{"benchmark to a result", benchmarkToResult},
+		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
 		{"one instance to three, Local to Quorum", scaleOut},
 		{"a parameter changed and rolled out", changeParameters},

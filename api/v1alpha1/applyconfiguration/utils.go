@@ -20,6 +20,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.BenchmarkFindingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkGate"):
 		return &apiv1alpha1.BenchmarkGateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkLayer"):
+		return &apiv1alpha1.BenchmarkLayerApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkLayers"):
+		return &apiv1alpha1.BenchmarkLayersApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkMatrix"):
 		return &apiv1alpha1.BenchmarkMatrixApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkResult"):

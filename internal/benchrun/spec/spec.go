@@ -28,6 +28,8 @@ type Spec struct {
 	ForeignKeys bool `json:"foreignKeys,omitempty"`
 	// ScriptsDir holds the custom scripts, each under its key.
 	ScriptsDir string `json:"scriptsDir,omitempty"`
+	// Layers of the storage that are measured before; nil for none.
+	Layers *Layers `json:"layers,omitempty"`
 	// Settings of the cluster that the manager knows and the server does not tell.
 	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
@@ -69,6 +71,9 @@ func (s *Spec) defaults() {
 	if p.Integrity == "" {
 		p.Integrity = v1alpha1.IntegrityFull
 	}
+	if s.Layers != nil {
+		s.Layers.defaults()
+	}
 }
 
 func (s Spec) validate() error {
@@ -85,6 +90,9 @@ func (s Spec) validate() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, wholeSeconds(s.Pgbench.Duration), wholeSeconds(s.Pgbench.WarmUp))
+	if s.Layers != nil {
+		errs = append(errs, s.Layers.validate())
+	}
 	for _, n := range s.Pgbench.Clients {
 		if n < 1 {
 			errs = append(errs, fmt.Errorf("clients must be at least 1, not %d", n))

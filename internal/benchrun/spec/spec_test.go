@@ -46,18 +46,36 @@ func TestParseStated(t *testing.T) {
 	}
 }
 
+func TestParseLayers(t *testing.T) {
+	s, err := Parse([]byte(`{"durability": "Local", "pgbench": {}, "layers": {}}`))
+	if err != nil || s.Layers.Each() != 5*time.Second || s.Layers.Repeats != 3 {
+		t.Errorf("%+v %v", s.Layers, err)
+	}
+	if s.Layers.Scale(3) != 3 || s.Layers.Scale(100000) != 10 {
+		t.Error("the tables are to fit in memory")
+	}
+	if LayersTime(nil) != 0 || LayersTime(&v1alpha1.BenchmarkLayers{}) != s.Layers.Time() || LayersTime(&v1alpha1.BenchmarkLayers{Duration: "10s", Repeats: 6}) <= s.Layers.Time() {
+		t.Errorf("%s", s.Layers.Time())
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "specification",
 		`{"durability": "Local", "pgbench": {}, "shell": "rm"}`: "unknown field",
 		`{"pgbench": {}}`: "durability must be",
-		`{"durability": "Local", "pgbench": {"script": "Rm"}}`:                                     "script must be",
-		`{"durability": "Local", "pgbench": {"protocol": "Pigeon"}}`:                               "protocol must be",
-		`{"durability": "Local", "pgbench": {"duration": "soon"}}`:                                 "duration of whole seconds",
-		`{"durability": "Local", "pgbench": {"warmUp": "1500ms"}}`:                                 "duration of whole seconds",
-		`{"durability": "Local", "pgbench": {"clients": [0]}}`:                                     "clients must be",
-		`{"durability": "Local", "pgbench": {"customScripts": [{"key": "../../etc/passwd"}]}}`:     "not a key",
-		`{"durability": "Local", "pgbench": {"customScripts": [{"configMap": "a", "key": ".."}]}}`: "not a key",
+		`{"durability": "Local", "pgbench": {"script": "Rm"}}`:                                                  "script must be",
+		`{"durability": "Local", "pgbench": {"protocol": "Pigeon"}}`:                                            "protocol must be",
+		`{"durability": "Local", "pgbench": {"duration": "soon"}}`:                                              "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {"warmUp": "1500ms"}}`:                                              "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {"clients": [0]}}`:                                                  "clients must be",
+		`{"durability": "Local", "pgbench": {"customScripts": [{"key": "../../etc/passwd"}]}}`:                  "not a key",
+		`{"durability": "Local", "pgbench": {"customScripts": [{"configMap": "a", "key": ".."}]}}`:              "not a key",
+		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "1500ms"}}`:                              "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "0s"}}`:                                  "less than a second",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "/"}]}}`:      "not a folder of a scratch volume",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "here"}]}}`:   "not a folder of a scratch volume",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "WALFlush", "dir": "/tmp"}]}}`: "not the layer of a volume",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", text, want, err)

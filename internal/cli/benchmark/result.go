@@ -41,6 +41,7 @@ func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 			out.WriteString(statementsOf(r))
 		}
 	}
+	out.WriteString(layers(run, style))
 	if len(run.Integrity) > 0 {
 		line("\n%s", style.Strong("Integrity after the run"))
 		rows := [][]string{{"CHECK", "RESULT", "MESSAGE"}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -47,13 +48,15 @@ type builder struct {
 	assume    Assumptions
 	result    Result
 	refused   []error
-	// images that clusters run, by namespace and name.
-	images map[string]string
+	// images that clusters run, and the StorageClasses of their volumes, by namespace
+	// and name.
+	images    map[string]string
+	scratches map[string]*seen.Scratch
 }
 
 // Build the plans of all documents. What the operator would refuse is the error.
 func Build(d Documents, a Assumptions) (Result, error) {
-	b := &builder{documents: d, assume: a, images: map[string]string{}}
+	b := &builder{documents: d, assume: a, images: map[string]string{}, scratches: map[string]*seen.Scratch{}}
 	b.assumed("CloudNativePG, prometheus-operator, zfs-localpv, volume snapshots and Rook are installed")
 	for _, p := range d.Profiles {
 		b.try("PgStorageProfile", p.Name, b.profile(p))

@@ -41,6 +41,7 @@ func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
 		return err
 	}
 	b.images[cr.Namespace+"/"+cr.Name] = imageOf(built.Plan)
+	b.scratches[cr.Namespace+"/"+cr.Name] = scratchOf(built.Plan)
 	b.add("PgStorageCluster", cr.Namespace, cr.Name, built.Plan)
 	return refusal(built.Outcomes)
 }
@@ -55,6 +56,22 @@ func imageOf(p plan.Plan) string {
 		}
 	}
 	return ""
+}
+
+// scratchOf the database of a plan: where the layers of its storage are measured.
+func scratchOf(p plan.Plan) *seen.Scratch {
+	out := &seen.Scratch{}
+	for _, o := range p.Objects {
+		if o.Stage == plan.StageDatabase && out.WAL == "" {
+			// One of another type is no class either.
+			out.WAL, _, _ = unstructured.NestedString(o.Content.Object, "spec", "storage", "storageClass")
+			wal, found, _ := unstructured.NestedString(o.Content.Object, "spec", "walStorage", "storageClass")
+			if found && wal != out.WAL {
+				out.WAL, out.Data = wal, out.WAL
+			}
+		}
+	}
+	return out
 }
 
 // measured is the cluster that a benchmark names, taken to be Ready.
@@ -101,8 +118,11 @@ func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
 	for _, s := range pb.Spec.Pgbench.CustomScripts {
 		b.assumed("ConfigMap %s has the key %s", s.ConfigMap, s.Key)
 	}
+	if pb.Spec.Layers != nil {
+		b.assumed("a scratch volume can be had of each StorageClass of PgStorageCluster %s, on the node of its primary", target.Name)
+	}
 	facts := seen.Benchmark{
-		ForeignAPIs: apis, Target: target, Image: b.images[target.Namespace+"/"+target.Name],
+		ForeignAPIs: apis, Target: target, Image: b.images[target.Namespace+"/"+target.Name], Scratch: b.scratches[target.Namespace+"/"+target.Name],
 		Role:      &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
 		CheckRole: &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
 		Database:  &cnpgv1.Database{Status: cnpgv1.DatabaseStatus{Applied: new(true)}},

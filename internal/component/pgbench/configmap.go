@@ -13,11 +13,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 )
 
 // ConfigMap tells the runner what to do.
-func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	raw, err := json.MarshalIndent(instructions(b, target), "", "  ")
+func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	raw, err := json.MarshalIndent(instructions(b, target, scratch), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("instructions of PgBenchmark %s: %w", b.Name, err)
 	}
@@ -27,8 +28,8 @@ func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) (*cor
 		WithData(map[string]string{specFile: string(raw)}), nil
 }
 
-func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) spec.Spec {
-	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir}
+func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch) spec.Spec {
+	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, scratch)}
 	if target != nil {
 		out.Durability, out.Settings = target.Spec.Durability, settings(target)
 	}

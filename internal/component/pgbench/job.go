@@ -9,8 +9,10 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/seen"
 )
 
 // Where things are in the runner's pod.
@@ -34,6 +36,8 @@ type JobInputs struct {
 	Image string
 	// RunnerImage holds the static runner at /bench.
 	RunnerImage string
+	// Scratch is where spec.layers can be measured.
+	Scratch *seen.Scratch
 }
 
 // Job runs pgbench: an init container copies the static runner beside pgbench in
@@ -47,14 +51,14 @@ func Job(in JobInputs) *batchv1ac.JobApplyConfiguration {
 		WithSpec(batchv1ac.JobSpec().
 			// A second try would measure what the first one left behind.
 			WithBackoffLimit(0).
-			WithActiveDeadlineSeconds(int64(deadline(b.Spec.Pgbench) / time.Second)).
+			WithActiveDeadlineSeconds(int64(deadline(b.Spec) / time.Second)).
 			WithTemplate(corev1ac.PodTemplateSpec().
 				WithLabels(naming.BenchmarkLabels(b.Name)).
 				WithSpec(podSpec(in, name))))
 }
 
 func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
-	return corev1ac.PodSpec().
+	pod := corev1ac.PodSpec().
 		WithServiceAccountName(name).
 		WithAutomountServiceAccountToken(true).
 		WithRestartPolicy(corev1.RestartPolicyNever).
@@ -73,6 +77,8 @@ func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
 			WithResources(corev1ac.ResourceRequirements().WithRequests(defaultRequests())))).
 		WithContainers(pgbenchContainer(in, name)).
 		WithVolumes(volumes(in.Benchmark, name)...)
+	measureLayers(pod, in)
+	return pod
 }
 
 func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfiguration {
@@ -173,16 +179,17 @@ func defaultRequests() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi")}
 }
 
-// deadline bounds a run: its own time twice over, time to fill and to check the
-// tables by their size, and half an hour to start. Runs that are counted in
-// transactions have a day.
-func deadline(p v1alpha1.PgbenchSpec) time.Duration {
+// deadline bounds a run: its own time and that of the layers twice over, time to
+// fill and to check the tables by their size, and half an hour to start. Runs that
+// are counted in transactions have a day.
+func deadline(s v1alpha1.PgBenchmarkSpec) time.Duration {
+	p := s.Pgbench
 	runs := time.Duration(max(1, int(p.Repeats))) * time.Duration(max(1, len(p.Clients)))
 	run := Duration(p)
 	if p.Transactions != nil {
 		run = 24 * time.Hour
 	}
-	return 2*(runs*run+WarmUp(p)) + time.Duration(p.Scale)*20*time.Second + 30*time.Minute
+	return 2*(runs*run+WarmUp(p)+spec.LayersTime(s.Layers)) + time.Duration(p.Scale)*20*time.Second + 30*time.Minute
 }
 
 // Duration of one run.

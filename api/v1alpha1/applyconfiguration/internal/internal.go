@@ -55,6 +55,51 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 5
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkLayer
+  map:
+    fields:
+    - name: bytesPerTransaction
+      type:
+        scalar: string
+    - name: flushesPerTransaction
+      type:
+        scalar: string
+    - name: method
+      type:
+        scalar: string
+    - name: milliseconds
+      type:
+        scalar: string
+    - name: millisecondsOfRepeats
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: name
+      type:
+        scalar: string
+    - name: note
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkLayers
+  map:
+    fields:
+    - name: duration
+      type:
+        scalar: string
+      default: 5s
+    - name: fioImage
+      type:
+        scalar: string
+    - name: repeats
+      type:
+        scalar: numeric
+      default: 3
+    - name: volumeSize
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+      default: 1Gi
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkMatrix
   map:
     fields:
@@ -197,6 +242,17 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: layers
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkLayer
+          elementRelationship: associative
+          keys:
+          - name
+    - name: layersVerdict
+      type:
+        scalar: string
     - name: message
       type:
         scalar: string
@@ -1405,6 +1461,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: gate
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkGate
+    - name: layers
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkLayers
     - name: matrix
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkMatrix

@@ -10,7 +10,8 @@ type BenchmarkRunApplyConfiguration struct {
 	// attempt is the UID of the runner's pod: a report of an older pod is not
 	// mixed with a newer one.
 	Attempt *string `json:"attempt,omitempty"`
-	// phase: Initialising, WarmingUp, Running, CheckingIntegrity, Succeeded, Failed.
+	// phase: MeasuringLayers, Initialising, WarmingUp, Running, CheckingIntegrity,
+	// Succeeded, Failed.
 	Phase *string `json:"phase,omitempty"`
 	// percent of the whole work done, 0 to 100.
 	Percent *int32 `json:"percent,omitempty"`
@@ -35,6 +36,11 @@ type BenchmarkRunApplyConfiguration struct {
 	Results []BenchmarkResultApplyConfiguration `json:"results,omitempty"`
 	// integrity is what the checks after the run found.
 	Integrity []IntegrityCheckApplyConfiguration `json:"integrity,omitempty"`
+	// layers of the storage, from the lowest up.
+	Layers []BenchmarkLayerApplyConfiguration `json:"layers,omitempty"`
+	// layersVerdict says in a sentence which layer costs what, as far as the repeats
+	// allow.
+	LayersVerdict *string `json:"layersVerdict,omitempty"`
 }
 
 // BenchmarkRunApplyConfiguration constructs a declarative configuration of the BenchmarkRun type for use with
@@ -146,5 +152,26 @@ func (b *BenchmarkRunApplyConfiguration) WithIntegrity(values ...*IntegrityCheck
 		}
 		b.Integrity = append(b.Integrity, *values[i])
 	}
+	return b
+}
+
+// WithLayers adds the given value to the Layers field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Layers field.
+func (b *BenchmarkRunApplyConfiguration) WithLayers(values ...*BenchmarkLayerApplyConfiguration) *BenchmarkRunApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLayers")
+		}
+		b.Layers = append(b.Layers, *values[i])
+	}
+	return b
+}
+
+// WithLayersVerdict sets the LayersVerdict field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LayersVerdict field is set to the value of the last call.
+func (b *BenchmarkRunApplyConfiguration) WithLayersVerdict(value string) *BenchmarkRunApplyConfiguration {
+	b.LayersVerdict = &value
 	return b
 }

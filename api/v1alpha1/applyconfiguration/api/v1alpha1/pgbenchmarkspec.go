@@ -21,6 +21,9 @@ type PgBenchmarkSpecApplyConfiguration struct {
 	// gate compares the result of the matrix with an older one; the condition
 	// NotRegressed says what was found.
 	Gate *BenchmarkGateApplyConfiguration `json:"gate,omitempty"`
+	// layers measures what each layer of the storage costs, before the tables are
+	// filled. Of a matrix, before each of its runs. Absent: nothing of it is measured.
+	Layers *BenchmarkLayersApplyConfiguration `json:"layers,omitempty"`
 	// pgbench is what is run.
 	Pgbench *PgbenchSpecApplyConfiguration `json:"pgbench,omitempty"`
 }
@@ -60,6 +63,14 @@ func (b *PgBenchmarkSpecApplyConfiguration) WithMatrix(value *BenchmarkMatrixApp
 // If called multiple times, the Gate field is set to the value of the last call.
 func (b *PgBenchmarkSpecApplyConfiguration) WithGate(value *BenchmarkGateApplyConfiguration) *PgBenchmarkSpecApplyConfiguration {
 	b.Gate = value
+	return b
+}
+
+// WithLayers sets the Layers field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Layers field is set to the value of the last call.
+func (b *PgBenchmarkSpecApplyConfiguration) WithLayers(value *BenchmarkLayersApplyConfiguration) *PgBenchmarkSpecApplyConfiguration {
+	b.Layers = value
 	return b
 }
 

@@ -16,9 +16,9 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
-	// IntegrityVerified, Believable, CleanedUp, NotRegressed.
+	// IntegrityVerified, LayersMeasured, Believable, CleanedUp, NotRegressed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// phase: Pending, Preparing, Initialising, WarmingUp, Running,
+	// phase: Pending, Preparing, MeasuringLayers, Initialising, WarmingUp, Running,
 	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	Phase *string `json:"phase,omitempty"`
 	// bestTPS is the highest median of transactions per second over the client

@@ -1,0 +1,24 @@
+package benchmark
+
+import (
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+)
+
+// layers of the storage as text; empty without any.
+func layers(run *v1alpha1.BenchmarkRun, style view.Style) string {
+	if len(run.Layers) == 0 {
+		return ""
+	}
+	rows := [][]string{{"LAYER", "MS", "REPEATS", "METHOD", "NOTE"}}
+	for _, l := range run.Layers {
+		rows = append(rows, []string{l.Name, view.Or(l.Milliseconds), view.Or(strings.Join(l.MillisecondsOfRepeats, " ")), view.Or(l.Method), l.Note})
+	}
+	out := "\n" + style.Strong("Layers of the storage") + "\n" + view.Columns(rows...)
+	if run.LayersVerdict != "" {
+		out += view.Clean(run.LayersVerdict) + "\n"
+	}
+	return out
+}

@@ -1,0 +1,39 @@
+package desired
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/state"
+)
+
+// Layers says whether the layers that spec.layers asks for were measured; nothing
+// without it. Those that were not keep a benchmark from nothing.
+func Layers(b *v1alpha1.PgBenchmark) []state.Outcome {
+	const c = v1alpha1.ConditionLayersMeasured
+	if b.Spec.Layers == nil {
+		return nil
+	}
+	var missing []string
+	verdict := ""
+	if run := b.Status.Run; run != nil {
+		verdict = run.LayersVerdict
+		for _, l := range run.Layers {
+			if l.Milliseconds == "" {
+				missing = append(missing, fmt.Sprintf("%s: %s", l.Name, l.Note))
+			}
+		}
+		if len(run.Layers) == 0 {
+			missing = append(missing, "the benchmark ended before its layers were measured")
+		}
+	} else {
+		missing = append(missing, "the runner has reported nothing")
+	}
+	o := state.DoneWith(c, v1alpha1.ReasonMeasured, verdict)
+	if len(missing) > 0 {
+		o = state.WaitFor(c, v1alpha1.ReasonLayersNotMeasured, "not measured: "+strings.Join(missing, "; "))
+	}
+	o.Informative = true
+	return []state.Outcome{o}
+}
