@@ -9,7 +9,7 @@ tool() { "$("hack/tools.sh" "$1")" "${@:2}"; }
 
 rm -rf api/v1alpha1/applyconfiguration
 tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
-tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
+tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
 tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 
 out=internal/extapply/cnpg

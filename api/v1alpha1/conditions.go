@@ -104,6 +104,14 @@ const (
 	// ConditionNotRegressed says whether a matrix is no worse than the baseline of
 	// its gate. It does not take part in Ready: a regression is a result.
 	ConditionNotRegressed = "NotRegressed"
+
+	// ConditionScheduled says whether a PgScheduledBenchmark begins runs.
+	ConditionScheduled = "Scheduled"
+	// ConditionOnTime says whether the run that was due last was begun.
+	ConditionOnTime = "OnTime"
+	// ConditionLastRunSucceeded says how the last run of a PgScheduledBenchmark that
+	// ended did. It does not take part in Ready, unless the run found damage.
+	ConditionLastRunSucceeded = "LastRunSucceeded"
 )
 
 // Reasons of conditions that are as declared.
@@ -131,6 +139,8 @@ const (
 	ReasonKept                = "Kept"
 	ReasonBudgetSpent         = "BudgetSpent"
 	ReasonNotRegressed        = "NotRegressed"
+	ReasonScheduled           = "Scheduled"
+	ReasonOnTime              = "OnTime"
 )
 
 // Reasons of conditions that wait: each resolves without a person, or says in
@@ -165,6 +175,8 @@ const (
 	ReasonBaselineNotFound     = "BaselineNotFound"
 	ReasonBaselineNotComplete  = "BaselineNotComplete"
 	ReasonNotComparable        = "NotComparable"
+	ReasonPreviousRunning      = "PreviousRunning"
+	ReasonMissedSchedule       = "MissedSchedule"
 
 	ReasonRookNotInstalled    = "RookNotInstalled"
 	ReasonCephClusterNotFound = "CephClusterNotFound"
