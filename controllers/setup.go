@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/backoff"
+	"github.com/pgstorage/pgstorage/controllers/benchmetrics"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
@@ -43,6 +45,8 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
 	Clock clock.PassiveClock
+	// Registry of metrics about benchmarks, or nil for none.
+	Registry prometheus.Registerer
 	// SkipNameValidation lets tests run several managers in one process.
 	SkipNameValidation bool
 }
@@ -138,6 +142,17 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	scheduled := &pgscheduledbenchmark.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Readers: readers, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
 	if err := scheduled.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgscheduledbenchmark: %w", err)
+	}
+	return register(o, mgr.GetClient())
+}
+
+// register the metrics about benchmarks.
+func register(o Options, cached client.Reader) error {
+	if o.Registry == nil {
+		return nil
+	}
+	if err := o.Registry.Register(&benchmetrics.Collector{Reader: cached, Clock: o.Clock}); err != nil {
+		return fmt.Errorf("register metrics of benchmarks: %w", err)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ if [ -d charts/pgstorage ]; then
 	cp config/rbac/role.yaml charts/pgstorage/files/manager-role.yaml
 	cp config/agent/role.yaml charts/pgstorage/files/agent-role.yaml
 	cp config/agent/prometheus/alerts.yaml charts/pgstorage/files/alerts.yaml
+	cp config/prometheus/alerts/alerts.yaml charts/pgstorage/files/benchmark-alerts.yaml
 	cp config/ceph/alerts/alerts.yaml charts/pgstorage/files/ceph-alerts.yaml
 fi
 go mod tidy

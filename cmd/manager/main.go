@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -103,6 +104,7 @@ func run(s settings) error {
 	if err != nil {
 		return err
 	}
+	s.controllers.Registry = metrics.Registry
 	if err := controllers.Setup(mgr, s.controllers); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestDefinitions(t *testing.T) {
 	for _, d := range schemas(t).Definitions() {
 		names = append(names, d.Name)
 	}
-	if got := strings.Join(names, " "); got != "pgbenchmarks.pgstorage.dev pgnodestorages.pgstorage.dev pgstorageclusters.pgstorage.dev pgstorageprofiles.pgstorage.dev" {
+	if got := strings.Join(names, " "); got != "pgbenchmarks.pgstorage.dev pgnodestorages.pgstorage.dev pgscheduledbenchmarks.pgstorage.dev pgstorageclusters.pgstorage.dev pgstorageprofiles.pgstorage.dev" {
 		t.Error(got)
 	}
 	for kind, want := range map[string]bool{"PgBenchmark": true, "PgStorageProfile": false, "Pod": false} {
