@@ -292,6 +292,7 @@ func TestScheduleHistoryKeepsTheBaseline(t *testing.T) {
 		n.has(v1alpha1.ConditionLastRunSucceeded, metav1.ConditionTrue, v1alpha1.ReasonSucceeded)
 	}
 	n.wantsLeft("0 2")
+	n.has(v1alpha1.ConditionNotRegressed, metav1.ConditionFalse, v1alpha1.ReasonRegressed)
 	if n.s.Status.Baseline != n.run(0).Name || n.s.Status.LastResult.NotRegressed != metav1.ConditionFalse {
 		t.Errorf("%+v", n.s.Status)
 	}
