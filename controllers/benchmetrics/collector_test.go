@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -164,7 +164,13 @@ func TestBounds(t *testing.T) {
 func TestNames(t *testing.T) {
 	s := nightly(metav1.ConditionTrue)
 	reader := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(s, benchmark("b", nil, "", noon)).Build()
-	problems, err := testutil.CollectAndLint(&Collector{Reader: reader, Clock: clocktesting.NewFakePassiveClock(noon)})
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(&Collector{Reader: reader, Clock: clocktesting.NewFakePassiveClock(noon)})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := promlint.NewWithMetricFamilies(families).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func ofBenchmark(b *v1alpha1.PgBenchmark) figures {
 
 // ofSchedule has the variants of its last run that succeeded, where that is kept.
 func ofSchedule(s *v1alpha1.PgScheduledBenchmark, last *v1alpha1.PgBenchmark, now time.Time) figures {
-	f := figures{namespace: s.Namespace, schedule: s.Name, late: late(s, now)}
+	f := figures{namespace: s.Namespace, schedule: s.Name, late: lateAt(s, now)}
 	if t := s.Status.LastSuccessfulTime; t != nil {
 		f.success = new(t.Time)
 	}
@@ -114,10 +114,10 @@ func worse(notRegressed metav1.ConditionStatus) *bool {
 	return nil
 }
 
-// late is when a schedule will not have succeeded for twice its interval: counted from
+// lateAt is when a schedule will not have succeeded for twice its interval: counted from
 // its last success, or from when it began or was resumed. One that begins no runs is
 // never late.
-func late(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
+func lateAt(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
 	scheduled := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionScheduled)
 	if s.Spec.Suspend || scheduled == nil || scheduled.Status != metav1.ConditionTrue {
 		return nil

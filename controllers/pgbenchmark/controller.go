@@ -69,10 +69,13 @@ type Reconciler struct {
 
 // Reconcile one benchmark.
 func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
-	if b.Spec.Matrix != nil {
-		return r.matrix(ctx, b)
+	switch {
+	case b.Spec.Matrix == nil:
+		return r.single(ctx, b)
+	case r.withholds(b):
+		return r.withheld(ctx, b)
 	}
-	return r.single(ctx, b)
+	return r.matrix(ctx, b)
 }
 
 // single reconciles a benchmark of one run.

@@ -30,9 +30,6 @@ func (r *Reconciler) matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 	if !b.DeletionTimestamp.IsZero() {
 		return r.finalizeMatrix(ctx, b, facts)
 	}
-	if r.withholds(b) {
-		return r.withheld(ctx, b)
-	}
 	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}

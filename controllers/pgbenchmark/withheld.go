@@ -19,10 +19,11 @@ import (
 const switchOn = "start the manager with --feature-gates=MatrixClusters=true and the right to make PgStorageClusters (chart: matrixClusters.enabled=true)"
 
 // withholds says whether a matrix wants clusters of its own that it may not have. One
-// that has ended and left none goes on: its gate may have to be decided still.
+// that has ended and left none goes on: its gate may have to be decided still. One that
+// is deleted does, too.
 func (r *Reconciler) withholds(b *v1alpha1.PgBenchmark) bool {
 	done := desired.Ended(b) && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
-	return b.Spec.Template != nil && !r.MatrixClusters && !done
+	return b.Spec.Template != nil && b.DeletionTimestamp.IsZero() && !r.MatrixClusters && !done
 }
 
 // withheld says so. What was made while it might stays as it is, and is gone on with

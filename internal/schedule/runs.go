@@ -74,7 +74,7 @@ func (r runs) succeeded() *metav1.Time {
 	return last
 }
 
-// Good says whether a benchmark may be a baseline: it succeeded and was no regression.
+// good says whether a benchmark may be a baseline: it succeeded and was no regression.
 func good(b *v1alpha1.PgBenchmark) bool {
 	return b.Status.Phase == desired.PhaseSucceeded && b.DeletionTimestamp == nil && b.Spec.Matrix != nil &&
 		!meta.IsStatusConditionFalse(b.Status.Conditions, v1alpha1.ConditionNotRegressed)

@@ -36,7 +36,7 @@ func scheduleRows() []row {
 		schedule("gate with confidence 100", set("spec/gate", map[string]any{"confidence": 100}), "spec.gate.confidence in body should be less than or equal to 99").with(set("spec/template/spec/matrix", map[string]any{})),
 		schedule("label of the operator", set("spec/template/metadata", map[string]any{"labels": map[string]any{"pgstorage.dev/schedule": "other"}}), "spec.template.metadata.labels must not be of pgstorage.dev, nor app.kubernetes.io/managed-by, which are the operator's, and their values have at most 63 characters"),
 		schedule("annotation of the operator", set("spec/template/metadata", map[string]any{"annotations": map[string]any{"pgstorage.dev/scheduled-at": "now"}}), "spec.template.metadata.annotations must not be of pgstorage.dev, which are the operator's, and their values have at most 1024 characters"),
-		schedule("cluster and template", set("spec/template/spec/template", map[string]any{}), "spec needs either cluster or template"),
+		schedule("neither cluster nor template", unset("spec/template/spec/cluster"), "spec needs either cluster or template"),
 		schedule("scale 0", set("spec/template/spec/pgbench", map[string]any{"scale": 0}), "spec.template.spec.pgbench.scale in body should be greater than or equal to 1"),
 
 		// What only the library or the calendar can tell.
