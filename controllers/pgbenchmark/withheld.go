@@ -27,8 +27,11 @@ func (r *Reconciler) withholds(b *v1alpha1.PgBenchmark) bool {
 }
 
 // withheld says so. What was made while it might stays as it is, and is gone on with
-// once it may again.
+// once it may again; a result stands, though its clusters could not be deleted yet.
 func (r *Reconciler) withheld(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
+	if desired.Ended(b) {
+		return reconcile.Result{}, nil
+	}
 	want := *b.Status.DeepCopy()
 	want.Run, want.ObservedGeneration = nil, b.Generation
 	if want.Phase == "" {
