@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
@@ -41,36 +42,47 @@ type variant struct {
 
 // figuresOf all objects at a time, and how many of them are left out to keep bounds.
 func figuresOf(schedules []v1alpha1.PgScheduledBenchmark, benchmarks []v1alpha1.PgBenchmark, now time.Time) (all []figures, left int) {
-	own := map[string]*v1alpha1.PgBenchmark{}
-	var alone []*v1alpha1.PgBenchmark
-	for i := range benchmarks {
-		b := &benchmarks[i]
-		owner := metav1.GetControllerOf(b)
-		switch {
-		case b.Status.Phase != desired.PhaseSucceeded:
-		case owner != nil && owner.Kind == "PgScheduledBenchmark":
-			if key := string(owner.UID); own[key] == nil || ended(own[key]).Before(ended(b)) {
-				own[key] = b
-			}
-		case owner != nil && owner.Kind == "PgBenchmark":
-			// The matrix has its figures.
-		default:
-			alone = append(alone, b)
-		}
-	}
+	own, alone := succeeded(benchmarks)
 	schedules, left = slices.Clone(schedules), max(0, len(schedules)-mostSchedules)+max(0, len(alone)-mostBenchmarks)
 	slices.SortFunc(schedules, func(a, b v1alpha1.PgScheduledBenchmark) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 	for i := range schedules[:min(len(schedules), mostSchedules)] {
 		s := &schedules[i]
-		all = append(all, ofSchedule(s, own[string(s.UID)], now))
+		all = append(all, ofSchedule(s, own[s.UID], now))
 	}
 	slices.SortFunc(alone, func(a, b *v1alpha1.PgBenchmark) int { return ended(b).Compare(ended(a)) })
 	for _, b := range alone[:min(len(alone), mostBenchmarks)] {
 		all = append(all, ofBenchmark(b))
 	}
 	return all, left
+}
+
+// succeeded benchmarks: the last of each schedule by its UID, and those that nothing made
+// which has their figures.
+func succeeded(benchmarks []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchmark, alone []*v1alpha1.PgBenchmark) {
+	own = map[types.UID]*v1alpha1.PgBenchmark{}
+	for i := range benchmarks {
+		b := &benchmarks[i]
+		if b.Status.Phase != desired.PhaseSucceeded {
+			continue
+		}
+		maker := metav1.OwnerReference{}
+		if owner := metav1.GetControllerOf(b); owner != nil {
+			maker = *owner
+		}
+		switch maker.Kind {
+		case "PgScheduledBenchmark":
+			if last := own[maker.UID]; last == nil || ended(last).Before(ended(b)) {
+				own[maker.UID] = b
+			}
+		case "PgBenchmark":
+			// The matrix has its figures.
+		default:
+			alone = append(alone, b)
+		}
+	}
+	return own, alone
 }
 
 func ended(b *v1alpha1.PgBenchmark) time.Time {

@@ -111,28 +111,24 @@ func grow(ctx context.Context, r gather.Reader, b tree.Builder, kind string, key
 		return b.Profile(s), err
 	case "PgNodeStorage":
 		s, err := r.NodeStorage(ctx, key.Name)
-		if err != nil {
-			return tree.Item{}, err
-		}
-		return b.NodeStorage(s), nil
+		return grown(s, err, b.NodeStorage)
 	case "PgScheduledBenchmark":
 		s, err := r.Schedule(ctx, key)
-		if err != nil {
-			return tree.Item{}, err
-		}
-		return b.Schedule(s), nil
+		return grown(s, err, b.Schedule)
 	case "PgBenchmark":
 		s, err := r.Benchmark(ctx, key)
-		if err != nil {
-			return tree.Item{}, err
-		}
-		return b.Benchmark(s), nil
+		return grown(s, err, b.Benchmark)
 	}
 	s, err := r.Cluster(ctx, key)
+	return grown(s, err, b.Cluster)
+}
+
+// grown is the tree of what was read, unless it could not be.
+func grown[S any](seen S, err error, of func(S) tree.Item) (tree.Item, error) {
 	if err != nil {
 		return tree.Item{}, err
 	}
-	return b.Cluster(s), nil
+	return of(seen), nil
 }
 
 // row of the list of databases.
