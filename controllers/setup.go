@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,7 +20,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/backoff"
+	"github.com/pgstorage/pgstorage/controllers/benchmetrics"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
+	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/internal/desired"
@@ -36,10 +39,14 @@ type Options struct {
 	Operator state.Operator
 	// S3NBD and CephRBD offer profiles of these types, which are experimental.
 	S3NBD, CephRBD bool
+	// MatrixClusters lets a matrix have clusters of its own, which is experimental.
+	MatrixClusters bool
 	// MaxConcurrentReconciles of each controller. Default: 8.
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
 	Clock clock.PassiveClock
+	// Registry of metrics about benchmarks, or nil for none.
+	Registry prometheus.Registerer
 	// SkipNameValidation lets tests run several managers in one process.
 	SkipNameValidation bool
 }
@@ -56,14 +63,15 @@ func CacheOptions(namespace string) cache.Options {
 		DefaultTransform:     cache.TransformStripManagedFields(),
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{naming.LabelManagedBy: naming.ManagedBy}),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha1.PgStorageProfile{}: all,
-			&v1alpha1.PgStorageCluster{}: all,
-			&v1alpha1.PgBenchmark{}:      all,
-			&storagev1.StorageClass{}:    all,
-			&storagev1.CSINode{}:         all,
-			&appsv1.DaemonSet{}:          own,
-			&corev1.Pod{}:                own,
-			&corev1.Node{}:               {Label: labels.Everything(), Transform: slimNode},
+			&v1alpha1.PgStorageProfile{}:     all,
+			&v1alpha1.PgStorageCluster{}:     all,
+			&v1alpha1.PgBenchmark{}:          all,
+			&v1alpha1.PgScheduledBenchmark{}: all,
+			&storagev1.StorageClass{}:        all,
+			&storagev1.CSINode{}:             all,
+			&appsv1.DaemonSet{}:              own,
+			&corev1.Pod{}:                    own,
+			&corev1.Node{}:                   {Label: labels.Everything(), Transform: slimNode},
 		},
 	}
 }
@@ -127,9 +135,24 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}
-	benchmark := &pgbenchmark.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	benchmark := &pgbenchmark.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), MatrixClusters: o.MatrixClusters}
 	if err := benchmark.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgbenchmark: %w", err)
+	}
+	scheduled := &pgscheduledbenchmark.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Readers: readers, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	if err := scheduled.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up pgscheduledbenchmark: %w", err)
+	}
+	return register(o, mgr.GetClient())
+}
+
+// register the metrics about benchmarks.
+func register(o Options, cached client.Reader) error {
+	if o.Registry == nil {
+		return nil
+	}
+	if err := o.Registry.Register(&benchmetrics.Collector{Reader: cached, Clock: o.Clock}); err != nil {
+		return fmt.Errorf("register metrics of benchmarks: %w", err)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ tool() { "$("hack/tools.sh" "$1")" "${@:2}"; }
 
 rm -rf api/v1alpha1/applyconfiguration
 tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
-tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
+tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
 tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 
 out=internal/extapply/cnpg
@@ -30,6 +30,7 @@ if [ -d charts/pgstorage ]; then
 	cp config/rbac/role.yaml charts/pgstorage/files/manager-role.yaml
 	cp config/agent/role.yaml charts/pgstorage/files/agent-role.yaml
 	cp config/agent/prometheus/alerts.yaml charts/pgstorage/files/alerts.yaml
+	cp config/prometheus/alerts/alerts.yaml charts/pgstorage/files/benchmark-alerts.yaml
 	cp config/ceph/alerts/alerts.yaml charts/pgstorage/files/ceph-alerts.yaml
 fi
 go mod tidy

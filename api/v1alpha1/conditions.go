@@ -111,6 +111,14 @@ const (
 	// ConditionNotRegressed says whether a matrix is no worse than the baseline of
 	// its gate. It does not take part in Ready: a regression is a result.
 	ConditionNotRegressed = "NotRegressed"
+
+	// ConditionScheduled says whether a PgScheduledBenchmark begins runs.
+	ConditionScheduled = "Scheduled"
+	// ConditionOnTime says whether the run that was due last was begun.
+	ConditionOnTime = "OnTime"
+	// ConditionLastRunSucceeded says how the last run of a PgScheduledBenchmark that
+	// ended did. It does not take part in Ready, unless the run found damage.
+	ConditionLastRunSucceeded = "LastRunSucceeded"
 )
 
 // Reasons of conditions that are as declared.
@@ -142,6 +150,8 @@ const (
 	ReasonPartlyChecked       = "PartlyChecked"
 	ReasonNotRegressed        = "NotRegressed"
 	ReasonMeasured            = "Measured"
+	ReasonScheduled           = "Scheduled"
+	ReasonOnTime              = "OnTime"
 )
 
 // Reasons of conditions that wait: each resolves without a person, or says in
@@ -178,6 +188,8 @@ const (
 	ReasonBaselineNotComplete  = "BaselineNotComplete"
 	ReasonNotComparable        = "NotComparable"
 	ReasonLayersNotMeasured    = "LayersNotMeasured"
+	ReasonPreviousRunning      = "PreviousRunning"
+	ReasonMissedSchedule       = "MissedSchedule"
 
 	ReasonRookNotInstalled    = "RookNotInstalled"
 	ReasonCephClusterNotFound = "CephClusterNotFound"

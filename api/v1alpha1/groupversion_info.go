@@ -29,6 +29,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PgStorageProfile{}, &PgStorageProfileList{},
 		&PgStorageCluster{}, &PgStorageClusterList{},
 		&PgBenchmark{}, &PgBenchmarkList{},
+		&PgScheduledBenchmark{}, &PgScheduledBenchmarkList{},
 		&PgNodeStorage{}, &PgNodeStorageList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)

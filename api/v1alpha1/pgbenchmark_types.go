@@ -188,9 +188,7 @@ type CustomScript struct {
 	Weight int32 `json:"weight,omitempty"`
 }
 
-// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants. It is
-// immutable: a benchmark is one run; create another PgBenchmark for another run.
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable because a PgBenchmark is one run; create another PgBenchmark"
+// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants.
 // +kubebuilder:validation:XValidation:rule="has(self.cluster) != has(self.template)",message="spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"
 // +kubebuilder:validation:XValidation:rule="!has(self.template) || has(self.matrix)",message="spec.template is used by a matrix alone: add spec.matrix, which may be {} for one variant, or name a cluster in spec.cluster"
 // +kubebuilder:validation:XValidation:rule="!has(self.gate) || has(self.matrix)",message="spec.gate compares the repeats of a matrix: add spec.matrix, which may be {} for one variant"
@@ -211,7 +209,8 @@ type PgBenchmarkSpec struct {
 
 	// template of the PgStorageClusters that a matrix makes for itself: one for each
 	// combination of profile, durability and parameters, deleted with its data after
-	// its last run.
+	// its last run. Alpha: refused unless the manager has
+	// --feature-gates=MatrixClusters=true.
 	// +optional
 	Template *ClusterTemplate `json:"template,omitempty"`
 
@@ -477,8 +476,10 @@ type PgBenchmark struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the benchmark that is wanted.
+	// spec is the benchmark that is wanted. It is immutable: a benchmark is one run;
+	// create another PgBenchmark for another run.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable because a PgBenchmark is one run; create another PgBenchmark"
 	Spec PgBenchmarkSpec `json:"spec,omitzero"`
 	// status is its progress and result.
 	// +optional

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -22,10 +23,12 @@ import (
 // version is set by the linker.
 var version = "dev"
 
-// s3NBD and cephRBD offer profiles of these types.
+// s3NBD and cephRBD offer profiles of these types; matrixClusters lets a matrix have
+// clusters of its own.
 const (
-	s3NBD   featuregate.Feature = "S3NBD"
-	cephRBD featuregate.Feature = "CephRBD"
+	s3NBD          featuregate.Feature = "S3NBD"
+	cephRBD        featuregate.Feature = "CephRBD"
+	matrixClusters featuregate.Feature = "MatrixClusters"
 )
 
 type settings struct {
@@ -51,15 +54,16 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image that holds /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required, or POD_NAMESPACE in the environment)")
 	gates := featuregate.NewFeatureGate()
-	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}, cephRBD: {PreRelease: featuregate.Alpha}}); err != nil {
+	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}, cephRBD: {PreRelease: featuregate.Alpha}, matrixClusters: {PreRelease: featuregate.Alpha}}); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", "features as NAME=true, separated by commas. S3NBD (alpha, off): profiles of that type, of which docs/adr/0020-relay.md tells what they do not cover. CephRBD (alpha, off): profiles of that type, whose CephCluster is not made yet", gates.Set)
+	set.Func("feature-gates", "features as NAME=true, separated by commas. S3NBD (alpha, off): profiles of that type, of which docs/adr/0020-relay.md tells what they do not cover. CephRBD (alpha, off): profiles of that type, whose CephCluster is not made yet. MatrixClusters (alpha, off): benchmarks with spec.template, which make PgStorageClusters and delete them with their data", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	s.controllers.S3NBD, s.controllers.CephRBD = gates.Enabled(s3NBD), gates.Enabled(cephRBD)
+	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	if !s.showVersion && s.controllers.Config.BenchImage == "" {
 		return s, fmt.Errorf("--bench-image is required: the image of this operator, which holds /bench")
 	}
@@ -100,6 +104,7 @@ func run(s settings) error {
 	if err != nil {
 		return err
 	}
+	s.controllers.Registry = metrics.Registry
 	if err := controllers.Setup(mgr, s.controllers); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks/status,verbs=patch
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=databases;databaseroles,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
@@ -40,6 +40,9 @@ import (
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=create;patch;delete
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=create;patch;delete
+
+// The right to make and delete PgStorageClusters is not in the manager's role: it is that
+// of config/matrix-clusters, for those who switch on MatrixClusters.
 
 // recheck is when a pass is repeated for what no watch covers: ConfigMaps of
 // users, CRDs that appear.
@@ -58,16 +61,21 @@ type Reconciler struct {
 	Config  desired.Config
 	Clock   clock.PassiveClock
 	Events  events.EventRecorder
+	// MatrixClusters lets a matrix have clusters of its own, which is experimental.
+	MatrixClusters bool
 	// Watch starts the watches of foreign kinds once their CRDs exist.
 	Watch func(state.ForeignAPIs) error
 }
 
 // Reconcile one benchmark.
 func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
-	if b.Spec.Matrix != nil {
-		return r.matrix(ctx, b)
+	switch {
+	case b.Spec.Matrix == nil:
+		return r.single(ctx, b)
+	case r.withholds(b):
+		return r.withheld(ctx, b)
 	}
-	return r.single(ctx, b)
+	return r.matrix(ctx, b)
 }
 
 // single reconciles a benchmark of one run.

@@ -169,10 +169,14 @@ func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark
 	if len(runs)+len(clusters) == 0 {
 		return reconcile.Result{}, apply.Release(ctx, r.Client, b, naming.BenchmarkFinalizer)
 	}
+	message := "waits until the runs and clusters of the matrix are gone"
+	if left := r.abandoned(b, facts); left != "" {
+		message, clusters = left, nil
+	}
 	if err := r.discard(ctx, runs, clusters); err != nil {
 		return reconcile.Result{}, err
 	}
-	waits := state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, "waits until the runs and clusters of the matrix are gone")
+	waits := state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, message)
 	want := *b.Status.DeepCopy()
 	want.Run = nil
 	step := sweep.Step{Status: want, Outcomes: []state.Outcome{waits}}

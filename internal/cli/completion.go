@@ -67,7 +67,7 @@ func (a *app) completeObjects(c *cobra.Command, args []string, typed string) ([]
 	}
 	short, _, given := strings.Cut(typed, "/")
 	if !given {
-		return append(a.names(c.Context(), "PgStorageCluster", ""), "pgsc/", "pgsp/", "pgns/", "pgb/"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		return append(a.names(c.Context(), "PgStorageCluster", ""), "pgsc/", "pgsp/", "pgns/", "pgb/", "pgsb/"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	return a.names(c.Context(), kinds[strings.ToLower(short)], short+"/"), cobra.ShellCompDirectiveNoFileComp
 }
@@ -83,7 +83,7 @@ func (a *app) completeFirst(kind string) cobra.CompletionFunc {
 }
 
 // namespaced kinds.
-var namespaced = []string{"PgStorageCluster", "PgBenchmark"}
+var namespaced = []string{"PgStorageCluster", "PgBenchmark", "PgScheduledBenchmark"}
 
 // names of objects of a kind, of the namespace where it has one; none where they
 // cannot be read.

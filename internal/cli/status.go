@@ -20,6 +20,7 @@ var kinds = map[string]string{
 	"pgstorageprofile": "PgStorageProfile", "pgstorageprofiles": "PgStorageProfile", "pgsp": "PgStorageProfile",
 	"pgnodestorage": "PgNodeStorage", "pgnodestorages": "PgNodeStorage", "pgns": "PgNodeStorage",
 	"pgbenchmark": "PgBenchmark", "pgbenchmarks": "PgBenchmark", "pgb": "PgBenchmark",
+	"pgscheduledbenchmark": "PgScheduledBenchmark", "pgscheduledbenchmarks": "PgScheduledBenchmark", "pgsb": "PgScheduledBenchmark",
 }
 
 func (a *app) status() *cobra.Command {
@@ -39,8 +40,8 @@ benchmarks. Each object has one of these words:
   Unknown   nobody has looked yet, or you may not read it
 
 Beneath an object of pgstorage are its conditions with their reasons. KIND is
-pgsc (the default), pgsp, pgns or pgb. Without a name all databases of the
-namespace are listed. Colours are for terminals; NO_COLOR turns them off.`,
+pgsc (the default), pgsp, pgns, pgb or pgsb. Without a name all databases of
+the namespace are listed. Colours are for terminals; NO_COLOR turns them off.`,
 		Example: `  kubectl pgstorage status shop
   kubectl pgstorage status pgsp/zfs-nvme
   kubectl pgstorage status pgb/nightly -o json
@@ -71,7 +72,7 @@ func parse(arg string) (kind, name string, err error) {
 	}
 	kind = kinds[strings.ToLower(short)]
 	if kind == "" {
-		return "", "", fmt.Errorf("%q is no kind of pgstorage; use pgsc, pgsp, pgns or pgb, as in pgsp/NAME", short)
+		return "", "", fmt.Errorf("%q is no kind of pgstorage; use pgsc, pgsp, pgns, pgb or pgsb, as in pgsp/NAME", short)
 	}
 	if name == "" {
 		return "", "", fmt.Errorf("%q names no object; write %s/NAME", arg, short)
@@ -110,22 +111,24 @@ func grow(ctx context.Context, r gather.Reader, b tree.Builder, kind string, key
 		return b.Profile(s), err
 	case "PgNodeStorage":
 		s, err := r.NodeStorage(ctx, key.Name)
-		if err != nil {
-			return tree.Item{}, err
-		}
-		return b.NodeStorage(s), nil
+		return grown(s, err, b.NodeStorage)
+	case "PgScheduledBenchmark":
+		s, err := r.Schedule(ctx, key)
+		return grown(s, err, b.Schedule)
 	case "PgBenchmark":
 		s, err := r.Benchmark(ctx, key)
-		if err != nil {
-			return tree.Item{}, err
-		}
-		return b.Benchmark(s), nil
+		return grown(s, err, b.Benchmark)
 	}
 	s, err := r.Cluster(ctx, key)
+	return grown(s, err, b.Cluster)
+}
+
+// grown is the tree of what was read, unless it could not be.
+func grown[S any](seen S, err error, of func(S) tree.Item) (tree.Item, error) {
 	if err != nil {
 		return tree.Item{}, err
 	}
-	return b.Cluster(s), nil
+	return of(seen), nil
 }
 
 // row of the list of databases.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
@@ -31,6 +32,8 @@ const (
 	LabelCluster = "pgstorage.dev/cluster"
 	// LabelBenchmark names the PgBenchmark that an object belongs to.
 	LabelBenchmark = "pgstorage.dev/benchmark"
+	// LabelSchedule names the PgScheduledBenchmark that a PgBenchmark was made by.
+	LabelSchedule = "pgstorage.dev/schedule"
 	// LabelProfile names the PgStorageProfile that an object belongs to.
 	LabelProfile = "pgstorage.dev/profile"
 	// LabelStore names the store of an S3NBD profile that a server serves.
@@ -57,6 +60,10 @@ const (
 	AnnotationVariant = "pgstorage.dev/variant"
 	// AnnotationRepeat is the repeat, from 1.
 	AnnotationRepeat = "pgstorage.dev/repeat"
+
+	// AnnotationScheduledAt on a PgBenchmark is the time of the schedule that it was
+	// made for, as in RFC 3339.
+	AnnotationScheduledAt = "pgstorage.dev/scheduled-at"
 
 	// AnnotationRevision is the hash of what a server was started with.
 	AnnotationRevision = "pgstorage.dev/revision"
@@ -86,6 +93,11 @@ func Labels(cluster string) map[string]string {
 // BenchmarkLabels of an object that belongs to a PgBenchmark.
 func BenchmarkLabels(benchmark string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelBenchmark: benchmark}
+}
+
+// ScheduleLabels of a PgBenchmark that a PgScheduledBenchmark makes.
+func ScheduleLabels(schedule string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelSchedule: schedule}
 }
 
 // ProfileLabels of an object that belongs to a PgStorageProfile.
@@ -229,6 +241,12 @@ func BenchmarkDatabase(uid string) string { return BenchmarkPrefix + "_" + Hash(
 
 // BenchmarkCheckRole is the superuser role that runs pg_amcheck.
 func BenchmarkCheckRole(uid string) string { return "pgstorage_check_" + Hash(uid)[:10] }
+
+// ScheduledBenchmark is the PgBenchmark that a schedule makes for one of its times, by
+// the minute since 1970 as a CronJob's Jobs.
+func ScheduledBenchmark(schedule string, at time.Time) string {
+	return fmt.Sprintf("%s-%d", schedule, at.Unix()/60)
+}
 
 // MatrixRun is the PgBenchmark of one run of a matrix. The hash holds the UID of the
 // matrix' PgBenchmark, so that one of the same name later does not meet it.

@@ -21,7 +21,7 @@ const recheck = 30 * time.Second
 // whatever becomes of the baseline.
 func (p *pass) gate() state.Outcome {
 	const c = v1alpha1.ConditionNotRegressed
-	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && decided(known.Reason) {
+	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && Decided(known.Reason) {
 		return gateOutcome(known.Status, known.Reason, known.Message)
 	}
 	name := p.b.Spec.Gate.Baseline
@@ -44,7 +44,9 @@ func (p *pass) gate() state.Outcome {
 	return p.against(baseline)
 }
 
-func decided(reason string) bool {
+// Decided says whether a reason of the condition NotRegressed is an end: the baseline is
+// no longer read.
+func Decided(reason string) bool {
 	return reason == v1alpha1.ReasonRegressed || reason == v1alpha1.ReasonNotRegressed || reason == v1alpha1.ReasonNotComparable
 }
 

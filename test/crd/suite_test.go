@@ -68,6 +68,15 @@ metadata: {name: first}
 spec:
   cluster: shop
 `,
+	"PgScheduledBenchmark": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgScheduledBenchmark
+metadata: {name: nightly}
+spec:
+  schedule: "30 2 * * *"
+  template:
+    spec: {cluster: shop}
+`,
 	// A matrix of one variant, on a cluster of its own.
 	"Matrix": `
 apiVersion: pgstorage.dev/v1alpha1

@@ -268,7 +268,7 @@ var rows = slices.Concat([]row{
 	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
 	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
 	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
-}, matrixRows(), layersRows(), zfsRows(), s3Rows(), cephRows())
+}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows())
 
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {

@@ -189,6 +189,14 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 			before:   []change{set("spec/layers", map[string]any{})},
 			defaults: []change{set("spec/pgbench", run), set("spec/layers", map[string]any{"volumeSize": "1Gi", "duration": "5s", "repeats": 3})},
 		},
+		"PgScheduledBenchmark": {
+			before: []change{set("spec/template/spec/matrix", map[string]any{}), set("spec/gate", map[string]any{})},
+			defaults: []change{
+				set("spec/timeZone", "UTC"), set("spec/successfulHistoryLimit", 3), set("spec/failedHistoryLimit", 1),
+				set("spec/gate", map[string]any{"threshold": 5, "confidence": 95}), set("spec/template/spec/pgbench", run),
+				set("spec/template/spec/matrix", map[string]any{"repeats": 5, "seed": 1, "rest": "10s", "targetTimeout": "20m", "maxFailures": 2}),
+			},
+		},
 		"Matrix asks": {
 			before: []change{set("spec/gate", map[string]any{"baseline": "last"})},
 			defaults: []change{
@@ -238,7 +246,7 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 		t.Fatal(err)
 	}
 	var out []apiextensionsv1.CustomResourceDefinition
-	for _, plural := range []string{"pgbenchmarks", "pgnodestorages", "pgstorageclusters", "pgstorageprofiles"} {
+	for _, plural := range []string{"pgbenchmarks", "pgnodestorages", "pgscheduledbenchmarks", "pgstorageclusters", "pgstorageprofiles"} {
 		crd := apiextensionsv1.CustomResourceDefinition{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: plural + ".pgstorage.dev"}, &crd); err != nil {
 			t.Fatal(err)
@@ -255,12 +263,14 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 
 // TestKubectlShowsWhatMatters checks short names, the category and columns.
 func TestKubectlShowsWhatMatters(t *testing.T) {
-	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb", "PgNodeStorage": "pgns"}
+	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb", "PgScheduledBenchmark": "pgsb", "PgNodeStorage": "pgns"}
 	columns := map[string][]string{
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
 		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Stored", "Ready", "Reachable", "Reason", "Message", "Age"},
 		"PgBenchmark":      {"Cluster", "Phase", "Percent", "Runs", "TPS", "Durability", "Doing", "Reason", "Age"},
+
+		"PgScheduledBenchmark": {"Schedule", "Zone", "Suspend", "Active", "Last", "Result", "TPS", "NotRegressed", "Next", "Reason", "Age"},
 	}
 	for _, crd := range crds(t) {
 		kind := crd.Spec.Names.Kind

@@ -53,6 +53,7 @@ func TestValuesReachTheManager(t *testing.T) {
 			set:  "kubeAPI.qps=25,kubeAPI.burst=2000000,maxConcurrentReconciles=3,logLevel=debug",
 			args: []string{"--kube-api-qps=25", "--kube-api-burst=2000000", "--max-concurrent-reconciles=3", "--zap-log-level=debug"},
 		},
+		{name: "clusters of a matrix' own", set: "matrixClusters.enabled=true", args: []string{"--feature-gates=MatrixClusters=true"}},
 		{name: "further arguments", set: "extraArgs={--zap-devel=true}", args: []string{"--zap-devel=true"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -99,16 +100,18 @@ func TestValuesSwitchObjects(t *testing.T) {
 		set  string
 		gone []string
 	}{
-		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false,metrics.prometheusRule.enabled=false", []string{
+		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false,metrics.prometheusRule.enabled=false,metrics.benchmarks.prometheusRule.enabled=false", []string{
 			"ClusterRole /pgstorage-metrics-auth", "ClusterRole /pgstorage-metrics-reader",
 			"ClusterRoleBinding /pgstorage-agent-metrics-auth", "ClusterRoleBinding /pgstorage-metrics-auth",
 			"PodMonitor pgstorage-system/pgstorage-servers",
-			"PrometheusRule pgstorage-system/pgstorage-agent",
+			"PrometheusRule pgstorage-system/pgstorage-agent", "PrometheusRule pgstorage-system/pgstorage-benchmarks",
 			"Service pgstorage-system/pgstorage-agent-metrics", "Service pgstorage-system/pgstorage-metrics",
 			"ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager",
 		}},
 		{"metrics.serviceMonitor.enabled=false", []string{"PodMonitor pgstorage-system/pgstorage-servers", "ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager"}},
 		{"metrics.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-agent"}},
+		{"metrics.benchmarks.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-benchmarks"}},
+		{"matrixClusters.enabled=false", []string{"ClusterRole /pgstorage-matrix-clusters", "ClusterRoleBinding /pgstorage-matrix-clusters"}},
 		{"metrics.ceph.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-ceph"}},
 		{"metrics.ceph.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-ceph"}},
 		{"networkPolicy.enabled=false", []string{"NetworkPolicy pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-manager"}},
@@ -124,8 +127,8 @@ func TestValuesSwitchObjects(t *testing.T) {
 			"Role pgstorage-system/pgstorage-leader-election", "RoleBinding pgstorage-system/pgstorage-leader-election",
 		}},
 		{"crds.install=false", []string{
-			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgnodestorages.pgstorage.dev", "CustomResourceDefinition /pgstorageclusters.pgstorage.dev",
-			"CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
+			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgnodestorages.pgstorage.dev", "CustomResourceDefinition /pgscheduledbenchmarks.pgstorage.dev",
+			"CustomResourceDefinition /pgstorageclusters.pgstorage.dev", "CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
 		}},
 	} {
 		t.Run(test.set, func(t *testing.T) {
@@ -176,7 +179,7 @@ func TestArgumentsAreFlagsOfTheManager(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the manager")
 	}
-	args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args
+	args := deployment(t, installed(t, everything...)).Spec.Template.Spec.Containers[0].Args
 	out, err := goRun(t, append([]string{"./cmd/manager", "--version"}, args...)...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

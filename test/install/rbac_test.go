@@ -24,9 +24,9 @@ const watched = "get list watch"
 var managerRights = []right{
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", watched, "reconciled"},
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", "patch", "their finalizers"},
-	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster, and the runs of a matrix"},
-	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those that a matrix makes to be measured; deleted by name, owner and UID"},
-	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status", "", "patch", "status is applied"},
+	{"pgstorage.dev", "pgscheduledbenchmarks", "", watched, "reconciled"},
+	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster, the runs of a matrix, and those of a schedule"},
+	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status pgscheduledbenchmarks/status", "", "patch", "status is applied"},
 	{"postgresql.cnpg.io", "clusters", "", watched + " create patch delete", "the database; deleted by deletionPolicy Delete only"},
 	{"postgresql.cnpg.io", "databases databaseroles", "", watched + " create patch delete", "a benchmark's own database and role"},
 	{"batch", "jobs", "", watched + " create patch delete", "runs a benchmark"},
@@ -63,6 +63,11 @@ var agentRights = []right{
 	{"pgstorage.dev", "pgnodestorages", "", "patch", "its finalizer; the admission policy keeps other nodes' objects and every spec"},
 	{"pgstorage.dev", "pgnodestorages/status", "", "patch", "what was read back; the admission policy keeps other nodes' objects"},
 	{"events.k8s.io", "events", "", "create patch", "tells of what it made and repaired"},
+}
+
+// matrixRights are the manager's where matrixClusters is on, and only there.
+var matrixRights = []right{
+	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those that a matrix makes to be measured; deleted by name, owner and UID"},
 }
 
 // serverRights are the manager's in its own namespace. It has none to read Secrets.
@@ -106,6 +111,7 @@ func TestTheyHaveTheRightsTheyUse(t *testing.T) {
 	}{
 		{"ClusterRole /pgstorage-manager", "config/rbac/role.yaml", managerRights},
 		{"ClusterRole /pgstorage-agent", "config/agent/role.yaml", agentRights},
+		{"ClusterRole /pgstorage-matrix-clusters", "config/matrix-clusters/role.yaml", matrixRights},
 		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -254,10 +260,10 @@ func TestPeople(t *testing.T) {
 		verbs      map[string]string // by resource
 	}{
 		"pgstorage-view": {"admin edit view", map[string]string{
-			"pgstorageprofiles": watched, "pgnodestorages": watched, "pgstorageclusters": watched, "pgbenchmarks": watched,
+			"pgstorageprofiles": watched, "pgnodestorages": watched, "pgstorageclusters": watched, "pgbenchmarks": watched, "pgscheduledbenchmarks": watched,
 		}},
-		"pgstorage-edit":          {"admin edit", map[string]string{"pgstorageclusters": written, "pgbenchmarks": written}},
-		"pgstorage-admin":         {"admin", map[string]string{"pgstorageclusters": "deletecollection", "pgbenchmarks": "deletecollection"}},
+		"pgstorage-edit":          {"admin edit", map[string]string{"pgstorageclusters": written, "pgbenchmarks": written, "pgscheduledbenchmarks": written}},
+		"pgstorage-admin":         {"admin", map[string]string{"pgstorageclusters": "deletecollection", "pgbenchmarks": "deletecollection", "pgscheduledbenchmarks": "deletecollection"}},
 		"pgstorage-profile-admin": {"", map[string]string{"pgstorageprofiles": changed, "pgnodestorages": "delete " + watched}},
 	} {
 		role := into[rbacv1.ClusterRole](t, all["ClusterRole /"+name])

@@ -35,6 +35,10 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 		{"metrics.prometheusRule.labels.release", `1`, "labels"},
 		{"metrics.ceph.prometheusRule.enabled", `"yes"`, "enabled"},
 		{"metrics.ceph.serviceMonitor.labels", `{}`, "labels"},
+		{"metrics.benchmarks.prometheusRule.enabled", `"yes"`, "enabled"},
+		{"metrics.benchmarks.enabled", `true`, "benchmarks"},
+		{"matrixClusters.enabled", `"yes"`, "enabled"},
+		{"matrixClusters", `true`, "matrixClusters"},
 		{"metrics.ceph.enabled", `true`, "ceph"},
 		{"agent.enabled", `"yes"`, "enabled"},
 		{"agent.replicas", `1`, "replicas"},
@@ -64,6 +68,7 @@ func TestChartRefusesContradictions(t *testing.T) {
 	for set, want := range map[string]string{
 		"replicas=2,leaderElection.enabled=false":                                      "replicas above 1 need leaderElection.enabled",
 		"metrics.enabled=false,metrics.serviceMonitor.enabled=true":                    "metrics.serviceMonitor.enabled needs metrics.enabled",
+		"metrics.enabled=false,metrics.benchmarks.prometheusRule.enabled=true":         "metrics.benchmarks.prometheusRule.enabled needs metrics.enabled",
 		"metrics.prometheusRule.enabled=true":                                          "metrics.prometheusRule.enabled needs agent.enabled",
 		"agent.enabled=true,metrics.prometheusRule.enabled=true,metrics.enabled=false": "metrics.prometheusRule.enabled needs agent.enabled and metrics.enabled",
 	} {

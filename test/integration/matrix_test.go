@@ -50,10 +50,12 @@ type bench struct {
 	// under way at once.
 	failing v1alpha1.DurabilityTier
 	most    int
+	// from which transactions per second count up, run by run.
+	from int
 }
 
 func newBench(c client.Client, b *v1alpha1.PgBenchmark) *bench {
-	return &bench{c: c, b: b, namespace: b.Namespace, tps: map[string]string{}, uids: map[string]map[string]bool{}}
+	return &bench{c: c, b: b, namespace: b.Namespace, tps: map[string]string{}, uids: map[string]map[string]bool{}, from: 1000}
 }
 
 // simulate one round of all that is not the operator's.
@@ -116,7 +118,7 @@ func (s *bench) run(ctx context.Context, t *testing.T, run *v1alpha1.PgBenchmark
 		simulatedReport(t, s.c, run, map[string]any{"phase": "Failed", "percent": int64(10), "reason": "Failed", "message": "pgbench: simulated"})
 		return nil
 	}
-	tps := strconv.Itoa(1000+len(s.tps)) + ".25"
+	tps := strconv.Itoa(s.from+len(s.tps)) + ".25"
 	s.tps[string(run.UID)] = tps
 	report := succeeded()
 	report["results"] = []any{map[string]any{"clients": int64(1), "tps": tps, "failed": int64(0), "retried": int64(0)}}

@@ -30,6 +30,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.BenchmarkResultApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkRun"):
 		return &apiv1alpha1.BenchmarkRunApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkTemplate"):
+		return &apiv1alpha1.BenchmarkTemplateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkTemplateMetadata"):
+		return &apiv1alpha1.BenchmarkTemplateMetadataApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CephBacking"):
 		return &apiv1alpha1.CephBackingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CephCluster"):
@@ -154,6 +158,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PgNodeStorageSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgNodeStorageStatus"):
 		return &apiv1alpha1.PgNodeStorageStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgScheduledBenchmark"):
+		return &apiv1alpha1.PgScheduledBenchmarkApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgScheduledBenchmarkSpec"):
+		return &apiv1alpha1.PgScheduledBenchmarkSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgScheduledBenchmarkStatus"):
+		return &apiv1alpha1.PgScheduledBenchmarkStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageCluster"):
 		return &apiv1alpha1.PgStorageClusterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageClusterSpec"):
@@ -188,6 +198,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.S3NBDProfileApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("S3Store"):
 		return &apiv1alpha1.S3StoreApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ScheduledResult"):
+		return &apiv1alpha1.ScheduledResultApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ScheduleGate"):
+		return &apiv1alpha1.ScheduleGateApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretNames"):
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):

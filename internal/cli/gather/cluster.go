@@ -10,6 +10,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -117,6 +118,24 @@ func (r Reader) NodeStorage(ctx context.Context, name string) (*v1alpha1.PgNodeS
 		return nil, explained(err, "PgNodeStorage", key, "pgns")
 	}
 	return out, nil
+}
+
+// Schedule of a key and its runs. It is an error if it does not exist.
+func (r Reader) Schedule(ctx context.Context, key client.ObjectKey) (snapshot.Schedule, error) {
+	out, n := snapshot.Schedule{Schedule: &v1alpha1.PgScheduledBenchmark{}}, notes{}
+	if err := r.Get(ctx, key, out.Schedule); err != nil {
+		return out, explained(err, "PgScheduledBenchmark", key, "pgsb")
+	}
+	list := &v1alpha1.PgBenchmarkList{}
+	err := r.list(ctx, &n, "PgBenchmarks in namespace "+key.Namespace, list, client.InNamespace(key.Namespace))
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], out.Schedule) {
+			out.Benchmarks = append(out.Benchmarks, list.Items[i])
+		}
+	}
+	Oldest(out.Benchmarks)
+	out.Unread = n
+	return out, err
 }
 
 // Benchmark of a key and what it runs against. It is an error if it does not exist.

@@ -96,6 +96,8 @@ func (b *builder) sweep(pb *v1alpha1.PgBenchmark) error {
 		}
 		b.assumed("PgStorageCluster %s is Ready", target.Name)
 		facts.Clusters = append(facts.Clusters, target)
+	} else {
+		b.assumed("the manager was started with --feature-gates=MatrixClusters=true")
 	}
 	step, err := sweep.Next(pb, facts, pb.CreationTimestamp)
 	if err != nil {

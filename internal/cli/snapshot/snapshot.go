@@ -51,6 +51,13 @@ type Cluster struct {
 	Unread     []Unread
 }
 
+// Schedule and the runs that are kept of it, the oldest first.
+type Schedule struct {
+	Schedule   *v1alpha1.PgScheduledBenchmark
+	Benchmarks []v1alpha1.PgBenchmark
+	Unread     []Unread
+}
+
 // Benchmark and what it runs against.
 type Benchmark struct {
 	Benchmark *v1alpha1.PgBenchmark

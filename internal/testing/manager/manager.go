@@ -41,6 +41,7 @@ func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Optio
 		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
 		Operator:           state.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
 		S3NBD:              true,
+		MatrixClusters:     true,
 		SkipNameValidation: true,
 	}
 	for _, change := range changes {

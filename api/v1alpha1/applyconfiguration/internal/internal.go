@@ -285,6 +285,28 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: synchronousStandbyNames
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkTemplate
+  map:
+    fields:
+    - name: metadata
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkTemplateMetadata
+    - name: spec
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgBenchmarkSpec
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkTemplateMetadata
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides
   map:
     fields:
@@ -1629,6 +1651,95 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: zfsVersion
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSVersion
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgScheduledBenchmark
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgScheduledBenchmarkSpec
+    - name: status
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgScheduledBenchmarkStatus
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgScheduledBenchmarkSpec
+  map:
+    fields:
+    - name: failedHistoryLimit
+      type:
+        scalar: numeric
+      default: 1
+    - name: gate
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ScheduleGate
+    - name: schedule
+      type:
+        scalar: string
+    - name: startingDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: successfulHistoryLimit
+      type:
+        scalar: numeric
+      default: 3
+    - name: suspend
+      type:
+        scalar: boolean
+    - name: template
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkTemplate
+    - name: timeZone
+      type:
+        scalar: string
+      default: UTC
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgScheduledBenchmarkStatus
+  map:
+    fields:
+    - name: active
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: baseline
+      type:
+        scalar: string
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: lastResult
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ScheduledResult
+    - name: lastScheduleTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastSkippedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastSuccessfulTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: nextScheduleTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: schedule
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageCluster
   map:
     fields:
@@ -2161,6 +2272,41 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: us-east-1
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ScheduleGate
+  map:
+    fields:
+    - name: baseline
+      type:
+        scalar: string
+    - name: confidence
+      type:
+        scalar: numeric
+      default: 95
+    - name: threshold
+      type:
+        scalar: numeric
+      default: 5
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ScheduledResult
+  map:
+    fields:
+    - name: benchmark
+      type:
+        scalar: string
+    - name: completionTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: notRegressed
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ConditionStatus
+    - name: phase
+      type:
+        scalar: string
+    - name: tps
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Script
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.SecretNames

@@ -19,7 +19,8 @@ import (
 type PgBenchmarkApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the benchmark that is wanted.
+	// spec is the benchmark that is wanted. It is immutable: a benchmark is one run;
+	// create another PgBenchmark for another run.
 	Spec *PgBenchmarkSpecApplyConfiguration `json:"spec,omitempty"`
 	// status is its progress and result.
 	Status *PgBenchmarkStatusApplyConfiguration `json:"status,omitempty"`

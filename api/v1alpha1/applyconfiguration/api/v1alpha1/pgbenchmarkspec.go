@@ -5,15 +5,15 @@ package v1alpha1
 // PgBenchmarkSpecApplyConfiguration represents a declarative configuration of the PgBenchmarkSpec type for use
 // with apply.
 //
-// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants. It is
-// immutable: a benchmark is one run; create another PgBenchmark for another run.
+// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants.
 type PgBenchmarkSpecApplyConfiguration struct {
 	// cluster is the name of the PgStorageCluster that is measured, in the same
 	// namespace. A matrix with a template has clusters of its own instead.
 	Cluster *string `json:"cluster,omitempty"`
 	// template of the PgStorageClusters that a matrix makes for itself: one for each
 	// combination of profile, durability and parameters, deleted with its data after
-	// its last run.
+	// its last run. Alpha: refused unless the manager has
+	// --feature-gates=MatrixClusters=true.
 	Template *ClusterTemplateApplyConfiguration `json:"template,omitempty"`
 	// matrix measures variants against each other: a product of axes or variants by
 	// name, each by each of pgbench.clients, repeated in rounds. Absent: one run.

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"flag"
+	"strings"
+	"testing"
+)
+
+var required = []string{"--bench-image=a", "--agent-image=a", "--namespace=n"}
+
+// Each feature is off until it is asked for, together with others or apart from them:
+// the chart has an argument of its own for one of them.
+func TestFeatureGates(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args                       []string
+		s3NBD, cephRBD, matrixOwns bool
+	}{
+		"none":     {nil, false, false, false},
+		"one":      {[]string{"--feature-gates=MatrixClusters=true"}, false, false, true},
+		"together": {[]string{"--feature-gates=S3NBD=true,CephRBD=true"}, true, true, false},
+		"apart":    {[]string{"--feature-gates=MatrixClusters=true", "--feature-gates=S3NBD=true"}, true, false, true},
+	} {
+		s, err := flags(flag.NewFlagSet(name, flag.ContinueOnError), append(required, tc.args...))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if o := s.controllers; o.S3NBD != tc.s3NBD || o.CephRBD != tc.cephRBD || o.MatrixClusters != tc.matrixOwns {
+			t.Errorf("%s: S3NBD %v, CephRBD %v, MatrixClusters %v", name, o.S3NBD, o.CephRBD, o.MatrixClusters)
+		}
+	}
+}
+
+func TestFlagsRefuse(t *testing.T) {
+	for want, args := range map[string][]string{
+		"--bench-image is required":       {"--agent-image=a", "--namespace=n"},
+		"unrecognized feature gate: Ceph": append(required, "--feature-gates=Ceph=true"),
+	} {
+		set := flag.NewFlagSet("manager", flag.ContinueOnError)
+		set.SetOutput(&strings.Builder{})
+		if _, err := flags(set, args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package benchmetrics
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/schedule"
+	"github.com/pgstorage/pgstorage/internal/statistics"
+)
+
+// Bounds of what is told, whatever is stored: series cost memory in every Prometheus.
+const (
+	mostSchedules  = 100
+	mostBenchmarks = 100
+	mostVariants   = 64
+)
+
+// figures of a schedule, or of a benchmark that no schedule and no matrix made.
+type figures struct {
+	namespace, schedule, benchmark string
+	// regressed and the times are nil where nothing is known.
+	regressed     *bool
+	success, late *time.Time
+	variants      []variant
+}
+
+// variant of a matrix, or a count of clients. What was not measured is negative.
+type variant struct {
+	name       string
+	durability v1alpha1.DurabilityTier
+	tps, p99   float64
+}
+
+// figuresOf all objects at a time, and how many of them are left out to keep bounds.
+func figuresOf(schedules []v1alpha1.PgScheduledBenchmark, benchmarks []v1alpha1.PgBenchmark, now time.Time) (all []figures, left int) {
+	own, alone := succeeded(benchmarks)
+	schedules, left = slices.Clone(schedules), max(0, len(schedules)-mostSchedules)+max(0, len(alone)-mostBenchmarks)
+	slices.SortFunc(schedules, func(a, b v1alpha1.PgScheduledBenchmark) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	for i := range schedules[:min(len(schedules), mostSchedules)] {
+		s := &schedules[i]
+		all = append(all, ofSchedule(s, own[s.UID], now))
+	}
+	slices.SortFunc(alone, func(a, b *v1alpha1.PgBenchmark) int { return ended(b).Compare(ended(a)) })
+	for _, b := range alone[:min(len(alone), mostBenchmarks)] {
+		all = append(all, ofBenchmark(b))
+	}
+	return all, left
+}
+
+// succeeded benchmarks: the last of each schedule by its UID, and those that nothing made
+// which has their figures.
+func succeeded(benchmarks []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchmark, alone []*v1alpha1.PgBenchmark) {
+	own = map[types.UID]*v1alpha1.PgBenchmark{}
+	for i := range benchmarks {
+		b := &benchmarks[i]
+		if b.Status.Phase != desired.PhaseSucceeded {
+			continue
+		}
+		maker := metav1.OwnerReference{}
+		if owner := metav1.GetControllerOf(b); owner != nil {
+			maker = *owner
+		}
+		switch maker.Kind {
+		case "PgScheduledBenchmark":
+			if last := own[maker.UID]; last == nil || ended(last).Before(ended(b)) {
+				own[maker.UID] = b
+			}
+		case "PgBenchmark":
+			// The matrix has its figures.
+		default:
+			alone = append(alone, b)
+		}
+	}
+	return own, alone
+}
+
+func ended(b *v1alpha1.PgBenchmark) time.Time {
+	if b.Status.CompletionTime == nil {
+		return time.Time{}
+	}
+	return b.Status.CompletionTime.Time
+}
+
+func ofBenchmark(b *v1alpha1.PgBenchmark) figures {
+	f := figures{namespace: b.Namespace, benchmark: b.Name, success: new(ended(b)), variants: variantsOf(b)}
+	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionNotRegressed); c != nil {
+		f.regressed = worse(c.Status)
+	}
+	return f
+}
+
+// ofSchedule has the variants of its last run that succeeded, where that is kept.
+func ofSchedule(s *v1alpha1.PgScheduledBenchmark, last *v1alpha1.PgBenchmark, now time.Time) figures {
+	f := figures{namespace: s.Namespace, schedule: s.Name, late: lateAt(s, now)}
+	if t := s.Status.LastSuccessfulTime; t != nil {
+		f.success = new(t.Time)
+	}
+	if r := s.Status.LastResult; r != nil {
+		f.regressed = worse(r.NotRegressed)
+	}
+	if last != nil {
+		f.variants = variantsOf(last)
+	}
+	return f
+}
+
+// worse is nil where nothing could be told.
+func worse(notRegressed metav1.ConditionStatus) *bool {
+	switch notRegressed {
+	case metav1.ConditionTrue:
+		return new(false)
+	case metav1.ConditionFalse:
+		return new(true)
+	}
+	return nil
+}
+
+// lateAt is when a schedule will not have succeeded for twice its interval: counted from
+// its last success, or from when it began or was resumed. One that begins no runs is
+// never late.
+func lateAt(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
+	scheduled := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionScheduled)
+	if s.Spec.Suspend || scheduled == nil || scheduled.Status != metav1.ConditionTrue {
+		return nil
+	}
+	times, err := schedule.Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	if err != nil {
+		return nil
+	}
+	from := scheduled.LastTransitionTime.Time
+	if t := s.Status.LastSuccessfulTime; t != nil && t.After(from) {
+		from = t.Time
+	}
+	interval := times.Interval(from)
+	if interval == 0 {
+		interval = times.Interval(now)
+	}
+	if interval == 0 {
+		return nil
+	}
+	return new(from.Add(2 * interval))
+}
+
+func variantsOf(b *v1alpha1.PgBenchmark) []variant {
+	var all []variant
+	if m := b.Status.Matrix; m != nil {
+		for _, v := range m.Variants {
+			all = append(all, variant{name: v.Name, durability: v.Durability, tps: number(v.MedianTPS), p99: medianP99(v.Runs)})
+		}
+	} else if run := b.Status.Run; run != nil {
+		for _, r := range run.Results {
+			all = append(all, variant{name: "clients=" + strconv.Itoa(int(r.Clients)), durability: b.Status.Durability, tps: number(r.TPS), p99: number(r.LatencyP99)})
+		}
+	}
+	return all[:min(len(all), mostVariants)]
+}
+
+// medianP99 of the runs that have one, in milliseconds.
+func medianP99(runs []v1alpha1.MatrixRun) float64 {
+	var values []float64
+	for _, r := range runs {
+		if v := number(r.LatencyP99); v >= 0 {
+			values = append(values, v)
+		}
+	}
+	summary, err := statistics.Summarise(values)
+	if err != nil {
+		return -1
+	}
+	return summary.Median
+}
+
+// number that the status has as text; negative where it has none.
+func number(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return -1
+	}
+	return v
+}

@@ -1,0 +1,29 @@
+package tree
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+)
+
+// Schedule is the tree of a PgScheduledBenchmark: the runs that are kept of it.
+func (b Builder) Schedule(s snapshot.Schedule) Item {
+	p := s.Schedule
+	i := b.own("PgScheduledBenchmark", p, p.Status.ObservedGeneration, p.Status.Conditions)
+	i.Details = append(i.Details, fmt.Sprintf("%s in %s", p.Spec.Schedule, p.Spec.TimeZone))
+	if p.Spec.Suspend {
+		i.Details = append(i.Details, "suspended")
+	}
+	if next := p.Status.NextScheduleTime; next != nil {
+		i.Details = append(i.Details, "next "+next.UTC().Format(time.RFC3339))
+	}
+	if p.Status.Baseline != "" {
+		i.Details = append(i.Details, "baseline "+p.Status.Baseline)
+	}
+	for n := range s.Benchmarks {
+		i.Children = append(i.Children, b.benchmark(&s.Benchmarks[n]))
+	}
+	i.Children = append(i.Children, unread(s.Unread)...)
+	return i
+}

@@ -1,0 +1,65 @@
+package install_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// The alerts on benchmarks ask for metrics that the manager has, and tell of labels that
+// these have.
+func TestBenchmarkAlerts(t *testing.T) {
+	source := readFile(t, "controllers/benchmetrics/collector.go")
+	for _, rule := range rulesOf(t, "pgstorage-benchmarks") {
+		t.Run(rule.Alert, func(t *testing.T) {
+			checkAlert(t, rule)
+			expr := rule.Expr.String()
+			for _, name := range regexp.MustCompile(`\bpgstorage_\w+`).FindAllString(expr, -1) {
+				if !strings.Contains(source, `"`+name+`"`) {
+					t.Errorf("no metric %s", name)
+				}
+			}
+			by := regexp.MustCompile(`by \(([^)]*)\)`).FindStringSubmatch(expr)
+			if by == nil {
+				t.Fatal("not aggregated: each replica of the manager would raise it, and one that takes over anew")
+			}
+			for _, label := range regexp.MustCompile(`\$labels\.(\w+)`).FindAllStringSubmatch(rule.Annotations["summary"]+rule.Annotations["description"], -1) {
+				if !slices.Contains(strings.Split(by[1], ", "), label[1]) || !strings.Contains(source, `"`+label[1]+`"`) {
+					t.Errorf("no label %s", label[1])
+				}
+			}
+		})
+	}
+}
+
+// The namespace of a series is the benchmark's.
+func TestServiceMonitorKeepsLabels(t *testing.T) {
+	monitor := into[monitoringv1.ServiceMonitor](t, installed(t, everything...)["ServiceMonitor "+namespace+"/pgstorage-manager"])
+	if !monitor.Spec.Endpoints[0].HonorLabels {
+		t.Error("namespace would become exported_namespace")
+	}
+}
+
+// The manager may make and delete databases' objects only where that was asked for.
+func TestNoRightToMakeClustersUnasked(t *testing.T) {
+	for key, object := range installed(t) {
+		if strings.Contains(key, "matrix-clusters") {
+			t.Errorf("%s is installed by default", key)
+		}
+		if key != "ClusterRole /pgstorage-manager" {
+			continue
+		}
+		for name := range flat(into[rbacv1.ClusterRole](t, object).Rules) {
+			if name == "pgstorage.dev/pgstorageclusters[] create" || name == "pgstorage.dev/pgstorageclusters[] delete" {
+				t.Errorf("the manager has %s", name)
+			}
+		}
+	}
+	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "MatrixClusters") }) {
+		t.Errorf("%q", args)
+	}
+}
