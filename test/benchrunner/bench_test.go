@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
@@ -161,6 +162,18 @@ func TestBenchmarkFormat(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^BenchmarkRunner/\S+\t1(\t[0-9.]+ \S+)+$`)
 	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 4 {
 		t.Errorf("%v:\n%s", err, &out)
+	}
+}
+
+// The runner's reports arrive: one that does not would be tried for minutes.
+func TestReporter(t *testing.T) {
+	reporter, stop, err := startReporter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := reporter.Report(t.Context(), benchrun.Report{Attempt: "bench", Phase: benchrun.PhaseRunning}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -156,8 +156,13 @@ func (b bench) sql(ctx context.Context, statement string) error {
 // applied. It runs in this process, so that the runner pays for both ends.
 func startReporter() (benchrun.Reporter, func(), error) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.Copy(w, r.Body)
+		_, _ = w.Write(body)
 	}))
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
 	if err != nil {

@@ -90,7 +90,8 @@ func (b bench) withRunner(ctx context.Context, r *Run) error {
 			Repeats: 1, MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
 		}},
 		Reporter: b.reporter, Attempt: "bench", Bin: b.server.Bin, WorkDir: b.dir, Processors: runtime.NumCPU(),
-		Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler), Connecting: benchrun.Connecting,
+		Clock: clock.RealClock{}, Connecting: benchrun.Connecting,
+		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	outcome, err := runner.Run(ctx)
 	if err != nil {
