@@ -133,7 +133,7 @@ func TestMatrix(t *testing.T) {
 	text := matrixReport(o, m, x)
 	for _, want := range []string{
 		"**Durable commits (Local), means with their 95 % intervals**", "**Relaxed commits (Async), means with their 95 % intervals**",
-		"| no difference can be claimed |", "| 5 of 5 |\n", "Worse: as ZFS comes, atime=off alone, recordsize=128k. No difference", "Corrected for 9 comparisons",
+		"| no difference can be claimed |", "| 5 of 5 |\n", "Worse: as ZFS comes, atime=off alone, recordsize=128k. No difference", "Corrected for 9 comparisons", "](zfs-matrix.svg)", "](zfs-matrix.jsonl)",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -45,6 +45,7 @@ func matrixReport(o options, m *measured, x matrixOf) string {
 		}
 	}
 	b.WriteString(strings.Join(several, "; ") + ".\n")
+	b.WriteString("\n![TPS and p99 latency of every variant, with 95 % intervals](zfs-matrix.svg)\n\nEvery run is a line of [zfs-matrix.jsonl](zfs-matrix.jsonl).\n")
 	benchmark.Settings(&b, nil, map[string]map[string]string{"The profile's properties": m.facts.Properties[theProfile], "The profile's parameters": m.facts.Parameters[theProfile]})
 	return b.String()
 }
