@@ -83,7 +83,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
+	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchrunner/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege
@@ -158,6 +158,10 @@ bench-s3nbd: ## What a commit costs on S3NBD, commit_delay, and reads, in a virt
 bench-ceph: ## Ceph on ZFS as it comes against the profile and a dataset, and what each layer writes, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
 	@hack/vm.sh ceph-image >/dev/null
 	go run ./test/benchceph $(ARGS)
+
+.PHONY: bench-runner
+bench-runner: ## What the runner of a PgBenchmark costs against bare pgbench, on a Postgres of this machine; writes docs/benchmarks; ARGS="-pairs 40"
+	go run ./test/benchrunner $(ARGS)
 
 .PHONY: clean-cache
 clean-cache: ## Remove what the tests and the demo have cached

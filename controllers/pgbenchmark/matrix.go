@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -146,13 +147,15 @@ func newFailures(have, want *v1alpha1.MatrixStatus) []string {
 // discard runs and clusters that were made for a matrix, each by the UID and version
 // that was seen.
 func (r *Reconciler) discard(ctx context.Context, runs []*v1alpha1.PgBenchmark, clusters []*v1alpha1.PgStorageCluster) error {
-	for _, run := range runs {
-		if err := r.delete(ctx, run); err != nil {
-			return err
-		}
+	if err := deleteAll(ctx, r, runs); err != nil {
+		return err
 	}
-	for _, cluster := range clusters {
-		if err := r.delete(ctx, cluster); err != nil {
+	return deleteAll(ctx, r, clusters)
+}
+
+func deleteAll[T client.Object](ctx context.Context, r *Reconciler, objects []T) error {
+	for _, o := range objects {
+		if err := r.delete(ctx, o); err != nil {
 			return err
 		}
 	}

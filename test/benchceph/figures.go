@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 )
 
@@ -24,6 +26,13 @@ func (k key) commit() string {
 		return "durable"
 	}
 	return "relaxed"
+}
+
+func (k key) tier() v1alpha1.DurabilityTier {
+	if k.durable {
+		return v1alpha1.DurabilityLocal
+	}
+	return v1alpha1.DurabilityAsync
 }
 
 // layer of the stack, from the top.
@@ -45,6 +54,8 @@ type side struct {
 	tps, sustained, flushes, flushTime, busy statistics.Summary
 	// written bytes for each transaction, in the order of layers.
 	written []statistics.Summary
+	// rounds are the TPS by round.
+	rounds map[int]float64
 }
 
 // line has the sides by their configuration.
@@ -103,6 +114,10 @@ func (f *figures) side(cells []cell.Cell) side {
 		flushes:   of(func(c cell.Cell) float64 { return float64(c.Disk.Flushes) / float64(max(1, c.Transactions)) }),
 		flushTime: of(func(c cell.Cell) float64 { return float64(c.Disk.FlushMillis) / float64(max(1, c.Disk.Flushes)) }),
 		busy:      of(func(c cell.Cell) float64 { return c.Busy * 100 }),
+		rounds:    map[int]float64{},
+	}
+	for _, c := range cells {
+		s.rounds[c.Round] = c.TPS
 	}
 	for _, l := range layers {
 		s.written = append(s.written, of(func(c cell.Cell) float64 { return float64(l.of(c.Written)) / float64(max(1, c.Transactions)) }))
@@ -123,13 +138,13 @@ func (l line) ratio(name, other string) float64 {
 
 // print the table of rates, in Markdown.
 func (f figures) print(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | configuration | TPS, median (least to most) | of the dataset's | TPS with the checkpoint | flushes of the disk per transaction, ms of each | processors busy |")
+	_, _ = fmt.Fprintln(out, "| commit | clients | configuration | TPS, median (least to most); 95 % interval of the mean | of the dataset's | TPS with the checkpoint | flushes of the disk per transaction, ms of each | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		for _, name := range cell.Configurations() {
 			s := l.sides[name]
-			_, _ = fmt.Fprintf(out, "| %s | %d | %s | %.0f (%.0f to %.0f) | %.2f | %.0f | %.2f, %.1f | %.0f%% |\n",
-				l.commit(), l.clients, name, s.tps.Median, s.tps.Min, s.tps.Max, l.ratio(name, cell.Dataset),
+			_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %.2f | %.0f | %.2f, %.1f | %.0f%% |\n",
+				l.commit(), l.clients, name, benchmark.Spread(s.tps, 0, 1), l.ratio(name, cell.Dataset),
 				s.sustained.Median, s.flushes.Median, s.flushTime.Median, s.busy.Median)
 		}
 	}
@@ -159,7 +174,7 @@ func kilobytes(s statistics.Summary) string {
 	if s.Max == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f (%.1f to %.1f)", s.Median/1e3, s.Min/1e3, s.Max/1e3)
+	return benchmark.Spread(s, 1, 1e3)
 }
 
 // benchmark prints Go's benchmark format. An operation is a transaction.

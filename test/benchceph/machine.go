@@ -3,20 +3,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
-	"github.com/pgstorage/pgstorage/internal/testing/slowdisk" //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/vm"       //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime"  //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/slowdisk"  //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/vm"        //nolint:depguard // the same
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 	cephdeclare "github.com/pgstorage/pgstorage/test/vm/ceph/declare"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
@@ -67,7 +64,7 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload, err := writePayload(ctx, dir, map[string]any{cell.PlanFile: o.plan, cell.DatasetFile: dataset, cell.CephFile: ceph})
+	payload, err := benchmark.Payload(ctx, dir, map[string]string{"run": "test/benchceph/guest"}, map[string]any{cell.PlanFile: o.plan, cell.DatasetFile: dataset, cell.CephFile: ceph})
 	if err != nil {
 		return nil, err
 	}
@@ -81,31 +78,23 @@ func measure(ctx context.Context, o options) (*measured, error) {
 		return nil, err
 	}
 	runs := time.Duration(o.plan.Rounds * len(o.plan.Clients) * 2 * len(cell.Configurations()))
-	reader := &results{}
-	err = boot(ctx, reader, vm.Options{
+	var total gauge.Counters
+	err = benchmark.Boot(ctx, vm.Options{
 		Image: image, Dir: dir, Payload: payload, Memory: o.memory, Model: model,
 		Disks:   []vm.Disk{{Serial: o.plan.Serial, NBD: disk.Socket}},
 		Timeout: machineTime + runs*(runTime+time.Duration(o.plan.Seconds)*time.Second),
+	}, benchmark.Told{
+		"cell": benchmark.Each(func(c cell.Cell) {
+			m.cells = append(m.cells, c)
+			fmt.Printf("round %d  %-13s  durable=%-5v  clients=%-2d  %7.1f TPS  %+v B/tx  busy %.0f%%\n",
+				c.Round+1, c.Configuration, c.Durable, c.Clients, c.TPS, perTransaction(c), c.Busy*100)
+		}),
+		"facts": benchmark.Into(&m.facts), "total": benchmark.Into(&total),
 	})
 	disk.Close()
 	after, errHost := hosttime.Now()
-	m.cells, m.facts, m.took, m.elsewhere = reader.cells, reader.facts, time.Since(begin), after.Elsewhere(before)
-	return m, errors.Join(err, errHost, reader.err, confirm(disk, reader.total))
-}
-
-// boot a machine and read what it tells until its end.
-func boot(ctx context.Context, reader *results, o vm.Options) error {
-	o.Console = reader
-	m, err := vm.Boot(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	result, err := m.Wait(ctx)
-	if err == nil && result.ExitCode != 0 {
-		err = fmt.Errorf("the guest ended with exit code %d", result.ExitCode)
-	}
-	return err
+	m.took, m.elsewhere = time.Since(begin), after.Elsewhere(before)
+	return m, errors.Join(err, errHost, benchmark.Confirm(disk, total.WriteBytes, total.Flushes))
 }
 
 // declared are a profile ZFSLocalPV, which makes the pool, and a profile CephRBD on the
@@ -140,66 +129,6 @@ func asItComes(pool string, ours job.Side) job.Side {
 			Features: []string{"layering"}, FSType: ours.Images.FSType, DataBytes: ours.Images.DataBytes + ours.Images.WALBytes,
 		},
 	}
-}
-
-// writePayload compiles the guest's program and says what it has to do.
-func writePayload(ctx context.Context, dir string, files map[string]any) (map[string]string, error) {
-	payload := map[string]string{"run": filepath.Join(dir, "guest")}
-	for name, content := range files {
-		text, err := json.Marshal(content)
-		if err != nil {
-			return nil, err
-		}
-		payload[name] = filepath.Join(dir, name)
-		if err := os.WriteFile(payload[name], text, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "guest", "-ldflags=-s -w", "-o", payload["run"], "./test/benchceph/guest")
-	cmd.Dir = vm.Root()
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	return payload, cmd.Run()
-}
-
-// confirm that the guest's kernel counted what the disk saw, but for what was
-// written after its last look.
-func confirm(disk *slowdisk.Disk, guest gauge.Counters) error {
-	written, flushes := disk.WrittenBytes(), disk.Flushes()
-	fmt.Printf("the guest counted %d bytes written and %d flushes; the disk saw %d and %d\n", guest.WriteBytes, guest.Flushes, written, flushes)
-	if guest.WriteBytes == 0 || float64(written)/float64(guest.WriteBytes) > 1.01 || written < guest.WriteBytes {
-		return errors.New("the guest's counters are not the disk's")
-	}
-	return nil
-}
-
-// results are read from the guest's console, line by line.
-type results struct {
-	cells []cell.Cell
-	facts cell.Facts
-	total gauge.Counters
-	err   error
-}
-
-// Write gets whole lines.
-func (r *results) Write(line []byte) (int, error) {
-	word, fact, _ := bytes.Cut(line, []byte(" "))
-	switch string(word) {
-	case "cell":
-		var c cell.Cell
-		r.err = errors.Join(r.err, json.Unmarshal(fact, &c))
-		r.cells = append(r.cells, c)
-		fmt.Printf("round %d  %-13s  durable=%-5v  clients=%-2d  %7.1f TPS  %+v B/tx  busy %.0f%%\n",
-			c.Round+1, c.Configuration, c.Durable, c.Clients, c.TPS, perTransaction(c), c.Busy*100)
-	case "facts":
-		r.err = errors.Join(r.err, json.Unmarshal(fact, &r.facts))
-	case "total":
-		r.err = errors.Join(r.err, json.Unmarshal(fact, &r.total))
-	default:
-		_, err := io.WriteString(os.Stdout, "    guest| "+string(line))
-		return len(line), err
-	}
-	return len(line), nil
 }
 
 // perTransaction has the layers' bytes of each.

@@ -12,13 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 )
 
@@ -32,28 +29,22 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o)
-	}
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	benchmark.Main(func(ctx context.Context, args []string) error {
+		o, err := parse(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, o)
+	})
 }
 
 func parse(args []string) (options, error) {
-	o := options{plan: cell.Plan{Serial: "bench", Pool: "bench"}}
+	o := options{plan: cell.Plan{Serial: "bench", Pool: "bench", Clients: []int{4}}}
 	flags := flag.NewFlagSet("benchceph", flag.ContinueOnError)
 	flags.IntVar(&o.plan.Rounds, "rounds", 3, "times that each run is repeated, in another order")
 	flags.IntVar(&o.plan.Seconds, "seconds", 12, "duration of each measured run")
 	flags.IntVar(&o.plan.WarmUp, "warm-up", 4, "seconds of load before each measured run")
-	clients := flags.String("clients", "4", "numbers of clients")
+	flags.Var((*benchmark.Clients)(&o.plan.Clients), "clients", "numbers of clients")
 	flags.StringVar(&o.plan.Script, "script", pgbench.TPCB, "built-in script of pgbench")
 	flags.IntVar(&o.plan.Scale, "scale", 10, "scale of pgbench")
 	flags.DurationVar(&o.latency, "flush", 5*time.Millisecond, "time that a flush of the disk takes")
@@ -62,13 +53,6 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for ceph.md and every run as ceph.jsonl; empty writes nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
-	}
-	for text := range strings.SplitSeq(*clients, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("-clients: %q is not a number of clients", text)
-		}
-		o.plan.Clients = append(o.plan.Clients, n)
 	}
 	if o.plan.Rounds < 1 || o.plan.Seconds < 1 || o.plan.WarmUp < 1 || o.plan.Scale < 1 {
 		return o, errors.New("-rounds, -seconds, -warm-up and -scale are at least 1")

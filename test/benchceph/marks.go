@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 )
 
@@ -17,20 +18,14 @@ func (l line) fast() bool { return l.ratio(cell.Ours, cell.Default) >= leastRati
 
 // marks is a table, in Markdown.
 func (f figures) marks(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | TPS, ours / default | mark | | bytes on the disk per transaction, ours / default |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|")
+	_, _ = fmt.Fprintln(out, "| commit | clients | TPS, ours / default | by rounds, with its 95 % interval | mark | | bytes on the disk per transaction, ours / default |")
+	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		last := len(layers) - 1
-		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %.1f | %s | %.2f |\n", l.commit(), l.clients, l.ratio(cell.Ours, cell.Default), leastRatio, verdict(l.fast()),
+		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %s | %.1f | %s | %.2f |\n", l.commit(), l.clients, l.ratio(cell.Ours, cell.Default),
+			benchmark.Ratio(benchmark.Gain(l.tier(), l.sides[cell.Ours].rounds, l.sides[cell.Default].rounds)), leastRatio, benchmark.Verdict(l.fast()),
 			l.sides[cell.Ours].written[last].Median/max(1, l.sides[cell.Default].written[last].Median))
 	}
-}
-
-func verdict(met bool) string {
-	if met {
-		return "PASS"
-	}
-	return "MISS"
 }
 
 // judge each line by the mark. What was not measured is missed.

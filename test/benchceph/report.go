@@ -3,28 +3,17 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/document" //nolint:depguard // what a measurement writes down
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // what a measurement writes down
 )
 
-// What stands between these lines of ceph.md is a run's; the rest is a person's.
-const (
-	beginOfReport = "<!-- written by make bench-ceph -->"
-	endOfReport   = "<!-- end of what make bench-ceph writes -->"
-)
-
-var place = document.Place{Begin: beginOfReport, End: endOfReport}
+var place = benchmark.Place("bench-ceph")
 
 // introduction of a page that is not there yet.
 const introduction = `# What the profile CephRBD is worth, and what each layer writes
@@ -41,49 +30,35 @@ relaxed is %[1]soff%[1]s. The mark: 1.5 times the default's TPS at equal durabil
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	accelerator := map[string]string{"tcg": "An emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
 	_, _ = fmt.Fprintf(&b, "One run of %s: %d rounds of %d s for each line, after %d s of load. A flush of the disk takes %s. "+
 		"%s, 2 virtual processors, %d MiB; Linux %s, OpenZFS %s, %s, %s; ARC at most %s. pgbench %s, scale %d, a database of %d MB. "+
 		"Other programs took %.0f%% of the host's processors meanwhile.\n\n",
 		m.took.Round(time.Minute), o.plan.Rounds, o.plan.Seconds, o.plan.WarmUp, o.latency,
-		accelerator, o.memory, m.facts.Kernel, m.facts.ZFS, m.facts.Ceph, m.facts.Postgres, o.arc, o.plan.Script, o.plan.Scale,
+		benchmark.Accelerator(m.accelerator), o.memory, m.facts.Kernel, m.facts.ZFS, m.facts.Ceph, m.facts.Postgres, o.arc, o.plan.Script, o.plan.Scale,
 		m.facts.DatabaseBytes/1e6, m.elsewhere*100)
 	f.marks(&b)
 	b.WriteString("\n**Rates**\n\n")
 	f.print(&b)
-	b.WriteString("\n**kB written per transaction at each layer, median (least to most), with what is left to the checkpoint**\n\n")
+	b.WriteString("\n**kB written per transaction at each layer, median (least to most); 95 % interval of the mean; with what is left to the checkpoint**\n\n")
 	f.printLayers(&b)
 	b.WriteString("\nPostgres: WAL and pages. RBD: what ext4 wrote to the images. OSD: what the OSDs were asked to write, by the kernel's client and by each other. " +
 		"zvol: what the OSDs wrote to their devices. disk: what ZFS wrote, for the mon too.\n")
-	b.WriteString("\n<details><summary>Properties, options and parameters</summary>\n\n```\n" + strings.Join(m.facts.Settings, "\n") + "\n")
-	parameters(&b, "ZFS dataset", m.dataset)
-	parameters(&b, "Ceph, ours", m.ours)
-	b.WriteString("```\n\n</details>\n")
+	benchmark.Settings(&b, m.facts.Settings, map[string]map[string]string{"ZFS dataset": m.dataset, "Ceph, ours": m.ours})
 	return b.String()
-}
-
-func parameters(out io.Writer, title string, values map[string]string) {
-	_, _ = fmt.Fprintf(out, "\n%s:\n", title)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		_, _ = fmt.Fprintf(out, "%s = %s\n", name, values[name])
-	}
 }
 
 // save the report in the document, and every run beside it.
 func save(folder, text string, m *measured) error {
 	document := filepath.Join(folder, "ceph.md")
 	if _, err := os.Stat(document); errors.Is(err, os.ErrNotExist) {
-		page := fmt.Sprintf(introduction, "`") + beginOfReport + "\n" + endOfReport + "\n"
+		page := fmt.Sprintf(introduction, "`") + place.Begin + "\n" + place.End + "\n"
 		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(document, []byte(page), 0o644)); err != nil {
 			return err
 		}
 	}
-	var raw bytes.Buffer
-	lines := json.NewEncoder(&raw)
-	for _, c := range m.cells {
-		if err := lines.Encode(c); err != nil {
-			return err
-		}
+	lines, err := benchmark.Lines(m.cells)
+	if err != nil {
+		return err
 	}
-	return errors.Join(place.Write(document, text), os.WriteFile(filepath.Join(folder, "ceph.jsonl"), raw.Bytes(), 0o644))
+	return errors.Join(place.Write(document, text), os.WriteFile(filepath.Join(folder, "ceph.jsonl"), lines, 0o644))
 }

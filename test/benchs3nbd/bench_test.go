@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
@@ -27,7 +28,7 @@ import (
 func measuredRun(gain float64, gets int64) *measured {
 	m := &measured{accelerator: "tcg", parameters: map[string]string{"wal_recycle": "off"}}
 	m.facts = Facts{Versions: "ZeroFS 1", DatabaseBytes: 5e6, SharedBuffers: "64MB", Flush: 90 * time.Millisecond, Derived: 22500, Siblings: 1, Datasets: []string{"lake/x recordsize 8K local"}}
-	b := bench{options: options{clients: []int{1, 16}}, measured: *m}
+	b := bench{options: options{clients: benchmark.Clients{1, 16}}, measured: *m}
 	for round := range 3 {
 		for _, c := range b.runs() {
 			c.Round, c.TPS, c.Transactions = round, 50+float64(round), 100
@@ -73,7 +74,7 @@ missed: reads of a repeated read-only pgbench that reach the store, small ARC an
 func TestFigures(t *testing.T) {
 	f := summarise(measuredRun(2, 0))
 	l := f.line(Durable)
-	if l.tps != (figure{102, 100, 104}) || l.flushes.median != 0.25 || l.flushTime.median != 100 || l.requests["PUT"].median != 0.5 || l.requests[others].median != 0.07 || l.sent.median != 5000 {
+	if l.tps.Median != 102 || l.tps.Min != 100 || l.tps.Max != 104 || l.flushes.Median != 0.25 || l.flushTime.Median != 100 || l.requests["PUT"].Median != 0.5 || l.requests[others].Median != 0.07 || l.sent.Median != 5000 {
 		t.Errorf("%+v", l)
 	}
 	var delays []string
@@ -83,10 +84,10 @@ func TestFigures(t *testing.T) {
 	if want := []string{"0/5", "9000/1", "22500/1", "22500/5", "45000/1"}; !slices.Equal(delays, want) {
 		t.Errorf("%v, want %v", delays, want)
 	}
-	if got := textOf(gain(f.pairs[Durable], f.pairs[Undelayed])); got != "2.00 (1.15 to 3.48)" {
+	if got := benchmark.Ratio(gain(f.pairs[Durable], f.pairs[Undelayed])); got != "2.00 (1.15 to 3.48)" {
 		t.Error(got)
 	}
-	if got := textOf(gain(line{}, line{})); got != "too few runs" {
+	if got := benchmark.Ratio(gain(line{}, line{})); got != "too few runs" {
 		t.Error(got)
 	}
 }
@@ -95,7 +96,7 @@ func TestFigures(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	document := filepath.Join(dir, "s3nbd.md")
-	if err := os.WriteFile(document, []byte("# Title\n\n"+beginOfReport+"\nold\n"+endOfReport+"\n\nWhy.\n"), 0o600); err != nil {
+	if err := os.WriteFile(document, []byte("# Title\n\n"+place.Begin+"\nold\n"+place.End+"\n\nWhy.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m := measuredRun(1.2, 0)
@@ -116,7 +117,7 @@ func TestWrite(t *testing.T) {
 	}
 	text, err := os.ReadFile(document)
 	got := string(text)
-	if err != nil || !strings.HasPrefix(got, "# Title\n\n"+beginOfReport+"\nOne run of ") || !strings.HasSuffix(got, endOfReport+"\n\nWhy.\n") ||
+	if err != nil || !strings.HasPrefix(got, "# Title\n\n"+place.Begin+"\nOne run of ") || !strings.HasSuffix(got, place.End+"\n\nWhy.\n") ||
 		strings.Contains(got, "old") || strings.Count(got, "wal_recycle = off") != 1 || !strings.Contains(got, "a database of 5 MB") {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -143,7 +144,7 @@ func TestBenchmarkFormat(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	o, err := parse([]string{"-clients", "2,8", "-rounds", "5"})
-	if err != nil || !slices.Equal(o.clients, []int{2, 8}) || o.rounds != 5 || o.latency != 20*time.Millisecond {
+	if err != nil || !slices.Equal(o.clients, benchmark.Clients{2, 8}) || o.rounds != 5 || o.latency != 20*time.Millisecond {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-rounds", "0"}, {"-pairs", "2"}, {"-pair-seconds", "0"}, {"-latency", "-1ms"}} {

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 )
 
 // key of what is compared: one line of a table.
@@ -25,15 +25,12 @@ type key struct {
 
 func (c Cell) key() key { return key{c.Configuration, c.Clients, c.DelayMicros, c.Siblings} }
 
-// figure is a median and its spread over the rounds.
-type figure struct{ median, least, most float64 }
-
 // line of a table. Times are in milliseconds, flushes and all else of the store are
 // for each commit.
 type line struct {
 	key
-	tps, p50, p95, flushes, flushTime, syncs, syncTime, sent, received, busy figure
-	requests                                                                 map[string]figure
+	tps, p50, p95, flushes, flushTime, syncs, syncTime, sent, received, busy statistics.Summary
+	requests                                                                 map[string]statistics.Summary
 	// rounds are the TPS by round.
 	rounds map[int]float64
 }
@@ -42,8 +39,8 @@ type line struct {
 // of the transactions, in percent.
 type readLine struct {
 	variant                                                    string
-	tps, blocks, arc, l2arc, devices, reached, reachedOf, gets figure
-	busy, arcBytes, l2Bytes                                    figure
+	tps, blocks, arc, l2arc, devices, reached, reachedOf, gets statistics.Summary
+	busy, arcBytes, l2Bytes                                    statistics.Summary
 }
 
 type figures struct {
@@ -101,12 +98,12 @@ func compare(a, b key) int {
 }
 
 func lineOf(k key, cells []Cell) line {
-	of := func(value func(Cell) float64) figure {
+	of := func(value func(Cell) float64) statistics.Summary {
 		var values []float64
 		for _, c := range cells {
 			values = append(values, value(c))
 		}
-		return figureOf(values)
+		return benchmark.Summary(values)
 	}
 	l := line{
 		key:       k,
@@ -120,7 +117,7 @@ func lineOf(k key, cells []Cell) line {
 		sent:      of(func(c Cell) float64 { return c.per(c.Sent) }),
 		received:  of(func(c Cell) float64 { return c.per(c.Received) }),
 		busy:      of(func(c Cell) float64 { return c.Busy * 100 }),
-		requests:  map[string]figure{}, rounds: map[int]float64{},
+		requests:  map[string]statistics.Summary{}, rounds: map[int]float64{},
 	}
 	for _, c := range cells {
 		l.rounds[c.Round] = c.TPS
@@ -149,12 +146,12 @@ func (c Cell) ofKind(kind string) (sum int) {
 }
 
 func readLineOf(variant string, reads []Read) readLine {
-	of := func(value func(Read) float64) figure {
+	of := func(value func(Read) float64) statistics.Summary {
 		var values []float64
 		for _, r := range reads {
 			values = append(values, value(r))
 		}
-		return figureOf(values)
+		return benchmark.Summary(values)
 	}
 	return readLine{
 		variant: variant,
@@ -174,26 +171,13 @@ func readLineOf(variant string, reads []Read) readLine {
 	}
 }
 
-func figureOf(values []float64) figure {
-	if len(values) == 0 {
-		return figure{}
-	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	median := values[middle]
-	if len(values)%2 == 0 {
-		median = (values[middle-1] + values[middle]) / 2
-	}
-	return figure{median, values[0], values[len(values)-1]}
-}
-
 // emulated is the share of the guest's processors, in percent, from which on they
 // limit a run, and not the store.
 const emulated = 85
 
 // limit of a run: what its clients wait for.
 func (l line) limit() string {
-	if l.busy.median >= emulated {
+	if l.busy.Median >= emulated {
 		return "processors"
 	}
 	if l.configuration == Relaxed {
@@ -204,17 +188,17 @@ func (l line) limit() string {
 
 // print the table of commits, in Markdown.
 func (f figures) print(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | commit_delay, µs | TPS, median (least to most) | latency p50, p95, ms | flushes per commit, ms of each | WAL syncs per commit, ms of each | PUT, GET, LIST, other requests per commit | kB to the store, from it per commit | processors busy | limited by |")
+	_, _ = fmt.Fprintln(out, "| commit | clients | commit_delay, µs | TPS, median (least to most); 95 % interval of the mean | latency p50, p95, ms | flushes per commit, ms of each | WAL syncs per commit, ms of each | PUT, GET, LIST, other requests per commit | kB to the store, from it per commit | processors busy | limited by |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		if l.configuration == tried {
 			continue
 		}
-		_, _ = fmt.Fprintf(out, "| %s | %d | %d | %.0f (%.0f to %.0f) | %.0f, %.0f | %.3f, %.0f | %.3f, %.0f | %.2f, %.2f, %.2f, %.2f | %.1f, %.1f | %.0f%% | %s |\n",
-			l.commit(), l.clients, l.delay, l.tps.median, l.tps.least, l.tps.most, l.p50.median, l.p95.median,
-			l.flushes.median, l.flushTime.median, l.syncs.median, l.syncTime.median,
-			l.requests["PUT"].median, l.requests["GET"].median, l.requests["LIST"].median, l.requests[others].median,
-			l.sent.median/1e3, l.received.median/1e3, l.busy.median, l.limit())
+		_, _ = fmt.Fprintf(out, "| %s | %d | %d | %s | %.0f, %.0f | %.3f, %.0f | %.3f, %.0f | %.2f, %.2f, %.2f, %.2f | %.1f, %.1f | %.0f%% | %s |\n",
+			l.commit(), l.clients, l.delay, benchmark.Spread(l.tps, 0, 1), l.p50.Median, l.p95.Median,
+			l.flushes.Median, l.flushTime.Median, l.syncs.Median, l.syncTime.Median,
+			l.requests["PUT"].Median, l.requests["GET"].Median, l.requests["LIST"].Median, l.requests[others].Median,
+			l.sent.Median/1e3, l.received.Median/1e3, l.busy.Median, l.limit())
 	}
 }
 
@@ -227,21 +211,21 @@ func (k key) commit() string {
 
 // printDelays is the table of all delays at one number of clients.
 func (f figures) printDelays(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most) | of that without (95% interval) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
+	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most); 95 % interval of the mean | of that without (95% interval) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	without := f.line(Undelayed)
 	for _, l := range f.delays() {
 		all := 0.0
 		for _, n := range l.requests {
-			all += n.median
+			all += n.Median
 		}
 		name := ""
 		if l.configuration == Durable {
 			name = " (derived)"
 		}
-		_, _ = fmt.Fprintf(out, "| %d%s | %d | %.0f (%.0f to %.0f) | %s | %.1f | %.0f, %.0f | %.0f, %.0f | %.2f | %.0f%% |\n",
-			l.delay, name, l.siblings, l.tps.median, l.tps.least, l.tps.most, textOf(gain(l, without)),
-			1/max(1e-9, l.syncs.median), l.syncTime.median, l.flushTime.median, l.p50.median, l.p95.median, all, l.busy.median)
+		_, _ = fmt.Fprintf(out, "| %d%s | %d | %s | %s | %.1f | %.0f, %.0f | %.0f, %.0f | %.2f | %.0f%% |\n",
+			l.delay, name, l.siblings, benchmark.Spread(l.tps, 0, 1), benchmark.Ratio(gain(l, without)),
+			1/max(1e-9, l.syncs.Median), l.syncTime.Median, l.flushTime.Median, l.p50.Median, l.p95.Median, all, l.busy.Median)
 	}
 }
 
@@ -271,30 +255,12 @@ func (f figures) line(configuration string) line {
 // gain of one durable line over another that ran in the same rounds; nil where they are
 // too few to compare.
 func gain(of, over line) *statistics.Comparison {
-	groups, err := comparison.ByTier(comparison.TPS, []comparison.Result{
-		{Variant: "over", Tier: v1alpha1.DurabilityLocal, Values: over.rounds},
-		{Variant: "of", Tier: v1alpha1.DurabilityLocal, Values: of.rounds},
-	})
-	if err != nil || len(groups) != 1 {
-		return nil
-	}
-	differences, err := groups[0].Against("over")
-	if err != nil || len(differences) != 1 {
-		return nil
-	}
-	return differences[0].Comparison
-}
-
-func textOf(c *statistics.Comparison) string {
-	if c == nil {
-		return "too few runs"
-	}
-	return fmt.Sprintf("%.2f (%.2f to %.2f)", c.Ratio, c.Interval.Lower, c.Interval.Upper)
+	return benchmark.Gain(v1alpha1.DurabilityLocal, of.rounds, over.rounds)
 }
 
 // printPairs is the table of the pairs, in Markdown.
 func (f figures) printPairs(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit_delay, µs | TPS of each run | median | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | processors busy |")
+	_, _ = fmt.Fprintln(out, "| commit_delay, µs | TPS of each run | median (least to most); 95 % interval of the mean | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
 	for _, configuration := range []string{Undelayed, Durable} {
 		l := f.pairs[configuration]
@@ -302,18 +268,18 @@ func (f figures) printPairs(out io.Writer) {
 		for _, n := range slices.Sorted(maps.Keys(l.rounds)) {
 			each = append(each, fmt.Sprintf("%.0f", l.rounds[n]))
 		}
-		_, _ = fmt.Fprintf(out, "| %d | %s | %.1f | %.1f | %.0f, %.0f | %.0f, %.0f | %.0f%% |\n",
-			l.delay, strings.Join(each, ", "), l.tps.median, 1/max(1e-9, l.syncs.median), l.syncTime.median, l.flushTime.median, l.p50.median, l.p95.median, l.busy.median)
+		_, _ = fmt.Fprintf(out, "| %d | %s | %s | %.1f | %.0f, %.0f | %.0f, %.0f | %.0f%% |\n",
+			l.delay, strings.Join(each, ", "), benchmark.Spread(l.tps, 1, 1), 1/max(1e-9, l.syncs.Median), l.syncTime.Median, l.flushTime.Median, l.p50.Median, l.p95.Median, l.busy.Median)
 	}
 }
 
 // printReads is the table of reads.
 func (f figures) printReads(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| caches | ARC, L2ARC after it, MB | TPS | blocks read per transaction | hits of the ARC | of its misses, hits of the L2ARC | reads of the devices, of the blocks read | reads that reach the store, of the blocks read | GETs in all | processors busy |")
+	_, _ = fmt.Fprintln(out, "| caches | ARC, L2ARC after it, MB | TPS, median (least to most); 95 % interval of the mean | blocks read per transaction | hits of the ARC | of its misses, hits of the L2ARC | reads of the devices, of the blocks read | reads that reach the store, of the blocks read | GETs in all | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|")
 	for _, r := range f.reads {
-		_, _ = fmt.Fprintf(out, "| %s | %.0f, %.0f | %.0f | %.2f | %.1f%% | %.1f%% | %.2f%% | %.3f%% | %.0f | %.0f%% |\n",
-			r.variant, r.arcBytes.median/1e6, r.l2Bytes.median/1e6, r.tps.median, r.blocks.median, r.arc.median, r.l2arc.median, r.devices.median, r.reached.median, r.gets.median, r.busy.median)
+		_, _ = fmt.Fprintf(out, "| %s | %.0f, %.0f | %s | %.2f | %.1f%% | %.1f%% | %.2f%% | %.3f%% | %.0f | %.0f%% |\n",
+			r.variant, r.arcBytes.Median/1e6, r.l2Bytes.Median/1e6, benchmark.Spread(r.tps, 0, 1), r.blocks.Median, r.arc.Median, r.l2arc.Median, r.devices.Median, r.reached.Median, r.gets.Median, r.busy.Median)
 	}
 }
 
@@ -323,7 +289,7 @@ func (f figures) benchmark(out io.Writer) error {
 	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/benchs3nbd\n", runtime.GOOS, runtime.GOARCH)
 	for _, l := range f.lines {
 		_, _ = fmt.Fprintf(&b, "BenchmarkS3NBD/commit=%s/clients=%d/delay=%d/siblings=%d\t1\t%.0f ns/op\t%.1f tps\t%.3f flushes/op\t%.3f puts/op\t%.3f gets/op\t%.0f sent-B/op\t%.0f busy-%%\n",
-			l.commit(), l.clients, l.delay, l.siblings, 1e9/max(1e-9, l.tps.median), l.tps.median, l.flushes.median, l.requests["PUT"].median, l.requests["GET"].median, l.sent.median, l.busy.median)
+			l.commit(), l.clients, l.delay, l.siblings, 1e9/max(1e-9, l.tps.Median), l.tps.Median, l.flushes.Median, l.requests["PUT"].Median, l.requests["GET"].Median, l.sent.Median, l.busy.Median)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -10,16 +10,16 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
-	"github.com/pgstorage/pgstorage/internal/testing/s3"       //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/vm"       //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/zerofs"   //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime"  //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/s3"        //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/vm"        //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/zerofs"    //nolint:depguard // the same
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/job"
 )
@@ -149,25 +149,16 @@ func (b *bench) payload(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload := map[string]string{"zerofs": server, job.Name: filepath.Join(b.dir, job.Name)}
-	for name, folder := range map[string]string{"run": "test/vm/s3nbd/node", "agent": "cmd/agent", "passes": "test/vm/passes"} {
-		payload[name] = filepath.Join(b.dir, name)
-		cmd := exec.CommandContext(ctx, "go", "build", "-tags", "guest", "-ldflags=-s -w", "-o", payload[name], "./"+folder)
-		cmd.Dir = vm.Root()
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return nil, err
-		}
-	}
 	if b.job, err = b.declared(); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(b.job)
+	programs := map[string]string{"run": "test/vm/s3nbd/node", "agent": "cmd/agent", "passes": "test/vm/passes"}
+	payload, err := benchmark.Payload(ctx, b.dir, programs, map[string]any{job.Name: b.job})
 	if err != nil {
 		return nil, err
 	}
-	return payload, os.WriteFile(payload[job.Name], text, 0o600)
+	payload["zerofs"] = server
+	return payload, nil
 }
 
 // declared is the profile's node. Postgres measures its syncs of the WAL in addition.

@@ -12,20 +12,17 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 )
 
 // options of a run.
 type options struct {
 	rounds, seconds, pairs, pairSeconds, reads int
 	budget                                     time.Duration
-	clients                                    []int
+	clients                                    benchmark.Clients
 	script                                     string
 	scale                                      int
 	latency                                    time.Duration
@@ -39,23 +36,17 @@ type options struct {
 const delayed = 16
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o)
-	}
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	benchmark.Main(func(ctx context.Context, args []string) error {
+		o, err := parse(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, o)
+	})
 }
 
 func parse(args []string) (options, error) {
-	o := options{}
+	o := options{clients: benchmark.Clients{1, 4, 16, 50}}
 	flags := flag.NewFlagSet("benchs3nbd", flag.ContinueOnError)
 	flags.IntVar(&o.pairs, "pairs", 8, "times that the derived commit_delay is measured next to none, at as many clients as its mark is for; at least 3")
 	flags.IntVar(&o.pairSeconds, "pair-seconds", 20, "duration of each run of a pair: a few flushes are too few to tell")
@@ -63,7 +54,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.seconds, "seconds", 5, "duration of each other run")
 	flags.DurationVar(&o.budget, "budget", 18*time.Minute, "no round and no pair begins with which all would take longer")
 	flags.IntVar(&o.reads, "reads", 2, "times that each run that only reads is repeated; 0 leaves them out")
-	clients := flags.String("clients", "1,4,16,50", "numbers of clients")
+	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.StringVar(&o.script, "script", pgbench.SimpleUpdate, "built-in script of pgbench")
 	flags.IntVar(&o.scale, "scale", 12, "scale of pgbench: 12 is a database larger than shared_buffers and the small ARC together")
 	flags.DurationVar(&o.latency, "latency", 20*time.Millisecond, "time that each request to the store takes more than by itself")
@@ -73,13 +64,6 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in s3nbd.md, the plots, and every run as s3nbd.jsonl; empty writes nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err
-	}
-	for text := range strings.SplitSeq(*clients, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("-clients: %q is not a number of clients", text)
-		}
-		o.clients = append(o.clients, n)
 	}
 	if o.rounds < 1 || o.pairs < 3 || o.seconds < 1 || o.pairSeconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
 		return o, errors.New("-rounds, -seconds, -pair-seconds and -scale are at least 1, -pairs 3, -reads and -latency at least 0")

@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/pgstorage/pgstorage/internal/statistics"
 )
 
 // colours of the lines, which are told apart in grey too.
@@ -33,9 +35,9 @@ type points struct {
 	plotter.YErrors
 }
 
-func (p *points) add(x float64, f figure) {
-	p.XYs = append(p.XYs, plotter.XY{X: x, Y: f.median})
-	p.YErrors = append(p.YErrors, struct{ Low, High float64 }{f.median - f.least, f.most - f.median})
+func (p *points) add(x float64, s statistics.Summary) {
+	p.XYs = append(p.XYs, plotter.XY{X: x, Y: s.Median})
+	p.YErrors = append(p.YErrors, struct{ Low, High float64 }{s.Median - s.Min, s.Max - s.Median})
 }
 
 // plotClients has TPS by the number of clients.

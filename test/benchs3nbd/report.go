@@ -3,39 +3,29 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/document" //nolint:depguard // what a measurement writes down
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // what a measurement writes down
 )
 
-// What stands between these lines of s3nbd.md is a run's; the rest is a person's.
-const (
-	beginOfReport = "<!-- written by make bench-s3nbd -->"
-	endOfReport   = "<!-- end of what make bench-s3nbd writes -->"
-)
-
-var place = document.Place{Begin: beginOfReport, End: endOfReport}
+var place = benchmark.Place("bench-s3nbd")
 
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	accelerator := map[string]string{"tcg": "An emulated processor (QEMU's TCG)", "kvm": "KVM"}[m.accelerator]
 	rounds, pairs := m.repeated()
 	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of %d s for the first mark, then %d rounds of %d s for each line. Each request to the store takes %s more than by itself. "+
 		"%s, 2 virtual processors, %d MiB; %s. %d devices; ARC at most %s. pgbench %s, scale %d, a database of %d MB, shared_buffers %s. "+
 		"The agent measured a flush of %s under %d clients without commit_delay, from which commit_delay=%d and commit_siblings=%d are derived. "+
 		"The guest's kernel counted %d flushes in all, the relay %d. Other programs took %.0f%% of the host's processors meanwhile.\n\n",
 		m.took.Round(time.Minute), pairs, o.pairSeconds, rounds, o.seconds, o.latency,
-		accelerator, o.memory, m.facts.Versions, exports, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
+		benchmark.Accelerator(m.accelerator), o.memory, m.facts.Versions, exports, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
 		m.facts.Flush.Round(time.Millisecond), delayed, m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
 	f.marks(&b)
 	_, _ = fmt.Fprintf(&b, "\n**Pairs, %d clients, durable**\n\n", delayed)
@@ -48,12 +38,7 @@ func report(o options, m *measured, f figures) string {
 		_, _ = fmt.Fprintf(&b, "\n**Reads, pgbench select-only with %d clients**\n\n", readers)
 		f.printReads(&b)
 	}
-	b.WriteString("\n<details><summary>Properties and parameters</summary>\n\n```\n")
-	b.WriteString(strings.Join(m.facts.Datasets, "\n") + "\n\n")
-	for _, name := range slices.Sorted(maps.Keys(m.parameters)) {
-		_, _ = fmt.Fprintf(&b, "%s = %s\n", name, m.parameters[name])
-	}
-	b.WriteString("```\n\n</details>\n")
+	benchmark.Settings(&b, m.facts.Datasets, map[string]map[string]string{"Parameters": m.parameters})
 	return b.String()
 }
 
@@ -74,21 +59,17 @@ func write(folder, text string, m *measured, f figures) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	var raw bytes.Buffer
-	lines := json.NewEncoder(&raw)
-	for _, c := range m.cells {
-		if err := lines.Encode(c); err != nil {
-			return err
-		}
+	cells, err := benchmark.Lines(m.cells)
+	if err != nil {
+		return err
 	}
-	for _, r := range m.reads {
-		if err := lines.Encode(r); err != nil {
-			return err
-		}
+	reads, err := benchmark.Lines(m.reads)
+	if err != nil {
+		return err
 	}
 	return errors.Join(
 		place.Write(filepath.Join(folder, "s3nbd.md"), text),
-		os.WriteFile(filepath.Join(folder, "s3nbd.jsonl"), raw.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(folder, "s3nbd.jsonl"), slices.Concat(cells, reads), 0o644),
 		f.plots(folder),
 	)
 }

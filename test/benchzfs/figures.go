@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 
@@ -21,13 +23,12 @@ type key struct {
 // processors of the machine.
 const processors = 2
 
-// figure is a median and its spread over the rounds.
-type figure struct{ median, least, most float64 }
-
 // side is one configuration in one line. Of the processors, it has the part that
 // worked, and the seconds per transaction.
 type side struct {
-	tps, sustained, bytes, running, flushes, flushTime, wal, fullPages, reads, busy, work figure
+	tps, sustained, bytes, running, flushes, flushTime, wal, fullPages, reads, busy, work statistics.Summary
+	// rounds are the TPS by round.
+	rounds map[int]float64
 }
 
 // line compares both configurations.
@@ -60,16 +61,21 @@ func clientsOf(cells []cell.Cell) []int {
 }
 
 func sideOf(cells []cell.Cell, k key, configuration string) side {
-	of := func(value func(cell.Cell) float64) figure {
+	cells = slices.DeleteFunc(slices.Clone(cells), func(c cell.Cell) bool {
+		return c.Configuration != configuration || c.Durable != k.durable || c.Clients != k.clients
+	})
+	rounds := map[int]float64{}
+	for _, c := range cells {
+		rounds[c.Round] = c.TPS
+	}
+	of := func(value func(cell.Cell) float64) statistics.Summary {
 		var values []float64
 		for _, c := range cells {
-			if c.Configuration == configuration && c.Durable == k.durable && c.Clients == k.clients {
-				values = append(values, value(c))
-			}
+			values = append(values, value(c))
 		}
-		return figureOf(values)
+		return benchmark.Summary(values)
 	}
-	per := func(n func(cell.Cell) int64) figure {
+	per := func(n func(cell.Cell) int64) statistics.Summary {
 		return of(func(c cell.Cell) float64 { return perTransaction(c, n(c)) })
 	}
 	return side{
@@ -84,6 +90,7 @@ func sideOf(cells []cell.Cell, k key, configuration string) side {
 		reads:     per(func(c cell.Cell) int64 { return c.Running.ReadBytes }),
 		busy:      of(func(c cell.Cell) float64 { return c.Busy * 100 }),
 		work:      of(func(c cell.Cell) float64 { return c.Busy * processors / c.TPS }),
+		rounds:    rounds,
 	}
 }
 
@@ -91,19 +98,6 @@ func sideOf(cells []cell.Cell, k key, configuration string) side {
 // checkpoint: a run is short, and pgbench's own figure leaves that out.
 func sustained(c cell.Cell) float64 {
 	return float64(c.Transactions) / (float64(c.Transactions)/c.TPS + c.SettleSeconds)
-}
-
-func figureOf(values []float64) figure {
-	if len(values) == 0 {
-		return figure{}
-	}
-	slices.Sort(values)
-	middle := len(values) / 2
-	median := values[middle]
-	if len(values)%2 == 0 {
-		median = (values[middle-1] + values[middle]) / 2
-	}
-	return figure{median, values[0], values[len(values)-1]}
 }
 
 func (k key) commit() string {
@@ -115,19 +109,19 @@ func (k key) commit() string {
 
 // print the table, in Markdown.
 func (f figures) print(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | configuration | TPS, median (least to most) | ratio | TPS with the checkpoint | kB written per transaction, with what is left to the checkpoint | before it | flushes per transaction, ms of each | kB of WAL, full pages per transaction | kB read per transaction | processors busy, ms of them per transaction |")
+	_, _ = fmt.Fprintln(out, "| commit | clients | configuration | TPS, median (least to most); 95 % interval of the mean | ratio of the medians | TPS with the checkpoint | kB written per transaction, with what is left to the checkpoint | before it | flushes per transaction, ms of each | kB of WAL, full pages per transaction | kB read per transaction | processors busy, ms of them per transaction |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		row(out, l, cell.Default, l.other, "")
-		row(out, l, cell.Ours, l.ours, fmt.Sprintf("%.2f", l.ours.tps.median/l.other.tps.median))
+		row(out, l, cell.Ours, l.ours, fmt.Sprintf("%.2f", l.ratio()))
 	}
 }
 
 func row(out io.Writer, l line, name string, s side, ratio string) {
-	_, _ = fmt.Fprintf(out, "| %s | %d | %s | %.0f (%.0f to %.0f) | %s | %.0f | %.1f (%.1f to %.1f) | %.1f | %.2f, %.1f | %.1f, %.2f | %.1f | %.0f%%, %.1f |\n",
-		l.commit(), l.clients, name, s.tps.median, s.tps.least, s.tps.most, ratio, s.sustained.median,
-		s.bytes.median/1e3, s.bytes.least/1e3, s.bytes.most/1e3, s.running.median/1e3, s.flushes.median, s.flushTime.median,
-		s.wal.median/1e3, s.fullPages.median, s.reads.median/1e3, s.busy.median, s.work.median*1e3)
+	_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %.0f | %s | %.1f | %.2f, %.1f | %.1f, %.2f | %.1f | %.0f%%, %.1f |\n",
+		l.commit(), l.clients, name, benchmark.Spread(s.tps, 0, 1), ratio, s.sustained.Median,
+		benchmark.Spread(s.bytes, 1, 1e3), s.running.Median/1e3, s.flushes.Median, s.flushTime.Median,
+		s.wal.Median/1e3, s.fullPages.Median, s.reads.Median/1e3, s.busy.Median, s.work.Median*1e3)
 }
 
 // benchmark prints Go's benchmark format. An operation is a transaction.
@@ -141,7 +135,7 @@ func (f figures) benchmark(out io.Writer) error {
 		}{{cell.Default, l.other}, {cell.Ours, l.ours}} {
 			s := c.side
 			_, _ = fmt.Fprintf(&b, "BenchmarkZFS/commit=%s/clients=%d/configuration=%s\t1\t%.0f ns/op\t%.1f tps\t%.0f written-B/op\t%.3f flushes/op\t%.0f wal-B/op\t%.0f busy-%%\n",
-				l.commit(), l.clients, c.name, 1e9/max(1e-9, s.tps.median), s.tps.median, s.bytes.median, s.flushes.median, s.wal.median, s.busy.median)
+				l.commit(), l.clients, c.name, 1e9/max(1e-9, s.tps.Median), s.tps.Median, s.bytes.Median, s.flushes.Median, s.wal.Median, s.busy.Median)
 		}
 	}
 	_, err := io.WriteString(out, b.String())

@@ -1,8 +1,9 @@
 //go:build linux
 
 // Command benchzfs measures what the profile ZFSLocalPV and the computed
-// parameters are worth, against ZFS' and Postgres' defaults: in a virtual machine,
-// on one disk whose flush takes a known time, in turns within one run.
+// parameters are worth, against ZFS' and Postgres' defaults, and which property of a
+// dataset matters: in a virtual machine, on one disk whose flush takes a known time, in
+// turns within one run.
 package main
 
 import (
@@ -11,70 +12,64 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 
 // options of a run.
 type options struct {
 	plan    cell.Plan
+	repeats int
+	seed    uint64
 	latency time.Duration
 	rate    int64
 	arc     string
 	memory  int
 	out     string
+	html    string
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		err = run(ctx, o)
-	}
-	stop()
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	benchmark.Main(func(ctx context.Context, args []string) error {
+		o, err := parse(args)
+		if err != nil {
+			return err
+		}
+		return run(ctx, o)
+	})
 }
 
 func parse(args []string) (options, error) {
-	o := options{plan: cell.Plan{Serial: "bench", Pool: "bench"}}
+	o := options{plan: cell.Plan{Serial: "bench", Pool: "bench", Clients: []int{1, 4, 16}}}
 	flags := flag.NewFlagSet("benchzfs", flag.ContinueOnError)
-	flags.IntVar(&o.plan.Rounds, "rounds", 3, "times that each run is repeated, in another order")
+	flags.IntVar(&o.plan.Rounds, "rounds", 3, "times that each run of the defaults and of the profile is repeated, in another order; 0 leaves them out")
+	flags.IntVar(&o.repeats, "repeats", 5, "times that each variant of the matrix is run, in an order by lot; 0 leaves the matrix out")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the matrix's order")
 	flags.IntVar(&o.plan.Seconds, "seconds", 8, "duration of each measured run")
 	flags.IntVar(&o.plan.WarmUp, "warm-up", 3, "seconds of load before each measured run")
-	clients := flags.String("clients", "1,4,16", "numbers of clients")
+	flags.Var((*benchmark.Clients)(&o.plan.Clients), "clients", "numbers of clients")
+	flags.IntVar(&o.plan.Matrix.Clients, "matrix-clients", 4, "number of clients of the matrix")
 	flags.StringVar(&o.plan.Script, "script", pgbench.TPCB, "built-in script of pgbench")
 	flags.IntVar(&o.plan.Scale, "scale", 40, "scale of pgbench: 40 is a database larger than shared_buffers and ARC together")
 	flags.DurationVar(&o.latency, "flush", 5*time.Millisecond, "time that a flush of the disk takes")
 	flags.Int64Var(&o.rate, "rate", 0, "MB that the disk writes in a second; 0 is without limit")
-	flags.StringVar(&o.arc, "arc", "256Mi", "the profile's arcMax, for both configurations; empty is ZFS' own")
+	flags.StringVar(&o.arc, "arc", "256Mi", "the profile's arcMax, for all configurations; empty is ZFS' own")
 	flags.IntVar(&o.memory, "memory", 2048, "MiB of the virtual machine")
-	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in zfs.md, the plots, and every run as zfs.jsonl; empty writes nothing")
+	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in zfs.md, the plots, and every run as zfs.jsonl and zfs-matrix.jsonl; empty writes nothing")
+	flags.StringVar(&o.html, "html", "bin/zfs-matrix.html", "page with all of the matrix; empty writes none")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	for text := range strings.SplitSeq(*clients, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("-clients: %q is not a number of clients", text)
-		}
-		o.plan.Clients = append(o.plan.Clients, n)
+	if o.plan.Rounds < 0 || o.repeats < 0 || o.plan.Rounds+o.repeats < 1 {
+		return o, errors.New("-rounds and -repeats are at least 0, and one of them is more")
 	}
-	if o.plan.Rounds < 1 || o.plan.Seconds < 1 || o.plan.WarmUp < 1 || o.plan.Scale < 1 {
-		return o, errors.New("-rounds, -seconds, -warm-up and -scale are at least 1")
+	if o.plan.Seconds < 1 || o.plan.WarmUp < 1 || o.plan.Scale < 1 || o.plan.Matrix.Clients < 1 {
+		return o, errors.New("-seconds, -warm-up, -scale and -matrix-clients are at least 1")
 	}
-	return o, nil
+	return o, o.addMatrix()
 }
 
 func run(ctx context.Context, o options) error {
@@ -82,14 +77,28 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if o.out != "" {
+		if err := m.keep(o.out); err != nil {
+			return err
+		}
+	}
+	// What was not asked for leaves its part of the page as it is.
+	if o.repeats > 0 {
+		if err := m.showMatrix(o); err != nil {
+			return err
+		}
+	}
+	if o.plan.Rounds == 0 {
+		return nil
+	}
 	f := summarise(m.cells)
-	text := report(o, m, f)
+	text := page(o, m, f)
 	fmt.Println(text)
 	if err := f.benchmark(os.Stdout); err != nil {
 		return err
 	}
 	if o.out != "" {
-		if err := write(o.out, text, m, f); err != nil {
+		if err := write(o.out, text, f); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 )
 
 // What the profile must be worth, against the defaults.
@@ -15,9 +17,9 @@ const (
 	leastSaved   = 0.40 // of the bytes written per transaction
 )
 
-func (l line) ratio() float64 { return l.ours.tps.median / l.other.tps.median }
+func (l line) ratio() float64 { return l.ours.tps.Median / l.other.tps.Median }
 
-func (l line) saved() float64 { return 1 - l.ours.bytes.median/l.other.bytes.median }
+func (l line) saved() float64 { return 1 - l.ours.bytes.Median/l.other.bytes.Median }
 
 func (l line) leastRatio() float64 {
 	if l.durable {
@@ -32,21 +34,14 @@ func (l line) sparing() bool { return l.saved() >= leastSaved }
 
 // marks is a table, in Markdown.
 func (f figures) marks(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | TPS, ours / default | mark | | bytes written per transaction, fewer by | mark | | TPS with the checkpoint, ours / default | TPS, ours / default that is durable |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|")
+	_, _ = fmt.Fprintln(out, "| commit | clients | TPS, ours / default | by rounds, with its 95 % interval | mark | | bytes written per transaction, fewer by | mark | | TPS with the checkpoint, ours / default | TPS, ours / default that is durable |")
+	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
-		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %.1f | %s | %.0f%% | %.0f%% | %s | %.2f | %.2f |\n",
-			l.commit(), l.clients, l.ratio(), l.leastRatio(), verdict(l.fast()), l.saved()*100, leastSaved*100, verdict(l.sparing()),
-			l.ours.sustained.median/l.other.sustained.median,
-			l.ours.tps.median/f.durable(l.clients).other.tps.median)
+		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %s | %.1f | %s | %.0f%% | %.0f%% | %s | %.2f | %.2f |\n",
+			l.commit(), l.clients, l.ratio(), benchmark.Ratio(benchmark.Gain(tiers[l.durable], l.ours.rounds, l.other.rounds)), l.leastRatio(), benchmark.Verdict(l.fast()), l.saved()*100, leastSaved*100, benchmark.Verdict(l.sparing()),
+			l.ours.sustained.Median/l.other.sustained.Median,
+			l.ours.tps.Median/f.durable(l.clients).other.tps.Median)
 	}
-}
-
-func verdict(met bool) string {
-	if met {
-		return "PASS"
-	}
-	return "MISS"
 }
 
 // judge each line by the marks; a mark is met when each of its lines meets it.

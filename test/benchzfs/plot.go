@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/pgstorage/pgstorage/internal/statistics"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 
@@ -26,9 +27,9 @@ var colours = map[string]color.Color{
 // plots are what docs/benchmarks shows.
 func (f figures) plots(folder string) error {
 	return errors.Join(
-		f.plot(filepath.Join(folder, "zfs.svg"), "transactions per second", func(s side) figure { return s.tps }),
-		f.plot(filepath.Join(folder, "zfs-bytes.svg"), "kB written per transaction", func(s side) figure {
-			return figure{s.bytes.median / 1e3, s.bytes.least / 1e3, s.bytes.most / 1e3}
+		f.plot(filepath.Join(folder, "zfs.svg"), "transactions per second", func(s side) statistics.Summary { return s.tps }),
+		f.plot(filepath.Join(folder, "zfs-bytes.svg"), "kB written per transaction", func(s side) statistics.Summary {
+			return statistics.Summary{Median: s.bytes.Median / 1e3, Min: s.bytes.Min / 1e3, Max: s.bytes.Max / 1e3}
 		}),
 		f.plotShape(filepath.Join(folder, "zfs-shape.svg")),
 	)
@@ -41,7 +42,7 @@ type bars struct {
 }
 
 // plot a pair of bars for each line of the table.
-func (f figures) plot(path, title string, of func(side) figure) error {
+func (f figures) plot(path, title string, of func(side) statistics.Summary) error {
 	p := plot.New()
 	p.Y.Label.Text = title
 	p.Y.Min = 0
@@ -81,7 +82,7 @@ func ticks(least, most float64) []plot.Tick {
 	return out
 }
 
-func (f figures) addBars(p *plot.Plot, name string, width, offset vg.Length, of func(side) figure) error {
+func (f figures) addBars(p *plot.Plot, name string, width, offset vg.Length, of func(side) statistics.Summary) error {
 	var values plotter.Values
 	spread := bars{}
 	for i, l := range f.lines {
@@ -90,9 +91,9 @@ func (f figures) addBars(p *plot.Plot, name string, width, offset vg.Length, of 
 			s = l.other
 		}
 		v := of(s)
-		values = append(values, v.median)
-		spread.XYs = append(spread.XYs, plotter.XY{X: float64(i), Y: v.median})
-		spread.YErrors = append(spread.YErrors, struct{ Low, High float64 }{v.median - v.least, v.most - v.median})
+		values = append(values, v.Median)
+		spread.XYs = append(spread.XYs, plotter.XY{X: float64(i), Y: v.Median})
+		spread.YErrors = append(spread.YErrors, struct{ Low, High float64 }{v.Median - v.Min, v.Max - v.Median})
 	}
 	chart, err := plotter.NewBarChart(values, width)
 	if err != nil {

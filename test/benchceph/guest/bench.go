@@ -48,7 +48,7 @@ func (b *bench) round(ctx context.Context, round int) error {
 				if err := b.measure(ctx, &c); err != nil {
 					return err
 				}
-				tell("cell", c)
+				measure.Tell("cell", c)
 			}
 		}
 	}

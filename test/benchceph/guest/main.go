@@ -7,7 +7,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,7 +32,7 @@ func run(ctx context.Context) error {
 	var plan cell.Plan
 	var dataset server.Job
 	var ceph job.Job
-	if err := errors.Join(read(cell.PlanFile, &plan), read(cell.DatasetFile, &dataset), read(cell.CephFile, &ceph)); err != nil {
+	if err := errors.Join(measure.Read(cell.PlanFile, &plan), measure.Read(cell.DatasetFile, &dataset), measure.Read(cell.CephFile, &ceph)); err != nil {
 		return err
 	}
 	b := &bench{plan: plan, databases: map[string]*database{}}
@@ -49,16 +48,8 @@ func run(ctx context.Context) error {
 		}
 	}
 	total, err := b.disk()
-	tell("total", total)
+	measure.Tell("total", total)
 	return err
-}
-
-func read(path string, to any) error {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(content, to)
 }
 
 // open the pool, with the volumes of all databases.
@@ -145,7 +136,7 @@ func (b *bench) fill(ctx context.Context) error {
 	if facts.Settings, err = b.cluster.Settings(ctx); err != nil {
 		return err
 	}
-	tell("facts", facts)
+	measure.Tell("facts", facts)
 	for i, name := range cell.Configurations() {
 		b.databases[name].port = strconv.Itoa(5432 + i)
 		if err := measure.Serve(ctx, b.databases[name].instance, b.databases[name].port); err != nil {
@@ -153,13 +144,4 @@ func (b *bench) fill(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// tell the host a fact on a line of its own.
-func tell(word string, fact any) {
-	text, err := json.Marshal(fact)
-	if err != nil {
-		panic(err) // numbers and names
-	}
-	fmt.Printf("%s %s\n", word, text)
 }

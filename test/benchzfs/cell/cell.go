@@ -3,7 +3,11 @@
 // Package cell is what the guest of the ZFS benchmark is asked and tells.
 package cell
 
-import "github.com/pgstorage/pgstorage/test/vm/postgres/measure"
+import (
+	"github.com/pgstorage/pgstorage/internal/histogram"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/test/vm/postgres/measure"
+)
 
 // Configurations that are compared.
 const (
@@ -13,7 +17,14 @@ const (
 	Ours = "ours"
 )
 
-// Plan of a run, given to the guest as plan.json.
+// Files that the guest is given.
+const (
+	PlanFile = "plan.json"
+	// JobFile is a server.Job.
+	JobFile = "job.json"
+)
+
+// Plan of a run.
 type Plan struct {
 	Serial, Pool    string
 	Script          string
@@ -21,6 +32,33 @@ type Plan struct {
 	Clients         []int
 	Rounds          int
 	Seconds, WarmUp int // of each measured run, and of the load before it
+	Matrix          Matrix
+}
+
+// Matrix of what is varied, one database for each variant.
+type Matrix struct {
+	Variants []Variant
+	// Turns in their order.
+	Turns []Turn
+	// Clients of each turn, and Parameters of every database.
+	Clients    int
+	Parameters map[string]string
+}
+
+// Variant is the profile's datasets and the computed parameters, but for this.
+type Variant struct {
+	Name string
+	// Data and WAL have properties of the datasets, as recordsize=16k.
+	Data, WAL []string `json:",omitempty"`
+	// Parameters of Postgres.
+	Parameters map[string]string `json:",omitempty"`
+}
+
+// Turn of a variant. Repeat is from 1.
+type Turn struct {
+	Repeat  int
+	Variant string
+	Durable bool
 }
 
 // Counters of the disk.
@@ -34,9 +72,13 @@ type Facts struct {
 	Datasets []string
 	// DatabaseBytes once it was filled.
 	DatabaseBytes int64
+	// Settings of each variant of the matrix: properties as "data.recordsize", and
+	// parameters, as they were read back.
+	Properties, Parameters map[string]map[string]string `json:",omitempty"`
 }
 
-// Cell is one measured run.
+// Cell is one measured run. In a turn of the matrix, Round is the repeat and
+// Configuration the variant.
 type Cell struct {
 	Round         int
 	Configuration string
@@ -53,4 +95,8 @@ type Cell struct {
 	Busy float64
 	// WALBytes and FullPages, as Postgres counts them.
 	WALBytes, FullPages int64
+	// Result of pgbench, the rate of each second, and the latencies.
+	Result    *pgbench.Result      `json:",omitempty"`
+	Rates     []float64            `json:",omitempty"`
+	Latencies *histogram.Histogram `json:",omitempty"`
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/measure"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
@@ -38,7 +37,7 @@ func (b bench) round(ctx context.Context, round int) error {
 				if err := b.measure(ctx, &c); err != nil {
 					return err
 				}
-				tell("cell", c)
+				measure.Tell("cell", c)
 			}
 		}
 	}
@@ -54,7 +53,8 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 		return err
 	}
 	defer conn.Close(ctx) //nolint:errcheck // its work is done
-	if _, err := b.pgbench(ctx, *c, b.plan.WarmUp); err != nil {
+	load := measure.Load{Port: b.ports[c.Configuration], Script: b.plan.Script, Clients: c.Clients, Seconds: b.plan.WarmUp, Durable: c.Durable}
+	if _, err := load.Run(ctx); err != nil {
 		return err
 	}
 	if err := b.settle(ctx, conn); err != nil {
@@ -64,7 +64,8 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 	if err != nil {
 		return err
 	}
-	result, err := b.pgbench(ctx, *c, b.plan.Seconds)
+	load.Seconds = b.plan.Seconds
+	watched, err := load.Watch(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,11 @@ func (b bench) measure(ctx context.Context, c *cell.Cell) error {
 	}
 	c.SettleSeconds = time.Since(begin).Seconds()
 	settled, err := disk(b.plan.Serial)
-	c.TPS, c.Transactions = result.TPS, result.Transactions
+	c.Result, c.Latencies = watched.Result, watched.Latencies
+	for _, second := range watched.Seconds {
+		c.Rates = append(c.Rates, second.TPS)
+	}
+	c.TPS, c.Transactions = c.Result.TPS, c.Result.Transactions
 	c.Running, c.Settled = after.disk.Since(before.disk), settled.Since(before.disk)
 	c.Busy = after.cpu.BusySince(before.cpu)
 	c.WALBytes, c.FullPages = after.wal-before.wal, after.fullPages-before.fullPages
@@ -91,8 +96,4 @@ func (b bench) settle(ctx context.Context, conn *pgx.Conn) error {
 	}
 	_, err := server.Run(ctx, "zpool", "sync", b.plan.Pool)
 	return err
-}
-
-func (b bench) pgbench(ctx context.Context, c cell.Cell, seconds int) (*pgbench.Result, error) {
-	return measure.Load{Port: b.ports[c.Configuration], Script: b.plan.Script, Clients: c.Clients, Seconds: seconds, Durable: c.Durable}.Run(ctx)
 }

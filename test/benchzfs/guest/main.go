@@ -1,12 +1,12 @@
 //go:build guest
 
-// Command guest measures in the virtual machine of the ZFS benchmark: it makes
-// both databases on one pool, and runs pgbench on one and the other in turn.
+// Command guest measures in the virtual machine of the ZFS benchmark: it makes the
+// databases on one pool, and runs pgbench on one and the other in turn.
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,6 +15,13 @@ import (
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/measure"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
+)
+
+// Databases of both configurations.
+const (
+	dataOfDefault = "/srv/default"
+	dataOfOurs    = "/srv/data"
+	walOfOurs     = "/srv/wal"
 )
 
 func main() {
@@ -26,41 +33,63 @@ func main() {
 
 func run(ctx context.Context) error {
 	var plan cell.Plan
-	content, err := os.ReadFile("plan.json")
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(content, &plan); err != nil {
-		return err
-	}
-	job, err := server.Load("job.json")
-	if err != nil {
+	var job server.Job
+	if err := errors.Join(measure.Read(cell.PlanFile, &plan), measure.Read(cell.JobFile, &job)); err != nil {
 		return err
 	}
 	if err := job.Converge(ctx); err != nil {
 		return err
 	}
-	instances := map[string]server.Instance{
-		cell.Default: {Data: "/srv/default"},
-		cell.Ours:    {Data: "/srv/data", WAL: "/srv/wal", Settings: job.Parameters},
+	facts, err := fill(ctx, plan)
+	if err != nil {
+		return err
 	}
-	var facts cell.Facts
+	if err := pairs(ctx, plan, job, &facts); err != nil {
+		return err
+	}
+	if err := variants(ctx, plan, &facts); err != nil {
+		return err
+	}
+	measure.Tell("facts", facts)
+	total, err := disk(plan.Serial)
+	measure.Tell("total", total)
+	return err
+}
+
+// fill the database that all others begin as, on a dataset that is made without a word.
+func fill(ctx context.Context, plan cell.Plan) (facts cell.Facts, err error) {
 	if facts.Versions, err = measure.ReadVersions(ctx); err != nil {
-		return err
+		return facts, err
 	}
-	if err := mountVolumes(ctx, plan.Pool, instances); err != nil {
-		return err
+	if _, err := server.Volume(ctx, plan.Pool+"/default", dataOfDefault); err != nil {
+		return facts, err
 	}
-	if facts.DatabaseBytes, err = measure.Fill(ctx, plan.Scale, instances[cell.Default]); err != nil {
-		return err
+	facts.DatabaseBytes, err = measure.Fill(ctx, plan.Scale, server.Instance{Data: dataOfDefault})
+	return facts, err
+}
+
+// pairs of the defaults and of what the profile makes.
+func pairs(ctx context.Context, plan cell.Plan, job server.Job, facts *cell.Facts) error {
+	if plan.Rounds == 0 {
+		return nil
+	}
+	instances := map[string]server.Instance{
+		cell.Default: {Data: dataOfDefault},
+		cell.Ours:    {Data: dataOfOurs, WAL: walOfOurs, Settings: job.Parameters},
+	}
+	// Two beneath the agent's parents.
+	for name, mountpoint := range map[string]string{"pgdata/pvc-data": dataOfOurs, "pgwal/pvc-wal": walOfOurs} {
+		if _, err := server.Volume(ctx, plan.Pool+"/"+name, mountpoint); err != nil {
+			return err
+		}
 	}
 	if err := measure.Clone(ctx, instances[cell.Default], instances[cell.Ours]); err != nil {
 		return err
 	}
-	if facts.Datasets, err = properties(ctx, plan.Pool); err != nil {
+	var err error
+	if facts.Datasets, err = properties(ctx, plan.Pool, "default", "pgdata/pvc-data", "pgwal/pvc-wal"); err != nil {
 		return err
 	}
-	tell("facts", facts)
 	b := bench{plan: plan, ports: map[string]string{}}
 	for i, name := range []string{cell.Default, cell.Ours} {
 		b.ports[name] = strconv.Itoa(5432 + i)
@@ -73,42 +102,21 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	total, err := disk(plan.Serial)
-	tell("total", total)
-	return err
-}
-
-// mountVolumes of both: a dataset that is made without a word, and two beneath the
-// agent's parents.
-func mountVolumes(ctx context.Context, pool string, instances map[string]server.Instance) error {
-	for name, mountpoint := range map[string]string{
-		"default":         instances[cell.Default].Data,
-		"pgdata/pvc-data": instances[cell.Ours].Data,
-		"pgwal/pvc-wal":   instances[cell.Ours].WAL,
-	} {
-		if _, err := server.Volume(ctx, pool+"/"+name, mountpoint); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(instances[cell.Default].Stop(ctx), instances[cell.Ours].Stop(ctx))
 }
 
 // properties of the volumes, as ZFS has them once the databases are there.
-func properties(ctx context.Context, pool string) ([]string, error) {
+func properties(ctx context.Context, pool string, volumes ...string) ([]string, error) {
 	if _, err := server.Run(ctx, "zpool", "sync", pool); err != nil {
 		return nil, err
 	}
-	out, err := server.Run(ctx, "zfs", "get", "-H", "-o", "name,property,value,source",
+	args := []string{
+		"get", "-H", "-o", "name,property,value,source",
 		"recordsize,compression,atime,relatime,logbias,xattr,primarycache,sync,checksum,compressratio",
-		pool+"/default", pool+"/pgdata/pvc-data", pool+"/pgwal/pvc-wal")
-	return strings.Split(strings.TrimSpace(out), "\n"), err
-}
-
-// tell the host a fact on a line of its own.
-func tell(word string, fact any) {
-	text, err := json.Marshal(fact)
-	if err != nil {
-		panic(err) // numbers and names
 	}
-	fmt.Printf("%s %s\n", word, text)
+	for _, volume := range volumes {
+		args = append(args, pool+"/"+volume)
+	}
+	out, err := server.Run(ctx, "zfs", args...)
+	return strings.Split(strings.TrimSpace(out), "\n"), err
 }

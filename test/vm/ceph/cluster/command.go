@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -79,20 +81,16 @@ func all(ctx context.Context, commands ...[]string) error {
 
 // until asks again and again, until a limit.
 func until(ctx context.Context, what string, limit time.Duration, there func() (bool, error)) error {
-	begin := time.Now()
-	for {
-		found, err := there()
-		switch {
-		case found:
-			return nil
-		case errors.Is(err, errDead):
-			return err
-		case time.Since(begin) > limit || ctx.Err() != nil:
-			return errors.Join(fmt.Errorf("%s: not within %s", what, limit), err, ctx.Err())
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, pause, limit, true, func(context.Context) (bool, error) {
+		var found bool
+		if found, last = there(); errors.Is(last, errDead) {
+			return false, last
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		return found, nil
+	})
+	if wait.Interrupted(err) {
+		return errors.Join(fmt.Errorf("%s: not within %s", what, limit), last, ctx.Err())
 	}
+	return err
 }

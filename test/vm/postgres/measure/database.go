@@ -87,7 +87,7 @@ func Serve(ctx context.Context, instance server.Instance, port string) error {
 	if _, err := instance.Start(ctx); err != nil {
 		return err
 	}
-	_, err := server.AsPostgres(ctx, "psql", "--port="+port, "--quiet", "--command=CREATE EXTENSION pg_prewarm",
+	_, err := server.AsPostgres(ctx, "psql", "--port="+port, "--quiet", "--command=CREATE EXTENSION IF NOT EXISTS pg_prewarm",
 		"--command=SELECT pg_prewarm(oid) FROM pg_class WHERE relname LIKE 'pgbench_%' AND relkind IN ('r', 'i') ORDER BY pg_relation_size(oid) DESC")
 	return err
 }

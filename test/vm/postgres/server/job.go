@@ -65,9 +65,9 @@ func (j Job) Converge(ctx context.Context) error {
 }
 
 // Volume mounts a dataset, which is made first where there is none: with the
-// properties that zfs-localpv gives it and no others, so that the rest is its
-// parent's. It tells whether it was made.
-func Volume(ctx context.Context, dataset, mountpoint string) (bool, error) {
+// properties that zfs-localpv gives it and those that are named here, as
+// recordsize=16k, so that the rest is its parent's. It tells whether it was made.
+func Volume(ctx context.Context, dataset, mountpoint string, properties ...string) (bool, error) {
 	names, err := Run(ctx, "zfs", "list", "-H", "-o", "name")
 	if err != nil {
 		return false, err
@@ -75,7 +75,11 @@ func Volume(ctx context.Context, dataset, mountpoint string) (bool, error) {
 	made := false
 	if !strings.Contains(names+"\n", dataset+"\n") {
 		made = true
-		if _, err := Run(ctx, "zfs", "create", "-o", "mountpoint=legacy", dataset); err != nil {
+		args := []string{"create"}
+		for _, property := range append([]string{"mountpoint=legacy"}, properties...) {
+			args = append(args, "-o", property)
+		}
+		if _, err := Run(ctx, "zfs", append(args, dataset)...); err != nil {
 			return made, err
 		}
 	}

@@ -1,0 +1,133 @@
+//go:build linux
+
+// Package postgres starts throwaway servers of the PostgreSQL that this machine has.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// EnvBin names the folder of the PostgreSQL programs that are used; without it, the
+// newest that Debian's packages installed are.
+const EnvBin = "PGSTORAGE_TEST_POSTGRES_BIN"
+
+// ErrNone is the error where there is no server to start.
+var ErrNone = errors.New("no PostgreSQL server here: install the package postgresql, or set " + EnvBin)
+
+// Bin is the folder of the programs.
+func Bin() (string, error) {
+	if bin := os.Getenv(EnvBin); bin != "" {
+		return bin, nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", ErrNone
+	}
+	slices.Sort(found)
+	return filepath.Dir(found[len(found)-1]), nil
+}
+
+// Server that trusts whoever reaches its Unix socket, which is in Dir. It owns Dir.
+type Server struct{ Bin, Dir, Data string }
+
+// Start a server with checksums and with settings over Postgres' own, as name=value.
+// The superuser is postgres.
+func Start(ctx context.Context, settings ...string) (*Server, error) {
+	bin, err := Bin()
+	if err != nil {
+		return nil, err
+	}
+	// Short enough for the name of a socket.
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Bin: bin, Dir: dir, Data: filepath.Join(dir, "data")}
+	if err := errors.Join(s.open(), s.start(ctx, settings)); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// open the folder to the server's user, and to those who connect.
+func (s *Server) open() error {
+	uid, gid, other := unprivileged()
+	if other {
+		if err := os.Chown(s.Dir, uid, gid); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(s.Dir, 0o755) //nolint:gosec // G302: another user than the server's connects
+}
+
+func (s *Server) start(ctx context.Context, settings []string) error {
+	if err := s.Run(ctx, "initdb", "-D", s.Data, "-U", "postgres", "-A", "trust", "--data-checksums", "--no-sync"); err != nil {
+		return err
+	}
+	options := "-c listen_addresses= -c unix_socket_directories=" + s.Dir
+	for _, setting := range settings {
+		options += " -c " + setting
+	}
+	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
+}
+
+// Stop at once, and remove everything.
+func (s *Server) Stop() error {
+	_, err := os.Stat(filepath.Join(s.Data, "postmaster.pid"))
+	if err == nil {
+		err = s.Run(context.Background(), "pg_ctl", "-D", s.Data, "-m", "immediate", "stop")
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(s.Dir))
+}
+
+// Run a program of the server to its end.
+func (s *Server) Run(ctx context.Context, name string, args ...string) error {
+	out, err := s.Command(ctx, name, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// Command of the server, as somebody else than root, whom Postgres refuses.
+func (s *Server) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, name), args...) //nolint:gosec // G204: a program of Postgres
+	cmd.Dir, cmd.Env = s.Dir, []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
+	if uid, gid, ok := unprivileged(); ok {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}} //nolint:gosec // G115: of /etc/passwd
+	}
+	return cmd
+}
+
+func unprivileged() (uid, gid int, ok bool) {
+	if os.Geteuid() != 0 {
+		return 0, 0, false
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, errUID := strconv.Atoi(u.Uid)
+		gid, errGID := strconv.Atoi(u.Gid)
+		if errUID == nil && errGID == nil {
+			return uid, gid, true
+		}
+	}
+	return 0, 0, false
+}

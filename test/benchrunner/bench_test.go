@@ -1,0 +1,207 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
+	"github.com/pgstorage/pgstorage/internal/testing/postgres"
+)
+
+// pairs of one line, with the runner's part of the bare rate in each.
+func pairs(clients int, ratios ...float64) []Run {
+	var out []Run
+	for i, ratio := range ratios {
+		for _, side := range []string{Bare, Runner} {
+			r := Run{Pair: i + 1, Script: v1alpha1.ScriptSelectOnly, Clients: clients, Side: side, TPS: 1000 + 100*float64(i), SamplingRate: 0.5}
+			if side == Runner {
+				r.TPS *= ratio
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ratios  []float64
+		verdict string
+		err     string
+	}{
+		"nothing":       {[]float64{0.999, 1.001, 1, 1.002, 0.998}, pass, ""},
+		"half of it":    {[]float64{0.995, 0.996, 0.994, 0.995, 0.995}, pass, ""},
+		"faster":        {[]float64{1.03, 1.02, 1.03, 1.02, 1.03}, pass, ""},
+		"five percent":  {[]float64{0.95, 0.951, 0.949, 0.95, 0.95}, miss, "missed: SelectOnly, 4 clients: the runner costs 5.00 % (4.91 to 5.09), at most 1 %"},
+		"a wide spread": {[]float64{0.9, 1.1, 0.95, 1.05, 1}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs "},
+		"two pairs":     {[]float64{1, 1.01}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs too few pairs, at most 1 %; about 3 pairs would tell"},
+	} {
+		f, err := summarise(pairs(4, tc.ratios...))
+		if err != nil || len(f.lines) != 1 {
+			t.Fatalf("%s: %v, %+v", name, err, f)
+		}
+		if got := f.lines[0].verdict(); got != tc.verdict {
+			t.Errorf("%s: %s, want %s: %s", name, got, tc.verdict, f.lines[0].cost())
+		}
+		err = f.judge()
+		if (err == nil) != (tc.err == "") || err != nil && !strings.HasPrefix(err.Error(), tc.err) {
+			t.Errorf("%s: %v, want %q", name, err, tc.err)
+		}
+	}
+	if (figures{}).judge() == nil {
+		t.Error("nothing measured, and nothing missed")
+	}
+}
+
+// A pair of which both ran counts, whatever the machine did between pairs.
+func TestWanted(t *testing.T) {
+	f, err := summarise(pairs(4, 0.97, 1.03, 0.98, 1.02, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := f.lines[0].wanted(); n < 30 || n > 60 {
+		t.Errorf("%d pairs", n)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := plan(o)
+	if want := o.pairs * 2 * 2 * 2; len(runs) != want {
+		t.Fatalf("%d runs, want %d", len(runs), want)
+	}
+	first := map[string]int{}
+	for i := 0; i < len(runs); i += 2 {
+		a, b := runs[i], runs[i+1]
+		if a.Pair != b.Pair || a.Script != b.Script || a.Clients != b.Clients || a.Side == b.Side || a.Place != 1 || b.Place != 2 {
+			t.Errorf("no pair: %+v, %+v", a, b)
+		}
+		first[a.Side]++
+	}
+	if first[Bare] < len(runs)/8 || first[Runner] < len(runs)/8 {
+		t.Errorf("the order is not by lot: %v", first)
+	}
+	if !slices.Equal(runs, plan(o)) {
+		t.Error("the same seed gives another order")
+	}
+	o.seed++
+	if slices.Equal(runs, plan(o)) {
+		t.Error("another seed gives the same order")
+	}
+	o.parts = true
+	if want := o.pairs * 2 * 2 * 5; len(plan(o)) != want {
+		t.Errorf("%d runs with parts, want %d", len(plan(o)), want)
+	}
+}
+
+func TestParse(t *testing.T) {
+	o, err := parse([]string{"-clients", "2,8", "-pairs", "3", "-duration", "5s"})
+	if err != nil || !slices.Equal(o.clients, benchmark.Clients{2, 8}) || o.pairs != 3 || o.seconds != 5*time.Second {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-pairs", "2"}, {"-duration", "1500ms"}, {"-warm-up", "0s"}, {"-scale", "0"}} {
+		if _, err := parse(args); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}
+
+// A report takes the place of the one before it, and leaves what a person wrote.
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	document := filepath.Join(dir, "runner.md")
+	if err := os.WriteFile(document, []byte("# Title\n\n"+place.Begin+"\nold\n"+place.End+"\n\nWhy.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &measured{runs: pairs(4, 0.95, 0.951, 0.949), version: "pgbench (PostgreSQL) 15.18\n"}
+	f, err := summarise(m.runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(dir, report(o, m, f), m); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# Title\n\n" + place.Begin + "\nOne run of ", place.End + "\n\nWhy.\n", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions."} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, "runner.jsonl")); err != nil || strings.Count(string(raw), "\n") != len(m.runs) {
+		t.Errorf("%v\n%s", err, raw)
+	}
+}
+
+// The lines are in the format that benchstat reads.
+func TestBenchmarkFormat(t *testing.T) {
+	f, err := summarise(slices.Concat(pairs(1, 1, 1.01, 0.99), pairs(4, 1, 1.01, 0.99)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	line := regexp.MustCompile(`(?m)^BenchmarkRunner/\S+\t1(\t[0-9.]+ \S+)+$`)
+	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 4 {
+		t.Errorf("%v:\n%s", err, &out)
+	}
+}
+
+// The runner's reports arrive: one that does not would be tried for minutes.
+func TestReporter(t *testing.T) {
+	reporter, stop, err := startReporter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := reporter.Report(t.Context(), benchrun.Report{Attempt: "bench", Phase: benchrun.PhaseRunning}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Both sides run what they are to run, on a real Postgres.
+func TestSides(t *testing.T) {
+	o, err := parse([]string{"-duration", "1s", "-warm-up", "1s", "-scale", "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, stop, err := open(t.Context(), o)
+	if errors.Is(err, postgres.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, side := range []string{Bare, Runner, "log"} {
+		r := Run{Script: v1alpha1.ScriptSimpleUpdate, Clients: 2, Side: side}
+		if err := b.do(t.Context(), &r); err != nil || r.TPS <= 0 || r.Transactions <= 0 || (side == Runner) != (r.SamplingRate > 0) {
+			t.Errorf("%s: %+v, %v", side, r, err)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(b.dir, "*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
