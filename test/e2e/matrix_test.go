@@ -45,6 +45,9 @@ func tiers(namespace string) *v1alpha1.PgBenchmark {
 // TestMatrix measures a matrix on clusters of its own, which go again, and reports on
 // it by the plugin as it is shipped.
 func TestMatrix(t *testing.T) {
+	if err := helm("matrixClusters.enabled=true"); err != nil {
+		t.Fatal(err)
+	}
 	profile(t)
 	ns := namespace(t)
 	b := tiers(ns)

@@ -118,7 +118,7 @@ func newNode(t *testing.T, programs map[string]string, stores []declare.Store) *
 	maps.Copy(payload, programs)
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	s.options = vm.Options{
-		Payload: payload, Args: []string{hostOfGuest + ":" + port}, Memory: 2048, Processors: 2, Timeout: stackTime,
+		Payload: payload, Args: []string{hostOfGuest + ":" + port}, Memory: 2048, Timeout: stackTime,
 		Disks:   []vm.Disk{{Serial: "node", Path: filepath.Join(dir, "node"), SizeBytes: 4 << 30, Volatile: true}},
 		Console: &tally{name: filepath.Base(t.Name()), to: os.Stdout},
 	}
