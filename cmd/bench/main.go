@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"k8s.io/client-go/dynamic"
@@ -108,26 +109,37 @@ func measureVolumes(ctx context.Context, file string) {
 	}
 }
 
-func run(ctx context.Context, args []string) error {
+// runOptions are the arguments of run, all of which are needed.
+type runOptions struct{ file, namespace, name, record string }
+
+func parseRun(args []string) (o runOptions, err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	file := flags.String("spec", "", "")
-	namespace := flags.String("namespace", "", "")
-	name := flags.String("name", "", "")
-	record := flags.String("record", "", "")
+	flags.StringVar(&o.file, "spec", "", "")
+	flags.StringVar(&o.namespace, "namespace", "", "")
+	flags.StringVar(&o.name, "name", "", "")
+	flags.StringVar(&o.record, "record", "", "")
 	if err := flags.Parse(args); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return o, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if *file == "" || *namespace == "" || *name == "" || *record == "" || flags.NArg() > 0 {
-		return errUsage
+	if slices.Contains([]string{o.file, o.namespace, o.name, o.record}, "") || flags.NArg() > 0 {
+		return o, errUsage
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parseRun(args)
+	if err != nil {
+		return err
 	}
 	client, err := inCluster()
 	if err != nil {
 		return err
 	}
 	runner := &benchrun.Runner{
-		Reporter:      benchrun.StatusReporter{Client: client, Namespace: *namespace, Name: *name},
-		Keeper:        benchrun.ConfigMapKeeper{Client: client, Namespace: *namespace, Name: *record},
+		Reporter:      benchrun.StatusReporter{Client: client, Namespace: o.namespace, Name: o.name},
+		Keeper:        benchrun.ConfigMapKeeper{Client: client, Namespace: o.namespace, Name: o.record},
 		Files:         os.DirFS("/"),
 		Attempt:       os.Getenv("POD_UID"),
 		CheckUser:     os.Getenv(benchrun.EnvCheckUser),
@@ -140,7 +152,7 @@ func run(ctx context.Context, args []string) error {
 	if runner.WorkDir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("working directory: %w", err)
 	}
-	raw, err := os.ReadFile(*file)
+	raw, err := os.ReadFile(o.file)
 	if err != nil {
 		return runner.Refuse(ctx, fmt.Errorf("specification of the benchmark: %w", err))
 	}

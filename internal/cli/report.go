@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,7 +129,7 @@ func (a *app) readReport(ctx context.Context, args []string, from string) (repor
 }
 
 func (a *app) olderReport(from string) (report.Report, error) {
-	var in io.Reader = a.streams.In
+	in := a.streams.In
 	if from != "-" {
 		f, err := os.Open(from)
 		if err != nil {

@@ -34,15 +34,20 @@ func (r Readers) scratch(ctx context.Context, b *v1alpha1.PgBenchmark, facts see
 		out.Impossible = fmt.Sprintf("no claim with the data of the primary was found: instance %q", primary)
 		return out, nil
 	}
+	return out, r.like(ctx, out, data, wal)
+}
+
+// like the claims of the primary, of which that of the WAL may be missing.
+func (r Readers) like(ctx context.Context, out *seen.Scratch, data, wal *corev1.PersistentVolumeClaim) (err error) {
 	out.WAL = classOf(data)
 	if out.Impossible, err = r.unfit(ctx, data); err != nil || wal == nil || classOf(wal) == out.WAL {
-		return out, err
+		return err
 	}
 	out.WAL, out.Data = classOf(wal), out.WAL
 	if out.Impossible == "" {
 		out.Impossible, err = r.unfit(ctx, wal)
 	}
-	return out, err
+	return err
 }
 
 func hasDatabase(facts seen.Benchmark) bool {

@@ -147,8 +147,7 @@ func (b bench) pgbench(ctx context.Context, args []string) (string, error) {
 	cmd.Dir, cmd.Env = b.dir, append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.Output()
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, exit.Stderr)
 		}
 		return "", fmt.Errorf("pgbench %s: %w", strings.Join(args, " "), err)

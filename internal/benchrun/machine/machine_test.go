@@ -34,8 +34,6 @@ func v2() map[string]string {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestRead(t *testing.T) {
 	want := Snapshot{
 		Host: "shop-1", Boot: "0f5c8a0e-1111-2222-3333-444444444444", Kernel: "6.12.0-1-amd64",
@@ -43,7 +41,7 @@ func TestRead(t *testing.T) {
 		PodStalls:  &validity.Stalls{CPU: time.Second, IO: 2 * time.Second},
 		NodeStalls: &validity.Stalls{CPU: 9 * time.Second, IO: 8 * time.Second, Memory: 7 * time.Second},
 		Processor:  &Processor{All: 1000, Stolen: 10},
-		Processors: ptr(0.5), MemoryLimit: ptr(int64(4 << 30)), Memory: ptr(int64(16 << 30)), ARCMax: ptr(int64(8 << 30)),
+		Processors: new(0.5), MemoryLimit: new(int64(4 << 30)), Memory: new(int64(16 << 30)), ARCMax: new(int64(8 << 30)),
 	}
 	got := Read(v2())
 	if len(got.mounts) != 3 {
@@ -64,7 +62,7 @@ func TestReadOfVersion1(t *testing.T) {
 		oldCPUStat: "nr_periods 10\nnr_throttled 4\nthrottled_time 300000000\n",
 		oldQuota:   "5000\n", oldPeriod: "100000\n", oldMemoryMax: "9223372036854771712\n",
 	})
-	want := Snapshot{Throttling: &Throttling{Periods: 10, Throttled: 4, Time: 300 * time.Millisecond}, Processors: ptr(0.05)}
+	want := Snapshot{Throttling: &Throttling{Periods: 10, Throttled: 4, Time: 300 * time.Millisecond}, Processors: new(0.05)}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Snapshot{})); diff != "" {
 		t.Error(diff)
 	}
@@ -144,7 +142,7 @@ func TestBetween(t *testing.T) {
 		t.Error(diff)
 	}
 	node, ok := Node(before, after)
-	wantNode := validity.Node{Name: "of pod shop-1", Steal: ptr(0.25), Stalled: &validity.Stalls{CPU: 500 * time.Millisecond}}
+	wantNode := validity.Node{Name: "of pod shop-1", Steal: new(0.25), Stalled: &validity.Stalls{CPU: 500 * time.Millisecond}}
 	if diff := cmp.Diff(wantNode, node); diff != "" || !ok {
 		t.Error(diff)
 	}

@@ -44,11 +44,12 @@ func Settings(out io.Writer, lines []string, parameters map[string]map[string]st
 		parts = append(parts, strings.Join(lines, "\n")+"\n")
 	}
 	for _, title := range slices.Sorted(maps.Keys(parameters)) {
-		part := title + ":\n"
+		var part strings.Builder
+		part.WriteString(title + ":\n")
 		for _, name := range slices.Sorted(maps.Keys(parameters[title])) {
-			part += name + " = " + parameters[title][name] + "\n"
+			part.WriteString(name + " = " + parameters[title][name] + "\n")
 		}
-		parts = append(parts, part)
+		parts = append(parts, part.String())
 	}
 	_, _ = fmt.Fprintf(out, "\n<details><summary>Properties and parameters</summary>\n\n```\n%s```\n\n</details>\n", strings.Join(parts, "\n"))
 }

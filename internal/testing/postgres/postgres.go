@@ -77,10 +77,7 @@ func (s *Server) start(ctx context.Context, settings []string) error {
 	if err := s.Run(ctx, "initdb", "-D", s.Data, "-U", "postgres", "-A", "trust", "--data-checksums", "--no-sync"); err != nil {
 		return err
 	}
-	options := "-c listen_addresses= -c unix_socket_directories=" + s.Dir
-	for _, setting := range settings {
-		options += " -c " + setting
-	}
+	options := strings.Join(append([]string{"-c listen_addresses= -c unix_socket_directories=" + s.Dir}, settings...), " -c ")
 	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
