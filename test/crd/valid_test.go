@@ -268,7 +268,7 @@ func TestKubectlShowsWhatMatters(t *testing.T) {
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
 		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Stored", "Ready", "Reachable", "Reason", "Message", "Age"},
-		"PgBenchmark":      {"Cluster", "Phase", "Percent", "Runs", "TPS", "Durability", "Doing", "Reason", "Age"},
+		"PgBenchmark":      {"Cluster", "Phase", "Percent", "Runs", "TPS", "Durability", "Doing", "Reason", "Believable", "Age"},
 
 		"PgScheduledBenchmark": {"Schedule", "Zone", "Suspend", "Active", "Last", "Result", "TPS", "NotRegressed", "Next", "Reason", "Age"},
 	}
