@@ -49,7 +49,23 @@ func run(ctx context.Context) error {
 	}
 	total, err := b.disk()
 	measure.Tell("total", total)
-	return err
+	return errors.Join(err, b.stop(ctx))
+}
+
+// stop the databases while the OSDs of their images run.
+func (b *bench) stop(ctx context.Context) error {
+	for _, d := range b.databases {
+		if err := d.instance.Stop(ctx); err != nil {
+			return err
+		}
+		folders := []string{d.instance.Data, d.instance.WAL}
+		for i, device := range d.images {
+			if err := b.cluster.Unmount(ctx, device, folders[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // open the pool, with the volumes of all databases.

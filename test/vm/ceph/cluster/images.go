@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
+	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
 )
 
 // Mount an image of a side on a folder, as Rook's CSI driver and the kubelet do: it is
@@ -34,6 +35,16 @@ func (c *Cluster) Mount(ctx context.Context, side job.Side, claim string, bytes 
 		err = fmt.Errorf("%s had a file system: %v; it was made now: %v", image, !made, c.made)
 	}
 	return device, err
+}
+
+// Unmount an image that nothing works on any more, and let it go. While it is mounted the
+// kernel's client needs its OSDs: a machine that is to end waits for them for ever.
+func (c *Cluster) Unmount(ctx context.Context, device, folder string) error {
+	if err := server.Unmount(ctx, folder); err != nil {
+		return err
+	}
+	_, err := run(ctx, "rbd", "unmap", device)
+	return err
 }
 
 // mounted mounts a device, on which it makes a file system first where there is nothing

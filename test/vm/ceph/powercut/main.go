@@ -56,7 +56,8 @@ func run(ctx context.Context, h *ledger.Host) error {
 	if err != nil {
 		return err
 	}
-	if err := database(ctx, h, c, j.Sides[0]); err != nil {
+	d := newDatabase(j.Sides[0])
+	if err := d.start(ctx, h, c); err != nil {
 		return err
 	}
 	word, err := h.Ask("ready")
@@ -69,26 +70,63 @@ func run(ctx context.Context, h *ledger.Host) error {
 			return err
 		}
 	case word != "load":
-		return nil
+		return d.stop(ctx, c)
 	}
 	return ledger.Load(ctx, h)
 }
 
-// database on the images of a side: a new one in a new cluster, else what the power cut
-// has left, on a pool that has found no error.
-func database(ctx context.Context, h *ledger.Host, c *cluster.Cluster, side job.Side) error {
-	instance := server.Instance{Data: "/var/lib/postgresql/data", WAL: "/var/lib/postgresql/wal", Settings: side.Parameters}
-	if _, err := c.Mount(ctx, side, "data", side.Images.DataBytes, instance.Data); err != nil {
-		return err
+// database on the images of a side.
+type database struct {
+	side     job.Side
+	instance server.Instance
+	volumes  []volume
+}
+
+// volume of it: an image, and the folder that it is mounted on.
+type volume struct {
+	claim  string
+	bytes  int64
+	folder string
+	device string
+}
+
+func newDatabase(side job.Side) *database {
+	d := &database{side: side, instance: server.Instance{Data: "/var/lib/postgresql/data", WAL: "/var/lib/postgresql/wal", Settings: side.Parameters}}
+	d.volumes = []volume{
+		{claim: "data", bytes: side.Images.DataBytes, folder: d.instance.Data},
+		{claim: "wal", bytes: side.Images.WALBytes, folder: d.instance.WAL},
 	}
-	if _, err := c.Mount(ctx, side, "wal", side.Images.WALBytes, instance.WAL); err != nil {
-		return err
+	return d
+}
+
+// start a new one in a new cluster, else what the power cut has left, on a pool that has
+// found no error.
+func (d *database) start(ctx context.Context, h *ledger.Host, c *cluster.Cluster) error {
+	for i := range d.volumes {
+		v := &d.volumes[i]
+		var err error
+		if v.device, err = c.Mount(ctx, d.side, v.claim, v.bytes, v.folder); err != nil {
+			return err
+		}
 	}
 	if c.Made() {
-		return ledger.Create(ctx, instance, scale)
+		return ledger.Create(ctx, d.instance, scale)
 	}
-	if err := ledger.Recover(ctx, h, instance); err != nil {
+	if err := ledger.Recover(ctx, h, d.instance); err != nil {
 		return err
 	}
 	return server.Healthy(ctx)
+}
+
+// stop it while its OSDs run: what is not written by then has nobody to write it.
+func (d *database) stop(ctx context.Context, c *cluster.Cluster) error {
+	if err := d.instance.Stop(ctx); err != nil {
+		return err
+	}
+	for _, v := range d.volumes {
+		if err := c.Unmount(ctx, v.device, v.folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
