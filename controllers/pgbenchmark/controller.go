@@ -91,6 +91,7 @@ func (r *Reconciler) single(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	facts.Now = r.Clock.Now()
 	switch {
 	case !b.DeletionTimestamp.IsZero():
 		return r.finalize(ctx, b, facts)
@@ -126,7 +127,11 @@ func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts
 	if err := r.report(ctx, b, facts, outcomes...); err != nil {
 		return reconcile.Result{}, err
 	}
-	return requeue(outcomes), applyErr
+	result := requeue(outcomes)
+	if desired.AsksAgain(facts) {
+		result.RequeueAfter = desired.AskAgain
+	}
+	return result, applyErr
 }
 
 func requeue(outcomes []state.Outcome) reconcile.Result {

@@ -2,7 +2,9 @@ package desired
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -50,7 +52,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 		{plan.StageAccess, pgbench.RoleBinding(b)},
 		{plan.StageAccess, instructions},
 		{plan.StageAccess, pgbench.Record(b)},
-		{plan.StageStorage, cnpg.BenchmarkRole(b)},
+		{plan.StageStorage, cnpg.BenchmarkRole(b, asked(facts.Role, facts.Now))},
 		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
 		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, Scratch: facts.Scratch})},
 	}
@@ -63,7 +65,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 	}
 	if b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic {
 		out.Passwords[naming.BenchmarkChecker(b.Name, string(b.UID))] = naming.BenchmarkCheckRole(uid)
-		o, err := plan.FromApply(plan.StageStorage, cnpg.CheckRole(b))
+		o, err := plan.FromApply(plan.StageStorage, cnpg.CheckRole(b, asked(facts.CheckRole, facts.Now)))
 		if err != nil {
 			return out, err
 		}
@@ -100,6 +102,42 @@ func roleWaits(role *cnpgv1.DatabaseRole, what string) string {
 		return waits(nil, "", what)
 	}
 	return waits(role.Status.Applied, role.Status.Message, what)
+}
+
+const (
+	// AskAgain is after how long a role that failed is written again. CloudNativePG's
+	// instance looks at a new role before its operator has let it read the role's Secret,
+	// and by itself not before 30 s later (CloudNativePG 1.30,
+	// internal/management/controller/databaserole_controller.go).
+	AskAgain = 2 * time.Second
+	// mostAsked bounds how often: until CloudNativePG looks again by itself.
+	mostAsked = 15
+)
+
+// asked is how often a role that is not applied has been written again by now; of one
+// that is applied what it was at last.
+func asked(role *cnpgv1.DatabaseRole, now time.Time) string {
+	if role == nil {
+		return ""
+	}
+	if n := min(int(now.Sub(role.CreationTimestamp.Time)/AskAgain), mostAsked); failed(role) && n > 0 {
+		return strconv.Itoa(n)
+	}
+	return role.Annotations[naming.AnnotationAsked]
+}
+
+// AsksAgain says whether a role is to be written again some time after now.
+func AsksAgain(facts seen.Benchmark) bool {
+	for _, role := range []*cnpgv1.DatabaseRole{facts.Role, facts.CheckRole} {
+		if role != nil && failed(role) && facts.Now.Sub(role.CreationTimestamp.Time) < mostAsked*AskAgain {
+			return true
+		}
+	}
+	return false
+}
+
+func failed(role *cnpgv1.DatabaseRole) bool {
+	return role.Status.Applied != nil && !*role.Status.Applied
 }
 
 // waits says what CloudNativePG has not applied yet, and why, or "".

@@ -55,6 +55,9 @@ const (
 	// deleted by hand and may be made anew, empty.
 	AnnotationRecreateCeph = "pgstorage.dev/recreate-ceph"
 
+	// AnnotationAsked on a DatabaseRole of CloudNativePG counts how often it was written
+	// again, to be looked at again, because it had not been applied.
+	AnnotationAsked = "pgstorage.dev/asked"
 	// AnnotationVariant and AnnotationRepeat on a PgBenchmark say which run of a
 	// matrix it is.
 	AnnotationVariant = "pgstorage.dev/variant"

@@ -1,6 +1,8 @@
 package seen
 
 import (
+	"time"
+
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -22,6 +24,8 @@ type Benchmark struct {
 	// Scratch is where layers can be measured; nil where none are asked for, or the
 	// Job was made already.
 	Scratch *Scratch
+	// Now is the time of the pass.
+	Now time.Time
 	// Role, CheckRole and Database of the benchmark; nil when there is none.
 	Role, CheckRole *cnpgv1.DatabaseRole
 	Database        *cnpgv1.Database

@@ -13,19 +13,20 @@ import (
 
 const benchmarkKind = "PgBenchmark"
 
-// BenchmarkRole owns the benchmark's database and nothing else.
-func BenchmarkRole(b *v1alpha1.PgBenchmark) *cnpgac.DatabaseRoleApplyConfiguration {
-	return role(b, naming.BenchmarkObject(b.Name, string(b.UID)), naming.BenchmarkDatabase(string(b.UID)), "database owner of PgBenchmark "+b.Name, false)
+// BenchmarkRole owns the benchmark's database and nothing else. It is written again as
+// often as asked says.
+func BenchmarkRole(b *v1alpha1.PgBenchmark, asked string) *cnpgac.DatabaseRoleApplyConfiguration {
+	return role(b, asked, naming.BenchmarkObject(b.Name, string(b.UID)), naming.BenchmarkDatabase(string(b.UID)), "database owner of PgBenchmark "+b.Name, false)
 }
 
 // CheckRole runs pg_amcheck, whose functions only a superuser may call. It is
 // dropped with the benchmark.
-func CheckRole(b *v1alpha1.PgBenchmark) *cnpgac.DatabaseRoleApplyConfiguration {
-	return role(b, naming.BenchmarkChecker(b.Name, string(b.UID)), naming.BenchmarkCheckRole(string(b.UID)), "pg_amcheck of PgBenchmark "+b.Name, true)
+func CheckRole(b *v1alpha1.PgBenchmark, asked string) *cnpgac.DatabaseRoleApplyConfiguration {
+	return role(b, asked, naming.BenchmarkChecker(b.Name, string(b.UID)), naming.BenchmarkCheckRole(string(b.UID)), "pg_amcheck of PgBenchmark "+b.Name, true)
 }
 
-func role(b *v1alpha1.PgBenchmark, object, name, comment string, superuser bool) *cnpgac.DatabaseRoleApplyConfiguration {
-	return cnpgac.DatabaseRole(object, b.Namespace).
+func role(b *v1alpha1.PgBenchmark, asked, object, name, comment string, superuser bool) *cnpgac.DatabaseRoleApplyConfiguration {
+	out := cnpgac.DatabaseRole(object, b.Namespace).
 		WithLabels(naming.BenchmarkLabels(b.Name)).
 		WithOwnerReferences(plan.ControllerReference(benchmarkKind, b)).
 		WithSpec(cnpgac.DatabaseRoleSpec().
@@ -36,6 +37,10 @@ func role(b *v1alpha1.PgBenchmark, object, name, comment string, superuser bool)
 			WithPasswordSecret(machineryac.LocalObjectReference().WithName(object)).
 			WithClusterRef(corev1.LocalObjectReference{Name: b.Spec.Cluster}).
 			WithReclaimPolicy(cnpgv1.DatabaseRoleReclaimDelete))
+	if asked != "" {
+		out.WithAnnotations(map[string]string{naming.AnnotationAsked: asked})
+	}
+	return out
 }
 
 // BenchmarkDatabase is the database that the benchmark fills and drops.
