@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
 func TestMeets(t *testing.T) {
@@ -55,12 +56,12 @@ func TestMeets(t *testing.T) {
 func TestQuorumIsProvedOnRealStandby(t *testing.T) {
 	p := startPostgres(t)
 	defer p.stop()
-	standby := &postgres{bin: p.bin, dir: p.dir, data: filepath.Join(p.dir, "standby")}
-	p.must(t, "pg_basebackup", "-R", "-D", standby.data, "-c", "fast", "-d", "host="+p.dir+" user=postgres application_name=second")
+	standby := &postgres{server.Server{Bin: p.Bin, Dir: p.Dir, Data: filepath.Join(p.Dir, "standby")}}
+	p.must(t, "pg_basebackup", "-R", "-D", standby.Data, "-c", "fast", "-d", "host="+p.Dir+" user=postgres application_name=second")
 	p.sql(t, "postgres", "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (second)'", "SELECT pg_reload_conf()")
-	standby.must(t, "pg_ctl", "-D", standby.data, "-w", "-l", filepath.Join(p.dir, "log2"), "-o",
-		"-c listen_addresses= -c port=5433 -c unix_socket_directories="+p.dir, "start")
-	defer func() { standby.must(t, "pg_ctl", "-D", standby.data, "-m", "immediate", "stop") }()
+	standby.must(t, "pg_ctl", "-D", standby.Data, "-w", "-l", filepath.Join(p.Dir, "log2"), "-o",
+		"-c listen_addresses= -c port=5433 -c unix_socket_directories="+p.Dir, "start")
+	defer func() { standby.must(t, "pg_ctl", "-D", standby.Data, "-m", "immediate", "stop") }()
 	p.await(t, "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'quorum')")
 
 	p.database(t)
@@ -85,7 +86,7 @@ func TestQuorumIsProvedOnRealStandby(t *testing.T) {
 // await until a query answers true.
 func (p *postgres) await(t *testing.T, query string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), fmt.Sprintf("host=%s user=postgres dbname=postgres", p.dir))
+	conn, err := pgx.Connect(t.Context(), fmt.Sprintf("host=%s user=postgres dbname=postgres", p.Dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func (p *postgres) await(t *testing.T, query string) {
 		return done, err
 	})
 	if err != nil {
-		log, _ := os.ReadFile(filepath.Join(p.dir, "log2"))
+		log, _ := os.ReadFile(filepath.Join(p.Dir, "log2"))
 		t.Fatalf("%s: %v\n%s", query, err, log)
 	}
 }

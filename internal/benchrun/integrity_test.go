@@ -61,9 +61,11 @@ func TestDamagedPageIsFound(t *testing.T) {
 	runner, _ := p.runner(t, parsed(t, short))
 	r, before := verifier(t, runner)
 	file := p.relation(t, name, "pgbench_accounts_pkey")
-	p.must(t, "pg_ctl", "-D", p.data, "-w", "stop")
+	p.must(t, "pg_ctl", "-D", p.Data, "-w", "stop")
 	damage(t, file)
-	p.start(t)
+	if err := p.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 
 	err := r.verify(t.Context(), before)
 	var f *Failure
@@ -81,7 +83,7 @@ func TestDamagedPageIsFound(t *testing.T) {
 
 func (p *postgres) relation(t *testing.T, database, name string) string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), fmt.Sprintf("host=%s user=postgres dbname=%s", p.dir, database))
+	conn, err := pgx.Connect(t.Context(), fmt.Sprintf("host=%s user=postgres dbname=%s", p.Dir, database))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func (p *postgres) relation(t *testing.T, database, name string) string {
 	if err := conn.QueryRow(t.Context(), "SELECT pg_relation_filepath($1::regclass)", name).Scan(&path); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(p.data, path)
+	return filepath.Join(p.Data, path)
 }
 
 // damage the second page, behind its header.

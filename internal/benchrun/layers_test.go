@@ -109,7 +109,7 @@ func firstPhase(rec *recorder) string {
 // leftNothing: neither schemas nor files of the layers stay.
 func leftNothing(t *testing.T, p *postgres, database, scratch string) {
 	t.Helper()
-	out, err := p.command("psql", "-XAtq", "-h", p.dir, "-U", "postgres", "-d", database, "-c",
+	out, err := p.Command(t.Context(), "psql", "-XAtq", "-h", p.Dir, "-U", "postgres", "-d", database, "-c",
 		"SELECT nspname FROM pg_namespace WHERE nspname LIKE 'pgstorage%'").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "" {
 		t.Errorf("schemas: %s (%v)", out, err)

@@ -41,7 +41,10 @@ func Bin() (string, error) {
 }
 
 // Server that trusts whoever reaches its Unix socket, which is in Dir. It owns Dir.
-type Server struct{ Bin, Dir, Data string }
+type Server struct {
+	Bin, Dir, Data string
+	settings       []string
+}
 
 // Start a server with checksums and with settings over Postgres' own, as name=value.
 // The superuser is postgres.
@@ -55,8 +58,8 @@ func Start(ctx context.Context, settings ...string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Bin: bin, Dir: dir, Data: filepath.Join(dir, "data")}
-	if err := errors.Join(s.open(), s.start(ctx, settings)); err != nil {
+	s := &Server{Bin: bin, Dir: dir, Data: filepath.Join(dir, "data"), settings: settings}
+	if err := errors.Join(s.open(), s.start(ctx)); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
@@ -73,11 +76,16 @@ func (s *Server) open() error {
 	return os.Chmod(s.Dir, 0o755) //nolint:gosec // G302: another user than the server's connects
 }
 
-func (s *Server) start(ctx context.Context, settings []string) error {
+func (s *Server) start(ctx context.Context) error {
 	if err := s.Run(ctx, "initdb", "-D", s.Data, "-U", "postgres", "-A", "trust", "--data-checksums", "--no-sync"); err != nil {
 		return err
 	}
-	options := strings.Join(append([]string{"-c listen_addresses= -c unix_socket_directories=" + s.Dir}, settings...), " -c ")
+	return s.Up(ctx)
+}
+
+// Up brings a server up that was shut down, with the settings that it had.
+func (s *Server) Up(ctx context.Context) error {
+	options := strings.Join(append([]string{"-c listen_addresses= -c unix_socket_directories=" + s.Dir}, s.settings...), " -c ")
 	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
