@@ -101,8 +101,10 @@ func newNode(t *testing.T, programs map[string]string, stores []declare.Store) *
 	t.Helper()
 	s := &stack{T: t, acknowledged: map[int64]string{}, fault: "none yet"}
 	declared := declare.Stack{Stores: stores, Exports: 2, ExportSize: "1Gi", MemoryBytes: 512 << 20, RequestTimeout: mirrorTimeout.String()}
+	processors := 0 // as every machine here
 	if len(stores) > 1 {
-		declared.Exports = 1
+		// Each store has a ZeroFS: on one emulated processor three of them starve Postgres.
+		declared.Exports, processors = 1, 2
 	}
 	var err error
 	if s.job, err = declared.Job(vm.Root()); err != nil {
@@ -118,7 +120,7 @@ func newNode(t *testing.T, programs map[string]string, stores []declare.Store) *
 	maps.Copy(payload, programs)
 	_, port, _ := net.SplitHostPort(s.listener.Addr().String())
 	s.options = vm.Options{
-		Payload: payload, Args: []string{hostOfGuest + ":" + port}, Memory: 2048, Timeout: stackTime,
+		Payload: payload, Args: []string{hostOfGuest + ":" + port}, Memory: 2048, Processors: processors, Timeout: stackTime,
 		Disks:   []vm.Disk{{Serial: "node", Path: filepath.Join(dir, "node"), SizeBytes: 4 << 30, Volatile: true}},
 		Console: &tally{name: filepath.Base(t.Name()), to: os.Stdout},
 	}
