@@ -31,7 +31,7 @@ const (
 	stackTime = 60 * time.Minute
 	// stepTime bounds what the guest does at a word of ours, and how long it may take
 	// until clients write again.
-	stepTime = 5 * time.Minute
+	stepTime = 10 * time.Minute
 	// someAcks show that clients write.
 	someAcks = 25
 
@@ -278,7 +278,7 @@ func (s *stack) start(until string) {
 		s.do("serve %s", server.Name)
 	}
 	s.do("watch")
-	s.do("until %s 240", until)
+	s.do("until %s 540", until)
 	s.Log(s.do("up"))
 }
 

@@ -374,7 +374,7 @@ var bucketGone = fault{"one of three buckets of a mirror is gone (requestTimeout
 		s.Fatal(err)
 	}
 	back := time.Now()
-	s.do("until DevicesAttached=True/DevicesAttached 240")
+	s.do("until DevicesAttached=True/DevicesAttached 540")
 	s.settles("' state: ONLINE'")
 	fmt.Printf("mirror: resilvered %.1f s after the bucket was back\n", time.Since(back).Seconds())
 	return stall
