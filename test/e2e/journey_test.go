@@ -36,6 +36,8 @@ func TestJourney(t *testing.T) {
 		{"benchmark to a result", benchmarkToResult},
 		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
+		{"a schedule begins a benchmark", scheduledBenchmark},
+		{"the plugin beside it", pluginOnDatabase},
 		{"one instance to three, Local to Quorum", scaleOut},
 		{"a parameter changed and rolled out", changeParameters},
 		{"a refused parameter touches nothing", refuseParameter},

@@ -84,10 +84,7 @@ func progressOf(m *v1alpha1.MatrixStatus) string {
 // reports of the plugin, which are kept for people.
 func reports(t *testing.T, b *v1alpha1.PgBenchmark) {
 	t.Helper()
-	folder := filepath.Join(os.Getenv("PGSTORAGE_ARTEFACTS"), "e2e")
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	folder := artefacts(t)
 	write := func(file string) string {
 		path := filepath.Join(folder, file)
 		if _, err := command(t.Context(), os.Getenv("PGSTORAGE_PLUGIN"), "report", b.Name, "-n", b.Namespace, "-f", path); err != nil {
