@@ -28,7 +28,8 @@ const (
 // every commit that it acknowledged when the power of all of it goes: copies, images,
 // file system and the parameters of Postgres are as the profile CephRBD renders them,
 // short of Rook itself. A second cut, after ZFS was told by hand to acknowledge what is
-// in memory, must lose some: else the first has shown nothing.
+// in memory, must lose some: else the first has shown nothing. Where PGSTORAGE_VM_FAULTS
+// is "few" that is left out, and told.
 //
 // It does not run beside other machines: it has both processors.
 func TestCephRBD(t *testing.T) {
@@ -47,6 +48,11 @@ func TestCephRBD(t *testing.T) {
 	told(begin, "after the power cut: %s", s)
 	if len(s.lost) > 0 {
 		t.Fatalf("acknowledged commits are lost: %d", s.lost)
+	}
+	if os.Getenv("PGSTORAGE_VM_FAULTS") == "few" {
+		told(begin, "without the cut that must lose some; make test-ceph has it")
+		s.end(t)
+		return
 	}
 	s.cutDuring(t, "relaxed")
 	told(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
