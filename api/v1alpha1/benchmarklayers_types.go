@@ -48,6 +48,18 @@ const (
 	LayerVolume = "Volume"
 	// LayerDataVolume is the same of the data's, where the WAL has a class of its own.
 	LayerDataVolume = "DataVolume"
+	// LayerNetworkDevices is what reaches the devices of nbd of the primary's node while
+	// the transactions of LayerLogged run. This and the next three are counted, and take
+	// no time of their own.
+	LayerNetworkDevices = "NetworkDevices"
+	// LayerDevice is what reaches the dataset of ZFS, or the block device, that the
+	// primary's WAL is on.
+	LayerDevice = "Device"
+	// LayerDataDevice is the same of its data, where the WAL has a volume of its own.
+	LayerDataDevice = "DataDevice"
+	// LayerContainer is what the server's container itself writes to the disk of its
+	// data, by its cgroup, as kubelet's metrics of containers have it.
+	LayerContainer = "Container"
 	// LayerWALFlush is a write of 8 kB and its flush by the server's wal_sync_method,
 	// by pg_test_fsync.
 	LayerWALFlush = "WALFlush"
@@ -60,7 +72,8 @@ const (
 // BenchmarkLayer is one layer of the storage as it was measured, or why it was not.
 // Figures are decimal numbers in strings.
 type BenchmarkLayer struct {
-	// name: Volume, DataVolume, WALFlush, UnloggedTransaction or Transaction.
+	// name: Volume, DataVolume, NetworkDevices, Device, DataDevice, Container, WALFlush,
+	// UnloggedTransaction or Transaction.
 	// +required
 	Name string `json:"name,omitempty"`
 	// method by which it was measured.
@@ -80,6 +93,10 @@ type BenchmarkLayer struct {
 	// flushesPerTransaction that reached the layer, where they were counted.
 	// +optional
 	FlushesPerTransaction string `json:"flushesPerTransaction,omitempty"`
+	// requestsPerTransaction are the writes that reached the layer, where they were
+	// counted.
+	// +optional
+	RequestsPerTransaction string `json:"requestsPerTransaction,omitempty"`
 	// note says why it was not measured, or what to know of the figure.
 	// +optional
 	Note string `json:"note,omitempty"`

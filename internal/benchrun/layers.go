@@ -28,7 +28,8 @@ type layering struct {
 	// tests that were begun, and transactions that were committed.
 	tests     int
 	committed int64
-	wal       walUse
+	// uses of the layers that can count, by name.
+	uses map[string]use
 }
 
 // measureLayers before anything else fills the caches. What cannot be measured is
@@ -37,7 +38,7 @@ func (r *run) measureLayers(ctx context.Context) error {
 	if r.Spec.Layers == nil {
 		return nil
 	}
-	l := &layering{run: r, spec: r.Spec.Layers}
+	l := &layering{run: r, spec: r.Spec.Layers, uses: map[string]use{}}
 	l.begin(ctx)
 	l.readFio()
 	made := l.makeTables(ctx)
@@ -45,7 +46,7 @@ func (r *run) measureLayers(ctx context.Context) error {
 		l.measure(ctx, &l.fsync, repeat, l.testFsync)
 		if made {
 			l.measure(ctx, &l.unlogged, repeat, l.transactions(unloggedSchema))
-			l.measure(ctx, &l.logged, repeat, l.counted(l.transactions(loggedSchema)))
+			l.measure(ctx, &l.logged, repeat, l.counting(l.transactions(loggedSchema)))
 		}
 	}
 	l.dropTables(ctx)
@@ -115,10 +116,12 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // tell what was found.
 func (l *layering) tell(ctx context.Context) {
-	if l.fsync.Bytes, l.fsync.Flushes = each(l.wal.bytes, l.wal.transactions), each(l.wal.flushes, l.wal.flushed); l.fsync.Bytes != nil && l.fsync.Note == "" {
-		l.fsync.Note = "bytes and flushes for a transaction are of the whole server, what others did meanwhile included"
+	wal := l.uses[v1alpha1.LayerWALFlush]
+	l.fsync.Bytes, l.fsync.Requests, l.fsync.Flushes = each(wal.bytes, wal.transactions), each(wal.requests, wal.transactions), each(wal.flushes, wal.flushed)
+	if l.fsync.Bytes != nil && l.fsync.Note == "" {
+		l.fsync.Note = "what is counted for a transaction is of the whole server, what others did meanwhile included"
 	}
-	all := slices.Concat(l.volumes, []layers.Layer{l.fsync, l.unlogged, l.logged})
+	all := slices.Concat(l.volumes, l.countedOnly(), []layers.Layer{l.fsync, l.unlogged, l.logged})
 	l.report.Layers = layers.Status(all)
 	l.report.LayersVerdict = layers.Verdict(all, int(l.Spec.Pgbench.Clients[0]))
 	l.record.Layers = layers.Record(all)

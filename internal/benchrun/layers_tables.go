@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 )
@@ -120,87 +119,4 @@ func (l *layering) transactions(schema string) func(context.Context) (time.Durat
 		l.committed += result.Transactions
 		return time.Duration(result.LatencyAvg * float64(time.Millisecond)), nil
 	}
-}
-
-// counted counts what reaches the WAL meanwhile.
-func (l *layering) counted(once func(context.Context) (time.Duration, error)) func(context.Context) (time.Duration, error) {
-	return func(ctx context.Context) (time.Duration, error) {
-		before, err := l.written(ctx)
-		if err != nil {
-			l.Log.Warn("WAL was not counted", "error", err)
-			return once(ctx)
-		}
-		committed := l.committed
-		took, err := once(ctx)
-		if err != nil {
-			return 0, err
-		}
-		after, err := l.written(ctx)
-		if err != nil {
-			l.Log.Warn("WAL was not counted", "error", err)
-			return took, nil
-		}
-		l.wal.add(before, after, l.committed-committed)
-		return took, nil
-	}
-}
-
-// wal that the whole server has written since its statistics began, in bytes and
-// flushes; Flushes is nil where the server counts none.
-type wal struct {
-	Bytes   float64
-	Flushes *float64
-}
-
-// walUse adds up what runs wrote.
-type walUse struct {
-	bytes, flushes float64
-	// transactions that bytes are of, and flushes.
-	transactions, flushed int64
-}
-
-func (u *walUse) add(before, after wal, transactions int64) {
-	// Statistics that were reset meanwhile count from zero again.
-	if after.Bytes < before.Bytes {
-		return
-	}
-	u.bytes += after.Bytes - before.Bytes
-	u.transactions += transactions
-	if before.Flushes != nil && after.Flushes != nil && *after.Flushes >= *before.Flushes {
-		u.flushes += *after.Flushes - *before.Flushes
-		u.flushed += transactions
-	}
-}
-
-// each is what one transaction wrote; nil where it was not counted.
-func each(total float64, transactions int64) *float64 {
-	if transactions == 0 {
-		return nil
-	}
-	per := total / float64(transactions)
-	return &per
-}
-
-// flushesUntil is the last version whose pg_stat_wal counts flushes.
-const flushesUntil = 17
-
-// written once the sessions of pgbench are gone: they hand in what they counted at
-// their end.
-func (l *layering) written(ctx context.Context) (w wal, err error) {
-	query := `SELECT wal_bytes::float8, CASE WHEN current_setting('wal_sync_method') IN ('fdatasync', 'fsync', 'fsync_writethrough') THEN wal_sync::float8 END FROM pg_stat_wal`
-	if l.server.Major > flushesUntil {
-		query = `SELECT wal_bytes::float8, NULL::float8 FROM pg_stat_wal`
-	}
-	err = session(ctx, l.db.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
-		err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-			var others int
-			err := c.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`).Scan(&others)
-			return others == 0, err
-		})
-		if err != nil {
-			return err
-		}
-		return c.QueryRow(ctx, query).Scan(&w.Bytes, &w.Flushes)
-	})
-	return w, err
 }

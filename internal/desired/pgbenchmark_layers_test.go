@@ -10,12 +10,13 @@ import (
 func TestLayers(t *testing.T) {
 	measured := v1alpha1.BenchmarkLayer{Name: v1alpha1.LayerWALFlush, Milliseconds: "3.200"}
 	missing := v1alpha1.BenchmarkLayer{Name: v1alpha1.LayerVolume, Note: "spec.layers.fioImage is not set"}
+	counted := v1alpha1.BenchmarkLayer{Name: v1alpha1.LayerDevice, BytesPerTransaction: "12197", Note: "what others write there meanwhile is in it"}
 	for _, tc := range []struct {
 		name            string
 		run             *v1alpha1.BenchmarkRun
 		reason, message string
 	}{
-		{"all", &v1alpha1.BenchmarkRun{Layers: []v1alpha1.BenchmarkLayer{measured}, LayersVerdict: "it takes 3.2 ms"}, v1alpha1.ReasonMeasured, "it takes 3.2 ms"},
+		{"all", &v1alpha1.BenchmarkRun{Layers: []v1alpha1.BenchmarkLayer{counted, measured}, LayersVerdict: "it takes 3.2 ms"}, v1alpha1.ReasonMeasured, "it takes 3.2 ms"},
 		{
 			"some", &v1alpha1.BenchmarkRun{Layers: []v1alpha1.BenchmarkLayer{missing, measured}}, v1alpha1.ReasonLayersNotMeasured,
 			"not measured: Volume: spec.layers.fioImage is not set",

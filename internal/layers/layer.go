@@ -13,14 +13,24 @@ import (
 // maxNote bounds what a status says of a layer.
 const maxNote = 300
 
-// Layer as it was measured. One without Milliseconds was not, and its Note says why.
+// Counted are the layers, from the lowest up, that take no time of their own: what
+// reaches them is counted, where it can be.
+func Counted() []string {
+	return []string{v1alpha1.LayerNetworkDevices, v1alpha1.LayerDevice, v1alpha1.LayerDataDevice, v1alpha1.LayerContainer}
+}
+
+// Layer as it was measured or counted. One with neither Milliseconds nor Bytes was not,
+// and its Note says why.
 type Layer struct {
 	record.Layer
 	Note string
 }
 
-// Measured says whether there is a figure.
+// Measured says whether there is a time.
 func (l Layer) Measured() bool { return len(l.Milliseconds) > 0 }
+
+// counted says whether it is known what reached it.
+func (l Layer) counted() bool { return l.Bytes != nil }
 
 // Status of layers, in their order.
 func Status(all []Layer) []v1alpha1.BenchmarkLayer {
@@ -39,21 +49,24 @@ func Status(all []Layer) []v1alpha1.BenchmarkLayer {
 		if l.Flushes != nil {
 			s.FlushesPerTransaction = strconv.FormatFloat(*l.Flushes, 'f', 2, 64)
 		}
+		if l.Requests != nil {
+			s.RequestsPerTransaction = strconv.FormatFloat(*l.Requests, 'f', 2, 64)
+		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// Record of the layers that were measured. One that would stand on a layer that was
-// not stands on nothing.
+// Record of the layers that were measured or counted. One that would stand on a layer
+// that was not measured stands on nothing.
 func Record(all []Layer) []record.Layer {
 	var out []record.Layer
 	for _, l := range all {
-		if !l.Measured() {
+		if !l.Measured() && !l.counted() {
 			continue
 		}
 		r := l.Layer
-		if !slices.ContainsFunc(out, func(below record.Layer) bool { return below.Name == r.Over }) {
+		if !slices.ContainsFunc(out, func(below record.Layer) bool { return below.Name == r.Over && len(below.Milliseconds) > 0 }) {
 			r.Over = ""
 		}
 		out = append(out, r)

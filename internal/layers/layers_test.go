@@ -190,4 +190,11 @@ func TestStatusAndRecord(t *testing.T) {
 	if len(kept) != 1 || kept[0].Name != "WALFlush" || kept[0].Over != "" || kept[0].Bytes != &bytes {
 		t.Errorf("%+v", kept)
 	}
+	// What is counted alone is kept, and nothing stands on it.
+	counted := layer(v1alpha1.LayerVolume, "")
+	counted.Bytes, counted.Requests = &bytes, &flushes
+	kept = Record([]Layer{counted, flush})
+	if len(kept) != 2 || kept[0].Requests != &flushes || kept[1].Over != "" || Status([]Layer{counted})[0].RequestsPerTransaction != "1.01" {
+		t.Errorf("%+v", kept)
+	}
 }

@@ -249,12 +249,13 @@ func (r Repeat) lineText(l chart.Line, unit string) string {
 }
 
 func (g Group) addLayers(into *[]chart.Chart, v Variant, s *sketch) {
-	if len(v.Layers) == 0 {
+	timed := costs(v.Layers)
+	if len(timed) == 0 {
 		return
 	}
 	var rows []chart.Row
 	var words []string
-	for _, c := range costs(v.Layers) {
+	for _, c := range timed {
 		row := chart.Row{Name: c.Name, Note: c.Method, Mean: &c.Time.Mean, Interval: (*chart.Range)(c.Time.Interval), Below: c.below}
 		if !c.told {
 			row.Note = join(row.Note, "– no cost of its own can be claimed")

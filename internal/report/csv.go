@@ -98,7 +98,17 @@ func (v Variant) summaries() []record {
 		add("mean", "latency at "+exact(p.Percent)+" %", "ms", p.Latency.Mean, p.Latency.Interval, p.Latency.N)
 	}
 	for _, l := range v.Layers {
-		add("mean", "layer "+l.Name, "ms", l.Time.Mean, l.Time.Interval, l.Time.N)
+		if l.timed() {
+			add("mean", "layer "+l.Name, "ms", l.Time.Mean, l.Time.Interval, l.Time.N)
+		}
+		for _, f := range []struct {
+			name, unit string
+			value      *float64
+		}{{"bytes", "B/tx", l.Bytes}, {"requests", "1/tx", l.Requests}, {"flushes", "1/tx", l.Flushes}} {
+			if f.value != nil {
+				add("mean", "layer "+l.Name+" "+f.name, f.unit, *f.value, nil, 1)
+			}
+		}
 	}
 	if v.TPS == nil {
 		out = append(out, record{kind: "mean", variant: v.Name, figure: "TPS", unit: "1/s", n: "0", notes: v.flagged()})

@@ -6,16 +6,26 @@ import (
 	"strings"
 )
 
+// timed says whether it takes a time of its own, and is not only counted.
+func (l Layer) timed() bool { return l.Time.N > 0 }
+
+func (l Layer) time() string {
+	if !l.timed() {
+		return or("")
+	}
+	return mean(&l.Time, "")
+}
+
 func checkLayers(layers []Layer) error {
 	seen := map[string]bool{}
 	for _, l := range layers {
-		if l.Name == "" || seen[l.Name] {
+		if _, known := seen[l.Name]; l.Name == "" || known {
 			return fmt.Errorf("layer %q must have a name of its own", l.Name)
 		}
-		if l.Over != "" && !seen[l.Over] {
-			return fmt.Errorf("layer %q stands on %q, which is not before it: list the layers from the lowest up", l.Name, l.Over)
+		if below, known := seen[l.Over]; l.Over != "" && (!known || !below) {
+			return fmt.Errorf("layer %q stands on %q, which is not before it with a time: list the layers from the lowest up", l.Name, l.Over)
 		}
-		seen[l.Name] = true
+		seen[l.Name] = l.timed()
 	}
 	return nil
 }
@@ -33,6 +43,9 @@ type cost struct {
 func costs(layers []Layer) []cost {
 	var out []cost
 	for _, l := range layers {
+		if !l.timed() {
+			continue
+		}
 		c := cost{Layer: l, told: l.Over == ""}
 		if i := slices.IndexFunc(out, func(o cost) bool { return o.Name == l.Over }); l.Over != "" && i >= 0 {
 			under := out[i].Time

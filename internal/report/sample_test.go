@@ -73,8 +73,9 @@ func (in *Input) add(version string, r analysis.Run) {
 
 func layers(t testing.TB) []Layer {
 	t.Helper()
-	bytes, flushes := 16384.0, 1.02
+	bytes, flushes, written, requests := 16384.0, 1.02, 24576.0, 2.5
 	return []Layer{
+		{Name: "block device", Method: "counted by the kernel", Bytes: &written, Requests: &requests},
 		{Name: "device", Method: "fio, writes of 8 kB, each flushed", Time: summary(t, 10.1, 10.3, 9.9, 10.2, 10.0)},
 		{Name: "filesystem", Method: "fio on a file of it", Over: "device", Time: summary(t, 10.2, 10.4, 10.0, 10.3, 10.1)},
 		{Name: "WAL flush", Method: "pg_test_fsync", Over: "filesystem", Time: summary(t, 20.1, 20.3, 20.2, 20.4, 20.0)},

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func layersOfTheStorage(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		Spec: v1alpha1.PgBenchmarkSpec{
 			Cluster: shop.Name,
 			Layers:  &v1alpha1.BenchmarkLayers{Duration: "1s", Repeats: 3},
-			Pgbench: v1alpha1.PgbenchSpec{Scale: 1, Clients: []int32{1}, Duration: "3s", WarmUp: "1s", Integrity: v1alpha1.IntegrityBasic},
+			Pgbench: v1alpha1.PgbenchSpec{Scale: 1, Clients: []int32{1}, Duration: "3s", WarmUp: "1s"},
 		},
 	}
 	create(t, b)
@@ -49,17 +50,36 @@ func layersOfTheStorage(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if len(scratch) != 1 {
 		t.Errorf("scratch volumes that were seen: %v", scratch)
 	}
+	told := 0
 	for _, l := range b.Status.Run.Layers {
-		want := l.Name != v1alpha1.LayerVolume
-		if (l.Milliseconds != "") != want || !want && l.Note != "spec.layers.fioImage is not set" {
-			t.Errorf("%+v", l)
+		t.Logf("%s: %s ms by %s; for a transaction %s B, %s writes, %s flushes; %s", l.Name, l.Milliseconds, l.Method,
+			l.BytesPerTransaction, l.RequestsPerTransaction, l.FlushesPerTransaction, l.Note)
+		switch l.Name {
+		case v1alpha1.LayerWALFlush, v1alpha1.LayerUnlogged, v1alpha1.LayerLogged:
+			told++
+			if l.Milliseconds == "" {
+				t.Errorf("%+v", l)
+			}
+		case v1alpha1.LayerVolume:
+			if l.Milliseconds != "" || l.Note != "spec.layers.fioImage is not set" {
+				t.Errorf("%+v", l)
+			}
+		case v1alpha1.LayerDevice:
+			// What pgbench's transactions write reaches the disk of the node.
+			bytes, err := strconv.ParseFloat(l.BytesPerTransaction, 64)
+			if err != nil || bytes <= 0 || l.Milliseconds != "" {
+				t.Errorf("%+v: %v", l, err)
+			}
+			told++
 		}
-		t.Logf("%s: %s ms by %s %s", l.Name, l.Milliseconds, l.Method, l.Note)
 	}
-	if len(b.Status.Run.Layers) != 4 || !strings.HasPrefix(b.Status.Run.LayersVerdict, "a transaction of 1 client takes") {
+	if told != 4 || !strings.HasPrefix(b.Status.Run.LayersVerdict, "a transaction of 1 client takes") {
 		t.Errorf("%+v: %q", b.Status.Run.Layers, b.Status.Run.LayersVerdict)
 	}
 	t.Log(b.Status.Run.LayersVerdict)
+	if got := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionLayersMeasured); got.Message != "not measured: Volume: spec.layers.fioImage is not set" {
+		t.Errorf("%+v", got)
+	}
 	eventually(t, "the scratch volume to be gone", func(ctx context.Context) error {
 		claims := &corev1.PersistentVolumeClaimList{}
 		if err := c.List(ctx, claims, client.InNamespace(b.Namespace), client.MatchingLabels(naming.BenchmarkLabels(b.Name))); err != nil {

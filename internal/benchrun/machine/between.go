@@ -72,9 +72,9 @@ func (s Snapshot) Cache(sharedBuffers int64, path string) (bytes int64, isARC bo
 	switch {
 	case !ok:
 		return 0, false
-	case mount.Type == "zfs" && s.ARCMax != nil:
+	case mount.Type == zfs && s.ARCMax != nil:
 		return *s.ARCMax, true
-	case mount.Type == "zfs" || s.Memory == nil:
+	case mount.Type == zfs || s.Memory == nil:
 		return 0, false
 	}
 	bytes = *s.Memory

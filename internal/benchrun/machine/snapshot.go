@@ -214,10 +214,13 @@ func mountsOf(text string) []Mount {
 func (s Snapshot) Under(path string) (Mount, bool) {
 	var found Mount
 	for _, m := range s.mounts {
-		within := path == m.Path || strings.HasPrefix(path, strings.TrimSuffix(m.Path, "/")+"/")
-		if within && len(m.Path) >= len(found.Path) {
+		if within(path, m.Path) && len(m.Path) >= len(found.Path) {
 			found = m
 		}
 	}
 	return found, found.Path != ""
+}
+
+func within(path, mount string) bool {
+	return path == mount || strings.HasPrefix(path, strings.TrimSuffix(mount, "/")+"/")
 }

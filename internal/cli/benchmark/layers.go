@@ -12,13 +12,24 @@ func layers(run *v1alpha1.BenchmarkRun, style view.Style) string {
 	if len(run.Layers) == 0 {
 		return ""
 	}
-	rows := [][]string{{"LAYER", "MS", "REPEATS", "METHOD", "NOTE"}}
+	rows := [][]string{{"LAYER", "MS", "REPEATS", "PER TRANSACTION", "METHOD", "NOTE"}}
 	for _, l := range run.Layers {
-		rows = append(rows, []string{l.Name, view.Or(l.Milliseconds), view.Or(strings.Join(l.MillisecondsOfRepeats, " ")), view.Or(l.Method), l.Note})
+		rows = append(rows, []string{l.Name, view.Or(l.Milliseconds), view.Or(strings.Join(l.MillisecondsOfRepeats, " ")), view.Or(reached(l)), view.Or(l.Method), l.Note})
 	}
 	out := "\n" + style.Strong("Layers of the storage") + "\n" + view.Columns(rows...)
 	if run.LayersVerdict != "" {
 		out += view.Clean(run.LayersVerdict) + "\n"
 	}
 	return out
+}
+
+// reached says what of a transaction reaches a layer; empty where that was not counted.
+func reached(l v1alpha1.BenchmarkLayer) string {
+	var parts []string
+	for _, p := range []struct{ count, of string }{{l.BytesPerTransaction, "B"}, {l.RequestsPerTransaction, "writes"}, {l.FlushesPerTransaction, "flushes"}} {
+		if p.count != "" {
+			parts = append(parts, p.count+" "+p.of)
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -77,11 +77,14 @@ func (g *gathered) summarised() (map[string][]report.Layer, error) {
 	out := map[string][]report.Layer{}
 	for variant, layers := range g.layers {
 		for _, l := range layers {
-			s, err := statistics.Summarise(l.times)
-			if err != nil {
-				return nil, fmt.Errorf("layer %s of variant %q: %w", l.Name, variant, err)
+			// What is only counted has no times.
+			if len(l.times) > 0 {
+				s, err := statistics.Summarise(l.times)
+				if err != nil {
+					return nil, fmt.Errorf("layer %s of variant %q: %w", l.Name, variant, err)
+				}
+				l.Time = s
 			}
-			l.Time = s
 			out[variant] = append(out[variant], l.Layer)
 		}
 	}

@@ -47,7 +47,7 @@ func (g *gathered) recordOf(b *v1alpha1.PgBenchmark) (r record.Record, why strin
 // addLayers of a record to those of a variant.
 func (g *gathered) addLayers(variant string, layers []record.Layer) {
 	for _, l := range layers {
-		if len(l.Milliseconds) == 0 {
+		if len(l.Milliseconds) == 0 && l.Bytes == nil {
 			continue
 		}
 		known := g.layers[variant]

@@ -82,6 +82,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: note
       type:
         scalar: string
+    - name: requestsPerTransaction
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkLayers
   map:
     fields:

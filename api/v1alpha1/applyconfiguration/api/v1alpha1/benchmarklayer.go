@@ -8,7 +8,8 @@ package v1alpha1
 // BenchmarkLayer is one layer of the storage as it was measured, or why it was not.
 // Figures are decimal numbers in strings.
 type BenchmarkLayerApplyConfiguration struct {
-	// name: Volume, DataVolume, WALFlush, UnloggedTransaction or Transaction.
+	// name: Volume, DataVolume, NetworkDevices, Device, DataDevice, Container, WALFlush,
+	// UnloggedTransaction or Transaction.
 	Name *string `json:"name,omitempty"`
 	// method by which it was measured.
 	Method *string `json:"method,omitempty"`
@@ -21,6 +22,9 @@ type BenchmarkLayerApplyConfiguration struct {
 	BytesPerTransaction *string `json:"bytesPerTransaction,omitempty"`
 	// flushesPerTransaction that reached the layer, where they were counted.
 	FlushesPerTransaction *string `json:"flushesPerTransaction,omitempty"`
+	// requestsPerTransaction are the writes that reached the layer, where they were
+	// counted.
+	RequestsPerTransaction *string `json:"requestsPerTransaction,omitempty"`
 	// note says why it was not measured, or what to know of the figure.
 	Note *string `json:"note,omitempty"`
 }
@@ -78,6 +82,14 @@ func (b *BenchmarkLayerApplyConfiguration) WithBytesPerTransaction(value string)
 // If called multiple times, the FlushesPerTransaction field is set to the value of the last call.
 func (b *BenchmarkLayerApplyConfiguration) WithFlushesPerTransaction(value string) *BenchmarkLayerApplyConfiguration {
 	b.FlushesPerTransaction = &value
+	return b
+}
+
+// WithRequestsPerTransaction sets the RequestsPerTransaction field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RequestsPerTransaction field is set to the value of the last call.
+func (b *BenchmarkLayerApplyConfiguration) WithRequestsPerTransaction(value string) *BenchmarkLayerApplyConfiguration {
+	b.RequestsPerTransaction = &value
 	return b
 }
 

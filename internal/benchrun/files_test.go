@@ -1,0 +1,42 @@
+package benchrun
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+)
+
+// The files of a pool's folder are read as the server sees them. The folder is one like
+// those of OpenZFS; that they are read on a real pool is for make test-e2e-zfs.
+func TestFilesOfDatasets(t *testing.T) {
+	p := sharedPostgres(t)
+	folder := filepath.Join(p.Dir, "tank")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"state", "objset-0x36", "objset-0x37"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), fmt.Sprintf("host=%s user=postgres dbname=postgres", p.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	got := map[string]string{}
+	if err := readDatasets(t.Context(), conn, folder, got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{folder + "/objset-0x36": "objset-0x36", folder + "/objset-0x37": "objset-0x37"}, got); diff != "" {
+		t.Error(diff)
+	}
+	// A pool that is gone has nothing.
+	if err := readDatasets(t.Context(), conn, folder+"/none", got); err != nil || len(got) != 2 {
+		t.Errorf("%v, %d files", err, len(got))
+	}
+}
