@@ -11,7 +11,7 @@ import (
 )
 
 // The files of a pool's folder are read as the server sees them. The folder is one like
-// those of OpenZFS; that they are read on a real pool is for make test-e2e-zfs.
+// those of OpenZFS, which test/vm reads on a real pool.
 func TestFilesOfDatasets(t *testing.T) {
 	p := sharedPostgres(t)
 	folder := filepath.Join(p.Dir, "tank")
