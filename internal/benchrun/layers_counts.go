@@ -17,15 +17,15 @@ import (
 // tally of what had reached each layer at one moment.
 type tally map[string]counted
 
-// counted at a layer since some time before, by a source that is told in words.
+// counted at a layer since some time before: by what, and what to know of it, in words.
 type counted struct {
-	source string
+	method, note string
 	machine.Written
 }
 
 // use adds up what reached a layer in several runs.
 type use struct {
-	source                   string
+	method, note             string
 	bytes, requests, flushes float64
 	// transactions that bytes and requests are of, and flushes.
 	transactions, flushed int64
@@ -33,10 +33,10 @@ type use struct {
 
 func (u *use) add(before, after counted, transactions int64) {
 	// Statistics that were reset meanwhile count from zero again.
-	if after.Bytes < before.Bytes || after.Requests < before.Requests || after.source != before.source {
+	if after.Bytes < before.Bytes || after.Requests < before.Requests || after.method != before.method {
 		return
 	}
-	u.source = after.source
+	u.method, u.note = after.method, after.note
 	u.bytes += after.Bytes - before.Bytes
 	u.requests += after.Requests - before.Requests
 	u.transactions += transactions
@@ -83,7 +83,7 @@ func (l *layering) tally(ctx context.Context) tally {
 	if err != nil {
 		l.Log.Warn("WAL was not counted", "error", err)
 	} else {
-		out[v1alpha1.LayerWALFlush] = counted{"pg_stat_wal", wal}
+		out[v1alpha1.LayerWALFlush] = counted{Written: wal}
 	}
 	kernel, directory, err := l.db.counted(ctx)
 	if err != nil {
@@ -101,19 +101,23 @@ func (t tally) add(kernel machine.Counted, directory string) {
 	source, w, ok := kernel.At(directory)
 	if wal, ofWAL, found := kernel.At(walDirectory); found && wal != source {
 		if ok {
-			t[v1alpha1.LayerDataDevice] = counted{source, w}
+			t[v1alpha1.LayerDataDevice] = byKernel(source, w)
 		}
 		source, w, ok = wal, ofWAL, true
 	}
 	if ok {
-		t[v1alpha1.LayerDevice] = counted{source, w}
+		t[v1alpha1.LayerDevice] = byKernel(source, w)
 	}
 	if source, w, ok := kernel.Own(directory); ok {
-		t[v1alpha1.LayerContainer] = counted{source, w}
+		t[v1alpha1.LayerContainer] = counted{"counted by the container's cgroup: " + source, "of the server's container alone; pages that a checkpoint writes later are not in it", w}
 	}
 	if n, w := kernel.Network(); n > 0 {
-		t[v1alpha1.LayerNetworkDevices] = counted{fmt.Sprintf("%d devices of nbd of the node", n), w}
+		t[v1alpha1.LayerNetworkDevices] = byKernel(fmt.Sprintf("%d devices of nbd of the node", n), w)
 	}
+}
+
+func byKernel(source string, w machine.Written) counted {
+	return counted{"counted by the kernel: " + source, "what others write there meanwhile is in it; pages that a checkpoint writes later are not", w}
 }
 
 // countedOnly are the layers without a time of their own, as far as they were counted.
@@ -128,28 +132,12 @@ func (l *layering) countedOnly() []layers.Layer {
 			continue
 		}
 		out = append(out, layers.Layer{Layer: record.Layer{
-			Name: name, Method: method[name] + u.source,
+			Name: name, Method: u.method,
 			Bytes: each(u.bytes, u.transactions), Requests: each(u.requests, u.transactions), Flushes: each(u.flushes, u.flushed),
-		}, Note: notes[name]})
+		}, Note: u.note})
 	}
 	return out
 }
-
-const (
-	withOthers = "what others write there meanwhile is in it; pages that a checkpoint writes later are not"
-	ownAlone   = "of the server's container alone; pages that a checkpoint writes later are not in it"
-)
-
-// How the layers that only count do so, and what to know of it.
-var (
-	method = map[string]string{
-		v1alpha1.LayerNetworkDevices: "counted by the kernel: ", v1alpha1.LayerDevice: "counted by the kernel: ",
-		v1alpha1.LayerDataDevice: "counted by the kernel: ", v1alpha1.LayerContainer: "counted by the container's cgroup: ",
-	}
-	notes = map[string]string{
-		v1alpha1.LayerNetworkDevices: withOthers, v1alpha1.LayerDevice: withOthers, v1alpha1.LayerDataDevice: withOthers, v1alpha1.LayerContainer: ownAlone,
-	}
-)
 
 // flushesUntil is the last version whose pg_stat_wal counts writes and flushes.
 const flushesUntil = 17

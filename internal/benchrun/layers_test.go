@@ -266,17 +266,17 @@ func TestFioResultOfAnotherForm(t *testing.T) {
 
 func TestUseOfTransactions(t *testing.T) {
 	of := func(bytes, flushes float64) counted {
-		return counted{"here", machine.Written{Bytes: bytes, Requests: flushes / 2, Flushes: &flushes}}
+		return counted{"here", "", machine.Written{Bytes: bytes, Requests: flushes / 2, Flushes: &flushes}}
 	}
 	var u use
 	u.add(of(1000, 10), of(3000, 14), 4)
 	u.add(of(3000, 14), of(3600, 16), 2)
-	u.add(counted{"here", machine.Written{Bytes: 3600, Requests: 8}}, counted{"here", machine.Written{Bytes: 4200, Requests: 9}}, 2)
+	u.add(counted{"here", "", machine.Written{Bytes: 3600, Requests: 8}}, counted{"here", "", machine.Written{Bytes: 4200, Requests: 9}}, 2)
 	u.add(of(4200, 20), of(10, 0), 5) // the statistics were reset
-	u.add(of(0, 0), counted{"there", machine.Written{Bytes: 1e9}}, 5)
+	u.add(of(0, 0), counted{"there", "", machine.Written{Bytes: 1e9}}, 5)
 	bytes, requests, flushes := each(u.bytes, u.transactions), each(u.requests, u.transactions), each(u.flushes, u.flushed)
-	if *bytes != 400 || *requests != 0.5 || *flushes != 1 || u.source != "here" {
-		t.Errorf("%v bytes, %v requests and %v flushes by %s", *bytes, *requests, *flushes, u.source)
+	if *bytes != 400 || *requests != 0.5 || *flushes != 1 || u.method != "here" {
+		t.Errorf("%v bytes, %v requests and %v flushes by %s", *bytes, *requests, *flushes, u.method)
 	}
 	if each(0, 0) != nil {
 		t.Error("nothing was counted")

@@ -17,12 +17,12 @@ func (l Layer) time() string {
 }
 
 func checkLayers(layers []Layer) error {
-	seen := map[string]bool{}
+	seen := map[string]bool{} // with a time
 	for _, l := range layers {
 		if _, known := seen[l.Name]; l.Name == "" || known {
 			return fmt.Errorf("layer %q must have a name of its own", l.Name)
 		}
-		if below, known := seen[l.Over]; l.Over != "" && (!known || !below) {
+		if l.Over != "" && !seen[l.Over] {
 			return fmt.Errorf("layer %q stands on %q, which is not before it with a time: list the layers from the lowest up", l.Name, l.Over)
 		}
 		seen[l.Name] = l.timed()

@@ -43,7 +43,11 @@ type Throttling struct {
 type Processor struct{ All, Stolen uint64 }
 
 // Mount of a file system.
-type Mount struct{ Path, Type, Options string }
+type Mount struct {
+	Path, Type, Options string
+	// number of its device, and source, as /proc/self/mountinfo has them.
+	number, source string
+}
 
 // Read what the texts of files, by path, say.
 func Read(texts map[string]string) Snapshot {
@@ -203,7 +207,7 @@ func mountsOf(text string) []Mount {
 	var all []Mount
 	for l := range strings.Lines(text) {
 		if words := strings.Fields(l); len(words) > options && words[device] != "" {
-			all = append(all, Mount{words[path], words[kind], words[options]})
+			all = append(all, Mount{Path: words[path], Type: words[kind], Options: words[options]})
 		}
 	}
 	return all
@@ -211,16 +215,15 @@ func mountsOf(text string) []Mount {
 
 // Under is the mount that holds a path: the last one whose path it is beneath, by the
 // longest. False where none is known.
-func (s Snapshot) Under(path string) (Mount, bool) {
+func (s Snapshot) Under(path string) (Mount, bool) { return under(s.mounts, path) }
+
+func under(mounts []Mount, path string) (Mount, bool) {
 	var found Mount
-	for _, m := range s.mounts {
-		if within(path, m.Path) && len(m.Path) >= len(found.Path) {
+	for _, m := range mounts {
+		within := path == m.Path || strings.HasPrefix(path, strings.TrimSuffix(m.Path, "/")+"/")
+		if within && len(m.Path) >= len(found.Path) {
 			found = m
 		}
 	}
 	return found, found.Path != ""
-}
-
-func within(path, mount string) bool {
-	return path == mount || strings.HasPrefix(path, strings.TrimSuffix(mount, "/")+"/")
 }

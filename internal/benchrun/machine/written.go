@@ -16,9 +16,9 @@ const (
 	poolsKstat = "/proc/spl/kstat/zfs/"
 )
 
-// DatasetFiles is the pattern, as of LIKE, of the files in a pool's folder that count
-// for a dataset.
-const DatasetFiles = "objset-%"
+// DatasetFile is what the name of a file in a pool's folder begins with that counts for
+// a dataset.
+const DatasetFile = "objset-"
 
 // CountedPaths of the files that count what is written, apart from those of ZFS.
 func CountedPaths() []string { return []string{diskStats, mountInfo, ioStat} }
@@ -27,7 +27,7 @@ func CountedPaths() []string { return []string{diskStats, mountInfo, ioStat} }
 func (c Counted) PoolFolders(paths ...string) []string {
 	var out []string
 	for _, path := range paths {
-		if m, ok := c.under(path); ok && m.kind == zfs {
+		if m, ok := under(c.mounts, path); ok && m.Type == zfs {
 			pool, _, _ := strings.Cut(m.source, "/")
 			out = append(out, poolsKstat+pool)
 		}
@@ -44,15 +44,12 @@ type Written struct {
 
 // Counted is what the kernel has counted of all that was written.
 type Counted struct {
-	mounts []origin
+	mounts []Mount
 	// disks by their name, with their number as the cgroup has it.
 	disks    map[string]disk
 	own      map[string]Written
 	datasets map[string]Written
 }
-
-// origin of what is mounted.
-type origin struct{ path, number, kind, source string }
 
 type disk struct {
 	number string
@@ -80,14 +77,14 @@ func ReadCounted(texts map[string]string) Counted {
 
 // originsOf /proc/self/mountinfo: number, parent, device, root, path, options, any
 // number of further fields, a dash, type, source.
-func originsOf(text string) []origin {
+func originsOf(text string) []Mount {
 	const number, path, least = 2, 4, 6
-	var out []origin
+	var out []Mount
 	for l := range strings.Lines(text) {
 		words := strings.Fields(l)
 		dash := slices.Index(words, "-")
 		if dash >= least && len(words) > dash+2 {
-			out = append(out, origin{words[path], words[number], words[dash+1], words[dash+2]})
+			out = append(out, Mount{Path: words[path], Type: words[dash+1], number: words[number], source: words[dash+2]})
 		}
 	}
 	return out
@@ -192,24 +189,14 @@ func counter(text string) *float64 {
 	return &f
 }
 
-func (c Counted) under(path string) (origin, bool) {
-	var found origin
-	for _, m := range c.mounts {
-		if within(path, m.path) && len(m.path) >= len(found.path) {
-			found = m
-		}
-	}
-	return found, found.path != ""
-}
-
 // At is what counts beneath a path, in words, and what it has counted: a dataset of
 // ZFS, else a block device, for all that write to it. False where neither is known.
 func (c Counted) At(path string) (source string, w Written, ok bool) {
-	m, found := c.under(path)
+	m, found := under(c.mounts, path)
 	if !found {
 		return "", Written{}, false
 	}
-	if m.kind == zfs {
+	if m.Type == zfs {
 		w, ok = c.datasets[m.source]
 		return "dataset " + m.source, w, ok
 	}
@@ -220,7 +207,7 @@ func (c Counted) At(path string) (source string, w Written, ok bool) {
 }
 
 // device of a mount.
-func (c Counted) device(m origin) (string, disk, bool) {
+func (c Counted) device(m Mount) (string, disk, bool) {
 	for name, d := range c.disks {
 		if d.number == m.number {
 			return name, d, true
@@ -232,7 +219,7 @@ func (c Counted) device(m origin) (string, disk, bool) {
 // Own is what the container itself has written to the disk beneath a path, others not.
 // The kernel writes for a dataset, and counts that for nobody.
 func (c Counted) Own(path string) (source string, w Written, ok bool) {
-	m, found := c.under(path)
+	m, found := under(c.mounts, path)
 	name, _, known := c.device(m)
 	if !found || !known {
 		return "", Written{}, false

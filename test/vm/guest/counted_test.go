@@ -25,7 +25,7 @@ func counted(t *testing.T, path string) machine.Written {
 	}
 	read(machine.CountedPaths()...)
 	for _, folder := range machine.ReadCounted(texts).PoolFolders(path) {
-		files, err := filepath.Glob(folder + "/objset-*")
+		files, err := filepath.Glob(folder + "/" + machine.DatasetFile + "*")
 		if err != nil {
 			t.Fatal(err)
 		}
