@@ -54,13 +54,11 @@ func TestDisksAreBlank(t *testing.T) {
 
 // A pool on a whole disk needs udev to name the partitions that zpool makes.
 func TestPoolOnWholeDisk(t *testing.T) {
+	erase(t, "boottest", 0)
 	output(t, "zpool", "create", "-m", "none", "boottest", diskPath(0))
 	if out := output(t, "zpool", "list", "-Hp", "-o", "health", "boottest"); strings.TrimSpace(out) != "ONLINE" {
 		t.Errorf("health %q", out)
 	}
-	output(t, "zpool", "destroy", "boottest")
-	output(t, "zpool", "labelclear", "-f", diskPath(0)+"-part1")
-	output(t, "wipefs", "--all", diskPath(0))
 }
 
 func TestProgramsAreThere(t *testing.T) {
