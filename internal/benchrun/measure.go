@@ -19,9 +19,13 @@ const (
 	overtime = 2 * time.Minute
 	// countedLimit bounds a run by number of transactions.
 	countedLimit = 24 * time.Hour
-	// logLines is about how many transactions of a run are logged, for percentiles:
-	// 40 bytes each, on the disk of the node.
+	// logLines is about how many transactions of a run are logged at most, for
+	// percentiles: 40 bytes each, on the disk of the node.
 	logLines = 2e6
+	// logRate is about how many are logged in a second at most, once a rate was seen: at
+	// 18,000 in a second a log of all took 2 % of the rate, where processors are what
+	// limits it (make bench-runner).
+	logRate = 2500
 	// unseenRate is the rate that is assumed before any was seen.
 	unseenRate = 20000
 	// detailedSince is the first version that knows --failures-detailed and
@@ -235,18 +239,20 @@ func (r *run) options(clients int) (pgbench.RunOptions, error) {
 	return o, nil
 }
 
-// sampling keeps the log of a run bounded, by the rate that was seen last, or
-// more where this run has more clients.
+// sampling keeps the log of a run bounded, and what it costs, by the rate that was
+// seen last, or more where this run has more clients. Before any was seen, only the
+// size is bounded: of a slow run too little would be left.
 func (r *run) sampling(o pgbench.RunOptions) float64 {
+	rate, sample := float64(unseenRate), 1.0
+	if r.rate > 0 {
+		rate = r.rate * max(1, float64(o.Clients)/float64(r.rateClients))
+		sample = logRate / rate
+	}
 	expected := float64(o.Transactions) * float64(o.Clients)
 	if o.Duration > 0 {
-		rate := float64(unseenRate)
-		if r.rate > 0 {
-			rate = r.rate * max(1, float64(o.Clients)/float64(r.rateClients))
-		}
 		expected = rate * o.Duration.Seconds()
 	}
-	return min(1, logLines/max(1, expected))
+	return min(1, sample, logLines/max(1, expected))
 }
 
 func removeLogs(prefix string) error {

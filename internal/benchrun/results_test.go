@@ -139,9 +139,11 @@ func TestSamplingBoundsTheLog(t *testing.T) {
 		options       pgbench.RunOptions
 		least, atMost float64
 	}{
-		{"short run", 1000, 1, pgbench.RunOptions{Clients: 1, Duration: time.Minute}, 1, 1},
-		{"long run", 10000, 4, pgbench.RunOptions{Clients: 4, Duration: 1000 * time.Second}, 0.2, 0.2},
-		{"more clients", 10000, 4, pgbench.RunOptions{Clients: 16, Duration: 1000 * time.Second}, 0.05, 0.05},
+		{"slow run", 1000, 1, pgbench.RunOptions{Clients: 1, Duration: time.Minute}, 1, 1},
+		{"fast run", 10000, 4, pgbench.RunOptions{Clients: 4, Duration: time.Minute}, 0.25, 0.25},
+		{"fast run by number", 10000, 4, pgbench.RunOptions{Clients: 4, Transactions: 10}, 0.25, 0.25},
+		{"more clients", 2500, 4, pgbench.RunOptions{Clients: 16, Duration: time.Minute}, 0.25, 0.25},
+		{"long run", 1000, 1, pgbench.RunOptions{Clients: 1, Duration: 4000 * time.Second}, 0.5, 0.5},
 		{"nothing seen", 0, 0, pgbench.RunOptions{Clients: 1, Duration: 1000 * time.Second}, 0.1, 0.1},
 		{"by number", 0, 0, pgbench.RunOptions{Clients: 10, Transactions: 1e6}, 0.2, 0.2},
 	} {

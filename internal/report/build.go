@@ -155,8 +155,12 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error
 			TPS: repeat.TPS, LatencyAverage: repeat.LatencyAverage, LatencyP99: repeat.LatencyP99,
 			Levels: repeat.Levels, Findings: repeat.Findings, Seconds: seconds(repeat.Rate, run.Seconds),
 		})
-		if repeat.Counted {
-			counted = append(counted, run)
+		if !repeat.Counted {
+			continue
+		}
+		counted = append(counted, run)
+		if run.Latencies != nil {
+			out.Transactions += run.Result.Transactions
 		}
 	}
 	var err error

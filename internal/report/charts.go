@@ -185,7 +185,7 @@ func (v Variant) curveText() string {
 	for _, p := range v.Curve {
 		words = append(words, percent(p)+" "+number(p.Latency))
 	}
-	return fmt.Sprintf("%s, milliseconds of %d latencies put together: %s.", v.Name, v.Latencies, strings.Join(words, ", "))
+	return fmt.Sprintf("%s, milliseconds of %s latencies put together: %s.", v.Name, v.latencies(), strings.Join(words, ", "))
 }
 
 func percent(p histogram.Point) string { return fmt.Sprintf("%g %%", p.Percent) }

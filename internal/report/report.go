@@ -113,10 +113,11 @@ type Variant struct {
 	TPS            *statistics.Summary `json:"tps,omitempty"`
 	LatencyAverage *statistics.Summary `json:"latencyAverage,omitempty"`
 	LatencyP99     *statistics.Summary `json:"latencyP99,omitempty"`
-	// Curve of the latencies of all repeats that count, put together, and how many
-	// they are; with a sampled log fewer than there were transactions.
-	Curve     []histogram.Point `json:"curve,omitempty"`
-	Latencies int64             `json:"latencies,omitempty"`
+	// Curve of the latencies of all repeats that count, put together, how many they
+	// are, and of how many transactions: with a sampled log of more.
+	Curve        []histogram.Point `json:"curve,omitempty"`
+	Latencies    int64             `json:"latencies,omitempty"`
+	Transactions int64             `json:"transactions,omitempty"`
 	// Percentiles of each repeat that counts, summarised over the repeats.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Layers from the lowest up; absent where they were not measured.

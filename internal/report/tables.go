@@ -45,7 +45,7 @@ func (g Group) percentileTable() *table {
 		for _, percent := range percents {
 			row = append(row, mean(v.percentile(percent), ""))
 		}
-		t.rows = append(t.rows, append(row, number(v.Curve[len(v.Curve)-1].Latency), strconv.FormatInt(v.Latencies, 10)))
+		t.rows = append(t.rows, append(row, number(v.Curve[len(v.Curve)-1].Latency), v.latencies()))
 	}
 	if len(t.rows) == 0 {
 		return nil
@@ -60,6 +60,15 @@ func (g Group) summarised(percent float64) bool {
 		}
 	}
 	return false
+}
+
+// latencies is how many there are, and of how many transactions where their
+// log was sampled.
+func (v Variant) latencies() string {
+	if v.Latencies >= v.Transactions {
+		return strconv.FormatInt(v.Latencies, 10)
+	}
+	return fmt.Sprintf("%d of %d", v.Latencies, v.Transactions)
 }
 
 // percentile summarised over the repeats, nil where it is not.

@@ -102,7 +102,7 @@ func TestPlan(t *testing.T) {
 		t.Error("another seed gives the same order")
 	}
 	o.parts = true
-	if want := o.pairs * 2 * 2 * 5; len(plan(o)) != want {
+	if want := o.pairs * 2 * 2 * (2 + len(parts)); len(plan(o)) != want {
 		t.Errorf("%d runs with parts, want %d", len(plan(o)), want)
 	}
 }

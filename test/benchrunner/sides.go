@@ -31,11 +31,13 @@ const (
 	Runner = "runner"
 )
 
-// parts of what the runner asks of pgbench: each is bare pgbench with one of them.
+// parts of what the runner asks of pgbench: each is bare pgbench with one of them, or
+// with all.
 var parts = map[string]func(*pgbench.RunOptions){
 	"log":        func(o *pgbench.RunOptions) { o.LogPrefix = "transactions" },
 	"progress":   func(o *pgbench.RunOptions) { o.Progress = time.Second },
 	"statements": func(o *pgbench.RunOptions) { o.Statements = true },
+	"options":    func(o *pgbench.RunOptions) { o.LogPrefix, o.Progress, o.Statements = "transactions", time.Second, true },
 }
 
 // scripts that are compared, by the API's name.
