@@ -86,9 +86,9 @@ test-unit: ## Pure packages, and the runner against a real Postgres
 	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchrunner/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
 
 .PHONY: test-install
-test-install: ## Chart and kustomization render the same, least privilege
+test-install: ## Chart and kustomization render the same, least privilege, alerts tried by promtool
 	@echo "== install"
-	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) $(GO_TEST) ./test/install/...
+	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) PROMTOOL=$$(hack/tools.sh promtool) $(GO_TEST) ./test/install/...
 
 .PHONY: test-integration
 test-integration: ## Controllers, CRDs and the kubectl plugin on a real API server

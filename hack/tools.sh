@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a pinned tool once per version and prints its path.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw
+# Builds a pinned tool once per version and prints its path; promtool is Debian's.
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw|promtool
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -11,7 +11,8 @@ kustomize) dir=hack/tools package=sigs.k8s.io/kustomize/kustomize/v5 ;;
 helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
 golangci-lint) dir=hack/tools/lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw" ;;
+promtool) exec "$REPO/hack/promtool.sh" ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw|promtool" ;;
 esac
 
 build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }

@@ -97,6 +97,8 @@ func TestEveryObjectIsNamedAndLabelled(t *testing.T) {
 func TestCopiesInTheChartAreCurrent(t *testing.T) {
 	for copied, origin := range map[string]string{
 		"files/alerts.yaml":                               "config/agent/prometheus/alerts.yaml",
+		"files/benchmark-alerts.yaml":                     "config/prometheus/alerts/alerts.yaml",
+		"files/ceph-alerts.yaml":                          "config/ceph/alerts/alerts.yaml",
 		"files/manager-role.yaml":                         "config/rbac/role.yaml",
 		"files/agent-role.yaml":                           "config/agent/role.yaml",
 		"files/crds/pgstorage.dev_pgnodestorages.yaml":    "config/crd/bases/pgstorage.dev_pgnodestorages.yaml",
