@@ -55,7 +55,7 @@ func BarLine(b *v1alpha1.PgBenchmark, width int) string {
 func doing(b *v1alpha1.PgBenchmark) string {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
 	if c == nil {
-		return "nobody has looked at it yet; does the manager run?"
+		return "waits for the manager; kubectl pgstorage doctor says whether it runs"
 	}
 	return strings.TrimPrefix(c.Message, b.Status.Phase+": ")
 }
