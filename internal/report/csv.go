@@ -103,10 +103,10 @@ func (v Variant) summaries() []record {
 		}
 		for _, f := range []struct {
 			name, unit string
-			value      *float64
+			*statistics.Summary
 		}{{"bytes", "B/tx", l.Bytes}, {"requests", "1/tx", l.Requests}, {"flushes", "1/tx", l.Flushes}} {
-			if f.value != nil {
-				add("mean", "layer "+l.Name+" "+f.name, f.unit, *f.value, nil, 1)
+			if f.Summary != nil {
+				add("mean", "layer "+l.Name+" "+f.name, f.unit, f.Mean, f.Interval, f.N)
 			}
 		}
 	}

@@ -194,7 +194,7 @@ func (g Group) layerOutline(charts []chart.Chart) block {
 			b.paragraphs = append(b.paragraphs, v.Name+": "+text)
 		}
 		for _, l := range v.Layers {
-			t.rows = append(t.rows, []string{l.Name, v.Name, l.Method, l.time(), or(l.Over), optional(l.Bytes), optional(l.Flushes), optional(l.Requests)})
+			t.rows = append(t.rows, []string{l.Name, v.Name, l.Method, l.time(), or(l.Over), counts(l.Bytes), counts(l.Flushes), counts(l.Requests)})
 		}
 	}
 	if len(t.rows) > 0 {

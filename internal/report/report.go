@@ -172,9 +172,9 @@ type Layer struct {
 	Over string `json:"over,omitempty"`
 	// Time of one operation in milliseconds, over repeats.
 	Time statistics.Summary `json:"time"`
-	// Bytes, Flushes and Requests of one transaction that reached the layer; nil
-	// where they cannot be counted.
-	Bytes    *float64 `json:"bytes,omitempty"`
-	Flushes  *float64 `json:"flushes,omitempty"`
-	Requests *float64 `json:"requests,omitempty"`
+	// Bytes, Flushes and Requests of one transaction that reached the layer, over the
+	// repeats that counted them; nil where they cannot be counted.
+	Bytes    *statistics.Summary `json:"bytes,omitempty"`
+	Flushes  *statistics.Summary `json:"flushes,omitempty"`
+	Requests *statistics.Summary `json:"requests,omitempty"`
 }

@@ -73,7 +73,8 @@ func (in *Input) add(version string, r analysis.Run) {
 
 func layers(t testing.TB) []Layer {
 	t.Helper()
-	bytes, flushes, written, requests := 16384.0, 1.02, 24576.0, 2.5
+	bytes, flushes := summary(t, 16384, 16390, 16378), summary(t, 1.02, 1.01, 1.03)
+	written, requests := summary(t, 24576), summary(t, 2.5)
 	return []Layer{
 		{Name: "block device", Method: "counted by the kernel", Bytes: &written, Requests: &requests},
 		{Name: "device", Method: "fio, writes of 8 kB, each flushed", Time: summary(t, 10.1, 10.3, 9.9, 10.2, 10.0)},

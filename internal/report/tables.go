@@ -114,11 +114,13 @@ func measured(v float64) string {
 	return number(v)
 }
 
-func optional(v *float64) string {
-	if v == nil {
-		return none
+// counts of a transaction: a benchmark by itself has counted once, and no interval is
+// missed.
+func counts(s *statistics.Summary) string {
+	if s != nil && s.Interval == nil {
+		return number(s.Mean)
 	}
-	return number(*v)
+	return mean(s, "")
 }
 
 func or(text string) string {

@@ -66,10 +66,10 @@ func varied(axes []matrix.Axis) map[fingerprint.Group][]string {
 	return map[fingerprint.Group][]string{fingerprint.Postgres: names}
 }
 
-// layer as one record has it, with the times of all records.
+// layer as one record has it, with what all records have measured of it.
 type layer struct {
 	report.Layer
-	times []float64
+	times, bytes, flushes, requests []float64
 }
 
 // summarised layers by variant.
@@ -77,16 +77,33 @@ func (g *gathered) summarised() (map[string][]report.Layer, error) {
 	out := map[string][]report.Layer{}
 	for variant, layers := range g.layers {
 		for _, l := range layers {
-			// What is only counted has no times.
-			if len(l.times) > 0 {
-				s, err := statistics.Summarise(l.times)
-				if err != nil {
-					return nil, fmt.Errorf("layer %s of variant %q: %w", l.Name, variant, err)
-				}
-				l.Time = s
+			if err := l.summarise(); err != nil {
+				return nil, fmt.Errorf("layer %s of variant %q: %w", l.Name, variant, err)
 			}
 			out[variant] = append(out[variant], l.Layer)
 		}
 	}
 	return out, nil
+}
+
+// summarise over all records. What was not measured, or not counted, stays away.
+func (l *layer) summarise() error {
+	var time *statistics.Summary
+	for _, f := range []struct {
+		of []float64
+		to **statistics.Summary
+	}{{l.times, &time}, {l.bytes, &l.Bytes}, {l.flushes, &l.Flushes}, {l.requests, &l.Requests}} {
+		if len(f.of) == 0 {
+			continue
+		}
+		s, err := statistics.Summarise(f.of)
+		if err != nil {
+			return err
+		}
+		*f.to = &s
+	}
+	if time != nil {
+		l.Time = *time
+	}
+	return nil
 }

@@ -53,11 +53,20 @@ func (g *gathered) addLayers(variant string, layers []record.Layer) {
 		known := g.layers[variant]
 		at := slices.IndexFunc(known, func(k layer) bool { return k.Name == l.Name })
 		if at < 0 {
-			shown := report.Layer{Name: l.Name, Method: l.Method, Over: l.Over, Bytes: l.Bytes, Flushes: l.Flushes, Requests: l.Requests}
-			known, at = append(known, layer{Layer: shown}), len(known)
+			known, at = append(known, layer{Layer: report.Layer{Name: l.Name, Method: l.Method, Over: l.Over}}), len(known)
 		}
-		known[at].times = append(known[at].times, l.Milliseconds...)
+		known[at].add(l)
 		g.layers[variant] = known
+	}
+}
+
+// add what another record has of the layer.
+func (l *layer) add(r record.Layer) {
+	l.times = append(l.times, r.Milliseconds...)
+	for to, counted := range map[*[]float64]*float64{&l.bytes: r.Bytes, &l.flushes: r.Flushes, &l.requests: r.Requests} {
+		if counted != nil {
+			*to = append(*to, *counted)
+		}
 	}
 }
 
