@@ -108,7 +108,7 @@ test-zerofs: ## What speaks to ZeroFS, against a real one on a real S3 server
 .PHONY: test-vm
 test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts
 	@echo "== vm"
-	$(GO_TEST) -timeout 150m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
+	$(GO_TEST) -timeout 180m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
 
 .PHONY: test-ceph
 test-ceph: ## A database on a real Ceph on our zvols, in a virtual machine; not in test
