@@ -247,6 +247,7 @@ const (
 	ReasonFailed            = "Failed"
 	ReasonIntegrityFailed   = "IntegrityFailed"
 	ReasonDurabilityDiffers = "DurabilityMismatch"
+	ReasonCacheNotEmptied   = "CacheNotEmptied"
 	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
 	ReasonRegressed         = "Regressed"

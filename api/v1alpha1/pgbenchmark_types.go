@@ -56,6 +56,8 @@ const (
 // PgbenchSpec is what pgbench does.
 // +kubebuilder:validation:XValidation:rule="!(has(self.duration) && has(self.transactions))",message="duration and transactions exclude each other: pgbench runs for a time or for a number of transactions; remove one",fieldPath=".transactions"
 // +kubebuilder:validation:XValidation:rule="!(has(self.script) && has(self.customScripts))",message="script and customScripts exclude each other; remove one",fieldPath=".customScripts"
+// +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache || duration(self.warmUp) == duration('0s')",message="coldCache needs warmUp: 0s, because a warm-up fills the caches that it empties",fieldPath=".coldCache"
+// +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache || self.integrity == 'Full'",message="coldCache needs integrity: Full, whose superuser empties the caches",fieldPath=".coldCache"
 type PgbenchSpec struct {
 	// scale of pgbench's tables: 100,000 accounts and about 15 MB each.
 	// Bounds: 1 to 100000. Default: 10.
@@ -117,6 +119,15 @@ type PgbenchSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) <= duration('1h')",message="warmUp must be whole hours, minutes and seconds from 0s to 1h, as 30s"
 	WarmUp string `json:"warmUp,omitempty"`
+
+	// coldCache empties shared_buffers and the kernel's page cache of the database
+	// before each measured run, and proves by reads that come from the device that
+	// they are empty. Only for the clusters that a matrix makes from its template,
+	// of PostgreSQL 17 or newer, with warmUp 0s, which would fill them again, and
+	// integrity Full, whose superuser empties them. On ZFS a run fails with
+	// CacheNotEmptied: a pod cannot empty the ARC. Default: false.
+	// +optional
+	ColdCache bool `json:"coldCache,omitempty"`
 
 	// repeats of the whole list of client counts, interleaved so that a drift of
 	// the machine meets all counts alike. The result is their median.
@@ -199,6 +210,8 @@ type CustomScript struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.matrix.scripts) || !has(self.pgbench.script) && !has(self.pgbench.customScripts)",message="spec.matrix.scripts excludes spec.pgbench.script and spec.pgbench.customScripts; remove one",fieldPath=".matrix"
 // +kubebuilder:validation:XValidation:rule="!has(self.matrix) || self.pgbench.repeats == 1",message="spec.pgbench.repeats must be 1 with a matrix, whose own repeats run every variant once a round; set spec.matrix.repeats instead",fieldPath=".pgbench"
 // +kubebuilder:validation:XValidation:rule="!has(self.matrix) || size(self.pgbench.clients) * (has(self.matrix.variants) ? size(self.matrix.variants) : 1) * (has(self.matrix.profiles) ? size(self.matrix.profiles) : 1) * (has(self.matrix.durability) ? size(self.matrix.durability) : 1) * (has(self.matrix.scripts) ? size(self.matrix.scripts) : 1) * (has(self.matrix.parameters) ? size(self.matrix.parameters[0].values) * (size(self.matrix.parameters) > 1 ? size(self.matrix.parameters[1].values) : 1) * (size(self.matrix.parameters) > 2 ? size(self.matrix.parameters[2].values) : 1) * (size(self.matrix.parameters) > 3 ? size(self.matrix.parameters[3].values) : 1) : 1) <= 64",message="spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: take values away, or name in spec.matrix.variants those that matter",fieldPath=".matrix"
+// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.matrix) || has(self.template)",message="spec.pgbench.coldCache empties caches of the server, which only clusters of the matrix' own may have done to them; give spec.template in place of spec.cluster, or leave it out",fieldPath=".pgbench"
+// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.template) || int(self.template.postgres.version.split('.')[0]) >= 17",message="spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or leave it out",fieldPath=".pgbench"
 type PgBenchmarkSpec struct {
 	// cluster is the name of the PgStorageCluster that is measured, in the same
 	// namespace. A matrix with a template has clusters of its own instead.
@@ -297,7 +310,8 @@ type BenchmarkRun struct {
 	// message says what is done now, or why it failed.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, Interrupted.
+	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
+	// Interrupted.
 	// +optional
 	Reason string `json:"reason,omitempty"`
 	// serverVersion of Postgres, as "17.6".

@@ -243,6 +243,7 @@ type Monitoring struct {
 }
 
 // InlineBenchmark is a PgBenchmark that follows its cluster.
+// +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache",message="spec.benchmark.coldCache empties caches of the server, which only clusters that a matrix makes for itself may have done to them; leave it out, or create a PgBenchmark with spec.template",fieldPath=".coldCache"
 type InlineBenchmark struct {
 	PgbenchSpec `json:",inline"`
 }

@@ -178,6 +178,9 @@ func (r *run) settings(after observed, result *pgbench.Result) fingerprint.Setti
 		}
 		set(fingerprint.Postgres, "wal_sync_method", c.WALSyncMethod)
 	}
+	if r.Spec.Pgbench.ColdCache {
+		set(fingerprint.Storage, "caches", "emptied before the run")
+	}
 	for name, value := range volumes(after.server, after.directory) {
 		set(fingerprint.Storage, name, value)
 	}

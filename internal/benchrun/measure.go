@@ -119,6 +119,9 @@ func (r *run) once(ctx context.Context, done *Run) (err error) {
 	if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
 		return err
 	}
+	if err := r.chill(ctx); err != nil {
+		return err
+	}
 	o, err := r.options(int(done.Clients))
 	if err != nil {
 		return err

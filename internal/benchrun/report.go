@@ -43,6 +43,7 @@ const (
 	ReasonIntegrityFailed    = "IntegrityFailed"
 	ReasonDurabilityMismatch = "DurabilityMismatch"
 	ReasonInterrupted        = "Interrupted"
+	ReasonCacheNotEmptied    = "CacheNotEmptied"
 )
 
 // Results of an integrity check.

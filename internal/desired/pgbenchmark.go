@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
@@ -157,6 +158,9 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 	if facts.Target == nil {
 		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
+	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
+		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
+	}
 	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
 		return state.WaitFor(c, o.Reason, o.Message)
 	}
@@ -173,6 +177,13 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 		}
 	}
 	return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
+}
+
+// ofMatrix says that a matrix has made a cluster for itself: nothing is in it but
+// pgbench's tables.
+func ofMatrix(cluster *v1alpha1.PgStorageCluster) bool {
+	owner := metav1.GetControllerOf(cluster)
+	return owner != nil && owner.Kind == "PgBenchmark" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }
 
 // Ended says whether a benchmark has its result or has failed for good.

@@ -21,8 +21,9 @@ func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts seen.Benchmark) []st
 
 func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	const c = v1alpha1.ConditionComplete
-	if d.Target.Kind != state.Done {
-		return state.WaitFor(c, d.Target.Reason, d.Target.Message)
+	if o := d.Target; o.Kind != state.Done {
+		o.Condition = c
+		return o
 	}
 	if facts.Job != nil {
 		return Completion(b, facts)

@@ -43,6 +43,7 @@ func matrixRows() []row {
 		fsync      = "spec.matrix.parameters[fsync] must stay on: what is measured without it is no database; remove it, or use the tier Async for faster commits"
 		commit     = "spec.matrix.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async in spec.matrix.durability"
 		parameters = "spec.matrix.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+		cold       = "spec.pgbench.coldCache empties caches of the server, which only clusters of the matrix' own may have done to them; give spec.template in place of spec.cluster, or leave it out"
 		ofVariant  = "spec.matrix.variants[].parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
 	)
 	given := []change{unset("spec/template"), set("spec/cluster", "shop")}
@@ -65,6 +66,10 @@ func matrixRows() []row {
 		onGiven("variant with a tier on a given cluster", byName(map[string]any{"name": "a", "durability": "Local"}), own),
 		onGiven("variant with a profile on a given cluster", byName(map[string]any{"name": "a"}, map[string]any{"name": "b", "profile": "fast"}), own),
 		onGiven("variant with parameters on a given cluster", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "work_mem", "value": "4MB"}}}), own),
+		onGiven("coldCache of a given cluster", pgbench("coldCache", true), cold).and(pgbench("warmUp", "0s")),
+		matrix("coldCache and a warm-up", pgbench("coldCache", true), "coldCache needs warmUp: 0s, because a warm-up fills the caches that it empties"),
+		matrix("coldCache without a superuser", pgbench("coldCache", true), "coldCache needs integrity: Full, whose superuser empties the caches").and(pgbench("warmUp", "0s"), pgbench("integrity", "Basic")),
+		matrix("coldCache before PostgreSQL 17", pgbench("coldCache", true), "spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or leave it out").and(pgbench("warmUp", "0s"), set("spec/template/postgres/version", "16.4")),
 		matrix("no profile", unset("spec/template/profile"), profileOf),
 		matrix("profiles and a profile", ofMatrix("profiles", []string{"fast", "slow"}), profileOf),
 		matrix("some variants without a profile", unset("spec/template/profile"), profileOf).and(byName(map[string]any{"name": "a", "profile": "fast"}, map[string]any{"name": "b"})),

@@ -164,6 +164,7 @@ var rows = slices.Concat([]row{
 
 	// The inline benchmark has the rules of a PgBenchmark.
 	cluster("inline benchmark scale", set("spec/benchmark/scale", 0), "spec.benchmark.scale: Invalid value: 0: spec.benchmark.scale in body should be greater than or equal to 1"),
+	cluster("inline benchmark with a cold cache", set("spec/benchmark", map[string]any{"coldCache": true, "warmUp": "0s"}), "spec.benchmark.coldCache", "empties caches of the server, which only clusters that a matrix makes for itself may have done to them; leave it out, or create a PgBenchmark with spec.template"),
 	cluster("inline benchmark duration", set("spec/benchmark/duration", "5 minutes"), "spec.benchmark.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
 	cluster("cnpg without spec", set("spec/cnpg", map[string]any{}), "spec.cnpg.spec: Required value"),
 	cluster("cnpg spec is a list", set("spec/cnpg/spec", []string{"affinity"}), `spec.cnpg.spec: Invalid value: "array": spec.cnpg.spec in body must be of type object`),

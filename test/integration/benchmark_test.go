@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -205,6 +206,23 @@ func TestBenchmarkWithoutTarget(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgBenchmark{})
+}
+
+// A cluster that people use keeps its caches, and gets neither role nor database.
+func TestColdCacheOfAGivenClusterIsRefused(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "warm")
+	b := benchmark(cr, "cold")
+	b.Spec.Pgbench.ColdCache, b.Spec.Pgbench.WarmUp = true, "0s"
+	create(t, c, b)
+	hasPhase(t, c, b, "Failed")
+	for _, kind := range []string{v1alpha1.ConditionComplete, v1alpha1.ConditionTargetReady} {
+		if cond := meta.FindStatusCondition(b.Status.Conditions, kind); cond == nil || cond.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(cond.Message, "spec.pgbench.coldCache") {
+			t.Errorf("%s: %+v", kind, cond)
+		}
+	}
+	allGone(t, c, b)
 }
 
 func TestInlineBenchmarkFollowsItsCluster(t *testing.T) {

@@ -71,6 +71,9 @@ func work(p v1alpha1.PgbenchSpec, add func(name, value string)) {
 		add("transactions of each client", strconv.Itoa(int(*p.Transactions)))
 	}
 	add("warm-up", p.WarmUp)
+	if p.ColdCache {
+		add("caches", "emptied before each run")
+	}
 	if p.Rate != nil {
 		add("rate", fmt.Sprintf("%d transactions a second", *p.Rate))
 	}

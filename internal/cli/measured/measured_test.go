@@ -2,6 +2,7 @@ package measured
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,6 +218,17 @@ func TestHostileNames(t *testing.T) {
 		}
 		if strings.Contains(got, "\x1b") || form != report.JSON && strings.Contains(got, "\u202e") || (form == report.HTML || form == report.SVG) && strings.Contains(got, "<script") {
 			t.Errorf("%s obeys it", form)
+		}
+	}
+}
+
+// A figure from emptied caches is not taken for another.
+func TestColdCacheIsSaid(t *testing.T) {
+	for _, cold := range []bool{false, true} {
+		b := &v1alpha1.PgBenchmark{}
+		b.Spec.Pgbench.ColdCache = cold
+		if told := slices.Contains(about(b).Facts, report.Fact{Name: "caches", Value: "emptied before each run"}); told != cold {
+			t.Errorf("cold %v: %+v", cold, about(b).Facts)
 		}
 	}
 }

@@ -818,6 +818,9 @@ var schemaYAML = typed.YAMLObject(`types:
       default:
       - 1
       - 4
+    - name: coldCache
+      type:
+        scalar: boolean
     - name: customScripts
       type:
         list:
@@ -1947,6 +1950,9 @@ var schemaYAML = typed.YAMLObject(`types:
       default:
       - 1
       - 4
+    - name: coldCache
+      type:
+        scalar: boolean
     - name: customScripts
       type:
         list:

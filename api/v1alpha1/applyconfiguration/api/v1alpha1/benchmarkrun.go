@@ -17,7 +17,8 @@ type BenchmarkRunApplyConfiguration struct {
 	Percent *int32 `json:"percent,omitempty"`
 	// message says what is done now, or why it failed.
 	Message *string `json:"message,omitempty"`
-	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, Interrupted.
+	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
+	// Interrupted.
 	Reason *string `json:"reason,omitempty"`
 	// serverVersion of Postgres, as "17.6".
 	ServerVersion *string `json:"serverVersion,omitempty"`

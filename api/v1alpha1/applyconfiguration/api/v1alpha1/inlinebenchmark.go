@@ -92,6 +92,14 @@ func (b *InlineBenchmarkApplyConfiguration) WithWarmUp(value string) *InlineBenc
 	return b
 }
 
+// WithColdCache sets the ColdCache field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ColdCache field is set to the value of the last call.
+func (b *InlineBenchmarkApplyConfiguration) WithColdCache(value bool) *InlineBenchmarkApplyConfiguration {
+	b.PgbenchSpecApplyConfiguration.ColdCache = &value
+	return b
+}
+
 // WithRepeats sets the Repeats field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Repeats field is set to the value of the last call.

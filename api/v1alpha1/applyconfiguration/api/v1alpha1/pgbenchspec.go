@@ -35,6 +35,13 @@ type PgbenchSpecApplyConfiguration struct {
 	// warmUp before the first measured run, from 0s to 1h; its figures are thrown
 	// away. Default: 5s.
 	WarmUp *string `json:"warmUp,omitempty"`
+	// coldCache empties shared_buffers and the kernel's page cache of the database
+	// before each measured run, and proves by reads that come from the device that
+	// they are empty. Only for the clusters that a matrix makes from its template,
+	// of PostgreSQL 17 or newer, with warmUp 0s, which would fill them again, and
+	// integrity Full, whose superuser empties them. On ZFS a run fails with
+	// CacheNotEmptied: a pod cannot empty the ARC. Default: false.
+	ColdCache *bool `json:"coldCache,omitempty"`
 	// repeats of the whole list of client counts, interleaved so that a drift of
 	// the machine meets all counts alike. The result is their median.
 	// Bounds: 1 to 20. Default: 1.
@@ -134,6 +141,14 @@ func (b *PgbenchSpecApplyConfiguration) WithTransactions(value int32) *PgbenchSp
 // If called multiple times, the WarmUp field is set to the value of the last call.
 func (b *PgbenchSpecApplyConfiguration) WithWarmUp(value string) *PgbenchSpecApplyConfiguration {
 	b.WarmUp = &value
+	return b
+}
+
+// WithColdCache sets the ColdCache field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ColdCache field is set to the value of the last call.
+func (b *PgbenchSpecApplyConfiguration) WithColdCache(value bool) *PgbenchSpecApplyConfiguration {
+	b.ColdCache = &value
 	return b
 }
 
