@@ -46,7 +46,7 @@ func (r *run) chill(ctx context.Context) error {
 	err := r.canChill(ctx)
 	if err == nil {
 		err = session(ctx, r.db.checker, r.tableTimeout(), func(ctx context.Context, c *pgx.Conn) error {
-			for _, step := range []func(context.Context, *pgx.Conn) error{emptyBuffers, emptyPages, proveCold} {
+			for _, step := range []func(context.Context, *pgx.Conn) error{checkpoint, emptyBuffers, checkpoint, emptyPages, proveCold} {
 				if err := step(ctx, c); err != nil {
 					return err
 				}
@@ -82,6 +82,13 @@ func (r *run) canChill(ctx context.Context) error {
 	return nil
 }
 
+// checkpoint writes what was changed: before buffers are emptied, so that they are not
+// written one by one, and after it, so that the kernel has flushed what they held.
+func checkpoint(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `CHECKPOINT`)
+	return err
+}
+
 // emptyBuffers of the database in shared_buffers.
 func emptyBuffers(ctx context.Context, c *pgx.Conn) error {
 	if _, err := c.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_buffercache`); err != nil {
@@ -112,11 +119,8 @@ func emptyBuffers(ctx context.Context, c *pgx.Conn) error {
 const firstOfUsers = 16384
 
 // emptyPages of the database's files in the kernel's cache. It keeps those that were not
-// written yet, of which there are none after a checkpoint.
+// flushed yet, of which there are none after a checkpoint.
 func emptyPages(ctx context.Context, c *pgx.Conn) error {
-	if _, err := c.Exec(ctx, `CHECKPOINT`); err != nil {
-		return err
-	}
 	var folder string
 	var elsewhere bool
 	err := c.QueryRow(ctx, `SELECT current_setting('data_directory') || '/base/' || oid,
