@@ -168,15 +168,26 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 		return state.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
 	}
 	if facts.Job == nil {
-		ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
-		if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
-			return state.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
-		}
-		if facts.Before != "" {
-			return state.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
-		}
+		return turnOutcome(b, facts)
 	}
-	return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
+	return measurable(b)
+}
+
+// turnOutcome of a benchmark that has not begun.
+func turnOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+	const c = v1alpha1.ConditionTargetReady
+	ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
+		return state.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
+	}
+	if facts.Before != "" {
+		return state.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
+	}
+	return measurable(b)
+}
+
+func measurable(b *v1alpha1.PgBenchmark) state.Outcome {
+	return state.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
 }
 
 // ofMatrix says that a matrix has made a cluster for itself: nothing is in it but
