@@ -58,15 +58,23 @@ docker-build: ## Build the image with Docker
 
 ##@ Test
 
+# As many power cuts and faults as an hour from nothing has time for.
+test: export PGSTORAGE_VM_CUTS ?= 3
+test: export PGSTORAGE_VM_FAULTS ?= few
+test: export PGSTORAGE_VM_FAULT_RUNS ?= 1
+test: export PGSTORAGE_VM_OUTAGE ?= 20s
+
 .PHONY: test
-test: ## Every level: lint, verify, unit, install, integration, zerofs, vm with fewer power cuts and faults, e2e
+test: ## Every level: lint, verify, unit, install, browser, integration, zerofs, vm and ceph with fewer power cuts and faults, e2e
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory verify
 	@$(MAKE) --no-print-directory test-unit
 	@$(MAKE) --no-print-directory test-install
+	@$(MAKE) --no-print-directory test-browser
 	@$(MAKE) --no-print-directory test-integration
 	@$(MAKE) --no-print-directory test-zerofs
-	@PGSTORAGE_VM_CUTS=$${PGSTORAGE_VM_CUTS:-3} PGSTORAGE_VM_FAULTS=$${PGSTORAGE_VM_FAULTS:-few} PGSTORAGE_VM_FAULT_RUNS=$${PGSTORAGE_VM_FAULT_RUNS:-1} PGSTORAGE_VM_OUTAGE=$${PGSTORAGE_VM_OUTAGE:-20s} $(MAKE) --no-print-directory test-vm
+	@$(MAKE) --no-print-directory test-vm
+	@$(MAKE) --no-print-directory test-ceph
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
@@ -111,7 +119,7 @@ test-vm: ## The agent on real ZFS in a virtual machine, faults and power cuts
 	$(GO_TEST) -timeout 180m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
 
 .PHONY: test-ceph
-test-ceph: ## A database on a real Ceph on our zvols, in a virtual machine; not in test
+test-ceph: ## A database on a real Ceph on our zvols, in a virtual machine
 	@echo "== ceph"
 	$(GO_TEST) -timeout 90m -tags vm -v -run '^TestCephRBD$$' ./test/vm
 
@@ -131,8 +139,9 @@ test-e2e-s3nbd: ## A database on a node whose pool is in an S3 store; not in tes
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestS3NBD
 
 .PHONY: test-browser
-test-browser: ## A report in Chromium, as wide as a telephone, light and dark; not in test; SCREENSHOTS=folder keeps what it saw
+test-browser: ## A report in Chromium, as wide as a telephone, light and dark; SCREENSHOTS=folder keeps what it saw
 	@echo "== browser"
+	@[ -n "$${PGSTORAGE_CHROMIUM:-}" ] || { source hack/lib/steps.sh; packages chromium; }
 	PGSTORAGE_SCREENSHOTS=$(SCREENSHOTS) $(GO_TEST) -tags browser -v ./test/browser
 
 .PHONY: helm-test
@@ -149,10 +158,11 @@ bench-zfs: ## The ZFS profile against the defaults, in a virtual machine; writes
 	go run ./test/benchzfs $(ARGS)
 
 .PHONY: bench-s3nbd
-bench-s3nbd: ## What a commit costs on S3NBD, commit_delay, and reads, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
+bench-s3nbd: ## What a commit costs on S3NBD, commit_delay, and reads, on this host and in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
 	@hack/vm.sh image >/dev/null
 	@hack/zerofs.sh >/dev/null
-	go run ./test/benchs3nbd $(ARGS)
+	@source hack/lib/steps.sh; packages libnbd-bin e2fsprogs postgresql-15
+	unshare --mount --propagation private go run ./test/benchs3nbd $(ARGS)
 
 .PHONY: bench-ceph
 bench-ceph: ## Ceph on ZFS as it comes against the profile and a dataset, and what each layer writes, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"

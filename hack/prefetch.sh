@@ -11,8 +11,13 @@ modules() {
 	nice go list -C "$source" -deps ./cmd/manager >/dev/null
 }
 
-# machine of the level vm. Only root can make it; its level says so to others.
-machine() { if [ "$(id -u)" = 0 ]; then nice "$REPO/hack/vm.sh" image; fi; }
+# machines of the levels vm and ceph. Only root can make them; the levels say so to others.
+machines() {
+	if [ "$(id -u)" = 0 ]; then
+		nice "$REPO/hack/vm.sh" image
+		nice "$REPO/hack/vm.sh" ceph-image
+	fi
+}
 
 # downloads are Debian's packages and modules.
 downloads() {
@@ -20,7 +25,7 @@ downloads() {
 	"$REPO/hack/rootfs.sh" node
 	if [ ! -e "$CACHE/cnpg/$CNPG_VERSION" ]; then logged modules-cnpg modules; fi
 	"$REPO/hack/rootfs.sh" postgres
-	machine
+	machines
 }
 
 compile() {
@@ -37,7 +42,7 @@ servers() {
 if published registry-1.docker.io && published ghcr.io; then
 	"$REPO/hack/kubernetes.sh" kind
 	servers
-	machine
+	machines
 	exit 0
 fi
 packages debootstrap gcc libc6-dev pkg-config

@@ -8,8 +8,8 @@ import "time"
 type Cell struct {
 	Round         int
 	Configuration string
-	// Pair is of those that are compared for the mark, Round its number among them.
-	Pair    bool
+	// Host is of those on the host's own processors, where commit_delay is compared.
+	Host    bool
 	Clients int
 	// DelayMicros and Siblings are commit_delay and commit_siblings.
 	DelayMicros int64
@@ -19,14 +19,14 @@ type Cell struct {
 	Transactions int64
 	// P50 and P95 of the transactions' latencies, in milliseconds.
 	P50, P95 float64
-	// Busy is the part of the guest's processors that worked.
+	// Busy is the part of the processors that worked.
 	Busy float64
-	// Disk is what the guest's kernel counted on the devices.
+	// Disk is what the kernel counted on the devices.
 	Disk Disk
 	// WALSyncs of Postgres, and what they took together.
 	WALSyncs    int64
 	WALSyncTime float64 // ms
-	// Requests to the store by kind, and bytes of bodies, until a sync of the pool after
+	// Requests to the store by kind, and bytes of bodies, until a sync of the file system after
 	// the run.
 	Requests       map[string]int
 	Sent, Received int64
@@ -75,6 +75,8 @@ type Facts struct {
 	Derived int64
 	// Siblings is commit_siblings as derived.
 	Siblings int
+	// HostFlush is the flush latency that the host's kernel measured under the same load.
+	HostFlush time.Duration
 	// Datasets have a line "name property value source" for each property that the
 	// figures depend on.
 	Datasets []string

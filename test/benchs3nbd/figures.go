@@ -47,28 +47,22 @@ type figures struct {
 	// derived is commit_siblings as the operator derives it.
 	derived int
 	lines   []line
-	// pairs that the mark is judged by, one line for each configuration.
-	pairs map[string]line
+	// host has the runs on the host, which the mark of commit_delay is judged by.
+	host  []line
 	reads []readLine
 }
 
 // summarise the rounds.
 func summarise(m *measured) figures {
-	f := figures{derived: m.facts.Siblings, pairs: map[string]line{}}
-	cells, pairs := map[key][]Cell{}, map[key][]Cell{}
+	var guest, host []Cell
 	for _, c := range m.cells {
-		if c.Pair {
-			pairs[c.key()] = append(pairs[c.key()], c)
-			continue
+		if c.Host {
+			host = append(host, c)
+		} else {
+			guest = append(guest, c)
 		}
-		cells[c.key()] = append(cells[c.key()], c)
 	}
-	for k, of := range pairs {
-		f.pairs[k.configuration] = lineOf(k, of)
-	}
-	for _, k := range slices.SortedFunc(maps.Keys(cells), compare) {
-		f.lines = append(f.lines, lineOf(k, cells[k]))
-	}
+	f := figures{derived: m.facts.Siblings, lines: linesOf(guest), host: linesOf(host)}
 	for _, variant := range []string{inARC, outOfARC, inL2ARC} {
 		var reads []Read
 		for _, r := range m.reads {
@@ -81,6 +75,17 @@ func summarise(m *measured) figures {
 		}
 	}
 	return f
+}
+
+func linesOf(all []Cell) (out []line) {
+	cells := map[key][]Cell{}
+	for _, c := range all {
+		cells[c.key()] = append(cells[c.key()], c)
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(cells), compare) {
+		out = append(out, lineOf(k, cells[k]))
+	}
+	return out
 }
 
 func compare(a, b key) int {
@@ -209,11 +214,11 @@ func (k key) commit() string {
 	return "durable"
 }
 
-// printDelays is the table of all delays at one number of clients.
+// printDelays is the table of all delays, on the host.
 func (f figures) printDelays(out io.Writer) {
 	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most); 95 % interval of the mean | of that without (95% interval) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
-	without := f.line(Undelayed)
+	without := at(f.host, Undelayed)
 	for _, l := range f.delays() {
 		all := 0.0
 		for _, n := range l.requests {
@@ -229,22 +234,18 @@ func (f figures) printDelays(out io.Writer) {
 	}
 }
 
-// delays are the durable lines of one number of clients, by delay.
-func (f figures) delays() (all []line) {
-	for _, l := range f.lines {
-		if l.clients == delayed && l.configuration != Relaxed {
-			all = append(all, l)
-		}
-	}
+// delays are the lines of the host, by delay.
+func (f figures) delays() []line {
+	all := slices.Clone(f.host)
 	slices.SortStableFunc(all, func(a, b line) int {
 		return int(a.delay - b.delay)
 	})
 	return all
 }
 
-// line of a configuration with as many clients as delayed.
-func (f figures) line(configuration string) line {
-	for _, l := range f.lines {
+// at as many clients as delayed, the line of a configuration.
+func at(lines []line, configuration string) line {
+	for _, l := range lines {
 		if l.configuration == configuration && l.clients == delayed {
 			return l
 		}
@@ -256,21 +257,6 @@ func (f figures) line(configuration string) line {
 // too few to compare.
 func gain(of, over line) *statistics.Comparison {
 	return benchmark.Gain(v1alpha1.DurabilityLocal, of.rounds, over.rounds)
-}
-
-// printPairs is the table of the pairs, in Markdown.
-func (f figures) printPairs(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit_delay, µs | TPS of each run | median (least to most); 95 % interval of the mean | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | processors busy |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|")
-	for _, configuration := range []string{Undelayed, Durable} {
-		l := f.pairs[configuration]
-		var each []string
-		for _, n := range slices.Sorted(maps.Keys(l.rounds)) {
-			each = append(each, fmt.Sprintf("%.0f", l.rounds[n]))
-		}
-		_, _ = fmt.Fprintf(out, "| %d | %s | %s | %.1f | %.0f, %.0f | %.0f, %.0f | %.0f%% |\n",
-			l.delay, strings.Join(each, ", "), benchmark.Spread(l.tps, 1, 1), 1/max(1e-9, l.syncs.Median), l.syncTime.Median, l.flushTime.Median, l.p50.Median, l.p95.Median, l.busy.Median)
-	}
 }
 
 // printReads is the table of reads.

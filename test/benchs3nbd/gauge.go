@@ -11,15 +11,19 @@ import (
 // asPostgres begins a command of the user that owns the database.
 const asPostgres = "runuser -u postgres -- env PGHOST=/run/postgresql PGUSER=postgres PGDATABASE=postgres "
 
-// gaugeScript defines a function of the guest that prints all that is read before and
+var gaugeScript = gaugeOf(asPostgres, "nbd*")
+
+// gaugeOf defines a function of the shell that prints all that is read before and
 // after a run, a line each: /proc/stat's, the sum over the devices of their
-// /sys/block/*/stat, the ARC's counters, and Postgres'.
-const gaugeScript = `gauge() {
+// /sys/block/*/stat, the counters of the ARC where there is one, and Postgres'.
+func gaugeOf(asPostgres, devices string) string {
+	return `gauge() {
 	head -n1 /proc/stat;
-	awk '{ for (i = 1; i <= 17; i++) s[i] += $i } END { printf "disk"; for (i = 1; i <= 17; i++) printf " %.0f", s[i]; print "" }' /sys/block/nbd*/stat;
-	awk '$1 ~ /^(hits|misses|l2_hits|size|l2_asize)$/ { print "arc", $1, $3 }' /proc/spl/kstat/zfs/arcstats;
+	awk '{ for (i = 1; i <= 17; i++) s[i] += $i } END { printf "disk"; for (i = 1; i <= 17; i++) printf " %.0f", s[i]; print "" }' /sys/block/` + devices + `/stat;
+	[ ! -e /proc/spl/kstat/zfs/arcstats ] || awk '$1 ~ /^(hits|misses|l2_hits|size|l2_asize)$/ { print "arc", $1, $3 }' /proc/spl/kstat/zfs/arcstats;
 	` + asPostgres + `psql -XqAt -F ' ' -c "SELECT 'postgres', wal_sync, wal_sync_time, (SELECT sum(blks_read) FROM pg_stat_database) FROM pg_stat_wal";
 }; `
+}
 
 // gauge is what it printed.
 type gauge struct {
@@ -35,7 +39,7 @@ type gauge struct {
 const sector = 512
 
 func parseGauge(text string) (gauge, error) {
-	g := gauge{arc: map[string]int64{}}
+	g := gauge{}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
@@ -48,6 +52,9 @@ func parseGauge(text string) (gauge, error) {
 		case "disk":
 			err = g.devices(words[1:])
 		case "arc":
+			if g.arc == nil {
+				g.arc = map[string]int64{}
+			}
 			if len(words) == 3 {
 				g.arc[words[1]], err = strconv.ParseInt(words[2], 10, 64)
 			}
@@ -58,7 +65,7 @@ func parseGauge(text string) (gauge, error) {
 			return g, fmt.Errorf("%q: %w", line, err)
 		}
 	}
-	if g.total == 0 || len(g.arc) < 5 {
+	if g.total == 0 || g.arc != nil && len(g.arc) < 5 {
 		return g, fmt.Errorf("not all was gauged: %q", text)
 	}
 	return g, nil

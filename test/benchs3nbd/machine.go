@@ -83,6 +83,9 @@ func measure(ctx context.Context, o options) (*measured, error) {
 		return nil, err
 	}
 	defer b.store.Close() //nolint:errcheck // its folder goes too
+	if err := b.onHost(ctx); err != nil {
+		return nil, err
+	}
 	if err := b.boot(ctx); err != nil {
 		return nil, err
 	}
@@ -186,8 +189,8 @@ const (
 	converge    = "passes -until Ready=True -timeout 4m -every 300ms " + storageFile
 )
 
-// steps of a run. Reads come first, and the pairs next: what writes leave to ZeroFS to
-// compact takes processors and requests of the store for minutes.
+// steps of a run in the guest. Reads come first: what writes leave to ZeroFS to compact
+// takes processors and requests of the store for minutes.
 func (b *bench) steps(ctx context.Context) error {
 	if err := b.start(ctx); err != nil {
 		return err
@@ -199,24 +202,21 @@ func (b *bench) steps(ctx context.Context) error {
 	if err := b.calibrate(ctx); err != nil {
 		return err
 	}
-	if err := b.within(ctx, b.pairs, "pairs", b.pair); err != nil {
-		return err
-	}
-	if err := b.within(ctx, b.rounds, "rounds", b.round); err != nil {
+	if err := b.repeat(ctx); err != nil {
 		return err
 	}
 	return b.confirm(ctx)
 }
 
-// within the budget a step is repeated.
-func (b *bench) within(ctx context.Context, times int, what string, step func(context.Context, int) error) error {
-	for n := range times {
+// repeat the rounds, within the budget.
+func (b *bench) repeat(ctx context.Context) error {
+	for n := range b.rounds {
 		begin := time.Now()
-		if err := step(ctx, n); err != nil {
+		if err := b.round(ctx, n); err != nil {
 			return err
 		}
-		if time.Since(b.begin)+time.Since(begin) > b.budget && n+1 < times {
-			fmt.Printf("no time for more than %d %s\n", n+1, what)
+		if time.Since(b.begin)+time.Since(begin) > b.budget && n+1 < b.rounds {
+			fmt.Printf("no time for more than %d rounds\n", n+1)
 			return nil
 		}
 	}

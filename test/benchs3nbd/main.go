@@ -20,7 +20,7 @@ import (
 
 // options of a run.
 type options struct {
-	rounds, seconds, pairs, pairSeconds, reads int
+	rounds, seconds, turns, turnSeconds, reads int
 	budget                                     time.Duration
 	clients                                    benchmark.Clients
 	script                                     string
@@ -48,11 +48,11 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{clients: benchmark.Clients{1, 4, 16, 50}}
 	flags := flag.NewFlagSet("benchs3nbd", flag.ContinueOnError)
-	flags.IntVar(&o.pairs, "pairs", 8, "times that the derived commit_delay is measured next to none, at as many clients as its mark is for; at least 3")
-	flags.IntVar(&o.pairSeconds, "pair-seconds", 20, "duration of each run of a pair: a few flushes are too few to tell")
-	flags.IntVar(&o.rounds, "rounds", 3, "times that each other run that writes is repeated, in another order")
-	flags.IntVar(&o.seconds, "seconds", 5, "duration of each other run")
-	flags.DurationVar(&o.budget, "budget", 18*time.Minute, "no round and no pair begins with which all would take longer")
+	flags.IntVar(&o.turns, "turns", 8, "times that each commit_delay is measured on the host, at as many clients as its mark is for, in another order; at least 3")
+	flags.IntVar(&o.turnSeconds, "turn-seconds", 8, "duration of each run on the host")
+	flags.IntVar(&o.rounds, "rounds", 3, "times that each run in the machine that writes is repeated, in another order")
+	flags.IntVar(&o.seconds, "seconds", 5, "duration of each run in the machine")
+	flags.DurationVar(&o.budget, "budget", 20*time.Minute, "no round begins with which all would take longer")
 	flags.IntVar(&o.reads, "reads", 2, "times that each run that only reads is repeated; 0 leaves them out")
 	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.StringVar(&o.script, "script", pgbench.SimpleUpdate, "built-in script of pgbench")
@@ -65,8 +65,8 @@ func parse(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if o.rounds < 1 || o.pairs < 3 || o.seconds < 1 || o.pairSeconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
-		return o, errors.New("-rounds, -seconds, -pair-seconds and -scale are at least 1, -pairs 3, -reads and -latency at least 0")
+	if o.rounds < 1 || o.turns < 3 || o.seconds < 1 || o.turnSeconds < 1 || o.reads < 0 || o.scale < 1 || o.latency < 0 {
+		return o, errors.New("-rounds, -seconds, -turn-seconds and -scale are at least 1, -turns 3, -reads and -latency at least 0")
 	}
 	return o, nil
 }

@@ -19,21 +19,21 @@ var place = benchmark.Place("bench-s3nbd")
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	rounds, pairs := m.repeated()
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of %d s for the first mark, then %d rounds of %d s for each line. Each request to the store takes %s more than by itself. "+
+	rounds, turns := m.repeated()
+	_, _ = fmt.Fprintf(&b, "One run of %s. Each request to the store takes %s more than by itself. "+
+		"On the host: %d turns of %d s for each commit_delay; its kernel measured a flush of %s under %d clients without one, from which the derived one follows. "+
+		"In the machine: %d rounds of %d s for each line. "+
 		"%s, 2 virtual processors, %d MiB; %s. %d devices; ARC at most %s. pgbench %s, scale %d, a database of %d MB, shared_buffers %s. "+
-		"The agent measured a flush of %s under %d clients without commit_delay, from which commit_delay=%d and commit_siblings=%d are derived. "+
+		"The agent measured a flush of %s under the same load there, from which commit_delay=%d and commit_siblings=%d are derived. "+
 		"The guest's kernel counted %d flushes in all, the relay %d. Other programs took %.0f%% of the host's processors meanwhile.\n\n",
-		m.took.Round(time.Minute), pairs, o.pairSeconds, rounds, o.seconds, o.latency,
+		m.took.Round(time.Minute), o.latency, turns, o.turnSeconds, m.facts.HostFlush.Round(time.Millisecond), delayed, rounds, o.seconds,
 		benchmark.Accelerator(m.accelerator), o.memory, m.facts.Versions, exports, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
-		m.facts.Flush.Round(time.Millisecond), delayed, m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
+		m.facts.Flush.Round(time.Millisecond), m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
 	f.marks(&b)
-	_, _ = fmt.Fprintf(&b, "\n**Pairs, %d clients, durable**\n\n", delayed)
-	f.printPairs(&b)
-	b.WriteString("\n**Commits**\n\n")
-	f.print(&b)
-	_, _ = fmt.Fprintf(&b, "\n**commit_delay with %d clients, durable**\n\n", delayed)
+	_, _ = fmt.Fprintf(&b, "\n**commit_delay on the host's processors, %d clients, durable**\n\n", delayed)
 	f.printDelays(&b)
+	b.WriteString("\n**Commits in the machine**\n\n")
+	f.print(&b)
 	if len(f.reads) > 0 {
 		_, _ = fmt.Fprintf(&b, "\n**Reads, pgbench select-only with %d clients**\n\n", readers)
 		f.printReads(&b)
@@ -42,16 +42,16 @@ func report(o options, m *measured, f figures) string {
 	return b.String()
 }
 
-// repeated is the number of rounds and pairs that there were.
-func (m *measured) repeated() (rounds, pairs int) {
+// repeated is the number of rounds and turns that there were.
+func (m *measured) repeated() (rounds, turns int) {
 	for _, c := range m.cells {
-		if c.Pair {
-			pairs = max(pairs, c.Round+1)
+		if c.Host {
+			turns = max(turns, c.Round+1)
 		} else {
 			rounds = max(rounds, c.Round+1)
 		}
 	}
-	return rounds, pairs
+	return rounds, turns
 }
 
 // write the report into the document, the plots and every run beside it.

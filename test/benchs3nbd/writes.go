@@ -12,7 +12,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/testing/s3" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement
-	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 )
 
 // Configurations that are compared.
@@ -32,11 +31,11 @@ const (
 	siblings = 5
 	// mostDelay of commit_delay, in µs.
 	mostDelay = 100000
+	// calibration is how many seconds of load a flush is measured under.
+	calibration = 10
 )
 
-// runs of a round. Besides what is compared at each number of clients, parts of the
-// flush latency are tried at one of them as commit_delay, also with another
-// commit_siblings.
+// runs of a round.
 func (b *bench) runs() []Cell {
 	var out []Cell
 	for _, clients := range b.clients {
@@ -48,49 +47,30 @@ func (b *bench) runs() []Cell {
 		if clients > siblings {
 			with(Undelayed, 0, siblings)
 		}
-		if clients == delayed {
-			with(tried, b.part(4), siblings)
-			with(tried, b.part(10), b.facts.Siblings)
-			with(tried, b.part(2), b.facts.Siblings)
-		}
 	}
 	return out
 }
 
-// part of the flush latency, in µs.
-func (b *bench) part(divisor int64) int64 {
-	return min(b.facts.Flush.Microseconds()/divisor, mostDelay)
+// round runs every cell once. Those of one number of clients follow each other.
+func (b *bench) round(ctx context.Context, round int) error {
+	return b.measureAll(ctx, b.inGuest(), round, inTurn(b.runs(), round), b.seconds)
 }
 
-// round runs every cell once. Those of one number of clients follow each other; which
-// is first is another one in each round.
-func (b *bench) round(ctx context.Context, round int) error {
-	cells := b.runs()
+// inTurn are cells in the order of a round: another one is first each time, and every
+// second time the last.
+func inTurn(cells []Cell, round int) []Cell {
+	cells = slices.Clone(cells)
 	if round%2 == 1 {
 		slices.Reverse(cells)
 	}
 	first := round % len(cells)
-	return b.measureAll(ctx, round, slices.Concat(cells[first:], cells[:first]))
+	return slices.Concat(cells[first:], cells[:first])
 }
 
-// pair runs what the mark of commit_delay compares next to each other: how fast the
-// machine and the store are changes within minutes, and by more than what is compared.
-// Which is first changes each time.
-func (b *bench) pair(ctx context.Context, n int) error {
-	cells := []Cell{
-		{Configuration: Undelayed, Clients: delayed, Siblings: siblings, Pair: true},
-		{Configuration: Durable, Clients: delayed, DelayMicros: b.facts.Derived, Siblings: b.facts.Siblings, Pair: true},
-	}
-	if n%2 == 1 {
-		slices.Reverse(cells)
-	}
-	return b.measureAll(ctx, n, cells)
-}
-
-func (b *bench) measureAll(ctx context.Context, round int, cells []Cell) error {
+func (b *bench) measureAll(ctx context.Context, w workplace, round int, cells []Cell, seconds int) error {
 	for _, c := range cells {
 		c.Round = round
-		if err := b.measure(ctx, &c); err != nil {
+		if err := b.measure(ctx, w, &c, seconds); err != nil {
 			return err
 		}
 		b.cells = append(b.cells, c)
@@ -101,7 +81,7 @@ func (b *bench) measureAll(ctx context.Context, round int, cells []Cell) error {
 
 func (c Cell) print() {
 	fmt.Printf("%s %d  %-24s clients=%-2d delay=%-6d siblings=%d  %6.1f TPS  p50 %.0f p95 %.0f ms  %.2f flushes/commit of %.0f ms  %.2f syncs/commit of %.0f ms  %.2f requests/commit  busy %.0f%%\n",
-		map[bool]string{false: "round", true: "pair"}[c.Pair], c.Round+1, c.Configuration, c.Clients, c.DelayMicros, c.Siblings, c.TPS, c.P50, c.P95,
+		map[bool]string{false: "round", true: "host"}[c.Host], c.Round+1, c.Configuration, c.Clients, c.DelayMicros, c.Siblings, c.TPS, c.P50, c.P95,
 		c.per(c.Disk.Flushes), c.flushTime(), c.per(c.WALSyncs), c.syncTime(), c.per(int64(c.requests())), c.Busy*100)
 }
 
@@ -120,20 +100,16 @@ func (c Cell) requests() (sum int) {
 	return sum
 }
 
-// measure one run. What it leaves is written by a sync of the pool, which the store's
-// counts include.
-func (b *bench) measure(ctx context.Context, c *Cell) error {
+// measure one run. What it leaves is written by a sync of the file system, which the
+// store's counts include.
+func (b *bench) measure(ctx context.Context, w workplace, c *Cell, seconds int) error {
 	const log = "/tmp/transactions"
-	seconds := b.seconds
-	if c.Pair {
-		seconds = b.pairSeconds
-	}
-	load, err := b.load(*c, seconds, log)
+	load, err := b.load(w, *c, seconds, log)
 	if err != nil {
 		return err
 	}
 	b.store.ResetCounts()
-	text, err := b.guest.sh(ctx, gaugeScript+"gauge; echo %%; "+load+"; echo %%; gauge; echo %%; cat "+log+".*; rm -f "+log+".*; zpool sync "+declare.Pool)
+	text, err := w.sh(ctx, w.gauge+"gauge; echo %%; "+load+"; echo %%; gauge; echo %%; cat "+log+".*; rm -f "+log+".*; "+w.settle)
 	if err != nil {
 		return err
 	}
@@ -142,7 +118,7 @@ func (b *bench) measure(ctx context.Context, c *Cell) error {
 }
 
 // load is a command of pgbench.
-func (b *bench) load(c Cell, seconds int, log string) (string, error) {
+func (b *bench) load(w workplace, c Cell, seconds int, log string) (string, error) {
 	args, err := pgbench.RunOptions{
 		Scripts: []pgbench.WeightedScript{{Builtin: b.script}},
 		Clients: c.Clients, Jobs: min(c.Clients, 2), Duration: time.Duration(seconds) * time.Second,
@@ -152,7 +128,7 @@ func (b *bench) load(c Cell, seconds int, log string) (string, error) {
 	if c.Configuration == Relaxed {
 		commit = "off"
 	}
-	return asPostgres + fmt.Sprintf("PGOPTIONS='-c synchronous_commit=%s -c commit_delay=%d -c commit_siblings=%d' pgbench %s",
+	return w.postgres + fmt.Sprintf("env PGOPTIONS='-c synchronous_commit=%s -c commit_delay=%d -c commit_siblings=%d' pgbench %s",
 		commit, c.DelayMicros, c.Siblings, strings.Join(args, " ")), err
 }
 
@@ -205,8 +181,7 @@ func kind(o s3.Outcome) string {
 // calibrate has the agent measure a flush under the load of many clients without
 // commit_delay, and derives commit_delay from that.
 func (b *bench) calibrate(ctx context.Context) error {
-	const seconds = 10
-	load, err := b.load(Cell{Configuration: Undelayed, Clients: delayed, Siblings: siblings}, seconds, "")
+	load, err := b.load(b.inGuest(), Cell{Configuration: Undelayed, Clients: delayed, Siblings: siblings}, calibration, "")
 	if err != nil {
 		return err
 	}

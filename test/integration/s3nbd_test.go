@@ -140,7 +140,7 @@ func TestS3NBDProfileFromSecretsToDatabase(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), database); err != nil {
 			return err
 		}
-		for name, want := range map[string]string{"commit_delay": "7500", "commit_siblings": "1", "wal_sender_timeout": "1min", "wal_receiver_timeout": "1min", "wal_recycle": "off"} {
+		for name, want := range map[string]string{"commit_delay": "5000", "commit_siblings": "1", "wal_sender_timeout": "1min", "wal_receiver_timeout": "1min", "wal_recycle": "off"} {
 			if got := database.Spec.PostgresConfiguration.Parameters[name]; got != want {
 				return fmt.Errorf("%s is %q, want %q", name, got, want)
 			}

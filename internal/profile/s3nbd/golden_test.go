@@ -467,14 +467,14 @@ func TestFlushLatencyAndCommitDelay(t *testing.T) {
 		delay  string
 	}{
 		{"not measured", 0, []time.Duration{0, 0}, 0, ""},
-		{"of one node", 0, []time.Duration{0, 41 * time.Millisecond}, 41 * time.Millisecond, "10000"},
-		{"median of three", 0, []time.Duration{time.Second, 30 * time.Millisecond, 31900 * time.Microsecond}, 31900 * time.Microsecond, "7900"},
-		{"moved by half", 40 * time.Millisecond, []time.Duration{60 * time.Millisecond}, 40 * time.Millisecond, "10000"},
-		{"moved by more than half", 40 * time.Millisecond, []time.Duration{61 * time.Millisecond}, 61 * time.Millisecond, "15000"},
-		{"fell by more than half", 40 * time.Millisecond, []time.Duration{19 * time.Millisecond}, 19 * time.Millisecond, "4700"},
-		{"no longer measured", 40 * time.Millisecond, nil, 40 * time.Millisecond, "10000"},
+		{"of one node", 0, []time.Duration{0, 41 * time.Millisecond}, 41 * time.Millisecond, "6800"},
+		{"median of three", 0, []time.Duration{time.Second, 30 * time.Millisecond, 31900 * time.Microsecond}, 31900 * time.Microsecond, "5300"},
+		{"moved by half", 40 * time.Millisecond, []time.Duration{60 * time.Millisecond}, 40 * time.Millisecond, "6600"},
+		{"moved by more than half", 40 * time.Millisecond, []time.Duration{61 * time.Millisecond}, 61 * time.Millisecond, "10000"},
+		{"fell by more than half", 40 * time.Millisecond, []time.Duration{19 * time.Millisecond}, 19 * time.Millisecond, "3100"},
+		{"no longer measured", 40 * time.Millisecond, nil, 40 * time.Millisecond, "6600"},
 		{"at most what Postgres takes", 0, []time.Duration{3 * time.Second}, 3 * time.Second, "100000"},
-		{"a fast one", 0, []time.Duration{123 * time.Microsecond}, 123 * time.Microsecond, "30"},
+		{"a fast one", 0, []time.Duration{123 * time.Microsecond}, 123 * time.Microsecond, "20"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := stripe(nil)

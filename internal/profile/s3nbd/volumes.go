@@ -24,10 +24,10 @@ const (
 	// delayPart of a flush is waited before it begins. Without a delay N clients fall into
 	// two groups that take turns, N/2 commits in each flush. A delay that is long enough
 	// for those who were answered to come back makes one group of them; what it is longer
-	// than that is lost. PostgreSQL's advice of a half (WAL configuration) thus gains a
-	// third at most, and a tenth was too short where commits take processors (measured,
-	// docs/benchmarks/s3nbd.md).
-	delayPart      = 4
+	// than that is lost: PostgreSQL's advice of a half (WAL configuration) gains a third
+	// at most, a sixth seven tenths. What is too short for them gains next to nothing,
+	// as a tenth did where transactions take processors (docs/benchmarks/s3nbd.md).
+	delayPart      = 6
 	commitSiblings = "1"
 	// mostDelay of commit_delay, in µs (PostgreSQL, runtime-config-wal).
 	mostDelay = 100000
@@ -44,11 +44,11 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 		delay := min(twoDigits((l.Duration / delayPart).Microseconds()), mostDelay)
 		v.Parameters["commit_delay"] = postgres.Recommendation{
 			Value:  strconv.FormatInt(delay, 10),
-			Reason: fmt.Sprintf("a quarter of the %s that a flush takes, in which those who waited for the last one come along (docs/parameters.md)", l.Duration),
+			Reason: fmt.Sprintf("a sixth of the %s that a flush takes, in which those who waited for the last one come along (docs/parameters.md)", l.Duration),
 		}
 		v.Parameters["commit_siblings"] = postgres.Recommendation{
 			Value:  commitSiblings,
-			Reason: "one other open transaction is reason enough to wait a quarter of a flush",
+			Reason: "one other open transaction is reason enough to wait a sixth of a flush",
 		}
 	}
 	if n := p.Spec.S3NBD; n != nil {
