@@ -46,7 +46,7 @@ build: ## Build the binaries into bin/
 
 .PHONY: plugin
 plugin: ## Build the kubectl plugin into bin/; VERSION=v0.1.0
-	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/kubectl-pgstorage
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/kubectl-pgstorage
 
 .PHONY: plugin-archives
 plugin-archives: ## The plugin for every platform and its krew manifest into dist/; VERSION=v0.1.0
@@ -171,7 +171,7 @@ bench-ceph: ## Ceph on ZFS as it comes against the profile and a dataset, and wh
 
 .PHONY: bench-runner
 bench-runner: ## What the runner of a PgBenchmark costs against bare pgbench, on a Postgres of this machine; writes docs/benchmarks; ARGS="-pairs 40"
-	go run ./test/benchrunner $(ARGS)
+	go run -exec "taskset --cpu-list $$(($$(nproc) - 1))" ./test/benchrunner $(ARGS)
 
 .PHONY: clean-cache
 clean-cache: ## Remove what the tests and the demo have cached

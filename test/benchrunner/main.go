@@ -43,7 +43,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.pairs, "pairs", 16, "pairs of runs for each script and number of clients; at least 3")
 	flags.DurationVar(&o.seconds, "duration", 10*time.Second, "duration of each measured run, in whole seconds")
 	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before each measured run, in whole seconds")
-	flags.Var(&o.clients, "clients", "numbers of clients: one that leaves processors idle and one that does not")
+	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.IntVar(&o.scale, "scale", 10, "scale of pgbench: 10 fits into shared_buffers, so that nothing but processors limits the rate")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order")
 	flags.BoolVar(&o.parts, "parts", false, "measure in addition what each option of the runner's pgbench costs by itself")

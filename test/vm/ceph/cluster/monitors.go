@@ -20,8 +20,9 @@ const (
 )
 
 // configuration of what is not a profile's: where things are; copies of Ceph's own pool,
-// which Rook sets by an object, on OSDs of one host; few modules of the mgr; and patience
-// with an emulated processor, which is late without being dead.
+// which Rook sets by an object, on OSDs of one host; of the mgr's modules those that it
+// cannot be without, because it imports each before it answers; and patience with an
+// emulated processor, which is late without being dead.
 const configuration = `[global]
 fsid = %s
 mon_host = %s
@@ -37,6 +38,7 @@ auth_allow_insecure_global_id_reclaim = false
 mgr_initial_modules = iostat
 admin_socket = %[5]s/$name.asok
 [mgr]
+mgr_disabled_modules = alerts,influx,insights,localpool,mirroring,nfs,osd_perf_query,prometheus,restful,selftest,snap_schedule,stats,telegraf,test_orchestrator,zabbix
 admin_socket = %[5]s/$name.asok
 [osd]
 admin_socket = %[5]s/$name.asok
