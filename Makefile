@@ -58,7 +58,7 @@ docker-build: ## Build the image with Docker
 
 ##@ Test
 
-# As many power cuts and faults as an hour from nothing has time for.
+# As many power cuts and faults as about an hour from nothing has time for.
 test: export PGSTORAGE_VM_CUTS ?= 3
 test: export PGSTORAGE_VM_FAULTS ?= few
 test: export PGSTORAGE_VM_FAULT_RUNS ?= 1

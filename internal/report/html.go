@@ -49,12 +49,19 @@ type pageTable struct {
 	Rows    [][]pageCell
 }
 
-// interval of a figure, which stays on one line.
-var interval = regexp.MustCompile(`\[(-?[0-9.]+), (-?[0-9.]+)\]`)
+var (
+	// interval of a figure, which stays on one line.
+	interval = regexp.MustCompile(`\[(-?[0-9.]+), (-?[0-9.]+)\]`)
+	// withInterval is a figure with its interval and nothing else: its column is as wide as it needs.
+	withInterval = regexp.MustCompile(`^[-+0-9.]+ ` + interval.String() + `$`)
+)
 
 // pageCell with the head of its column, which stands beside it where the page is
 // too narrow for a table.
-type pageCell struct{ Head, Text string }
+type pageCell struct {
+	Head, Text string
+	Figure     bool
+}
 
 // writeHTML as one page that needs nothing else.
 func writeHTML(w io.Writer, r Report) error {
@@ -101,7 +108,7 @@ func newPageTable(t table) *pageTable {
 			if i < len(t.head) {
 				head = t.head[i]
 			}
-			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]")})
+			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]"), withInterval.MatchString(text)})
 		}
 		out.Rows = append(out.Rows, cells)
 	}

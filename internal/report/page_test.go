@@ -118,7 +118,7 @@ func TestPageAdapts(t *testing.T) {
 	page := write(t, HTML, build(t, sample(t)), Options{})
 	for _, part := range []string{
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, `<meta name="color-scheme" content="light dark">`,
-		"@media (prefers-color-scheme: dark)", "@media (max-width: 45rem)", `<html lang="en">`,
+		"@media (prefers-color-scheme: dark)", "@media (max-width: 60rem)", `<td role="cell" class="figure">`, `<html lang="en">`,
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %s", part)
