@@ -194,6 +194,13 @@ func TestReadCell(t *testing.T) {
 			t.Errorf("%q: no error", text)
 		}
 	}
+	without := regexp.MustCompile(`(?m)^arc .*\n`).ReplaceAllString(gauged+"%%\n"+pgbenched+"%%\n"+later+"%%\n"+log, "")
+	if err := (&Cell{Host: true}).read(without); err != nil {
+		t.Error(err)
+	}
+	if err := (&Cell{}).read(without); err == nil {
+		t.Error("a guest without an ARC: no error")
+	}
 }
 
 func TestCount(t *testing.T) {

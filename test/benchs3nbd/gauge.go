@@ -11,16 +11,17 @@ import (
 // asPostgres begins a command of the user that owns the database.
 const asPostgres = "runuser -u postgres -- env PGHOST=/run/postgresql PGUSER=postgres PGDATABASE=postgres "
 
-var gaugeScript = gaugeOf(asPostgres, "nbd*")
+// gaugeScript is that of the guest, which has an ARC.
+var gaugeScript = gaugeOf(asPostgres, "nbd*", `
+	awk '$1 ~ /^(hits|misses|l2_hits|size|l2_asize)$/ { print "arc", $1, $3 }' /proc/spl/kstat/zfs/arcstats;`)
 
 // gaugeOf defines a function of the shell that prints all that is read before and
 // after a run, a line each: /proc/stat's, the sum over the devices of their
-// /sys/block/*/stat, the counters of the ARC where there is one, and Postgres'.
-func gaugeOf(asPostgres, devices string) string {
+// /sys/block/*/stat, what more there is, and Postgres'.
+func gaugeOf(asPostgres, devices, more string) string {
 	return `gauge() {
 	head -n1 /proc/stat;
-	awk '{ for (i = 1; i <= 17; i++) s[i] += $i } END { printf "disk"; for (i = 1; i <= 17; i++) printf " %.0f", s[i]; print "" }' /sys/block/` + devices + `/stat;
-	[ ! -e /proc/spl/kstat/zfs/arcstats ] || awk '$1 ~ /^(hits|misses|l2_hits|size|l2_asize)$/ { print "arc", $1, $3 }' /proc/spl/kstat/zfs/arcstats;
+	awk '{ for (i = 1; i <= 17; i++) s[i] += $i } END { printf "disk"; for (i = 1; i <= 17; i++) printf " %.0f", s[i]; print "" }' /sys/block/` + devices + `/stat;` + more + `
 	` + asPostgres + `psql -XqAt -F ' ' -c "SELECT 'postgres', wal_sync, wal_sync_time, (SELECT sum(blks_read) FROM pg_stat_database) FROM pg_stat_wal";
 }; `
 }
@@ -38,8 +39,9 @@ type gauge struct {
 // sector is the unit of /sys/block/*/stat, whatever the disk has.
 const sector = 512
 
-func parseGauge(text string) (gauge, error) {
-	g := gauge{}
+// parseGauge, with the counters of an ARC where there is one.
+func parseGauge(text string, arc bool) (gauge, error) {
+	g := gauge{arc: map[string]int64{}}
 	for line := range strings.Lines(text) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
@@ -52,9 +54,6 @@ func parseGauge(text string) (gauge, error) {
 		case "disk":
 			err = g.devices(words[1:])
 		case "arc":
-			if g.arc == nil {
-				g.arc = map[string]int64{}
-			}
 			if len(words) == 3 {
 				g.arc[words[1]], err = strconv.ParseInt(words[2], 10, 64)
 			}
@@ -65,7 +64,7 @@ func parseGauge(text string) (gauge, error) {
 			return g, fmt.Errorf("%q: %w", line, err)
 		}
 	}
-	if g.total == 0 || g.arc != nil && len(g.arc) < 5 {
+	if g.total == 0 || arc && len(g.arc) < 5 {
 		return g, fmt.Errorf("not all was gauged: %q", text)
 	}
 	return g, nil

@@ -73,7 +73,7 @@ func (b *bench) delays(ctx context.Context, h *host) error {
 	}
 	b.store.Fail(s3.Fault{Latency: b.latency})
 	defer b.store.Fail()
-	before := Cell{Configuration: Undelayed, Clients: delayed, Siblings: siblings}
+	before := Cell{Host: true, Configuration: Undelayed, Clients: delayed, Siblings: siblings}
 	if err := b.measure(ctx, w, &before, calibration); err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (h *host) sh(ctx context.Context, script string) (string, error) {
 
 func (h *host) workplace() workplace {
 	as := fmt.Sprintf("runuser -u postgres -- env PATH=%s:$PATH PGHOST=%s PGUSER=postgres PGDATABASE=postgres ", h.pg.Bin, h.pg.Dir)
-	return workplace{sh: h.sh, postgres: as, gauge: gaugeOf(as, h.loop), settle: "sync -f " + h.wal()}
+	return workplace{sh: h.sh, postgres: as, gauge: gaugeOf(as, h.loop, ""), settle: "sync -f " + h.wal()}
 }
 
 // workplace is where Postgres is asked for commits.

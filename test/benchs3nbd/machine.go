@@ -295,7 +295,7 @@ func (b *bench) confirm(ctx context.Context) error {
 	if i < 0 {
 		return fmt.Errorf("no status of the server: %q", text)
 	}
-	g, err := parseGauge(text[:i])
+	g, err := parseGauge(text[:i], true)
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (b *bench) read(ctx context.Context, r *Read) error {
 	if len(part) != 3 {
 		return fmt.Errorf("a run has printed %q", text)
 	}
-	before, err := parseGauge(part[0])
+	before, err := parseGauge(part[0], true)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (b *bench) read(ctx context.Context, r *Read) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, part[1])
 	}
-	after, err := parseGauge(part[2])
+	after, err := parseGauge(part[2], true)
 	if err != nil {
 		return err
 	}

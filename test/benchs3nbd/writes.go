@@ -138,7 +138,7 @@ func (c *Cell) read(text string) error {
 	if len(part) != 4 {
 		return fmt.Errorf("a run has printed %q", text)
 	}
-	before, err := parseGauge(part[0])
+	before, err := parseGauge(part[0], !c.Host)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (c *Cell) read(text string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, part[1])
 	}
-	after, err := parseGauge(part[2])
+	after, err := parseGauge(part[2], !c.Host)
 	if err != nil {
 		return err
 	}
