@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,35 +76,45 @@ func TestWanted(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	o, err := parse(nil)
+	o, err := parse([]string{"-pairs", "20"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := plan(o)
-	if want := o.pairs * 2 * 2 * 2; len(runs) != want {
-		t.Fatalf("%d runs, want %d", len(runs), want)
-	}
+	blocks := plan(o)
+	var sizes []int
 	first := map[string]int{}
-	for i := 0; i < len(runs); i += 2 {
-		a, b := runs[i], runs[i+1]
-		if a.Pair != b.Pair || a.Script != b.Script || a.Clients != b.Clients || a.Side == b.Side || a.Place != 1 || b.Place != 2 {
-			t.Errorf("no pair: %+v, %+v", a, b)
+	for _, b := range blocks {
+		sizes = append(sizes, b.pairs)
+		if want := b.pairs * 2 * 2; len(b.runs) != want {
+			t.Fatalf("%d runs, want %d", len(b.runs), want)
 		}
-		first[a.Side]++
+		for i := 0; i < len(b.runs); i += 2 {
+			one, other := b.runs[i], b.runs[i+1]
+			if one.Pair != other.Pair || one.Script != b.script || other.Script != b.script || one.Clients != other.Clients || one.Side == other.Side || one.Place != 1 || other.Place != 2 {
+				t.Errorf("no pair: %+v, %+v", one, other)
+			}
+			first[one.Side]++
+		}
+		if b.runs[0].Side != Runner {
+			t.Errorf("nobody but the runner can begin a block: %+v", b.runs[0])
+		}
 	}
-	if first[Bare] < len(runs)/8 || first[Runner] < len(runs)/8 {
+	if !slices.Equal(sizes, []int{8, 8, 8, 8, 4, 4}) {
+		t.Errorf("blocks of %d pairs", sizes)
+	}
+	if first[Bare] < 20 || first[Runner] < 20 {
 		t.Errorf("the order is not by lot: %v", first)
 	}
-	if !slices.Equal(runs, plan(o)) {
+	if !reflect.DeepEqual(blocks, plan(o)) {
 		t.Error("the same seed gives another order")
 	}
 	o.seed++
-	if slices.Equal(runs, plan(o)) {
+	if reflect.DeepEqual(blocks, plan(o)) {
 		t.Error("another seed gives the same order")
 	}
 	o.parts = true
-	if want := o.pairs * 2 * 2 * (2 + len(parts)); len(plan(o)) != want {
-		t.Errorf("%d runs with parts, want %d", len(plan(o)), want)
+	if got, want := len(plan(o)[0].runs), 8*2*(2+len(parts)); got != want {
+		t.Errorf("%d runs of a block with parts, want %d", got, want)
 	}
 }
 
@@ -177,9 +188,9 @@ func TestReporter(t *testing.T) {
 	}
 }
 
-// Both sides run what they are to run, on a real Postgres.
+// All sides run what they are to run, on a real Postgres.
 func TestSides(t *testing.T) {
-	o, err := parse([]string{"-duration", "1s", "-warm-up", "1s", "-scale", "1"})
+	o, err := parse([]string{"-duration", "1s", "-warm-up", "1s", "-scale", "1", "-clients", "2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +206,19 @@ func TestSides(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, side := range []string{Bare, Runner, "log"} {
-		r := Run{Script: v1alpha1.ScriptSimpleUpdate, Clients: 2, Side: side}
-		if err := b.do(t.Context(), &r); err != nil || r.TPS <= 0 || r.Transactions <= 0 || (side == Runner) != (r.SamplingRate > 0) {
-			t.Errorf("%s: %+v, %v", side, r, err)
+	todo := block{script: v1alpha1.ScriptSimpleUpdate, pairs: 2}
+	for i, side := range []string{Runner, "log", Bare, Bare, Runner} {
+		todo.runs = append(todo.runs, Run{Pair: 1 + i/3, Script: todo.script, Clients: 2, Side: side})
+	}
+	due := todo.runs
+	err = b.carryOut(t.Context(), todo, func(r Run) {
+		if r.TPS <= 0 || r.Transactions <= 0 || (r.Side == Runner) != (r.SamplingRate > 0) || len(due) == 0 || r.Side != due[0].Side || r.Pair != due[0].Pair {
+			t.Errorf("%+v, %d were due", r, len(due))
 		}
+		due = due[min(1, len(due)):]
+	})
+	if err != nil || len(due) > 0 {
+		t.Errorf("%d runs were left out: %v", len(due), err)
 	}
 	if left, err := filepath.Glob(filepath.Join(b.dir, "*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)

@@ -19,10 +19,14 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun"
 	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement
 	"github.com/pgstorage/pgstorage/internal/testing/postgres" //nolint:depguard // the same
 )
+
+// database of both sides.
+const database = benchrun.DatabasePrefix + "_runner"
 
 // settings of the server: nothing but the load takes processors, and commits do not wait.
 var settings = []string{
@@ -54,12 +58,14 @@ func measure(ctx context.Context, o options) (_ *measured, err error) {
 	if m.elsewhere, err = idle(ctx); err != nil {
 		return nil, err
 	}
-	for _, r := range plan(o) {
-		if err := b.do(ctx, &r); err != nil {
+	for _, block := range plan(o) {
+		err := b.carryOut(ctx, block, func(r Run) {
+			fmt.Printf("pair %d  %-12s  clients=%-2d  %-10s  %9.1f TPS\n", r.Pair, r.Script, r.Clients, r.Side, r.TPS)
+			m.runs = append(m.runs, r)
+		})
+		if err != nil {
 			return nil, err
 		}
-		fmt.Printf("pair %d  %-12s  clients=%-2d  %-10s  %9.1f TPS\n", r.Pair, r.Script, r.Clients, r.Side, r.TPS)
-		m.runs = append(m.runs, r)
 	}
 	m.took = time.Since(begin)
 	return m, nil
@@ -76,13 +82,12 @@ func open(ctx context.Context, o options) (bench, func() error, error) {
 	stop := server.Stop
 	fail := func(err error) (bench, func() error, error) { return b, nil, errors.Join(err, stop()) }
 	b.server = server
-	database := benchrun.DatabasePrefix + "_runner"
 	for name, value := range map[string]string{"PGHOST": server.Dir, "PGPORT": "5432", "PGUSER": "postgres", "PGDATABASE": database} {
 		if err := os.Setenv(name, value); err != nil {
 			return fail(err)
 		}
 	}
-	if err := b.sql(ctx, "CREATE DATABASE "+database); err != nil {
+	if err := b.sql(ctx, "postgres", "CREATE DATABASE "+database); err != nil {
 		return fail(err)
 	}
 	if b.dir, err = os.MkdirTemp("", "benchrunner"); err != nil {
@@ -99,32 +104,55 @@ func open(ctx context.Context, o options) (bench, func() error, error) {
 	}, nil
 }
 
-// plan of all runs. The lines take turns within a pair, in an order by lot, and so do
-// the sides of a line, which follow each other.
-func plan(o options) []Run {
+// pairsOfBlock at most: with more, what a block writes would not fit into memory.
+const pairsOfBlock = 8
+
+// block is one benchmark of the runner, in whose breaks the other sides run. So all have
+// the same tables at the same place in memory, which between two fillings differs by
+// more than the cost that is looked for.
+type block struct {
+	script v1alpha1.Script
+	pairs  int
+	// runs in their order, of which the first is the runner's.
+	runs []Run
+}
+
+// plan of all runs. The scripts take turns, in an order by lot, and so do the sides of a
+// pair, which follow each other.
+func plan(o options) []block {
 	random := rand.New(rand.NewPCG(o.seed, 0))
-	sides := []string{Bare, Runner}
-	if o.parts {
-		sides = append(sides, slices.Sorted(maps.Keys(parts))...)
-	}
-	var lines []Run
-	for _, script := range slices.Sorted(maps.Keys(scripts)) {
-		for _, clients := range o.clients {
-			lines = append(lines, Run{Script: script, Clients: clients})
-		}
-	}
-	var all []Run
-	for pair := range o.pairs {
-		random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-		for _, r := range lines {
-			r.Pair = pair + 1
-			for place, side := range random.Perm(len(sides)) {
-				r.Place, r.Side = place+1, sides[side]
-				all = append(all, r)
-			}
+	names := slices.Sorted(maps.Keys(scripts))
+	var all []block
+	for first := 0; first < o.pairs; first += pairsOfBlock {
+		random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, script := range names {
+			all = append(all, o.block(random, script, first, min(pairsOfBlock, o.pairs-first)))
 		}
 	}
 	return all
+}
+
+// block of pairs after the first ones.
+func (o options) block(random *rand.Rand, script v1alpha1.Script, first, pairs int) block {
+	sides := []string{Runner, Bare}
+	if o.parts {
+		sides = append(sides, slices.Sorted(maps.Keys(parts))...)
+	}
+	b := block{script: script, pairs: pairs}
+	for pair := range pairs {
+		for _, clients := range o.clients {
+			order := slices.Clone(sides)
+			others := order
+			if len(b.runs) == 0 {
+				others = order[1:]
+			}
+			random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+			for place, side := range order {
+				b.runs = append(b.runs, Run{Pair: first + pair + 1, Place: place + 1, Script: script, Clients: clients, Side: side})
+			}
+		}
+	}
+	return b
 }
 
 // idle looks for a while how much of the processors others take, before there is load.
@@ -142,13 +170,17 @@ func idle(ctx context.Context) (float64, error) {
 	return after.Elsewhere(before), err
 }
 
-// sql of the superuser.
-func (b bench) sql(ctx context.Context, statement string) error {
-	conn, err := pgx.Connect(ctx, "host="+b.server.Dir+" user=postgres dbname=postgres")
+// sql of the superuser, each statement by itself.
+func (b bench) sql(ctx context.Context, database string, statements ...string) error {
+	conn, err := pgx.Connect(ctx, "host="+b.server.Dir+" user=postgres dbname="+database)
 	if err != nil {
 		return err
 	}
-	_, err = conn.Exec(ctx, statement)
+	for _, statement := range statements {
+		if _, err = conn.Exec(ctx, statement); err != nil {
+			break
+		}
+	}
 	return errors.Join(err, conn.Close(ctx))
 }
 

@@ -19,9 +19,9 @@ var place = benchmark.Place("bench-runner")
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of %s for each line, after %s of load. %s, processors that server, pgbench and runner share: %d; scale %d, %s. "+
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, after %s of load on tables that were filled anew for every %d pairs. %s, processors that server, pgbench and runner share: %d; scale %d, %s. "+
 		"Other programs took %.0f%% of the processors before it began.\n\n",
-		m.took.Round(time.Minute), o.pairs, o.seconds, o.warmUp, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
+		m.took.Round(time.Minute), o.pairs, o.seconds, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
 	f.print(&b, ofRunner)
 	b.WriteString("\n")
 	for _, l := range f.lines {

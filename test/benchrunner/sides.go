@@ -20,6 +20,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/benchrun"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres" //nolint:depguard // a measurement
 )
 
@@ -72,68 +73,96 @@ type bench struct {
 	dir string
 }
 
-// do a run from the same state: no page waits to be written, the tables are filled anew,
-// and there was some load.
-func (b bench) do(ctx context.Context, r *Run) error {
-	if err := b.sql(ctx, "CHECKPOINT"); err != nil {
+// carryOut a block: the runner's whole way, from filling the tables to its last report,
+// and in the break after each of its runs those of the other sides that are due.
+func (b bench) carryOut(ctx context.Context, todo block, done func(Run)) error {
+	if err := b.sql(ctx, database, "CHECKPOINT"); err != nil {
 		return err
 	}
-	if r.Side == Runner {
-		return b.withRunner(ctx, r)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	due := todo.runs
+	runner := b.runner(todo)
+	runner.Keeper = breaks(func(data map[string][]byte) error {
+		err := measuredByRunner(data, &due[0])
+		for ; err == nil; err = b.other(ctx, &due[0]) {
+			done(due[0])
+			if due = due[1:]; len(due) == 0 || due[0].Side == Runner {
+				return nil
+			}
+		}
+		cancel(err)
+		return err
+	})
+	_, err := runner.Run(ctx)
+	if err == nil && len(due) > 0 {
+		err = fmt.Errorf("the runner has left out %d runs", len(due))
 	}
-	return b.bare(ctx, r)
+	return err
 }
 
-// withRunner is the runner's whole way, from filling the tables to its last report.
-func (b bench) withRunner(ctx context.Context, r *Run) error {
-	runner := &benchrun.Runner{
+func (b bench) runner(todo block) *benchrun.Runner {
+	clients := make([]int32, 0, len(b.clients))
+	for _, n := range b.clients {
+		clients = append(clients, int32(n)) //nolint:gosec // G115: of a command line
+	}
+	return &benchrun.Runner{
 		Spec: spec.Spec{Cluster: "bench", Durability: tier, Pgbench: v1alpha1.PgbenchSpec{
-			Scale: int32(b.scale), Clients: []int32{int32(r.Clients)}, Script: r.Script, Duration: b.seconds.String(), WarmUp: b.warmUp.String(),
-			Repeats: 1, MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
+			Scale: int32(b.scale), Clients: clients, Script: todo.script, Duration: b.seconds.String(), WarmUp: b.warmUp.String(),
+			Repeats: int32(todo.pairs), MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
 		}},
 		Reporter: b.reporter, Attempt: "bench", Bin: b.server.Bin, WorkDir: b.dir, Processors: runtime.NumCPU(),
 		Clock: clock.RealClock{}, Connecting: benchrun.Connecting,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
-	outcome, err := runner.Run(ctx)
-	if err != nil {
-		return err
+}
+
+// breaks is the keeper of a record, which the runner waits for after each of its runs.
+type breaks func(record map[string][]byte) error
+
+// Keep takes as long as the other sides' runs do, which the runner's patience for a
+// record does not bound.
+func (b breaks) Keep(_ context.Context, record map[string][]byte) (string, error) {
+	return "", b(record)
+}
+
+// measuredByRunner is the newest run of its record.
+func measuredByRunner(data map[string][]byte, r *Run) error {
+	kept, err := record.Decode(data)
+	if err != nil || len(kept.Runs) == 0 {
+		return errors.Join(errors.New("a record without a run"), err)
 	}
-	if len(outcome.Runs) != 1 {
-		return fmt.Errorf("the runner has made %d runs", len(outcome.Runs))
+	newest := kept.Runs[len(kept.Runs)-1]
+	if newest.Failure != "" {
+		return fmt.Errorf("the runner: %s", newest.Failure)
 	}
-	done := outcome.Runs[0]
-	r.TPS, r.Transactions, r.SamplingRate = done.Result.TPS, done.Result.Transactions, done.SamplingRate
+	if newest.Clients != r.Clients {
+		return fmt.Errorf("the runner had %d clients, where %d were due", newest.Clients, r.Clients)
+	}
+	r.TPS, r.Transactions, r.SamplingRate = newest.Result.TPS, newest.Result.Transactions, newest.SamplingRate
 	return nil
 }
 
-// bare is the same by hand. pgbench vacuums its tables before a run, as the runner does.
-func (b bench) bare(ctx context.Context, r *Run) error {
-	fill, err := pgbench.InitOptions{Scale: b.scale}.Args()
-	if err != nil {
+// other side than the runner: pgbench by hand, after the same vacuum as the runner's.
+// pgbench's own would empty a table that the runner looks at in the end.
+func (b bench) other(ctx context.Context, r *Run) error {
+	if err := b.sql(ctx, database, "VACUUM pgbench_branches", "VACUUM pgbench_tellers"); err != nil {
 		return err
 	}
 	o := pgbench.RunOptions{
 		Scripts: []pgbench.WeightedScript{{Builtin: scripts[r.Script]}}, Clients: r.Clients, Jobs: min(r.Clients, runtime.NumCPU()),
-		Duration: b.warmUp, Protocol: pgbench.Simple,
-	}
-	load, err := o.Args()
-	if err != nil {
-		return err
+		Duration: b.seconds, Protocol: pgbench.Simple, NoVacuum: true,
 	}
 	if part := parts[r.Side]; part != nil {
 		part(&o)
 	}
-	o.Duration = b.seconds
-	measured, err := o.Args()
+	args, err := o.Args()
 	if err != nil {
 		return err
 	}
-	var out string
-	for _, args := range [][]string{fill, load, measured} {
-		if out, err = b.pgbench(ctx, args); err != nil {
-			return err
-		}
+	out, err := b.pgbench(ctx, args)
+	if err != nil {
+		return err
 	}
 	result, err := pgbench.Parse(strings.NewReader(out))
 	if err != nil {
