@@ -19,14 +19,18 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
-// pairs of one line, with the runner's part of the bare rate in each.
+// pairs of one line, with the runner's part of the bare rate in each, and a plain rate
+// that is 2 % more than the bare one.
 func pairs(clients int, ratios ...float64) []Run {
 	var out []Run
 	for i, ratio := range ratios {
-		for _, side := range []string{Bare, Runner} {
+		for _, side := range []string{Bare, Plain, Runner} {
 			r := Run{Pair: i + 1, Script: v1alpha1.ScriptSelectOnly, Clients: clients, Side: side, TPS: 1000 + 100*float64(i), SamplingRate: 0.5}
-			if side == Runner {
+			switch side {
+			case Runner:
 				r.TPS *= ratio
+			case Plain:
+				r.TPS, r.SamplingRate = (1.02+0.0001*float64(i%2))*r.TPS, 0
 			}
 			out = append(out, r)
 		}
@@ -48,8 +52,11 @@ func TestVerdicts(t *testing.T) {
 		"two pairs":     {[]float64{1, 1.01}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs too few pairs, at most 1 %; about 3 pairs would tell"},
 	} {
 		f, err := summarise(pairs(4, tc.ratios...))
-		if err != nil || len(f.lines) != 1 {
+		if err != nil || len(f.lines) != 3 || !f.lines[0].judged() {
 			t.Fatalf("%s: %v, %+v", name, err, f)
+		}
+		if bare := f.lines[1]; bare.judged() || bare.side != Bare || bare.against != Plain || len(tc.ratios) > 2 && !strings.HasPrefix(bare.cost(), "1.96 % (1.96 to 1.97)") {
+			t.Errorf("%s: observing costs %s: %+v", name, bare.cost(), bare)
 		}
 		if got := f.lines[0].verdict(); got != tc.verdict {
 			t.Errorf("%s: %s, want %s: %s", name, got, tc.verdict, f.lines[0].cost())
@@ -84,25 +91,33 @@ func TestPlan(t *testing.T) {
 	var sizes []int
 	first := map[string]int{}
 	for _, b := range blocks {
-		sizes = append(sizes, b.pairs)
-		if want := b.pairs * 2 * 2; len(b.runs) != want {
+		sizes = append(sizes, b.repeats)
+		if want := 2 + (b.repeats-1)*2*3; len(b.runs) != want {
 			t.Fatalf("%d runs, want %d", len(b.runs), want)
 		}
-		for i := 0; i < len(b.runs); i += 2 {
-			one, other := b.runs[i], b.runs[i+1]
-			if one.Pair != other.Pair || one.Script != b.script || other.Script != b.script || one.Clients != other.Clients || one.Side == other.Side || one.Place != 1 || other.Place != 2 {
-				t.Errorf("no pair: %+v, %+v", one, other)
+		for i, r := range b.runs[:2] {
+			if want := (Run{Script: b.script, Clients: o.clients[i], Side: Runner}); r != want {
+				t.Errorf("%+v, want %+v", r, want)
 			}
-			first[one.Side]++
 		}
-		if b.runs[0].Side != Runner {
-			t.Errorf("nobody but the runner can begin a block: %+v", b.runs[0])
+		for unit := range slices.Chunk(b.runs[2:], 3) {
+			var sides []string
+			for i, r := range unit {
+				if r.Pair != unit[0].Pair || r.Script != b.script || r.Clients != unit[0].Clients || r.Place != i+1 {
+					t.Errorf("no pair: %+v", unit)
+				}
+				sides = append(sides, r.Side)
+			}
+			first[sides[0]]++
+			if slices.Sort(sides); !slices.Equal(sides, []string{Bare, Plain, Runner}) {
+				t.Errorf("%q", sides)
+			}
 		}
 	}
-	if !slices.Equal(sizes, []int{8, 8, 8, 8, 4, 4}) {
-		t.Errorf("blocks of %d pairs", sizes)
+	if !slices.Equal(sizes, []int{9, 9, 9, 9, 5, 5}) {
+		t.Errorf("blocks of %d repeats", sizes)
 	}
-	if first[Bare] < 20 || first[Runner] < 20 {
+	if first[Bare] < 15 || first[Plain] < 15 || first[Runner] < 15 {
 		t.Errorf("the order is not by lot: %v", first)
 	}
 	if !reflect.DeepEqual(blocks, plan(o)) {
@@ -113,7 +128,7 @@ func TestPlan(t *testing.T) {
 		t.Error("another seed gives the same order")
 	}
 	o.parts = true
-	if got, want := len(plan(o)[0].runs), 8*2*(2+len(parts)); got != want {
+	if got, want := len(plan(o)[0].runs), 2+8*2*(3+len(observing)); got != want {
 		t.Errorf("%d runs of a block with parts, want %d", got, want)
 	}
 }
@@ -153,7 +168,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Title\n\n" + place.Begin + "\nOne run of ", place.End + "\n\nWhy.\n", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions."} {
+	for _, want := range []string{"# Title\n\n" + place.Begin + "\nOne run of ", place.End + "\n\nWhy.\n", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions.", "| SelectOnly | 4 | bare | "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -171,7 +186,7 @@ func TestBenchmarkFormat(t *testing.T) {
 	}
 	var out strings.Builder
 	line := regexp.MustCompile(`(?m)^BenchmarkRunner/\S+\t1(\t[0-9.]+ \S+)+$`)
-	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 4 {
+	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 6 {
 		t.Errorf("%v:\n%s", err, &out)
 	}
 }
@@ -206,13 +221,13 @@ func TestSides(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	todo := block{script: v1alpha1.ScriptSimpleUpdate, pairs: 2}
-	for i, side := range []string{Runner, "log", Bare, Bare, Runner} {
-		todo.runs = append(todo.runs, Run{Pair: 1 + i/3, Script: todo.script, Clients: 2, Side: side})
+	todo := block{script: v1alpha1.ScriptSimpleUpdate, repeats: 2}
+	for i, side := range []string{Runner, "log", Plain, Bare, Runner} {
+		todo.runs = append(todo.runs, Run{Pair: min(1, i), Script: todo.script, Clients: 2, Side: side})
 	}
-	due := todo.runs
+	due := todo.runs[1:]
 	err = b.carryOut(t.Context(), todo, func(r Run) {
-		if r.TPS <= 0 || r.Transactions <= 0 || (r.Side == Runner) != (r.SamplingRate > 0) || len(due) == 0 || r.Side != due[0].Side || r.Pair != due[0].Pair {
+		if r.TPS <= 0 || r.Transactions <= 0 || (r.Side == Plain) != (r.SamplingRate == 0) || len(due) == 0 || r.Side != due[0].Side || r.Pair != due[0].Pair {
 			t.Errorf("%+v, %d were due", r, len(due))
 		}
 		due = due[min(1, len(due)):]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -15,9 +16,10 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 )
 
-// mostCost of the runner, as a share of pgbench's own rate.
+// mostCost of the runner, as a share of the rate of the same pgbench by hand.
 const mostCost = 0.01
 
 // key of what is compared.
@@ -28,80 +30,88 @@ type key struct {
 
 func (k key) String() string { return fmt.Sprintf("%s, %d clients", k.script, k.clients) }
 
-// line compares one side with bare pgbench.
+// line compares a side with another.
 type line struct {
 	key
-	side        string
-	bare, other statistics.Summary
+	side, against string
+	of, from      statistics.Summary
 	// compared is nil where there are too few pairs.
 	compared *statistics.Comparison
-	// sampled is the part of the transactions that the runner's log had.
-	sampled statistics.Summary
 }
 
-type figures struct{ lines []line }
+// of one side in all its runs.
+type side struct {
+	key
+	name string
+	// tps, and the part of the transactions that the log had.
+	tps, sampled statistics.Summary
+}
 
-// summarise the pairs.
+type figures struct {
+	sides []side
+	lines []line
+}
+
+// summarise the runs.
 func summarise(runs []Run) (figures, error) {
-	values := map[key]map[string]comparison.Result{}
-	sampled := map[key][]float64{}
+	all := map[key][]Run{}
 	for _, r := range runs {
 		k := key{r.Script, r.Clients}
-		if values[k] == nil {
-			values[k] = map[string]comparison.Result{}
-		}
-		if values[k][r.Side].Values == nil {
-			values[k][r.Side] = comparison.Result{Variant: r.Side, Tier: tier, Values: map[int]float64{}}
-		}
-		values[k][r.Side].Values[r.Pair] = r.TPS
-		if r.Side == Runner {
-			sampled[k] = append(sampled[k], r.SamplingRate)
-		}
+		all[k] = append(all[k], r)
 	}
 	var f figures
-	for k, results := range values {
-		lines, err := compare(k, results)
-		if err != nil {
-			return f, err
+	for _, k := range slices.SortedFunc(maps.Keys(all), byKey) {
+		if err := f.add(k, all[k]); err != nil {
+			return f, fmt.Errorf("%s: %w", k, err)
 		}
-		for i := range lines {
-			if lines[i].side != Runner {
-				continue
-			}
-			if lines[i].sampled, err = statistics.Summarise(sampled[k]); err != nil {
-				return f, err
-			}
-		}
-		f.lines = append(f.lines, lines...)
 	}
-	slices.SortFunc(f.lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(a.side, b.side), cmp.Compare(a.script, b.script), cmp.Compare(a.clients, b.clients))
-	})
 	return f, nil
 }
 
-// compare the sides of a line with bare pgbench, pair by pair.
-func compare(k key, results map[string]comparison.Result) ([]line, error) {
+func byKey(a, b key) int {
+	return cmp.Or(cmp.Compare(a.script, b.script), cmp.Compare(a.clients, b.clients))
+}
+
+// add the runs of one key: every side with pgbench that observes nothing, and the runner
+// with the same pgbench by hand.
+func (f *figures) add(k key, runs []Run) error {
+	results := map[string]comparison.Result{}
+	sampled := map[string][]float64{}
+	for _, r := range runs {
+		if results[r.Side].Values == nil {
+			results[r.Side] = comparison.Result{Variant: r.Side, Tier: tier, Values: map[int]float64{}}
+		}
+		results[r.Side].Values[r.Pair] = r.TPS
+		sampled[r.Side] = append(sampled[r.Side], r.SamplingRate)
+	}
+	names := slices.Sorted(maps.Keys(results))
 	var all []comparison.Result
-	for _, r := range results {
-		all = append(all, r)
+	for _, name := range names {
+		all = append(all, results[name])
 	}
 	groups, err := comparison.ByTier(comparison.TPS, all)
 	if err != nil || len(groups) != 1 {
-		return nil, errors.Join(errors.New("runs of one tier are to be compared"), err)
+		return errors.Join(errors.New("runs of one tier are to be compared"), err)
 	}
-	differences, err := groups[0].Against(Bare)
-	if err != nil {
-		return nil, err
+	summaries := map[string]statistics.Summary{}
+	for _, name := range names {
+		summaries[name], _ = groups[0].Summary(name)
+		f.sides = append(f.sides, side{key: k, name: name, tps: summaries[name], sampled: benchmark.Summary(sampled[name])})
 	}
-	var lines []line
-	for _, d := range differences {
-		l := line{key: k, side: d.Variant, compared: d.Comparison}
-		l.bare, _ = groups[0].Summary(Bare)
-		l.other, _ = groups[0].Summary(d.Variant)
-		lines = append(lines, l)
+	for _, against := range []string{Bare, Plain} {
+		differences, err := groups[0].Against(against)
+		if err != nil {
+			return err
+		}
+		for _, d := range differences {
+			if against == Plain || d.Variant == Runner {
+				f.lines = append(f.lines, line{
+					key: k, side: d.Variant, against: against, of: summaries[d.Variant], from: summaries[against], compared: d.Comparison,
+				})
+			}
+		}
 	}
-	return lines, nil
+	return nil
 }
 
 // Verdicts on the cost.
@@ -132,7 +142,7 @@ func (l line) wanted() int {
 	}
 	half := math.Log(l.compared.Interval.Upper/l.compared.Interval.Lower) / 2
 	distance := math.Abs(math.Log(l.compared.Ratio / (1 - mostCost)))
-	return int(math.Ceil(float64(l.bare.N) * math.Pow(half/max(distance, 1e-4), 2)))
+	return int(math.Ceil(float64(l.from.N) * math.Pow(half/max(distance, 1e-4), 2)))
 }
 
 func (l line) cost() string {
@@ -144,19 +154,19 @@ func (l line) cost() string {
 	return fmt.Sprintf("%.2f %% (%.2f to %.2f)", percent(c.Ratio), percent(c.Interval.Upper), percent(c.Interval.Lower))
 }
 
-// print the table of one or of all sides but bare pgbench, in Markdown.
-func (f figures) print(out io.Writer, wanted func(line) bool) {
-	_, _ = fmt.Fprintln(out, "| script | clients | pgbench with | TPS of bare pgbench, mean (95 % interval) | with it | cost, % of the TPS (95 % interval of the pairs) | mark | |")
+// print the table of the sides that are compared with one, in Markdown.
+func (f figures) print(out io.Writer, against string) {
+	_, _ = fmt.Fprintf(out, "| script | clients | side | TPS, mean (95 %% interval) | of %s pgbench | cost, %% of the TPS (95 %% interval of the pairs) | mark | |\n", against)
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
-		if !wanted(l) {
+		if l.against != against {
 			continue
 		}
 		mark, verdict := "", ""
-		if l.side == Runner {
+		if l.judged() {
 			mark, verdict = fmt.Sprintf("at most %.0f %%", 100*mostCost), l.verdict()
 		}
-		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", l.script, l.clients, l.side, rate(l.bare), rate(l.other), l.cost(), mark, verdict)
+		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), mark, verdict)
 	}
 }
 
@@ -167,14 +177,15 @@ func rate(s statistics.Summary) string {
 	return fmt.Sprintf("%.0f (%.0f to %.0f)", s.Mean, s.Interval.Lower, s.Interval.Upper)
 }
 
-func ofRunner(l line) bool { return l.side == Runner }
+// judged is what the runner costs by itself.
+func (l line) judged() bool { return l.side == Runner && l.against == Bare }
 
 // judge by the mark. What cannot be told is not met.
 func (f figures) judge() error {
 	var missed []error
 	count := 0
 	for _, l := range f.lines {
-		if !ofRunner(l) {
+		if !l.judged() {
 			continue
 		}
 		count++
@@ -195,15 +206,8 @@ func (f figures) judge() error {
 func (f figures) benchmark(out io.Writer) error {
 	var b strings.Builder
 	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/benchrunner\n", runtime.GOOS, runtime.GOARCH)
-	for _, l := range f.lines {
-		for _, side := range []struct {
-			name string
-			of   statistics.Summary
-		}{{Bare, l.bare}, {l.side, l.other}} {
-			if side.name != Bare || ofRunner(l) {
-				_, _ = fmt.Fprintf(&b, "BenchmarkRunner/script=%s/clients=%d/side=%s\t1\t%.0f ns/op\t%.1f tps\n", l.script, l.clients, side.name, 1e9/max(1e-9, side.of.Mean), side.of.Mean)
-			}
-		}
+	for _, s := range f.sides {
+		_, _ = fmt.Fprintf(&b, "BenchmarkRunner/script=%s/clients=%d/side=%s\t1\t%.0f ns/op\t%.1f tps\n", s.script, s.clients, s.name, 1e9/max(1e-9, s.tps.Mean), s.tps.Mean)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command benchrunner measures what the runner of a PgBenchmark costs: the rate that
-// pgbench reaches under it, with its log, its progress and its reports, against the
-// rate of pgbench alone, in pairs on a Postgres of this machine.
+// pgbench reaches under it against the rate of the same pgbench called by hand, and
+// against that of one that observes nothing, in pairs on a Postgres of this machine.
 package main
 
 import (
@@ -40,13 +40,13 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{clients: benchmark.Clients{1, 4}}
 	flags := flag.NewFlagSet("benchrunner", flag.ContinueOnError)
-	flags.IntVar(&o.pairs, "pairs", 64, "pairs of runs for each script and number of clients; at least 3")
-	flags.DurationVar(&o.seconds, "duration", 4*time.Second, "duration of each measured run, in whole seconds")
+	flags.IntVar(&o.pairs, "pairs", 88, "runs of each side for each script and number of clients; at least 3")
+	flags.DurationVar(&o.seconds, "duration", 2*time.Second, "duration of each measured run, in whole seconds")
 	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled anew, in whole seconds")
 	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.IntVar(&o.scale, "scale", 10, "scale of pgbench: 10 fits into shared_buffers, so that nothing but processors limits the rate")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order")
-	flags.BoolVar(&o.parts, "parts", false, "measure in addition what each option of the runner's pgbench costs by itself")
+	flags.BoolVar(&o.parts, "parts", false, "measure in addition what each option by which pgbench observes costs by itself")
 	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the tables in runner.md, and every run as runner.jsonl; empty writes nothing")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -112,8 +112,9 @@ const pairsOfBlock = 8
 // more than the cost that is looked for.
 type block struct {
 	script v1alpha1.Script
-	pairs  int
-	// runs in their order, of which the first is the runner's.
+	// repeats of the runner, of which the first does not count.
+	repeats int
+	// runs in their order, those that do not count first.
 	runs []Run
 }
 
@@ -132,23 +133,21 @@ func plan(o options) []block {
 	return all
 }
 
-// block of pairs after the first ones.
+// block of pairs after the first ones. It begins with a repeat that does not count: right
+// after filling everything is slower, and no other side could go before the runner.
 func (o options) block(random *rand.Rand, script v1alpha1.Script, first, pairs int) block {
-	sides := []string{Runner, Bare}
+	sides := []string{Runner, Bare, Plain}
 	if o.parts {
-		sides = append(sides, slices.Sorted(maps.Keys(parts))...)
+		sides = append(sides, slices.Sorted(maps.Keys(observing))...)
 	}
-	b := block{script: script, pairs: pairs}
+	b := block{script: script, repeats: 1 + pairs}
+	for _, clients := range o.clients {
+		b.runs = append(b.runs, Run{Script: script, Clients: clients, Side: Runner})
+	}
 	for pair := range pairs {
 		for _, clients := range o.clients {
-			order := slices.Clone(sides)
-			others := order
-			if len(b.runs) == 0 {
-				others = order[1:]
-			}
-			random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-			for place, side := range order {
-				b.runs = append(b.runs, Run{Pair: first + pair + 1, Place: place + 1, Script: script, Clients: clients, Side: side})
+			for place, side := range random.Perm(len(sides)) {
+				b.runs = append(b.runs, Run{Pair: first + pair + 1, Place: place + 1, Script: script, Clients: clients, Side: sides[side]})
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,33 +20,37 @@ var place = benchmark.Place("bench-runner")
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, after %s of load on tables that were filled anew for every %d pairs. %s, processors that server, pgbench and runner share: %d; scale %d, %s. "+
-		"Other programs took %.0f%% of the processors before it began.\n\n",
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d runs of %s for each side of each line, after %s of load on tables that were filled anew for every %d. "+
+		"%s, processors that server, pgbench and runner share: %d; scale %d, %s. Other programs took %.0f%% of the processors before it began.\n",
 		m.took.Round(time.Minute), o.pairs, o.seconds, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
-	f.print(&b, ofRunner)
+	b.WriteString("\n**What the runner costs: against bare pgbench, which observes the same**\n\n")
+	f.print(&b, Bare)
 	b.WriteString("\n")
 	for _, l := range f.lines {
-		if ofRunner(l) {
-			_, _ = fmt.Fprintf(&b, "- %s: %s\n", l.key, l.sentence())
+		if l.judged() {
+			_, _ = fmt.Fprintf(&b, "- %s: %s; its log had %.0f%% of the transactions.\n", l.key, l.sentence(), 100*f.sampled(l.key))
 		}
 	}
-	if o.parts {
-		b.WriteString("\n**Each option by itself**\n\n")
-		f.print(&b, func(l line) bool { return !ofRunner(l) })
-	}
+	b.WriteString("\n**What observing costs: against plain pgbench, which tells a rate alone**\n\n")
+	f.print(&b, Plain)
 	return b.String()
+}
+
+// sampled by the runner's log.
+func (f figures) sampled(k key) float64 {
+	at := slices.IndexFunc(f.sides, func(s side) bool { return s.key == k && s.name == Runner })
+	return f.sides[at].sampled.Mean
 }
 
 // sentence of a verdict.
 func (l line) sentence() string {
-	log := fmt.Sprintf("its log had %.0f%% of the transactions", 100*l.sampled.Mean)
 	switch l.verdict() {
 	case pass:
-		return fmt.Sprintf("the runner costs at most %.0f %%; %s.", 100*mostCost, log)
+		return fmt.Sprintf("the runner costs at most %.0f %%", 100*mostCost)
 	case miss:
-		return fmt.Sprintf("the runner costs more than %.0f %%; %s.", 100*mostCost, log)
+		return fmt.Sprintf("the runner costs more than %.0f %%", 100*mostCost)
 	}
-	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d pairs would; %s.", 100*mostCost, l.wanted(), log)
+	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d runs of each would", 100*mostCost, l.wanted())
 }
 
 // write the report into the document, and every run beside it.

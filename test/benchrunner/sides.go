@@ -26,19 +26,20 @@ import (
 
 // Sides that are compared.
 const (
-	// Bare is pgbench as a person calls it.
-	Bare = "bare"
 	// Runner is the runner of a PgBenchmark.
 	Runner = "runner"
+	// Bare is pgbench called by hand, with the options that the runner calls it with.
+	Bare = "bare"
+	// Plain is pgbench called by hand without those that observe: it tells a rate alone.
+	Plain = "plain"
 )
 
-// parts of what the runner asks of pgbench: each is bare pgbench with one of them, or
-// with all.
-var parts = map[string]func(*pgbench.RunOptions){
+// observing is what the runner asks of pgbench beyond a rate. Each part can be a side of
+// its own.
+var observing = map[string]func(*pgbench.RunOptions){
 	"log":        func(o *pgbench.RunOptions) { o.LogPrefix = "transactions" },
 	"progress":   func(o *pgbench.RunOptions) { o.Progress = time.Second },
 	"statements": func(o *pgbench.RunOptions) { o.Statements = true },
-	"options":    func(o *pgbench.RunOptions) { o.LogPrefix, o.Progress, o.Statements = "transactions", time.Second, true },
 }
 
 // scripts that are compared, by the API's name.
@@ -53,14 +54,15 @@ const tier = v1alpha1.DurabilityAsync
 
 // Run that was measured.
 type Run struct {
-	// Pair from 1, and Place in it from 1.
+	// Pair from 1, and Place in it from 1. A run of pair 0 does not count.
 	Pair, Place  int
 	Script       v1alpha1.Script
 	Clients      int
 	Side         string
 	TPS          float64
 	Transactions int64
-	// SamplingRate of the runner's log: the part of the transactions that it had.
+	// SamplingRate of the log: the part of the transactions that it had. Where there is
+	// none it is zero.
 	SamplingRate float64 `json:",omitempty"`
 }
 
@@ -82,14 +84,19 @@ func (b bench) carryOut(ctx context.Context, todo block, done func(Run)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	due := todo.runs
+	sampled := map[int]float64{}
 	runner := b.runner(todo)
 	runner.Keeper = breaks(func(data map[string][]byte) error {
 		err := measuredByRunner(data, &due[0])
+		sampled[due[0].Clients] = due[0].SamplingRate
 		for ; err == nil; err = b.other(ctx, &due[0]) {
-			done(due[0])
+			if due[0].Pair > 0 {
+				done(due[0])
+			}
 			if due = due[1:]; len(due) == 0 || due[0].Side == Runner {
 				return nil
 			}
+			due[0].SamplingRate = sampled[due[0].Clients]
 		}
 		cancel(err)
 		return err
@@ -109,7 +116,7 @@ func (b bench) runner(todo block) *benchrun.Runner {
 	return &benchrun.Runner{
 		Spec: spec.Spec{Cluster: "bench", Durability: tier, Pgbench: v1alpha1.PgbenchSpec{
 			Scale: int32(b.scale), Clients: clients, Script: todo.script, Duration: b.seconds.String(), WarmUp: b.warmUp.String(),
-			Repeats: int32(todo.pairs), MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
+			Repeats: int32(todo.repeats), MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
 		}},
 		Reporter: b.reporter, Attempt: "bench", Bin: b.server.Bin, WorkDir: b.dir, Processors: runtime.NumCPU(),
 		Clock: clock.RealClock{}, Connecting: benchrun.Connecting,
@@ -153,9 +160,16 @@ func (b bench) other(ctx context.Context, r *Run) error {
 		Scripts: []pgbench.WeightedScript{{Builtin: scripts[r.Script]}}, Clients: r.Clients, Jobs: min(r.Clients, runtime.NumCPU()),
 		Duration: b.seconds, Protocol: pgbench.Simple, NoVacuum: true,
 	}
-	if part := parts[r.Side]; part != nil {
-		part(&o)
+	for part, ask := range observing {
+		if r.Side == part || r.Side == Bare {
+			ask(&o)
+		}
 	}
+	o.FailuresDetailed = r.Side == Bare
+	if o.LogPrefix == "" {
+		r.SamplingRate = 0
+	}
+	o.SamplingRate = r.SamplingRate
 	args, err := o.Args()
 	if err != nil {
 		return err
