@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/statistics"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
 )
@@ -35,6 +34,8 @@ type line struct {
 	key
 	side, against string
 	of, from      statistics.Summary
+	// pairs that are compared, and those that are not, as their ratios are outliers.
+	pairs, out int
 	// compared is nil where there are too few pairs.
 	compared *statistics.Comparison
 }
@@ -75,43 +76,52 @@ func byKey(a, b key) int {
 // add the runs of one key: every side with pgbench that observes nothing, and the runner
 // with the same pgbench by hand.
 func (f *figures) add(k key, runs []Run) error {
-	results := map[string]comparison.Result{}
-	sampled := map[string][]float64{}
+	tps, sampled := map[string]map[int]float64{}, map[string][]float64{}
 	for _, r := range runs {
-		if results[r.Side].Values == nil {
-			results[r.Side] = comparison.Result{Variant: r.Side, Tier: tier, Values: map[int]float64{}}
+		if tps[r.Side] == nil {
+			tps[r.Side] = map[int]float64{}
 		}
-		results[r.Side].Values[r.Pair] = r.TPS
+		tps[r.Side][r.Pair] = r.TPS
 		sampled[r.Side] = append(sampled[r.Side], r.SamplingRate)
 	}
-	names := slices.Sorted(maps.Keys(results))
-	var all []comparison.Result
+	names := slices.Sorted(maps.Keys(tps))
 	for _, name := range names {
-		all = append(all, results[name])
-	}
-	groups, err := comparison.ByTier(comparison.TPS, all)
-	if err != nil || len(groups) != 1 {
-		return errors.Join(errors.New("runs of one tier are to be compared"), err)
-	}
-	summaries := map[string]statistics.Summary{}
-	for _, name := range names {
-		summaries[name], _ = groups[0].Summary(name)
-		f.sides = append(f.sides, side{key: k, name: name, tps: summaries[name], sampled: benchmark.Summary(sampled[name])})
+		f.sides = append(f.sides, side{key: k, name: name, tps: benchmark.Summary(slices.Collect(maps.Values(tps[name]))), sampled: benchmark.Summary(sampled[name])})
 	}
 	for _, against := range []string{Bare, Plain} {
-		differences, err := groups[0].Against(against)
-		if err != nil {
-			return err
-		}
-		for _, d := range differences {
-			if against == Plain || d.Variant == Runner {
-				f.lines = append(f.lines, line{
-					key: k, side: d.Variant, against: against, of: summaries[d.Variant], from: summaries[against], compared: d.Comparison,
-				})
+		for _, name := range names {
+			if name == Runner || against == Plain && name != Plain {
+				l := line{key: k, side: name, against: against}
+				if err := l.compare(tps[against], tps[name]); err != nil {
+					return err
+				}
+				f.lines = append(f.lines, l)
 			}
 		}
 	}
 	return nil
+}
+
+// compare pair by pair, but for those in which something else hit one of the two.
+func (l *line) compare(from, of map[int]float64) error {
+	var baseline, other, ratios []float64
+	for _, pair := range slices.Sorted(maps.Keys(of)) {
+		if base := from[pair]; base > 0 && of[pair] > 0 {
+			baseline, other, ratios = append(baseline, base), append(other, of[pair]), append(ratios, math.Log(of[pair]/base))
+		}
+	}
+	out := statistics.Outliers(ratios)
+	for _, at := range slices.Backward(out) {
+		baseline, other = slices.Delete(baseline, at, at+1), slices.Delete(other, at, at+1)
+	}
+	l.pairs, l.out = len(baseline), len(out)
+	l.from, l.of = benchmark.Summary(baseline), benchmark.Summary(other)
+	c, err := statistics.ComparePaired(baseline, other)
+	if errors.Is(err, statistics.ErrTooFew) {
+		return nil
+	}
+	l.compared = &c
+	return err
 }
 
 // Verdicts on the cost.
@@ -142,7 +152,7 @@ func (l line) wanted() int {
 	}
 	half := math.Log(l.compared.Interval.Upper/l.compared.Interval.Lower) / 2
 	distance := math.Abs(math.Log(l.compared.Ratio / (1 - mostCost)))
-	return int(math.Ceil(float64(l.from.N) * math.Pow(half/max(distance, 1e-4), 2)))
+	return int(math.Ceil(float64(l.pairs) * math.Pow(half/max(distance, 1e-4), 2)))
 }
 
 func (l line) cost() string {
@@ -156,8 +166,8 @@ func (l line) cost() string {
 
 // print the table of the sides that are compared with one, in Markdown.
 func (f figures) print(out io.Writer, against string) {
-	_, _ = fmt.Fprintf(out, "| script | clients | side | TPS, mean (95 %% interval) | of %s pgbench | cost, %% of the TPS (95 %% interval of the pairs) | mark | |\n", against)
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|")
+	_, _ = fmt.Fprintf(out, "| script | clients | side | TPS, mean (95 %% interval) | of %s pgbench | cost, %% of the TPS (95 %% interval of the pairs) | pairs, outliers left out | mark | |\n", against)
+	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		if l.against != against {
 			continue
@@ -166,7 +176,7 @@ func (f figures) print(out io.Writer, against string) {
 		if l.judged() {
 			mark, verdict = fmt.Sprintf("at most %.0f %%", 100*mostCost), l.verdict()
 		}
-		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), mark, verdict)
+		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %d, %d | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), l.pairs, l.out, mark, verdict)
 	}
 }
 

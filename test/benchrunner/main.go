@@ -40,8 +40,8 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{clients: benchmark.Clients{1, 4}}
 	flags := flag.NewFlagSet("benchrunner", flag.ContinueOnError)
-	flags.IntVar(&o.pairs, "pairs", 88, "runs of each side for each script and number of clients; at least 3")
-	flags.DurationVar(&o.seconds, "duration", 2*time.Second, "duration of each measured run, in whole seconds")
+	flags.IntVar(&o.pairs, "pairs", 40, "runs of each side for each script and number of clients; at least 3")
+	flags.DurationVar(&o.seconds, "duration", 4*time.Second, "duration of each measured run, in whole seconds")
 	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled anew, in whole seconds")
 	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.IntVar(&o.scale, "scale", 10, "scale of pgbench: 10 fits into shared_buffers, so that nothing but processors limits the rate")

@@ -136,22 +136,35 @@ func plan(o options) []block {
 // block of pairs after the first ones. It begins with a repeat that does not count: right
 // after filling everything is slower, and no other side could go before the runner.
 func (o options) block(random *rand.Rand, script v1alpha1.Script, first, pairs int) block {
-	sides := []string{Runner, Bare, Plain}
-	if o.parts {
-		sides = append(sides, slices.Sorted(maps.Keys(observing))...)
-	}
 	b := block{script: script, repeats: 1 + pairs}
 	for _, clients := range o.clients {
 		b.runs = append(b.runs, Run{Script: script, Clients: clients, Side: Runner})
 	}
 	for pair := range pairs {
 		for _, clients := range o.clients {
-			for place, side := range random.Perm(len(sides)) {
-				b.runs = append(b.runs, Run{Pair: first + pair + 1, Place: place + 1, Script: script, Clients: clients, Side: sides[side]})
+			for place, side := range o.order(random, pair) {
+				b.runs = append(b.runs, Run{Pair: first + pair + 1, Place: place + 1, Script: script, Clients: clients, Side: side})
 			}
 		}
 	}
 	return b
+}
+
+// order of the sides of a pair, one way or the other by lot. What is compared runs side
+// by side, so bare pgbench is in the middle; a plain one joins every other pair.
+func (o options) order(random *rand.Rand, pair int) []string {
+	order := []string{Runner, Bare}
+	if o.parts || pair%2 == 0 {
+		order = append(order, Plain)
+	}
+	if o.parts {
+		order = append(order, slices.Sorted(maps.Keys(observing))...)
+		random.Shuffle(len(observing), func(i, j int) { order[3+i], order[3+j] = order[3+j], order[3+i] })
+	}
+	if random.IntN(2) == 1 {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // idle looks for a while how much of the processors others take, before there is load.

@@ -20,7 +20,7 @@ var place = benchmark.Place("bench-runner")
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d runs of %s for each side of each line, after %s of load on tables that were filled anew for every %d. "+
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, and half as many of plain pgbench, after %s of load on tables that were filled anew for every %d. "+
 		"%s, processors that server, pgbench and runner share: %d; scale %d, %s. Other programs took %.0f%% of the processors before it began.\n",
 		m.took.Round(time.Minute), o.pairs, o.seconds, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
 	b.WriteString("\n**What the runner costs: against bare pgbench, which observes the same**\n\n")
