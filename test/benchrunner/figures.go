@@ -54,7 +54,7 @@ type figures struct {
 }
 
 // summarise the runs.
-func summarise(runs []Run) (figures, error) {
+func summarise(runs []Run) figures {
 	all := map[key][]Run{}
 	for _, r := range runs {
 		k := key{r.Script, r.Clients}
@@ -62,11 +62,9 @@ func summarise(runs []Run) (figures, error) {
 	}
 	var f figures
 	for _, k := range slices.SortedFunc(maps.Keys(all), byKey) {
-		if err := f.add(k, all[k]); err != nil {
-			return f, fmt.Errorf("%s: %w", k, err)
-		}
+		f.add(k, all[k])
 	}
-	return f, nil
+	return f
 }
 
 func byKey(a, b key) int {
@@ -75,7 +73,7 @@ func byKey(a, b key) int {
 
 // add the runs of one key: every side with pgbench that observes nothing, and the runner
 // with the same pgbench by hand.
-func (f *figures) add(k key, runs []Run) error {
+func (f *figures) add(k key, runs []Run) {
 	tps, sampled := map[string]map[int]float64{}, map[string][]float64{}
 	for _, r := range runs {
 		if tps[r.Side] == nil {
@@ -86,42 +84,42 @@ func (f *figures) add(k key, runs []Run) error {
 	}
 	names := slices.Sorted(maps.Keys(tps))
 	for _, name := range names {
-		f.sides = append(f.sides, side{key: k, name: name, tps: benchmark.Summary(slices.Collect(maps.Values(tps[name]))), sampled: benchmark.Summary(sampled[name])})
+		f.sides = append(f.sides, side{key: k, name: name, tps: summary(tps[name]), sampled: benchmark.Summary(sampled[name])})
 	}
 	for _, against := range []string{Bare, Plain} {
 		for _, name := range names {
 			if name == Runner || against == Plain && name != Plain {
 				l := line{key: k, side: name, against: against}
-				if err := l.compare(tps[against], tps[name]); err != nil {
-					return err
-				}
+				l.compare(tps[against], tps[name])
 				f.lines = append(f.lines, l)
 			}
 		}
 	}
-	return nil
 }
 
 // compare pair by pair, but for those in which something else hit one of the two.
-func (l *line) compare(from, of map[int]float64) error {
-	var baseline, other, ratios []float64
-	for _, pair := range slices.Sorted(maps.Keys(of)) {
-		if base := from[pair]; base > 0 && of[pair] > 0 {
-			baseline, other, ratios = append(baseline, base), append(other, of[pair]), append(ratios, math.Log(of[pair]/base))
-		}
+func (l *line) compare(from, of map[int]float64) {
+	from, of = maps.Clone(from), maps.Clone(of)
+	missing := func(pair int, _ float64) bool { return from[pair] <= 0 || of[pair] <= 0 }
+	maps.DeleteFunc(from, missing)
+	maps.DeleteFunc(of, missing)
+	pairs := slices.Sorted(maps.Keys(from))
+	var ratios []float64
+	for _, pair := range pairs {
+		ratios = append(ratios, math.Log(of[pair]/from[pair]))
 	}
 	out := statistics.Outliers(ratios)
-	for _, at := range slices.Backward(out) {
-		baseline, other = slices.Delete(baseline, at, at+1), slices.Delete(other, at, at+1)
+	for _, at := range out {
+		delete(from, pairs[at])
+		delete(of, pairs[at])
 	}
-	l.pairs, l.out = len(baseline), len(out)
-	l.from, l.of = benchmark.Summary(baseline), benchmark.Summary(other)
-	c, err := statistics.ComparePaired(baseline, other)
-	if errors.Is(err, statistics.ErrTooFew) {
-		return nil
-	}
-	l.compared = &c
-	return err
+	l.pairs, l.out = len(from), len(out)
+	l.from, l.of = summary(from), summary(of)
+	l.compared = benchmark.Gain(tier, of, from)
+}
+
+func summary(values map[int]float64) statistics.Summary {
+	return benchmark.Summary(slices.Collect(maps.Values(values)))
 }
 
 // Verdicts on the cost.

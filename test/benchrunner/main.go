@@ -64,10 +64,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	f, err := summarise(m.runs)
-	if err != nil {
-		return err
-	}
+	f := summarise(m.runs)
 	text := report(o, m, f)
 	fmt.Println(text)
 	if err := f.benchmark(os.Stdout); err != nil {

@@ -111,7 +111,7 @@ func (b bench) carryOut(ctx context.Context, todo block, done func(Run)) error {
 func (b bench) runner(todo block) *benchrun.Runner {
 	clients := make([]int32, 0, len(b.clients))
 	for _, n := range b.clients {
-		clients = append(clients, int32(n)) //nolint:gosec // G115: of a command line
+		clients = append(clients, int32(n))
 	}
 	return &benchrun.Runner{
 		Spec: spec.Spec{Cluster: "bench", Durability: tier, Pgbench: v1alpha1.PgbenchSpec{
