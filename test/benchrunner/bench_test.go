@@ -75,7 +75,7 @@ func TestVerdicts(t *testing.T) {
 func TestOutliers(t *testing.T) {
 	f := summarise(pairs(4, 0.996, 0.994, 0.995, 0.8, 0.995, 0.994, 0.996, 1.2, 0.995))
 	l := f.lines[0]
-	if l.pairs != 7 || l.out != 2 || l.verdict() != pass || l.from.N != 7 || l.of.N != 7 {
+	if l.out != 2 || l.verdict() != pass || l.from.N != 7 || l.of.N != 7 {
 		t.Errorf("%s: %+v", l.cost(), l)
 	}
 }

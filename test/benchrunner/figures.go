@@ -34,8 +34,8 @@ type line struct {
 	key
 	side, against string
 	of, from      statistics.Summary
-	// pairs that are compared, and those that are not, as their ratios are outliers.
-	pairs, out int
+	// out is how many pairs are not compared, as their ratios are outliers.
+	out int
 	// compared is nil where there are too few pairs.
 	compared *statistics.Comparison
 }
@@ -113,7 +113,7 @@ func (l *line) compare(from, of map[int]float64) {
 		delete(from, pairs[at])
 		delete(of, pairs[at])
 	}
-	l.pairs, l.out = len(from), len(out)
+	l.out = len(out)
 	l.from, l.of = summary(from), summary(of)
 	l.compared = benchmark.Gain(tier, of, from)
 }
@@ -150,7 +150,7 @@ func (l line) wanted() int {
 	}
 	half := math.Log(l.compared.Interval.Upper/l.compared.Interval.Lower) / 2
 	distance := math.Abs(math.Log(l.compared.Ratio / (1 - mostCost)))
-	return int(math.Ceil(float64(l.pairs) * math.Pow(half/max(distance, 1e-4), 2)))
+	return int(math.Ceil(float64(l.from.N) * math.Pow(half/max(distance, 1e-4), 2)))
 }
 
 func (l line) cost() string {
@@ -174,7 +174,7 @@ func (f figures) print(out io.Writer, against string) {
 		if l.judged() {
 			mark, verdict = fmt.Sprintf("at most %.0f %%", 100*mostCost), l.verdict()
 		}
-		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %d, %d | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), l.pairs, l.out, mark, verdict)
+		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %d, %d | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), l.from.N, l.out, mark, verdict)
 	}
 }
 

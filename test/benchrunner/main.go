@@ -40,7 +40,7 @@ func main() {
 func parse(args []string) (options, error) {
 	o := options{clients: benchmark.Clients{1, 4}}
 	flags := flag.NewFlagSet("benchrunner", flag.ContinueOnError)
-	flags.IntVar(&o.pairs, "pairs", 40, "runs of each side for each script and number of clients; at least 3")
+	flags.IntVar(&o.pairs, "pairs", 40, "pairs of runs for each script and number of clients, of which every other one has a run of plain pgbench too; at least 3")
 	flags.DurationVar(&o.seconds, "duration", 4*time.Second, "duration of each measured run, in whole seconds")
 	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled anew, in whole seconds")
 	flags.Var(&o.clients, "clients", "numbers of clients")

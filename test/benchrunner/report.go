@@ -20,9 +20,13 @@ var place = benchmark.Place("bench-runner")
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, and half as many of plain pgbench, after %s of load on tables that were filled anew for every %d. "+
+	others := "half as many of plain pgbench"
+	if o.parts {
+		others = "as many of every other side"
+	}
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, and %s, after %s of load on tables that were filled anew for every %d. "+
 		"%s, processors that server, pgbench and runner share: %d; scale %d, %s. Other programs took %.0f%% of the processors before it began.\n",
-		m.took.Round(time.Minute), o.pairs, o.seconds, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
+		m.took.Round(time.Minute), o.pairs, o.seconds, others, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
 	b.WriteString("\n**What the runner costs: against bare pgbench, which observes the same**\n\n")
 	f.print(&b, Bare)
 	b.WriteString("\n")
@@ -50,7 +54,7 @@ func (l line) sentence() string {
 	case miss:
 		return fmt.Sprintf("the runner costs more than %.0f %%", 100*mostCost)
 	}
-	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d runs of each would", 100*mostCost, l.wanted())
+	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d pairs would", 100*mostCost, l.wanted())
 }
 
 // write the report into the document, and every run beside it.
