@@ -25,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
+	"github.com/pgstorage/pgstorage/controllers/recorder"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
@@ -126,20 +127,20 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		ReadBack: &observe.ReadBack{Client: metricsClient(), Clock: o.Clock},
 		Config:   o.Config,
 		Clock:    o.Clock,
-		Events:   mgr.GetEventRecorder("pgstorage"),
+		Events:   recorder.Bounded(mgr.GetEventRecorder("pgstorage")),
 	}
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), S3NBD: o.S3NBD, CephRBD: o.CephRBD, Ceph: ceph}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage")), S3NBD: o.S3NBD, CephRBD: o.CephRBD, Ceph: ceph}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}
-	benchmark := &pgbenchmark.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage"), MatrixClusters: o.MatrixClusters}
+	benchmark := &pgbenchmark.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage")), MatrixClusters: o.MatrixClusters}
 	if err := benchmark.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgbenchmark: %w", err)
 	}
-	scheduled := &pgscheduledbenchmark.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Readers: readers, Clock: o.Clock, Events: mgr.GetEventRecorder("pgstorage")}
+	scheduled := &pgscheduledbenchmark.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Readers: readers, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage"))}
 	if err := scheduled.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgscheduledbenchmark: %w", err)
 	}

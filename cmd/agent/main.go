@@ -23,6 +23,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
+	"github.com/pgstorage/pgstorage/controllers/recorder"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/node"
@@ -115,7 +116,7 @@ func run(ctx context.Context, s settings) error {
 	metrics.Registry.MustRegister(&pgnodestorage.LatencyCollector{ZFS: machine.ZFS})
 	reconciler := &pgnodestorage.Reconciler{
 		Client: mgr.GetClient(), Node: machine, NodeName: s.nodeName, Resync: s.resync, Clock: clock.RealClock{},
-		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: gauges.Observe, Forget: gauges.Forget,
+		Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage-agent")), Observe: gauges.Observe, Forget: gauges.Forget,
 	}
 	if err := reconciler.SetupWithManager(mgr, pgnodestorage.Options()); err != nil {
 		return fmt.Errorf("set up pgnodestorage: %w", err)

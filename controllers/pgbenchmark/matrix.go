@@ -14,7 +14,6 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
@@ -104,9 +103,6 @@ func (r *Reconciler) tellDoubt(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBe
 	}
 }
 
-// mostOfNote that an event takes, in bytes.
-const mostOfNote = 1024
-
 func (r *Reconciler) tellCondition(b *v1alpha1.PgBenchmark, c *metav1.Condition, reason string) {
 	if c == nil {
 		return
@@ -115,7 +111,7 @@ func (r *Reconciler) tellCondition(b *v1alpha1.PgBenchmark, c *metav1.Condition,
 	if c.Status != metav1.ConditionTrue {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(b, nil, kind, reason, "Benchmark", "%s", excerpt.Of(c.Message, mostOfNote))
+	r.Events.Eventf(b, nil, kind, reason, "Benchmark", "%s", c.Message)
 }
 
 // newFailures are the failed runs that one status has and another has not.

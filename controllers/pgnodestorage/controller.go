@@ -24,7 +24,6 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/node"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
@@ -42,8 +41,6 @@ const (
 	soon = 5 * time.Second
 	// retry is when what the node refused is tried again.
 	retry = time.Minute
-	// maxNote of an event; the API server refuses a longer one.
-	maxNote = 1024
 )
 
 // Reconciler reconciles the PgNodeStorages of one node.
@@ -95,7 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 		}
 	}
 	if result.Restarting {
-		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "NodeRestarting", "Restart", "%s", excerpt.Of(result.Outcomes[0].Message, maxNote))
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "NodeRestarting", "Restart", "%s", result.Outcomes[0].Message)
 	}
 	r.Observe(s, result)
 	if err := r.report(ctx, s, result); err != nil {
@@ -149,11 +146,11 @@ func own(conditions []metav1.Condition) []metav1.Condition {
 // tell of what was repaired, once the status that shows it is stored.
 func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 	if len(result.Drift) > 0 {
-		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", excerpt.Of("changed by hand, and set again: "+strings.Join(result.Drift, "; "), maxNote))
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", "changed by hand, and set again: "+strings.Join(result.Drift, "; "))
 	}
 	for _, o := range result.Outcomes {
 		if slices.Contains(told, o.Reason) {
-			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", excerpt.Of(o.Message, maxNote))
+			r.Events.Eventf(s, nil, corev1.EventTypeNormal, o.Reason, "Change", "%s", o.Message)
 		}
 	}
 }
@@ -163,7 +160,7 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if err := r.Node.LetGo(ctx, s); err != nil {
 		if errors.Is(err, node.ErrNotReleased) {
-			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", excerpt.Of(err.Error(), maxNote))
+			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", err.Error())
 		}
 		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)
 	}
