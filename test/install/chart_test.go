@@ -119,7 +119,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 		{"agent.enabled=false,metrics.prometheusRule.enabled=false", []string{
 			"ClusterRole /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent-metrics-auth",
 			"DaemonSet pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-agent", "PodMonitor pgstorage-system/pgstorage-servers",
-			"PrometheusRule pgstorage-system/pgstorage-agent", "Service pgstorage-system/pgstorage-agent-metrics",
+			"PrometheusRule pgstorage-system/pgstorage-agent", "Role default/pgstorage-agent", "RoleBinding default/pgstorage-agent", "Service pgstorage-system/pgstorage-agent-metrics",
 			"ServiceAccount pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-agent",
 			"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent",
 		}},

@@ -62,7 +62,12 @@ var agentRights = []right{
 	{"pgstorage.dev", "pgnodestorages", "", watched, "reconciled; the cache holds those of the agent's own node, which RBAC cannot tell apart"},
 	{"pgstorage.dev", "pgnodestorages", "", "patch", "its finalizer; the admission policy keeps other nodes' objects and every spec"},
 	{"pgstorage.dev", "pgnodestorages/status", "", "patch", "what was read back; the admission policy keeps other nodes' objects"},
-	{"events.k8s.io", "events", "", "create patch", "tells of what it made and repaired"},
+}
+
+// agentEventRights are the agent's in the namespace default, where the events of
+// objects without a namespace are.
+var agentEventRights = []right{
+	{"events.k8s.io", "events", "", "create patch", "reports what it created and repaired"},
 }
 
 // matrixRights are the manager's where matrixClusters is on, and only there.
@@ -111,6 +116,7 @@ func TestTheyHaveTheRightsTheyUse(t *testing.T) {
 	}{
 		{"ClusterRole /pgstorage-manager", "config/rbac/role.yaml", managerRights},
 		{"ClusterRole /pgstorage-agent", "config/agent/role.yaml", agentRights},
+		{"Role default/pgstorage-agent", "config/agent/role.yaml", agentEventRights},
 		{"ClusterRole /pgstorage-matrix-clusters", "config/matrix-clusters/role.yaml", matrixRights},
 		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {
@@ -148,6 +154,7 @@ var forbiddenToTheAgent = map[string]string{
 	"/storageclasses": "the manager's",
 	"] delete":        "it deletes nothing",
 	"] update":        "it patches",
+	"/events":         "a hostile node must not write events into the namespaces of tenants",
 }
 
 func TestAgentHasNoForbiddenRights(t *testing.T) {
