@@ -2,9 +2,7 @@
 package controllers
 
 import (
-	"crypto/tls"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -123,7 +121,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Client:   mgr.GetClient(),
 		Readers:  readers,
 		APIs:     apis,
-		ReadBack: &observe.ReadBack{Client: metricsClient(), Clock: o.Clock},
+		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock},
 		Config:   o.Config,
 		Clock:    o.Clock,
 		Events:   mgr.GetEventRecorder("pgstorage"),
@@ -155,15 +153,4 @@ func register(o Options, cached client.Reader) error {
 		return fmt.Errorf("register metrics of benchmarks: %w", err)
 	}
 	return nil
-}
-
-// metricsClient reads instances' metrics. Their certificate names Services, not
-// pod addresses, and nothing secret is sent or read.
-func metricsClient() *http.Client {
-	transport := &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see the function's comment
-		DisableKeepAlives: true,
-		Proxy:             nil,
-	}
-	return &http.Client{Transport: transport}
 }
