@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/toolarge"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/naming"
@@ -67,6 +68,9 @@ type pass struct {
 
 // Reconcile one cluster.
 func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluster) (reconcile.Result, error) {
+	if toolarge.Skips(r.Events, cr) {
+		return reconcile.Result{}, nil
+	}
 	p, err := r.observe(ctx, cr)
 	if err != nil {
 		return reconcile.Result{}, err
