@@ -60,13 +60,13 @@ func slimCeph(obj any) (any, error) {
 		return slimForeign(o)
 	case *appsv1.Deployment:
 		slim := &appsv1.Deployment{ObjectMeta: slimMeta(o.ObjectMeta)}
-		slim.Labels = o.Labels
-		slim.Spec.Template.Spec.NodeSelector = o.Spec.Template.Spec.NodeSelector
+		slim.Labels = bounded(o.Labels)
+		slim.Spec.Template.Spec.NodeSelector = bounded(o.Spec.Template.Spec.NodeSelector)
 		slim.Status.ReadyReplicas = o.Status.ReadyReplicas
 		return slim, nil
 	case *corev1.PersistentVolumeClaim:
 		slim := &corev1.PersistentVolumeClaim{ObjectMeta: slimMeta(o.ObjectMeta)}
-		slim.Labels = o.Labels
+		slim.Labels = bounded(o.Labels)
 		slim.Spec.VolumeName, slim.Spec.StorageClassName = o.Spec.VolumeName, o.Spec.StorageClassName
 		return slim, nil
 	case *corev1.PersistentVolume:

@@ -2,9 +2,7 @@
 package controllers
 
 import (
-	"crypto/tls"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,21 +51,23 @@ type Options struct {
 }
 
 // CacheOptions hold only objects that the operator made, whatever else the
-// cluster holds, without the managed fields that nothing here reads. The filter
+// cluster holds, and of each no more than the bounds of slimOwn and slimOthers: labels are anyone's
+// to give. The filter
 // is the default, not one for each kind, because a kind that is named here must
 // exist when the manager starts, and foreign CRDs may come later. Servers are in the
 // operator's namespace alone.
 func CacheOptions(namespace string) cache.Options {
-	own := cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
+	own := cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}, Transform: cache.TransformStripManagedFields()}
 	all := cache.ByObject{Label: labels.Everything()}
+	tenants := cache.ByObject{Label: labels.Everything(), Transform: slimOwn}
 	return cache.Options{
-		DefaultTransform:     cache.TransformStripManagedFields(),
+		DefaultTransform:     slimOthers,
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{naming.LabelManagedBy: naming.ManagedBy}),
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.PgStorageProfile{}:     all,
-			&v1alpha1.PgStorageCluster{}:     all,
-			&v1alpha1.PgBenchmark{}:          all,
-			&v1alpha1.PgScheduledBenchmark{}: all,
+			&v1alpha1.PgStorageCluster{}:     tenants,
+			&v1alpha1.PgBenchmark{}:          tenants,
+			&v1alpha1.PgScheduledBenchmark{}: tenants,
 			&storagev1.StorageClass{}:        all,
 			&storagev1.CSINode{}:             all,
 			&appsv1.DaemonSet{}:              own,
@@ -124,7 +124,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Client:   mgr.GetClient(),
 		Readers:  readers,
 		APIs:     apis,
-		ReadBack: &observe.ReadBack{Client: metricsClient(), Clock: o.Clock},
+		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock},
 		Config:   o.Config,
 		Clock:    o.Clock,
 		Events:   recorder.Bounded(mgr.GetEventRecorder("pgstorage")),
@@ -156,15 +156,4 @@ func register(o Options, cached client.Reader) error {
 		return fmt.Errorf("register metrics of benchmarks: %w", err)
 	}
 	return nil
-}
-
-// metricsClient reads instances' metrics. Their certificate names Services, not
-// pod addresses, and nothing secret is sent or read.
-func metricsClient() *http.Client {
-	transport := &http.Transport{
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see the function's comment
-		DisableKeepAlives: true,
-		Proxy:             nil,
-	}
-	return &http.Client{Transport: transport}
 }

@@ -75,29 +75,38 @@ type BenchmarkLayer struct {
 	// name: Volume, DataVolume, NetworkDevices, Device, DataDevice, Container, WALFlush,
 	// UnloggedTransaction or Transaction.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
 	// method by which it was measured.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Method string `json:"method,omitempty"`
 	// milliseconds of one operation: the median of the repeats. Absent where it was
 	// not measured.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Milliseconds string `json:"milliseconds,omitempty"`
 	// millisecondsOfRepeats are the figures of all repeats, in order.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=64
 	MillisecondsOfRepeats []string `json:"millisecondsOfRepeats,omitempty"`
 	// bytesPerTransaction that reached the layer, where they were counted.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	BytesPerTransaction string `json:"bytesPerTransaction,omitempty"`
 	// flushesPerTransaction that reached the layer, where they were counted.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	FlushesPerTransaction string `json:"flushesPerTransaction,omitempty"`
 	// requestsPerTransaction are the writes that reached the layer, where they were
 	// counted.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	RequestsPerTransaction string `json:"requestsPerTransaction,omitempty"`
 	// note says why it was not measured, or what to know of the figure.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Note string `json:"note,omitempty"`
 }

@@ -59,6 +59,7 @@ type ClusterTemplate struct {
 // BenchmarkMatrix says which variants are measured, and how often. The counts of
 // pgbench.clients are always one of its axes.
 // +kubebuilder:validation:XValidation:rule="!has(self.variants) || !(has(self.profiles) || has(self.durability) || has(self.parameters) || has(self.scripts))",message="spec.matrix.variants excludes profiles, durability, parameters and scripts: name the variants, or give the axes whose product they are"
+// +kubebuilder:validation:XValidation:rule="!has(self.variants) || self.variants.map(v, has(v.parameters) ? v.parameters.map(p, size(p.value)).sum() : 0).sum() <= 16384",message="spec.matrix.variants: the values of all parameters together have at most 16384 characters; shorten or remove some",fieldPath=".variants"
 type BenchmarkMatrix struct {
 	// profiles are names of PgStorageProfiles: an axis.
 	// +optional
@@ -248,6 +249,7 @@ type BenchmarkGate struct {
 type MatrixStatus struct {
 	// progress in words, as "7 of 20".
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Progress string `json:"progress,omitempty"`
 	// percent of the runs that ended or are skipped, 0 to 100.
 	// +optional
@@ -270,9 +272,11 @@ type MatrixStatus struct {
 	Clusters int32 `json:"clusters,omitempty"`
 	// estimate of what everything takes, made before the start.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Estimate string `json:"estimate,omitempty"`
 	// remaining time of the runs that have not ended, by the estimate.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Remaining string `json:"remaining,omitempty"`
 	// startTime of the matrix.
 	// +optional
@@ -284,12 +288,14 @@ type MatrixStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
 	Variants []VariantStatus `json:"variants,omitempty"`
 	// tiers with the ranking of their variants, written at the end: whoever ranks
 	// before the end stops when the result pleases.
 	// +optional
 	// +listType=map
 	// +listMapKey=durability
+	// +kubebuilder:validation:MaxItems=3
 	Tiers []TierRanking `json:"tiers,omitempty"`
 }
 
@@ -297,12 +303,14 @@ type MatrixStatus struct {
 type CurrentRun struct {
 	// variant by name.
 	// +required
+	// +kubebuilder:validation:MaxLength=2048
 	Variant string `json:"variant,omitempty"`
 	// repeat from 1.
 	// +required
 	Repeat int32 `json:"repeat,omitempty"`
 	// cluster that it is measured on.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Cluster string `json:"cluster,omitempty"`
 	// since when it is the current one.
 	// +required
@@ -314,9 +322,11 @@ type CurrentRun struct {
 type VariantStatus struct {
 	// name of the variant: its own, or its values by axis.
 	// +required
+	// +kubebuilder:validation:MaxLength=2048
 	Name string `json:"name,omitempty"`
 	// cluster that it is measured on.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Cluster string `json:"cluster,omitempty"`
 	// clients of pgbench.
 	// +optional
@@ -326,22 +336,28 @@ type VariantStatus struct {
 	Durability DurabilityTier `json:"durability,omitempty"`
 	// fingerprint of the server's settings in its first run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// medianTPS of the runs that succeeded and count.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	MedianTPS string `json:"medianTPS,omitempty"`
 	// meanTPS of the runs that succeeded and count.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	MeanTPS string `json:"meanTPS,omitempty"`
 	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LowerTPS string `json:"lowerTPS,omitempty"`
 	// upperTPS is the upper bound of the 95 % interval of the mean.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	UpperTPS string `json:"upperTPS,omitempty"`
 	// runs that ended, by repeat.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
 	Runs []MatrixRun `json:"runs,omitempty"`
 }
 
@@ -352,34 +368,44 @@ type MatrixRun struct {
 	Repeat int32 `json:"repeat,omitempty"`
 	// outcome: Succeeded or Failed.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Outcome string `json:"outcome,omitempty"`
 	// benchmark is the PgBenchmark of the run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Benchmark string `json:"benchmark,omitempty"`
 	// tps is transactions per second, without initial connection time.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
 	// latencyAverage in milliseconds.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyAverage string `json:"latencyAverage,omitempty"`
 	// latencyP99 in milliseconds.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyP99 string `json:"latencyP99,omitempty"`
 	// rejected is the reason for which a run that succeeded does not count: that of
 	// the first check that rejects it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Rejected string `json:"rejected,omitempty"`
 	// findings are the reasons of the checks that caution against it, of which its
 	// PgBenchmark has the messages.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=64
 	Findings []string `json:"findings,omitempty"`
 	// reason of a failure, one of those of the condition Complete of a single run,
 	// TargetNotReady or RejectedByAPIServer.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 	// message of a failure, at most 200 characters.
 	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
 	// completionTime is when the run ended.
 	// +optional
@@ -393,10 +419,12 @@ type TierRanking struct {
 	Durability DurabilityTier `json:"durability,omitempty"`
 	// verdict in a sentence.
 	// +optional
+	// +kubebuilder:validation:MaxLength=8192
 	Verdict string `json:"verdict,omitempty"`
 	// ranking by TPS, best first.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	Ranking []VariantRank `json:"ranking,omitempty"`
 }
 
@@ -404,6 +432,7 @@ type TierRanking struct {
 type VariantRank struct {
 	// variant by name.
 	// +required
+	// +kubebuilder:validation:MaxLength=2048
 	Variant string `json:"variant,omitempty"`
 	// rank is one more than the number of variants that are better by a claimed
 	// difference: those that cannot be told from the best are all first.
@@ -411,6 +440,7 @@ type VariantRank struct {
 	Rank int32 `json:"rank,omitempty"`
 	// medianTPS of it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	MedianTPS string `json:"medianTPS,omitempty"`
 	// betterThan so many variants by a claimed difference.
 	// +optional

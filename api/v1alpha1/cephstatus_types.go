@@ -10,16 +10,19 @@ type ProfileCeph struct {
 	// clusterUID of the CephCluster that the profile made, once it had an OSD. Where it
 	// is deleted by hand, no other is made by itself.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	ClusterUID string `json:"clusterUID,omitempty"`
 
 	// health as Ceph says: HEALTH_OK, HEALTH_WARN or HEALTH_ERR.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Health string `json:"health,omitempty"`
 
 	// checks that Ceph raises now, and what the operator makes of each.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
 	Checks []ObservedCephCheck `json:"checks,omitempty"`
 
 	// osds counts the OSDs that exist, and osdsUp those that run.
@@ -31,6 +34,8 @@ type ProfileCeph struct {
 	// osdHosts are the nodes that have an OSD that runs.
 	// +optional
 	// +listType=set
+	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:items:MaxLength=253
 	OSDHosts []string `json:"osdHosts,omitempty"`
 
 	// usable is how much volumes can hold before Ceph warns that it is nearly full,
@@ -39,12 +44,14 @@ type ProfileCeph struct {
 	Usable *resource.Quantity `json:"usable,omitempty"`
 	// usableFormula is the calculation of usable.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	UsableFormula string `json:"usableFormula,omitempty"`
 
 	// copies of each byte of a database, by the clusters that use the profile, and of
 	// a database of three instances where none does.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
 	Copies []CephCopies `json:"copies,omitempty"`
 
 	// writeAmplification estimates how many bytes each layer writes for one byte that
@@ -52,18 +59,21 @@ type ProfileCeph struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=layer
+	// +kubebuilder:validation:MaxItems=32
 	WriteAmplification []LayerAmplification `json:"writeAmplification,omitempty"`
 
 	// losses says what takes the data of one volume.
 	// +optional
 	// +listType=map
 	// +listMapKey=event
+	// +kubebuilder:validation:MaxItems=32
 	Losses []CephLoss `json:"losses,omitempty"`
 
 	// layers says which layer does what more than one could.
 	// +optional
 	// +listType=map
 	// +listMapKey=concern
+	// +kubebuilder:validation:MaxItems=64
 	Layers []LayerDuty `json:"layers,omitempty"`
 }
 
@@ -72,13 +82,16 @@ type ProfileCeph struct {
 type ObservedCephCheck struct {
 	// name of the check, such as OSD_NEARFULL.
 	// +required
+	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name,omitempty"`
 	// severity: HEALTH_WARN or HEALTH_ERR.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Severity string `json:"severity,omitempty"`
 	// verdict: Accepted (volumes are made), Waits (none until it is gone; it can go by
 	// itself) or NeedsPerson (none until somebody acts).
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Verdict string `json:"verdict,omitempty"`
 }
 
@@ -86,16 +99,19 @@ type ObservedCephCheck struct {
 type CephCopies struct {
 	// cluster as namespace/name; empty for the example.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Cluster string `json:"cluster,omitempty"`
 	// instances of Postgres, each with a volume of its own.
 	// +optional
 	Instances int32 `json:"instances,omitempty"`
 	// formula is the calculation in words.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Formula string `json:"formula,omitempty"`
 	// rawPerByte is how many bytes the disks hold for each byte of the database, as a
 	// decimal number.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	RawPerByte string `json:"rawPerByte,omitempty"`
 }
 
@@ -103,15 +119,19 @@ type CephCopies struct {
 type LayerAmplification struct {
 	// layer: Postgres, RBD, OSD, Zvol, Pool.
 	// +required
+	// +kubebuilder:validation:MaxLength=128
 	Layer string `json:"layer,omitempty"`
 	// factor of this layer, as a decimal number.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Factor string `json:"factor,omitempty"`
 	// total down to this layer, as a decimal number.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Total string `json:"total,omitempty"`
 	// formula is the calculation of factor, with what it leaves out.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Formula string `json:"formula,omitempty"`
 }
 
@@ -119,12 +139,15 @@ type LayerAmplification struct {
 type CephLoss struct {
 	// event: OSDLoss, NodeLoss, TwoNodesLoss, DiskLoss.
 	// +required
+	// +kubebuilder:validation:MaxLength=128
 	Event string `json:"event,omitempty"`
 	// data: Kept, Unavailable (until what is away returns) or Lost.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Data string `json:"data,omitempty"`
 	// detail says why.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -132,11 +155,14 @@ type CephLoss struct {
 type LayerDuty struct {
 	// concern: checksums, compression, caching, redundancy, snapshots.
 	// +required
+	// +kubebuilder:validation:MaxLength=128
 	Concern string `json:"concern,omitempty"`
 	// layer that does it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Layer string `json:"layer,omitempty"`
 	// reason why.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
 }

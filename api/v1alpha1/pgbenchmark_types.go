@@ -2,6 +2,7 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -175,7 +176,21 @@ type PgbenchSpec struct {
 
 	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
 	// +optional
-	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	Resources *RunnerResources `json:"resources,omitempty"`
+}
+
+// RunnerResources are the compute resources of the runner's pod.
+type RunnerResources struct {
+	// requests reserve CPU and memory. Bounds: cpu, memory and ephemeral-storage.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage'])",message="spec.pgbench.resources.requests may name cpu, memory and ephemeral-storage only"
+	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
+	// limits bound the runner. Bounds: cpu, memory and ephemeral-storage.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage'])",message="spec.pgbench.resources.limits may name cpu, memory and ephemeral-storage only"
+	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
 // CustomScript is one file of SQL for pgbench --file.
@@ -259,16 +274,19 @@ type PgBenchmarkStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// phase: Pending, Preparing, MeasuringLayers, Initialising, WarmingUp, Running,
 	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
 
 	// bestTPS is the highest median of transactions per second over the client
 	// counts, or over the variants of a matrix where all have one tier.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
 
 	// durability is the tier of the cluster when it was measured. Results of
@@ -278,6 +296,7 @@ type PgBenchmarkStatus struct {
 
 	// job is the name of the Job that runs pgbench.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Job string `json:"job,omitempty"`
 
 	// completionTime is when the run ended.
@@ -299,48 +318,59 @@ type BenchmarkRun struct {
 	// attempt is the UID of the runner's pod: a report of an older pod is not
 	// mixed with a newer one.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Attempt string `json:"attempt,omitempty"`
 	// phase: MeasuringLayers, Initialising, WarmingUp, Running, CheckingIntegrity,
 	// Succeeded, Failed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
 	// percent of the whole work done, 0 to 100.
 	// +optional
 	Percent int32 `json:"percent"`
 	// message says what is done now, or why it failed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
 	// Interrupted.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 	// serverVersion of Postgres, as "17.6".
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	ServerVersion string `json:"serverVersion,omitempty"`
 	// fingerprint is a SHA-256 of every setting of the server that differs from
 	// its default: results with the same fingerprint ran on the same settings.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	SynchronousCommit string `json:"synchronousCommit,omitempty"`
 	// synchronousStandbyNames as the server had it during the run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=4096
 	SynchronousStandbyNames string `json:"synchronousStandbyNames,omitempty"`
 	// record is the name of the ConfigMap that holds each run by itself: its seconds,
 	// latencies, what was observed beside it and its settings, as gzip of JSON in
 	// binaryData. Absent where none was written.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Record string `json:"record,omitempty"`
 	// results, one for each client count.
 	// +optional
 	// +listType=map
 	// +listMapKey=clients
+	// +kubebuilder:validation:MaxItems=16
 	Results []BenchmarkResult `json:"results,omitempty"`
 	// integrity is what the checks after the run found.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
 	Integrity []IntegrityCheck `json:"integrity,omitempty"`
 	// layers of the storage, from the lowest up.
 	// +optional
@@ -351,6 +381,7 @@ type BenchmarkRun struct {
 	// layersVerdict says in a sentence which layer costs what, as far as the repeats
 	// allow.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	LayersVerdict string `json:"layersVerdict,omitempty"`
 }
 
@@ -367,10 +398,13 @@ type BenchmarkResult struct {
 	// tps is transactions per second, without initial connection time: the median
 	// of the repeats.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
 	// tpsOfRuns are the figures of all repeats, in order.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=64
 	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
 	// rejected is the number of repeats that a check rejects.
 	// +optional
@@ -378,26 +412,34 @@ type BenchmarkResult struct {
 	// passed are the names of the checks that found nothing in any repeat.
 	// +optional
 	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=64
 	Passed []string `json:"passed,omitempty"`
 	// findings of the other checks, the worst of each over the repeats.
 	// +optional
 	// +listType=map
 	// +listMapKey=check
+	// +kubebuilder:validation:MaxItems=32
 	Findings []BenchmarkFinding `json:"findings,omitempty"`
 	// latencyAverage in milliseconds.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyAverage string `json:"latencyAverage,omitempty"`
 	// latencyStddev is the standard deviation in milliseconds.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyStddev string `json:"latencyStddev,omitempty"`
 	// latencyP50 in milliseconds, from the transaction log.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyP50 string `json:"latencyP50,omitempty"`
 	// latencyP95 in milliseconds, from the transaction log.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyP95 string `json:"latencyP95,omitempty"`
 	// latencyP99 in milliseconds, from the transaction log.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	LatencyP99 string `json:"latencyP99,omitempty"`
 	// transactions processed.
 	// +optional
@@ -411,6 +453,7 @@ type BenchmarkResult struct {
 	// statements are the latencies of each statement of the script.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=40
 	Statements []StatementLatency `json:"statements,omitempty"`
 }
 
@@ -420,18 +463,22 @@ type BenchmarkFinding struct {
 	// check: Flush, Dataset, Checkpoint, Client, Throttling, Autovacuum, Backup,
 	// Neighbours, Clock, Failures, Steadiness or Repeats.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Check string `json:"check,omitempty"`
 	// verdict: Rejected (the figure is not of what it claims to be), Caution (it is
 	// right and says less than it seems to) or NotRun (what it needs was not
 	// observed).
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict,omitempty"`
 	// reason of the verdict.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 	// message says what was seen in the first such repeat and what to do, in at most
 	// 400 characters.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 	// runs is the number of repeats with this verdict; absent for Repeats, which is
 	// of all of them.
@@ -443,9 +490,11 @@ type BenchmarkFinding struct {
 type StatementLatency struct {
 	// sql as pgbench prints it, at most 200 characters.
 	// +required
+	// +kubebuilder:validation:MaxLength=256
 	SQL string `json:"sql,omitempty"`
 	// latencyAverage in milliseconds.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	LatencyAverage string `json:"latencyAverage,omitempty"`
 	// failures of the statement.
 	// +optional
@@ -459,12 +508,15 @@ type StatementLatency struct {
 type IntegrityCheck struct {
 	// name: Checksums, Invariants or Amcheck.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
 	// result: Passed, Failed or NotRun.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Result string `json:"result,omitempty"`
 	// message says what was found, or why the check was not run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
 }
 

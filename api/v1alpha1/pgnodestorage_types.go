@@ -60,6 +60,7 @@ type NodeNetworkDevices struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=64
 	Exports []string `json:"exports,omitempty"`
 	// exportSize of each; exports grow to it and never shrink.
 	// +required
@@ -169,6 +170,7 @@ type PgNodeStorageStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// zfsVersion of the node's tools and kernel module.
 	// +optional
@@ -180,6 +182,7 @@ type PgNodeStorageStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
 	Datasets []ObservedDataset `json:"datasets,omitempty"`
 	// volumes beneath the datasets: what the CSI driver made. At most 256 are
 	// listed; volumeCount counts all.
@@ -220,6 +223,7 @@ type PgNodeStorageStatus struct {
 	// flushLatency is the time that a flush of the network devices took lately, which
 	// is about what a commit waits; renewed when it moved by a quarter.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="size(self) <= 32 && self.matches('^([0-9]+([.][0-9]+)?(h|m|s|ms|us|µs|ns))+$')",message="flushLatency must be a duration, as 12.5ms"
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 }
 
@@ -227,26 +231,32 @@ type PgNodeStorageStatus struct {
 type ObservedNetworkDevice struct {
 	// path of the device, as /dev/nbd0.
 	// +required
+	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
 	// server that it is attached to.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Server string `json:"server,omitempty"`
 	// export of the server.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Export string `json:"export,omitempty"`
 	// url of the prefix that holds its contents.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
 	// state: Attached; Reconnecting to the successor of a server that was stopped in
 	// order; Detached; Lost where its server was lost; or Unknown while nothing can be
 	// read of its server.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
 	// size of the device.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 	// incarnation of the server that it was attached to.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Incarnation string `json:"incarnation,omitempty"`
 }
 
@@ -256,13 +266,16 @@ type ObservedNetworkDevice struct {
 type ObservedServer struct {
 	// name of the store that it serves.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
 	// url of the store's prefix for this node.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
 	// phase: Starting, Serving, Holding while ZeroFS or its store is away and requests
 	// wait, Fenced where another writer opened the prefix, Stopping, or Ended.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
 	// since when it is in this phase.
 	// +optional
@@ -272,6 +285,7 @@ type ObservedServer struct {
 	Restarts int64 `json:"restarts,omitempty"`
 	// message of a phase other than Serving: what ZeroFS said last.
 	// +optional
+	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 	// storeErrors are requests that the store answered with 429 or 5xx, or not at all;
 	// renewed when they doubled.
@@ -290,9 +304,11 @@ type ObservedServer struct {
 type ZFSVersion struct {
 	// userland version, of zfs and zpool.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Userland string `json:"userland,omitempty"`
 	// kernel version, of the module.
 	// +optional
+	// +kubebuilder:validation:MaxLength=128
 	Kernel string `json:"kernel,omitempty"`
 }
 
@@ -300,13 +316,16 @@ type ZFSVersion struct {
 type ObservedProperty struct {
 	// name of the property.
 	// +required
+	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 	// value in ZFS' exact form (sizes in bytes).
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Value string `json:"value,omitempty"`
 	// source of the value: local, default, received, temporary, inherited from
 	// NAME, or - for what cannot be set.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Source string `json:"source,omitempty"`
 }
 
@@ -314,16 +333,20 @@ type ObservedProperty struct {
 type ObservedPool struct {
 	// name of the pool.
 	// +required
+	// +kubebuilder:validation:MaxLength=255
 	Name string `json:"name,omitempty"`
 	// guid of the pool, which tells two pools of one name apart.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	GUID string `json:"guid,omitempty"`
 	// health: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL or SUSPENDED.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Health string `json:"health,omitempty"`
 	// message is ZFS' own explanation of a pool that is not healthy, with its
 	// advice.
 	// +optional
+	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
 	// size of the pool.
 	// +optional
@@ -348,10 +371,12 @@ type ObservedPool struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
 	Properties []ObservedProperty `json:"properties,omitempty"`
 	// vdevs of the pool, parents before children.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1024
 	Vdevs []ObservedVdev `json:"vdevs,omitempty"`
 	// scrub is the last one, or the one that runs.
 	// +optional
@@ -362,15 +387,18 @@ type ObservedPool struct {
 type ObservedVdev struct {
 	// name as zpool status prints it.
 	// +required
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 	// depth in the tree: 0 for a top-level vdev, 1 for its devices.
 	// +optional
 	Depth int32 `json:"depth,omitempty"`
 	// class: data, logs, cache, special, dedup or spares.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Class string `json:"class,omitempty"`
 	// state: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, AVAIL or INUSE.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
 	// readErrors since they were cleared.
 	// +optional
@@ -387,9 +415,11 @@ type ObservedVdev struct {
 type ObservedScrub struct {
 	// state: None, Running, Finished or Cancelled.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`
 	// text is ZFS' own line about it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Text string `json:"text,omitempty"`
 }
 
@@ -397,6 +427,7 @@ type ObservedScrub struct {
 type ObservedDataset struct {
 	// name of the dataset.
 	// +required
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 	// used by the dataset and all beneath it.
 	// +optional
@@ -411,6 +442,7 @@ type ObservedDataset struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
 	Properties []ObservedProperty `json:"properties,omitempty"`
 }
 
@@ -418,9 +450,11 @@ type ObservedDataset struct {
 type ObservedVolume struct {
 	// name with its parent's, such as tank/pgdata/pvc-1.
 	// +required
+	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 	// type: Filesystem (a dataset) or Volume (a zvol).
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Type string `json:"type,omitempty"`
 	// used by the volume and its snapshots.
 	// +optional
@@ -437,6 +471,7 @@ type ObservedVolume struct {
 	// provisioning of a zvol: Thick, where its refreservation holds all of its size back
 	// for it, or Thin.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Provisioning string `json:"provisioning,omitempty"`
 	// encrypted says whether its blocks are encrypted.
 	// +optional
@@ -445,6 +480,7 @@ type ObservedVolume struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
 	Differs []ObservedProperty `json:"differs,omitempty"`
 }
 
@@ -473,21 +509,26 @@ type ObservedARC struct {
 type ObservedDevice struct {
 	// path that stays the same over reboots, where the device has one.
 	// +required
+	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
 	// size of the device.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 	// model as the device reports it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Model string `json:"model,omitempty"`
 	// transport: nvme, sata, sas, virtio, usb.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Transport string `json:"transport,omitempty"`
 	// rotational: Yes for spinning disks, No for others.
 	// +optional
+	// +kubebuilder:validation:MaxLength=16
 	Rotational string `json:"rotational,omitempty"`
 	// contents found on it, in words; empty on a device that is blank.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Contents string `json:"contents,omitempty"`
 }
 

@@ -133,10 +133,12 @@ type PgScheduledBenchmarkStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// schedule with its time zone that the times of this status are of.
 	// +optional
+	// +kubebuilder:validation:MaxLength=256
 	Schedule string `json:"schedule,omitempty"`
 
 	// lastScheduleTime is the time of the schedule that the last run was begun for.
@@ -160,10 +162,13 @@ type PgScheduledBenchmarkStatus struct {
 	// active are the PgBenchmarks that have not ended.
 	// +optional
 	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=253
 	Active []string `json:"active,omitempty"`
 
 	// baseline is the PgBenchmark that the next run is compared with.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Baseline string `json:"baseline,omitempty"`
 
 	// lastResult is that of the last run that ended.
@@ -175,18 +180,22 @@ type PgScheduledBenchmarkStatus struct {
 type ScheduledResult struct {
 	// benchmark is the PgBenchmark of the run.
 	// +required
+	// +kubebuilder:validation:MaxLength=253
 	Benchmark string `json:"benchmark,omitempty"`
 	// phase: Succeeded or Failed.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
 	// tps is its best median of transactions per second.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
 	// durability tier that it was measured with.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 	// notRegressed is its condition of that name: True, False or Unknown.
 	// +optional
+	// +kubebuilder:validation:Enum=True;False;Unknown
 	NotRegressed metav1.ConditionStatus `json:"notRegressed,omitempty"`
 	// completionTime is when it ended.
 	// +optional

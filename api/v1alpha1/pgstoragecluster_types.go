@@ -165,7 +165,8 @@ type PostgresSpec struct {
 	Owner string `json:"owner,omitempty"`
 
 	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
-	// "5min"); at most 128. They win over computed values, and are refused where
+	// "5min"). Bounds: 128 parameters, 1024 characters a value, 16384 characters for all
+	// names and values together. They win over computed values, and are refused where
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
 	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
 	// applied only while every volume is proved never to tear a page, which takes a
@@ -174,6 +175,7 @@ type PostgresSpec struct {
 	// what is waited for.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 127 && size(self[k]) <= 1024) && self.map(k, size(k) + size(self[k])).sum() <= 16384",message="spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"
 	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
 	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['archive_mode','archive_command','restore_command','archive_cleanup_command','primary_conninfo','primary_slot_name','synchronous_standby_names','listen_addresses','port','data_directory','config_file','hba_file','ident_file','ssl','ssl_cert_file','ssl_key_file','ssl_ca_file','unix_socket_directories','cluster_name','hot_standby','logging_collector','log_destination','log_directory','log_filename','recovery_target','recovery_min_apply_delay'])",message="spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"
 	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
@@ -255,8 +257,9 @@ type CNPGOverrides struct {
 	// what this API does not model: affinity, tolerations, managed roles,
 	// backups, certificates, bootstrap from a backup, and so on. Fields that this
 	// API sets, and those that would undo its safety rules, are refused by name;
-	// docs/spec/pgstoragecluster.md lists them.
+	// docs/spec/pgstoragecluster.md lists them. Bounds: 64 fields, 65536 bytes of JSON.
 	// +required
+	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
@@ -273,6 +276,7 @@ type PgStorageClusterStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// database is what CloudNativePG reports.
@@ -296,6 +300,7 @@ type PgStorageClusterStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=256
 	Parameters []Parameter `json:"parameters,omitempty"`
 
 	// volumes of the instances, where the profile has them read back from their
@@ -303,6 +308,7 @@ type PgStorageClusterStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
+	// +kubebuilder:validation:MaxItems=64
 	Volumes []VolumeStatus `json:"volumes,omitempty"`
 
 	// benchmark is the newest result of the inline benchmark.
@@ -314,18 +320,23 @@ type PgStorageClusterStatus struct {
 type VolumeStatus struct {
 	// claim that the volume is bound to.
 	// +required
+	// +kubebuilder:validation:MaxLength=253
 	Claim string `json:"claim,omitempty"`
 	// instance that the claim belongs to.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Instance string `json:"instance,omitempty"`
 	// role of the volume: Data, or WAL.
 	// +optional
+	// +kubebuilder:validation:MaxLength=16
 	Role string `json:"role,omitempty"`
 	// node that the volume is on; empty while no agent has read it back.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
 	// dataset with its pool and parent.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Dataset string `json:"dataset,omitempty"`
 	// recordsize in bytes of new files.
 	// +optional
@@ -336,16 +347,19 @@ type VolumeStatus struct {
 type DatabaseStatus struct {
 	// name of the CloudNativePG Cluster, in the same namespace.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 	// uid of the CloudNativePG Cluster. Once its database was initialised a
 	// Cluster with another uid is never made in its place without consent.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
 	// initialized is true once the database has been ready.
 	// +optional
 	Initialized *bool `json:"initialized,omitempty"`
 	// phase is CloudNativePG's own words for what it does.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Phase string `json:"phase,omitempty"`
 	// instances that exist.
 	// +optional
@@ -355,9 +369,11 @@ type DatabaseStatus struct {
 	ReadyInstances *int32 `json:"readyInstances,omitempty"`
 	// primary is the name of the primary's pod.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Primary string `json:"primary,omitempty"`
 	// image that the instances run.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
 }
 
@@ -365,12 +381,15 @@ type DatabaseStatus struct {
 type Endpoints struct {
 	// readWrite leads to the primary.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	ReadWrite string `json:"readWrite,omitempty"`
 	// readOnly leads to the replicas.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	ReadOnly string `json:"readOnly,omitempty"`
 	// read leads to any instance.
 	// +optional
+	// +kubebuilder:validation:MaxLength=512
 	Read string `json:"read,omitempty"`
 }
 
@@ -378,9 +397,11 @@ type Endpoints struct {
 type SecretNames struct {
 	// application holds user, password, host, port, dbname and uri of the owner.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Application string `json:"application,omitempty"`
 	// certificateAuthority holds ca.crt, to verify the server with.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
 }
 
@@ -388,12 +409,15 @@ type SecretNames struct {
 type LossEvent struct {
 	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	Event string `json:"event,omitempty"`
 	// acknowledgedCommits: Kept, MayBeLost, or Lost.
 	// +required
+	// +kubebuilder:validation:MaxLength=64
 	AcknowledgedCommits string `json:"acknowledgedCommits,omitempty"`
 	// detail says why.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Detail string `json:"detail,omitempty"`
 }
 
@@ -404,11 +428,13 @@ type DurabilityStatus struct {
 	Tier DurabilityTier `json:"tier,omitempty"`
 	// acknowledged says when a commit is acknowledged.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Acknowledged string `json:"acknowledged,omitempty"`
 	// losses says, for each event, what becomes of acknowledged commits.
 	// +optional
 	// +listType=map
 	// +listMapKey=event
+	// +kubebuilder:validation:MaxItems=16
 	Losses []LossEvent `json:"losses,omitempty"`
 }
 
@@ -416,15 +442,19 @@ type DurabilityStatus struct {
 type Parameter struct {
 	// name of the parameter.
 	// +required
+	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name,omitempty"`
 	// value as given to Postgres.
 	// +required
+	// +kubebuilder:validation:MaxLength=1024
 	Value string `json:"value"`
 	// source of the value, in order of precedence: Safety, User, Profile, Computed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=32
 	Source string `json:"source,omitempty"`
 	// reason in one line.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -432,13 +462,16 @@ type Parameter struct {
 type InlineBenchmarkStatus struct {
 	// name of the PgBenchmark.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 	// phase of it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
 	// bestTPS is the highest median of transactions per second over its client
 	// counts.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
 	// durability tier of the result.
 	// +optional

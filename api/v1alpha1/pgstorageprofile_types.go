@@ -59,6 +59,7 @@ type PgStorageProfileSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="spec.nodeSelector: names of labels have at most 317 characters, values at most 63"
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
 	// zfsLocalPV is ZFS on the nodes' own devices.
@@ -93,18 +94,21 @@ type PgStorageProfileStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// storageClasses is what was read from the StorageClasses of this profile.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
 	StorageClasses []ObservedStorageClass `json:"storageClasses,omitempty"`
 
 	// nodes is how far each selected node is.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=5000
 	Nodes []ProfileNode `json:"nodes,omitempty"`
 
 	// flushLatency is the median over the nodes of what a flush to the buckets took
@@ -112,6 +116,7 @@ type PgStorageProfileStatus struct {
 	// half, and not by nodes whose devices are not attached. commit_delay of the
 	// clusters follows from it.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="size(self) <= 32 && self.matches('^([0-9]+([.][0-9]+)?(h|m|s|ms|us|µs|ns))+$')",message="flushLatency must be a duration, as 12.5ms"
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 
 	// estimatedMonthlyStorage of S3NBD is the sum of that of its nodes: what a month is
@@ -133,12 +138,15 @@ type PgStorageProfileStatus struct {
 type ProfileNode struct {
 	// name of the node.
 	// +required
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 	// ready: True when volumes can be made there, else False.
 	// +optional
+	// +kubebuilder:validation:Enum=True;False;Unknown
 	Ready metav1.ConditionStatus `json:"ready,omitempty"`
 	// message says what the node lacks.
 	// +optional
+	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
 }
 
@@ -146,18 +154,23 @@ type ProfileNode struct {
 type ObservedStorageClass struct {
 	// name of the StorageClass.
 	// +required
+	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 	// provisioner that makes the volumes.
 	// +optional
+	// +kubebuilder:validation:MaxLength=253
 	Provisioner string `json:"provisioner,omitempty"`
 	// reclaimPolicy: Delete removes a volume's data with its claim, Retain keeps it.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
 	// volumeBindingMode: WaitForFirstConsumer or Immediate.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	VolumeBindingMode string `json:"volumeBindingMode,omitempty"`
 	// expansion says whether volumes can grow: Allowed or NotAllowed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Expansion string `json:"expansion,omitempty"`
 }
 

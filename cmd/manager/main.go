@@ -86,6 +86,7 @@ func main() {
 		fmt.Println("pgstorage", version)
 		return
 	}
+	limitMemory(cgroupLimit)
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&s.log)))
 	if err := run(s); err != nil {
 		ctrl.Log.Error(err, "manager ended")

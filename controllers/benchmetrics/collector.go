@@ -47,7 +47,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience) //nolint:forbidigo // a scrape has no context of its own
 	defer cancel()
 	schedules, benchmarks := &v1alpha1.PgScheduledBenchmarkList{}, &v1alpha1.PgBenchmarkList{}
-	if c.Reader.List(ctx, schedules) != nil || c.Reader.List(ctx, benchmarks) != nil {
+	if c.Reader.List(ctx, schedules, client.UnsafeDisableDeepCopy) != nil || c.Reader.List(ctx, benchmarks, client.UnsafeDisableDeepCopy) != nil {
 		return
 	}
 	all, left := figuresOf(schedules.Items, benchmarks.Items, c.Clock.Now())

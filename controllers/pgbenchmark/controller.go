@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/toolarge"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/desired"
@@ -70,6 +71,8 @@ type Reconciler struct {
 // Reconcile one benchmark.
 func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
 	switch {
+	case toolarge.Skips(r.Events, b):
+		return reconcile.Result{}, nil
 	case b.Spec.Matrix == nil:
 		return r.single(ctx, b)
 	case r.withholds(b):

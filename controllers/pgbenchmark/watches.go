@@ -49,7 +49,7 @@ func (r *Reconciler) onCluster(ctx context.Context, obj client.Object) []reconci
 // matrices of a cluster that have not ended; they are not in the index.
 func (r *Reconciler) matrices(ctx context.Context, namespace, cluster string) []reconcile.Request {
 	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.List(ctx, list, client.InNamespace(namespace)); err != nil {
+	if err := r.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request
@@ -73,7 +73,7 @@ func (r *Reconciler) onOther(ctx context.Context, obj client.Object) []reconcile
 
 func (r *Reconciler) waiting(ctx context.Context, namespace, cluster string) []reconcile.Request {
 	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{observe.BenchmarkIndex: cluster}); err != nil {
+	if err := r.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{observe.BenchmarkIndex: cluster}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	var requests []reconcile.Request

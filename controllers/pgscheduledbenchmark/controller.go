@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/toolarge"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
@@ -56,7 +57,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 
 // Reconcile one schedule. Its runs go with it by garbage collection.
 func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (reconcile.Result, error) {
-	if !s.DeletionTimestamp.IsZero() {
+	if !s.DeletionTimestamp.IsZero() || toolarge.Skips(r.Events, s) {
 		return reconcile.Result{}, nil
 	}
 	facts, err := r.Readers.Schedule(ctx, s)

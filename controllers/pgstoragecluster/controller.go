@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/toolarge"
 	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/naming"
@@ -27,6 +28,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
@@ -66,6 +68,9 @@ type pass struct {
 
 // Reconcile one cluster.
 func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluster) (reconcile.Result, error) {
+	if toolarge.Skips(r.Events, cr) {
+		return reconcile.Result{}, nil
+	}
 	p, err := r.observe(ctx, cr)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -84,6 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if !desired.Suspended(cr) {
 		applyErr = r.apply(ctx, p)
 	}
+	r.readBack(ctx, p)
 	return r.report(ctx, p, applyErr)
 }
 
@@ -99,10 +105,19 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if err != nil {
 		return nil, err
 	}
-	if facts.Cluster != nil && desired.Healthy(cr, facts.Cluster) {
-		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster)
-	}
 	return &pass{cr: cr, facts: facts, live: live}, nil
+}
+
+// readBack asks the instances for the parameters that they are given.
+func (r *Reconciler) readBack(ctx context.Context, p *pass) {
+	if p.facts.Cluster == nil || !desired.Healthy(p.cr, p.facts.Cluster) {
+		return
+	}
+	names := make([]string, 0, len(p.built.Parameters))
+	for _, parameter := range p.built.Parameters {
+		names = append(names, parameter.Name)
+	}
+	p.facts.ReadBack = r.ReadBack.Of(ctx, p.facts.Cluster, names)
 }
 
 // apply writes the plan and prunes what it no longer wants.
@@ -197,7 +212,7 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 			soon(recheck)
 		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
 			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
-				soon(10 * time.Second)
+				soon(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 			}
 		case v1alpha1.ReasonVolumeDiffers:
 			soon(recheck)

@@ -97,7 +97,7 @@ func reachable(s *v1alpha1.PgNodeStorage) string {
 
 func (r *Reconciler) users(ctx context.Context, profile string) []reconcile.Request {
 	list := &v1alpha1.PgStorageClusterList{}
-	if err := r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: profile}); err != nil {
+	if err := r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: profile}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(list.Items))

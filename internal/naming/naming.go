@@ -73,6 +73,9 @@ const (
 	// AnnotationFenced on a CloudNativePG Cluster lists, as JSON, the instances that
 	// the operator has fenced itself; no other fence is its to lift.
 	AnnotationFenced = "pgstorage.dev/fenced"
+	// AnnotationTooLarge is on a cached object whose status exceeds what the cache keeps,
+	// with the size of its JSON in bytes. It is never written to the API server.
+	AnnotationTooLarge = "pgstorage.dev/too-large"
 
 	// ClusterFinalizer holds a PgStorageCluster until deletionPolicy was carried out.
 	ClusterFinalizer = "pgstorage.dev/cluster"

@@ -95,7 +95,7 @@ func (r Readers) role(ctx context.Context, key client.ObjectKey, live plan.Live)
 // before names an older PgBenchmark of the same cluster that has not ended.
 func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, error) {
 	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingFields{BenchmarkIndex: b.Spec.Cluster}); err != nil {
+	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingFields{BenchmarkIndex: b.Spec.Cluster}, client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("list PgBenchmarks of %s: %w", b.Spec.Cluster, err)
 	}
 	first := ""

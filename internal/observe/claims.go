@@ -28,6 +28,10 @@ const (
 	roleWAL       = "PG_WAL"
 )
 
+// maxClaims of a Cluster that are read: two of each instance, and as many that dangle.
+// Labels are anyone's to give.
+const maxClaims = 64
+
 // annotationSelectedNode is written by the scheduler when a claim waits for its first
 // consumer (k8s.io/component-helpers storage/volume). It stays when a pool is away.
 const annotationSelectedNode = "volume.kubernetes.io/selected-node"
@@ -39,7 +43,7 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 		return nil
 	}
 	list := &corev1.PersistentVolumeClaimList{}
-	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}); err != nil {
+	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}, client.Limit(maxClaims)); err != nil {
 		return fmt.Errorf("list claims of %s: %w", cr.Name, err)
 	}
 	storages := &v1alpha1.PgNodeStorageList{}

@@ -93,7 +93,7 @@ func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, 
 // benchmarks reads the PgBenchmarks that this cluster owns, current or not.
 func (r Readers) benchmarks(ctx context.Context, cr *v1alpha1.PgStorageCluster, current string, facts *seen.Cluster, live plan.Live) error {
 	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.Cache.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.Labels(cr.Name))); err != nil {
+	if err := r.Cache.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.Labels(cr.Name)), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PgBenchmarks of %s: %w", cr.Name, err)
 	}
 	for i := range list.Items {

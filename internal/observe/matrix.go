@@ -12,11 +12,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/seen"
 )
 
-// Matrix reads the facts about a PgBenchmark with a matrix, and its children.
+// Matrix reads the facts about a PgBenchmark with a matrix, and its children. They are
+// the objects of the cache, which nobody may change: copies of all benchmarks of a
+// namespace for each pass would be a tenant's to multiply.
 func (r Readers) Matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (seen.Matrix, plan.Live, error) {
 	facts, live := seen.Matrix{}, plan.Live{}
 	benchmarks := &v1alpha1.PgBenchmarkList{}
-	if err := r.Cache.List(ctx, benchmarks, client.InNamespace(b.Namespace)); err != nil {
+	if err := r.Cache.List(ctx, benchmarks, client.InNamespace(b.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return facts, nil, fmt.Errorf("list PgBenchmarks: %w", err)
 	}
 	for i := range benchmarks.Items {
@@ -27,7 +29,7 @@ func (r Readers) Matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (seen.Matr
 		}
 	}
 	clusters := &v1alpha1.PgStorageClusterList{}
-	if err := r.Cache.List(ctx, clusters, client.InNamespace(b.Namespace)); err != nil {
+	if err := r.Cache.List(ctx, clusters, client.InNamespace(b.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return facts, nil, fmt.Errorf("list PgStorageClusters: %w", err)
 	}
 	for i := range clusters.Items {

@@ -113,7 +113,7 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 		return fmt.Errorf("list Nodes: %w", err)
 	}
 	clusters := &v1alpha1.PgStorageClusterList{}
-	if err := r.Cache.List(ctx, clusters, client.MatchingFields{ProfileIndex: p.Name}); err != nil {
+	if err := r.Cache.List(ctx, clusters, client.MatchingFields{ProfileIndex: p.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PgStorageClusters of profile %s: %w", p.Name, err)
 	}
 	facts.Clusters = clusters.Items

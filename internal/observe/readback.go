@@ -2,49 +2,44 @@ package observe
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 const (
-	// metricsPort of an instance, and the metric with its pg_settings
-	// (cloudnative-pg config/manager/default-monitoring.yaml).
-	metricsPort    = "9187"
-	settingsMetric = "cnpg_pg_settings_setting"
-
-	scrapeTimeout = 3 * time.Second
-	scrapeLimit   = 8 << 20
 	// ReadBackEvery is how long a read-back is believed.
 	ReadBackEvery = 5 * time.Minute
-	// retryReadBack is how long one that failed or disagreed is.
+	// retryReadBack is how long the first one is that failed or disagreed. Each further
+	// one lasts twice as long, up to ReadBackEvery: an instance that answers nothing
+	// delays a pass by scrapeTimeout.
 	retryReadBack = 5 * time.Second
 )
 
 // ReadBack reads the parameters of running instances from their metrics, which
 // needs no credentials, and remembers them so that a pass at rest reads nothing.
 type ReadBack struct {
-	Client *http.Client
-	Clock  clock.PassiveClock
+	// Pods says where instances are; it asks the API server.
+	Pods  client.Reader
+	Clock clock.PassiveClock
+	// Dial connects to instances. Default: by TCP.
+	Dial Dial
 
-	mu    sync.Mutex
-	known map[types.NamespacedName]remembered
+	once   sync.Once
+	direct *http.Client
+	mu     sync.Mutex
+	known  map[types.NamespacedName]remembered
 }
-
-var errNoAnswer = errors.New("port " + metricsPort + " did not answer; does a NetworkPolicy keep the operator out?")
 
 type remembered struct {
 	key  string
@@ -52,26 +47,50 @@ type remembered struct {
 	seen state.ReadBack
 	// settled is set by the caller when the values were as wanted.
 	settled bool
+	// unsettled counts the reads in a row that were not.
+	unsettled int
 }
 
-// Of returns what the instances of a healthy Cluster report. It is read anew
-// when the intent or the set of instances changed, or the memory is too old.
-func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {
+// ttl is how long it is believed.
+func (m remembered) ttl() time.Duration {
+	if m.settled {
+		return ReadBackEvery
+	}
+	return min(retryReadBack<<min(m.unsettled, 10), ReadBackEvery)
+}
+
+// Of returns what the instances of a healthy Cluster report of the parameters with
+// these names. It is read again when the intent, the names or the set of instances
+// changed, or the memory is too old.
+func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) state.ReadBack {
 	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
-	key := naming.Hash([]any{c.UID, c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary})
+	key := naming.Hash([]any{c.UID, c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary, names})
 	r.mu.Lock()
 	last, found := r.known[name]
 	r.mu.Unlock()
-	ttl := retryReadBack
-	if last.settled {
-		ttl = ReadBackEvery
-	}
-	if found && last.key == key && r.Clock.Since(last.at) < ttl {
+	same := found && last.key == key
+	if same && r.Clock.Since(last.at) < last.ttl() {
 		return last.seen
 	}
-	seen := r.scrape(ctx, c)
-	r.remember(name, remembered{key: key, at: r.Clock.Now(), seen: seen})
-	return seen
+	next := remembered{key: key, seen: r.scrape(ctx, c, names)}
+	if same && !last.settled {
+		next.unsettled = last.unsettled + 1
+	}
+	next.at = r.Clock.Now()
+	r.remember(name, next)
+	return next.seen
+}
+
+// Next is when the parameters of a Cluster are read again, from now: not before, as
+// Of reads none until then.
+func (r *ReadBack) Next(name types.NamespacedName) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, found := r.known[name]
+	if !found {
+		return retryReadBack
+	}
+	return max(m.ttl()-r.Clock.Since(m.at), time.Second)
 }
 
 // Settle notes that the last values were as wanted.
@@ -100,59 +119,36 @@ func (r *ReadBack) remember(name types.NamespacedName, m remembered) {
 	r.known[name] = m
 }
 
-func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {
-	out := state.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}}
-	scheme := "http"
-	if c.Spec.Monitoring != nil && c.Spec.Monitoring.TLSConfig != nil && c.Spec.Monitoring.TLSConfig.Enabled {
-		scheme = "https"
-	}
-	for pod, reported := range c.Status.InstancesReportedState {
-		if reported.IP == "" {
-			out.Errors[string(pod)] = "CloudNativePG reports no address"
-			continue
-		}
-		values, err := r.settings(ctx, scheme+"://"+net.JoinHostPort(reported.IP, metricsPort)+"/metrics")
-		if err != nil {
-			out.Errors[string(pod)] = err.Error()
-			continue
-		}
-		out.Instances[string(pod)] = values
-	}
-	return out
+func (r *ReadBack) client() *http.Client {
+	r.once.Do(func() { r.direct = metricsClient(r.Dial) })
+	return r.direct
 }
 
-func (r *ReadBack) settings(ctx context.Context, url string) (map[string]float64, error) {
+// scrape all instances at once, so that those that do not answer delay a pass no
+// longer than one.
+func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string) state.ReadBack {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+	wanted := make(map[string]bool, len(names))
+	for _, n := range names {
+		wanted[n] = true
 	}
-	response, err := r.Client.Do(request)
-	if err != nil {
-		// The cause names ports that change, and would make a new status each time.
-		return nil, errNoAnswer
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("metrics: %s", response.Status)
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(http.MaxBytesReader(nil, response.Body, scrapeLimit))
-	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
-	}
-	return values(families[settingsMetric]), nil
-}
-
-func values(family *dto.MetricFamily) map[string]float64 {
-	out := map[string]float64{}
-	for _, m := range family.GetMetric() {
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "name" {
-				out[l.GetValue()] = m.GetGauge().GetValue()
+	out := state.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	pods := slices.Sorted(maps.Keys(c.Status.InstancesReportedState))
+	for _, pod := range pods[:min(len(pods), maxInstances)] {
+		all.Go(func() {
+			values, err := r.settings(ctx, c, string(pod), wanted)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				out.Errors[string(pod)] = err.Error()
+				return
 			}
-		}
+			out.Instances[string(pod)] = values
+		})
 	}
+	all.Wait()
 	return out
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/seen"
 )
 
-// Schedule reads the facts about a PgScheduledBenchmark.
+// Schedule reads the facts about a PgScheduledBenchmark. Its benchmarks are the objects
+// of the cache, which nobody may change.
 func (r Readers) Schedule(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (seen.Schedule, error) {
 	facts, list := seen.Schedule{}, &v1alpha1.PgBenchmarkList{}
-	if err := r.Cache.List(ctx, list, client.InNamespace(s.Namespace)); err != nil {
+	if err := r.Cache.List(ctx, list, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return facts, fmt.Errorf("list PgBenchmarks: %w", err)
 	}
 	for i := range list.Items {

@@ -11,8 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// maxMessage of a condition, as the API server takes it.
-const maxMessage = 32768
+// maxMessage of a condition in bytes. The API server takes 32768, which a refused
+// spec of a tenant would fill, several times over.
+const maxMessage = 4096
 
 // Conditions derives the conditions of an object from the outcomes of a pass.
 // Times of conditions that did not change are kept from old.

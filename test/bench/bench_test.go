@@ -167,3 +167,41 @@ func TestFigures(t *testing.T) {
 	}
 	f.print(io.Discard)
 }
+
+// A mark that scales says the bound that was applied: none passes above what it says.
+func TestMarksSayTheirBound(t *testing.T) {
+	own := tally{{"create", "clusters", "a/one"}: 5}
+	for _, c := range []struct {
+		clusters   int
+		heap, peak float64
+		want       []string
+	}{
+		{2000, 56.5, 200, []string{
+			"PASS  2000 clusters to all children within 4m0s (1m0s up to 500 clusters, in proportion beyond): 3m0s",
+			"PASS  heap at most 85.0 MiB above idle with 2000 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 56.5",
+			"PASS  peak memory at most 256 MiB, the chart's limit, after a restart with 200 hostile objects at their bounds (job): 200.0",
+		}},
+		{500, 56.5, 257, []string{
+			"FAIL  500 clusters to all children within 1m0s (1m0s up to 500 clusters, in proportion beyond): 3m0s",
+			"FAIL  heap at most 40.0 MiB above idle with 500 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 56.5",
+			"FAIL  peak memory at most 256 MiB, the chart's limit, after a restart with 200 hostile objects at their bounds (job): 257.0",
+		}},
+		{2000, 85.5, 200, []string{"FAIL  heap at most 85.0 MiB above idle with 2000 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 85.5"}},
+	} {
+		at := &phase{requests: tally{}, heap: c.heap * mebibyte}
+		f := &figures{
+			clusters: c.clusters, create: &phase{took: 3 * time.Minute, requests: own}, ready: &phase{requests: tally{}, scrapes: 9999}, atRest: at, withForeign: at,
+			limit: 256 * mebibyte, hostile: []besieged{{kind: "job", objects: 200, peak: c.peak * mebibyte}},
+		}
+		var out strings.Builder
+		_ = f.judge(&out)
+		for _, line := range c.want {
+			if !strings.Contains(out.String(), line+"\n") {
+				t.Errorf("%d clusters: no line %q in\n%s", c.clusters, line, out.String())
+			}
+		}
+	}
+	if limit, err := memoryLimit(); err != nil || limit < 64*mebibyte {
+		t.Errorf("limit of the chart: %g, %v", limit, err)
+	}
+}

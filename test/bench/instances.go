@@ -25,12 +25,20 @@ type instances struct {
 	scrapes atomic.Int64
 }
 
-// startInstances takes the first loopback address whose port 9187 is free; the
-// operator reads no other port.
+// startInstances takes the first address of this machine whose port 9187 is free. The
+// operator reads no other port, and none of loopback and link-local addresses.
 func startInstances() (*instances, error) {
-	var refused error
-	for last := 1; last <= 20; last++ {
-		ip := fmt.Sprintf("127.77.0.%d", last)
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("addresses of this machine: %w", err)
+	}
+	refused := errors.New("it has no other than loopback and link-local ones")
+	for _, address := range addresses {
+		network, ok := address.(*net.IPNet)
+		if !ok || !network.IP.IsGlobalUnicast() {
+			continue
+		}
+		ip := network.IP.String()
 		listener, err := net.Listen("tcp", net.JoinHostPort(ip, "9187"))
 		if err != nil {
 			refused = errors.Join(refused, err)
@@ -45,7 +53,7 @@ func startInstances() (*instances, error) {
 		}()
 		return i, nil
 	}
-	return nil, fmt.Errorf("no loopback address for simulated instances: %w", refused)
+	return nil, fmt.Errorf("no address of this machine for simulated instances: %w", refused)
 }
 
 func (i *instances) close() { _ = i.server.Close() }

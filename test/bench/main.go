@@ -20,15 +20,16 @@ import (
 
 // options of a measurement.
 type options struct {
-	clusters, foreign int
-	rest, patience    time.Duration
-	out               string
+	clusters, foreign, hostile int
+	rest, patience             time.Duration
+	out                        string
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.clusters, "clusters", 500, "number of PgStorageClusters")
 	flag.IntVar(&o.foreign, "foreign", 1000, "number of ConfigMaps, of Secrets and of Pods that are not ours")
+	flag.IntVar(&o.hostile, "hostile", 200, "number of objects of each kind that a tenant makes as large as it may; 0 measures none")
 	flag.DurationVar(&o.rest, "rest", time.Minute, "how long to look for writes at rest; more than 5m sees parameters read back again")
 	flag.DurationVar(&o.patience, "patience", 10*time.Minute, "bound of every wait")
 	flag.StringVar(&o.out, "out", "", "file to append the lines in Go's benchmark format to, for benchstat")

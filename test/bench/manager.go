@@ -34,6 +34,9 @@ import (
 
 // manager is the operator as a process of its own.
 type manager struct {
+	died     func(error)
+	args     []string
+	env      []string
 	cmd      *exec.Cmd
 	log      string
 	ended    chan struct{} // closed when the process has ended
@@ -73,8 +76,14 @@ func startManager(ctx context.Context, config *rest.Config, server string, died 
 		return nil, err
 	}
 	m.metrics = "https://" + metrics + "/metrics"
-	m.cmd = exec.Command(binary, "--bench-image=none", "--agent-image=none", "--namespace=default", "--metrics-bind-address="+metrics, "--health-probe-bind-address=0", "--zap-log-level=error")
-	m.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	limit, err := memoryLimit()
+	if err != nil {
+		return nil, err
+	}
+	m.died, m.args = died, []string{binary, "--bench-image=none", "--agent-image=none", "--namespace=default", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=0", "--zap-log-level=error"}
+	// As the manager sets it from the limit of its container.
+	m.env = append(os.Environ(), "KUBECONFIG="+kubeconfig, fmt.Sprintf("GOMEMLIMIT=%.0f", 0.9*limit))
+	m.prepare()
 	if err := m.launch(died); err != nil {
 		return nil, err
 	}
@@ -136,9 +145,48 @@ func (m *manager) answers(ctx context.Context) error {
 	return err
 }
 
+func (m *manager) prepare() {
+	m.cmd = exec.Command(m.args[0], m.args[1:]...)
+	m.cmd.Env = m.env
+}
+
+// restart ends the process and starts another one.
+func (m *manager) restart(ctx context.Context) error {
+	m.expected.Store(true)
+	m.end()
+	m.expected.Store(false)
+	m.prepare()
+	if err := m.launch(m.died); err != nil {
+		return err
+	}
+	return m.answers(ctx)
+}
+
+// peak is the most memory that the process had, in bytes: what a limit counts, and the
+// pages of its program.
+func (m *manager) peak() (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", m.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("memory of the manager: %w", err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if text, found := strings.CutPrefix(line, "VmHWM:"); found {
+			kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 64)
+			return kilobytes * 1024, err
+		}
+	}
+	return 0, errors.New("the kernel reports no VmHWM")
+}
+
 // stop ends what runs and removes what was written, also after half a start.
 func (m *manager) stop() {
 	m.expected.Store(true)
+	m.end()
+	m.client.CloseIdleConnections()
+	_ = os.RemoveAll(m.dir)
+}
+
+func (m *manager) end() {
 	if m.ended != nil {
 		_ = m.cmd.Process.Signal(syscall.SIGTERM)
 		select {
@@ -148,8 +196,6 @@ func (m *manager) stop() {
 			<-m.ended
 		}
 	}
-	m.client.CloseIdleConnections()
-	_ = os.RemoveAll(m.dir)
 }
 
 func freePort() (string, error) {

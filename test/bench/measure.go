@@ -45,7 +45,10 @@ func (s *scene) measure(ctx context.Context, config *rest.Config) (*figures, err
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	f := &figures{clusters: s.clusters, foreign: s.foreign, rest: s.rest}
-	for _, step := range []func(context.Context, *figures) error{s.idle, s.create, s.ready, s.atRest, s.withForeign} {
+	if f.limit, err = memoryLimit(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context, *figures) error{s.idle, s.create, s.ready, s.atRest, s.withForeign, s.besiege} {
 		if err := step(ctx, f); err != nil {
 			return nil, err
 		}
@@ -228,6 +231,11 @@ func (s *scene) ready(ctx context.Context, f *figures) error {
 	f.ready, err = s.phase(ctx, "ready", func(ctx context.Context) (time.Duration, error) {
 		start := time.Now()
 		for i := range list.Items {
+			s.instances.report(&list.Items[i])
+			if err := s.instancesRun(ctx, &list.Items[i]); err != nil {
+				return 0, err
+			}
+			list.Items[i].Status = cnpgv1.ClusterStatus{}
 			if err := s.healthy(ctx, &list.Items[i]); err != nil {
 				return 0, err
 			}

@@ -52,9 +52,27 @@ func override(path string, v any) change {
 }
 func pgbench(field string, v any) change { return set("spec/pgbench/"+field, v) }
 
+// longParameters are so many of 1024 characters.
+func longParameters(n int) map[string]any {
+	out := map[string]any{}
+	for i := range n {
+		out["app.p"+string(rune('a'+i))] = strings.Repeat("x", 1024)
+	}
+	return out
+}
+
 var long = strings.Repeat("a", 51)
 
 var rows = slices.Concat([]row{
+	// Bounds.
+	cluster("an exponent that takes seconds to parse", set("spec/storage/size", "1e20000000"), "spec.storage.size", "should match"),
+	cluster("an exponent that cannot be parsed", set("spec/resources/limits/cpu", "1e99999999999999999999"), "spec.resources.limits.cpu", "should match"),
+	benchmark("a quantity of the runner that cannot be parsed", pgbench("resources", map[string]any{"limits": map[string]any{"cpu": "1e99999999999999999999"}}), "spec.pgbench.resources.limits.cpu", "should match"),
+	benchmark("a resource that the runner has not", pgbench("resources", map[string]any{"requests": map[string]any{"example.com/gpu": "1"}}), "spec.pgbench.resources.requests may name cpu, memory and ephemeral-storage only"),
+	cluster("a long parameter", parameter("log_line_prefix", strings.Repeat("x", 1025)), "spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"),
+	cluster("many long parameters", set("spec/postgres/parameters", longParameters(17)), "spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"),
+	cluster("large overrides", override("description", strings.Repeat("x", 65536)), "spec.cnpg.spec: its JSON exceeds 65536 bytes; remove fields").condition(),
+	profile("a long value of a node label", set("spec/nodeSelector", map[string]any{"a": strings.Repeat("x", 64)}), "spec.nodeSelector: names of labels have at most 317 characters, values at most 63"),
 	// Names.
 	cluster("name too long", set("metadata/name", long), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"),
 	cluster("name starts with a digit", set("metadata/name", "1shop"), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter"),

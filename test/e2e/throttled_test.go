@@ -23,7 +23,7 @@ func throttledRunner(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "throttled"},
 		Spec: v1alpha1.PgBenchmarkSpec{Cluster: shop.Name, Pgbench: v1alpha1.PgbenchSpec{
 			Scale: 1, Clients: []int32{2}, Duration: "5s", WarmUp: "0s", Script: v1alpha1.ScriptSelectOnly, Integrity: v1alpha1.IntegrityBasic,
-			Resources: &corev1.ResourceRequirements{Requests: amounts("50m", "64Mi"), Limits: amounts("50m", "512Mi")},
+			Resources: &v1alpha1.RunnerResources{Requests: amounts("50m", "64Mi"), Limits: amounts("50m", "512Mi")},
 		}},
 	}
 	create(t, b)

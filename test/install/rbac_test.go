@@ -42,6 +42,7 @@ var managerRights = []right{
 	{"", "nodes", "", watched, "the nodes that a profile selects, and whether they are Ready"},
 	{"", "persistentvolumes", "", "list watch", "a class stays while a volume needs it; a profile of Ceph waits for the end of its own"},
 	{"", "persistentvolumeclaims", "", "list watch", "which volumes a database or an OSD has, to hold them against the profile"},
+	{"", "pods", "", "get", "the address of an instance, whose metrics are read: kubelet writes it, and a Cluster's status may be written by others"},
 	{"zfs.openebs.io", "zfsnodes", "", "list", "whether the driver lists the pool"},
 	{"zfs.openebs.io", "zfsvolumes", "", "list watch", "whether the volume of an OSD is a thick zvol"},
 	{"ceph.rook.io", "cephclusters cephblockpools", "", watched + " create patch delete", "those of a profile; deleted by deletionPolicy Delete only"},

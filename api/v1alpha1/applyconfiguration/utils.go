@@ -186,6 +186,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.RBDVolumeClassApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RookNames"):
 		return &apiv1alpha1.RookNamesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RunnerResources"):
+		return &apiv1alpha1.RunnerResourcesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDCacheDevice"):
 		return &apiv1alpha1.S3NBDCacheDeviceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("S3NBDDevices"):

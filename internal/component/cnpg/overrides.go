@@ -43,6 +43,9 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides) []string {
 	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
 		return nil
 	}
+	if len(overrides.Spec.Raw) > v1alpha1.MaxOverridesBytes || string(overrides.Spec.Raw) == v1alpha1.OverridesTooLarge {
+		return []string{fmt.Sprintf("spec.cnpg.spec: its JSON exceeds %d bytes; remove fields, or refer to ConfigMaps and Secrets in place of texts", v1alpha1.MaxOverridesBytes)}
+	}
 	extra := map[string]any{}
 	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {
 		return []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}

@@ -107,3 +107,12 @@ func TestMergeOfTheBackupTarget(t *testing.T) {
 		})
 	}
 }
+
+func TestMergeRefusesWhatIsTooLarge(t *testing.T) {
+	for _, raw := range []string{v1alpha1.OverridesTooLarge, `{"description":"` + strings.Repeat("x", v1alpha1.MaxOverridesBytes) + `"}`} {
+		refused := Merge(map[string]any{"spec": map[string]any{}}, &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(raw)}})
+		if len(refused) != 1 || !strings.Contains(refused[0], "spec.cnpg.spec: its JSON exceeds 65536 bytes; remove fields") {
+			t.Errorf("%.40s...: %q", raw, refused)
+		}
+	}
+}

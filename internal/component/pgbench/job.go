@@ -168,7 +168,7 @@ func volumes(b *v1alpha1.PgBenchmark, name string) []*corev1ac.VolumeApplyConfig
 	return append(out, corev1ac.Volume().WithName("scripts").WithProjected(projected))
 }
 
-func resources(r *corev1.ResourceRequirements) *corev1ac.ResourceRequirementsApplyConfiguration {
+func resources(r *v1alpha1.RunnerResources) *corev1ac.ResourceRequirementsApplyConfiguration {
 	if r == nil {
 		return corev1ac.ResourceRequirements().WithRequests(defaultRequests())
 	}

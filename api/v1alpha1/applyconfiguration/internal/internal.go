@@ -856,7 +856,7 @@ var schemaYAML = typed.YAMLObject(`types:
       default: 1
     - name: resources
       type:
-        namedType: io.k8s.api.core.v1.ResourceRequirements
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.RunnerResources
     - name: scale
       type:
         scalar: numeric
@@ -1988,7 +1988,7 @@ var schemaYAML = typed.YAMLObject(`types:
       default: 1
     - name: resources
       type:
-        namedType: io.k8s.api.core.v1.ResourceRequirements
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.RunnerResources
     - name: scale
       type:
         scalar: numeric
@@ -2143,6 +2143,19 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: rook-ceph
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.RunnerResources
+  map:
+    fields:
+    - name: limits
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: requests
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDCacheDevice
   map:
     fields:
@@ -2852,36 +2865,6 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZeroFSResources
       default: {}
-- name: io.k8s.api.core.v1.ResourceClaim
-  map:
-    fields:
-    - name: name
-      type:
-        scalar: string
-    - name: request
-      type:
-        scalar: string
-- name: io.k8s.api.core.v1.ResourceList
-  map:
-    elementType:
-      namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
-- name: io.k8s.api.core.v1.ResourceRequirements
-  map:
-    fields:
-    - name: claims
-      type:
-        list:
-          elementType:
-            namedType: io.k8s.api.core.v1.ResourceClaim
-          elementRelationship: associative
-          keys:
-          - name
-    - name: limits
-      type:
-        namedType: io.k8s.api.core.v1.ResourceList
-    - name: requests
-      type:
-        namedType: io.k8s.api.core.v1.ResourceList
 - name: io.k8s.apimachinery.pkg.api.resource.Quantity
   scalar: untyped
   list:

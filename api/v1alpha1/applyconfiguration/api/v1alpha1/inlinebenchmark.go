@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	v1 "k8s.io/api/core/v1"
 )
 
 // InlineBenchmarkApplyConfiguration represents a declarative configuration of the InlineBenchmark type for use
@@ -151,7 +150,7 @@ func (b *InlineBenchmarkApplyConfiguration) WithCleanup(value apiv1alpha1.Cleanu
 // WithResources sets the Resources field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Resources field is set to the value of the last call.
-func (b *InlineBenchmarkApplyConfiguration) WithResources(value v1.ResourceRequirements) *InlineBenchmarkApplyConfiguration {
-	b.PgbenchSpecApplyConfiguration.Resources = &value
+func (b *InlineBenchmarkApplyConfiguration) WithResources(value *RunnerResourcesApplyConfiguration) *InlineBenchmarkApplyConfiguration {
+	b.PgbenchSpecApplyConfiguration.Resources = value
 	return b
 }

@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	v1 "k8s.io/api/core/v1"
 )
 
 // PgbenchSpecApplyConfiguration represents a declarative configuration of the PgbenchSpec type for use
@@ -64,7 +63,7 @@ type PgbenchSpecApplyConfiguration struct {
 	// them until the PgBenchmark is deleted.
 	Cleanup *apiv1alpha1.CleanupPolicy `json:"cleanup,omitempty"`
 	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
-	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
+	Resources *RunnerResourcesApplyConfiguration `json:"resources,omitempty"`
 }
 
 // PgbenchSpecApplyConfiguration constructs a declarative configuration of the PgbenchSpec type for use with
@@ -203,7 +202,7 @@ func (b *PgbenchSpecApplyConfiguration) WithCleanup(value apiv1alpha1.CleanupPol
 // WithResources sets the Resources field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Resources field is set to the value of the last call.
-func (b *PgbenchSpecApplyConfiguration) WithResources(value v1.ResourceRequirements) *PgbenchSpecApplyConfiguration {
-	b.Resources = &value
+func (b *PgbenchSpecApplyConfiguration) WithResources(value *RunnerResourcesApplyConfiguration) *PgbenchSpecApplyConfiguration {
+	b.Resources = value
 	return b
 }

@@ -1,0 +1,23 @@
+// Package toolarge leaves alone what the cache does not hold whole.
+package toolarge
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+// Skips says whether an object is left as it is, because its status is too large for
+// the cache, and tells so with an event. The operator writes none that is: someone else
+// did. Without its status a pass would not know what was done before. Deletion goes on.
+func Skips(recorder events.EventRecorder, o client.Object) bool {
+	bytes := o.GetAnnotations()[naming.AnnotationTooLarge]
+	if bytes == "" || !o.GetDeletionTimestamp().IsZero() {
+		return false
+	}
+	recorder.Eventf(o, nil, corev1.EventTypeWarning, "StatusTooLarge", "Reconcile",
+		"the status has %s bytes, more than the operator keeps in memory, and was not written by it; the object is left as it is: find who writes its status, and delete and create the object again", bytes)
+	return true
+}

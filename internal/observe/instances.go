@@ -1,0 +1,130 @@
+package observe
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// metricsPort of an instance, and the metric with its pg_settings
+	// (cloudnative-pg config/manager/default-monitoring.yaml).
+	metricsPort    = "9187"
+	settingsMetric = "cnpg_pg_settings_setting"
+
+	// scrapeTimeout bounds the read of all instances of a Cluster, which are read at once.
+	scrapeTimeout = 3 * time.Second
+	// maxInstances that are read of a Cluster: as many as spec.instances may be.
+	maxInstances = 16
+	// maxHeader of an answer.
+	maxHeader = 16 << 10
+)
+
+// The reasons why no instance was asked. None has text that a tenant wrote.
+var (
+	errNoAnswer    = errors.New("port " + metricsPort + " did not answer with metrics within " + scrapeTimeout.String() + "; does a NetworkPolicy keep the operator out?")
+	errNoPod       = errors.New("the API server has no such pod")
+	errForeignPod  = errors.New("the pod is not controlled by this Cluster")
+	errHostNetwork = errors.New("the pod has its node's network, which the operator does not read metrics from")
+	errNoAddress   = errors.New("the pod has no address yet")
+	errAddress     = errors.New("the pod's address is not one of a pod network")
+)
+
+// Dial connects to an address.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// metricsClient reads instances' metrics. What answers is a tenant's: it is not
+// followed elsewhere, and what it sends before the body is bounded. No proxy of the
+// environment is used. The certificate names Services, not addresses of pods, and
+// nothing secret is sent or read.
+func metricsClient(dial Dial) *http.Client {
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext:            dial,
+			TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // see the function's comment
+			Protocols:              protocols,
+			DisableKeepAlives:      true,
+			DisableCompression:     true,
+			MaxResponseHeaderBytes: maxHeader,
+		},
+	}
+}
+
+// address of an instance, from its pod as the API server has it. The status of a
+// Cluster has one too, which others than kubelet may write.
+func (r *ReadBack) address(ctx context.Context, c *cnpgv1.Cluster, name string) (netip.Addr, error) {
+	pod := &corev1.Pod{}
+	err := r.Pods.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, pod)
+	if client.IgnoreNotFound(err) != nil {
+		return netip.Addr{}, errors.New("the API server did not answer for the pod")
+	}
+	if err != nil {
+		return netip.Addr{}, errNoPod
+	}
+	return podAddress(c, pod)
+}
+
+// podAddress is the address of a pod that belongs to the Cluster and to nothing else
+// than the pod network: a pod may have its node's address, and then the port is its
+// node's.
+func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
+	owner := metav1.GetControllerOf(pod)
+	switch {
+	case owner == nil || owner.UID != c.UID || pod.Labels[labelCluster] != c.Name:
+		return netip.Addr{}, errForeignPod
+	case pod.Spec.HostNetwork || pod.Status.PodIP != "" && pod.Status.PodIP == pod.Status.HostIP:
+		return netip.Addr{}, errHostNetwork
+	case pod.Status.PodIP == "" || pod.DeletionTimestamp != nil:
+		return netip.Addr{}, errNoAddress
+	}
+	ip, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil || ip.Zone() != "" {
+		return netip.Addr{}, errAddress
+	}
+	// GlobalUnicast excludes loopback, link-local (the metadata services of clouds),
+	// multicast, broadcast and unspecified addresses. Those of private networks are in it.
+	if ip = ip.Unmap(); !ip.IsGlobalUnicast() {
+		return netip.Addr{}, errAddress
+	}
+	return ip, nil
+}
+
+// settings of one instance.
+func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod string, wanted map[string]bool) (map[string]float64, error) {
+	ip, err := r.address(ctx, c, pod)
+	if err != nil {
+		return nil, err
+	}
+	scheme := "http"
+	if m := c.Spec.Monitoring; m != nil && m.TLSConfig != nil && m.TLSConfig.Enabled {
+		scheme = "https"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(ip.String(), metricsPort)+"/metrics", nil)
+	if err != nil {
+		return nil, errAddress
+	}
+	response, err := r.client().Do(request)
+	if err != nil {
+		// The cause names ports that change, and would make a new status each time; and it
+		// quotes what answered.
+		return nil, errNoAnswer
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("port "+metricsPort+" answered with HTTP status %d", response.StatusCode)
+	}
+	return readSettings(response.Body, wanted)
+}
