@@ -114,6 +114,32 @@ func TestFullPageWritesFollowTheProof(t *testing.T) {
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionFalse, v1alpha1.ReasonVolumeDiffers)
 }
 
+// The agent of another node reports the volume with records that never tear a page. It is
+// not believed; that of the volume's own node is.
+func TestAnotherNodesAgentIsNotBelieved(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := withoutFullPages(t, c, "liar", 1)
+	victim := simulatedNode(t, c, "victim", map[string]string{"test": "liar"})
+	simulatedZFSDriver(t, c, victim, "tank")
+	simulatedAgent(t, c, "liar", "victim", agentReady())
+	simulatedClaimOn(t, c, "victim", cr, "shop-1", "pvc-victim")
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	simulatedVolume(t, c, "liar", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-victim", Type: "Filesystem", Recordsize: 8192})
+	fullPageWrites(t, c, cr, "on", "the agent of node victim has not read back volume pvc-victim")
+
+	own := &v1alpha1.PgNodeStorage{}
+	eventually(t, "the victim's own word", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage("liar", "victim")}, own); err != nil {
+			return err
+		}
+		own.Status.Volumes = []v1alpha1.ObservedVolume{{Name: "tank/pgdata/pvc-victim", Type: "Filesystem", Recordsize: 8192}}
+		meta.SetStatusCondition(&own.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPoolReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPoolOnline, ObservedGeneration: own.Generation})
+		return c.Status().Update(ctx, own)
+	})
+	fullPageWrites(t, c, cr, "off", "1 of 1 data volumes")
+}
+
 // With standbys full_page_writes=off is taken back from the first sign of a change
 // of the primary until every instance is ready again, and backups come from the
 // primary throughout.
