@@ -361,3 +361,66 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(s), s)
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonNoNodeSelected)
 }
+
+// The GUID of a node's pool outlives its PgNodeStorage and its Node: the manager tells it
+// to the agent of the object that it makes again, until a person abandons the pool.
+func TestAPoolIsRememberedByItsProfile(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	p := zfsProfile("once", nil)
+	create(t, c, p)
+	node := simulatedNode(t, c, "once", map[string]string{"test": "once"})
+	s := simulatedAgent(t, c, "once", "once", agentReady())
+	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "42"}
+	if err := c.Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	remembers := func(guid v1alpha1.PoolGUID) {
+		t.Helper()
+		eventually(t, "the record of pool "+string(guid), func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(p), p); err != nil {
+				return err
+			}
+			if len(p.Status.Pools) != 1 || p.Status.Pools[0] != (v1alpha1.ProfilePool{Node: "once", GUID: guid}) {
+				return fmt.Errorf("%+v", p.Status.Pools)
+			}
+			return nil
+		})
+	}
+	tells := func(guid v1alpha1.PoolGUID) {
+		t.Helper()
+		eventually(t, "a PgNodeStorage that is told "+string(guid), func(ctx context.Context) error {
+			again := &v1alpha1.PgNodeStorage{}
+			if err := c.Get(ctx, client.ObjectKeyFromObject(s), again); err != nil {
+				return err
+			}
+			if again.Spec.Pool.GUID != guid {
+				return fmt.Errorf("told %q", again.Spec.Pool.GUID)
+			}
+			return nil
+		})
+	}
+	remembers("42")
+	tells("")
+	deleted(t, c, s)
+	remembers("42")
+	tells("42")
+	deleted(t, c, node)
+	gone(t, c, client.ObjectKeyFromObject(s), &v1alpha1.PgNodeStorage{})
+	remembers("42")
+	simulatedNode(t, c, "once", map[string]string{"test": "once"})
+	tells("42")
+
+	before := p.DeepCopy()
+	p.Spec.ZFSLocalPV.Pool.AbandonedGUIDs = []v1alpha1.PoolGUID{"42"}
+	if err := c.Patch(t.Context(), p, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	tells("")
+	s = simulatedAgent(t, c, "once", "once", agentReady())
+	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "44"}
+	if err := c.Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	remembers("44")
+}
