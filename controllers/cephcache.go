@@ -71,9 +71,12 @@ func slimCeph(obj any) (any, error) {
 		return slim, nil
 	case *corev1.PersistentVolume:
 		slim := &corev1.PersistentVolume{ObjectMeta: slimMeta(o.ObjectMeta)}
-		slim.Spec.StorageClassName = o.Spec.StorageClassName
+		slim.Spec.StorageClassName, slim.Spec.NodeAffinity = o.Spec.StorageClassName, o.Spec.NodeAffinity
 		if c := o.Spec.ClaimRef; c != nil {
-			slim.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}
+			slim.Spec.ClaimRef = &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID}
+		}
+		if c := o.Spec.CSI; c != nil {
+			slim.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: c.Driver, VolumeHandle: c.VolumeHandle, VolumeAttributes: c.VolumeAttributes}
 		}
 		return slim, nil
 	case *storagev1.VolumeAttachment:

@@ -43,9 +43,10 @@ func TestWhatIsKeptOfCeph(t *testing.T) {
 		},
 		{
 			"a volume", &corev1.PersistentVolume{ObjectMeta: labelled, Spec: corev1.PersistentVolumeSpec{
-				StorageClassName: "ceph", ClaimRef: &corev1.ObjectReference{Namespace: "prod", Name: "shop-1", UID: "noise"}, MountOptions: []string{"noise"},
+				StorageClassName: "ceph", ClaimRef: &corev1.ObjectReference{Namespace: "prod", Name: "shop-1", UID: "1"}, MountOptions: []string{"noise"},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h", VolumeAttributes: map[string]string{"p": "tank"}, FSType: "noise"}},
 			}},
-			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"claimRef":{"namespace":"prod","name":"shop-1"},"storageClassName":"ceph"},"status":{}}`,
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"csi":{"driver":"d","volumeHandle":"h","volumeAttributes":{"p":"tank"}},"claimRef":{"namespace":"prod","name":"shop-1","uid":"1"},"storageClassName":"ceph"},"status":{}}`,
 		},
 		{
 			"an attachment", &storagev1.VolumeAttachment{

@@ -197,6 +197,14 @@ type CephZFSPool struct {
 	// +kubebuilder:validation:Enum=wait;continue;panic
 	Failmode string `json:"failmode,omitempty"`
 
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	AbandonedGUIDs []PoolGUID `json:"abandonedGUIDs,omitempty"`
+
 	// headroomPercent of the pool stays free. Thick zvols are counted as full.
 	// Bounds: 5 to 50. Default: 20.
 	// +optional

@@ -59,6 +59,9 @@ const (
 	// ConditionCapacityHealthy says whether the pool has its headroom. It does not
 	// take part in Ready.
 	ConditionCapacityHealthy = "CapacityHealthy"
+	// ConditionStatusComplete of a PgNodeStorage is there only while its status has no
+	// room for all that the node has, and is False then. It does not take part in Ready.
+	ConditionStatusComplete = "StatusComplete"
 
 	// ConditionNodeReachable of a PgNodeStorage is written by the manager, and says
 	// what the Node's own Ready condition is: while it is not True, nobody renews what
@@ -278,6 +281,8 @@ const (
 	ReasonStorageClassNotOwned = "StorageClassNotOwned"
 	ReasonStorageClassDiffers  = "StorageClassDiffers"
 	ReasonDeviceNotBlank       = "DeviceNotBlank"
+	ReasonWipeRefused          = "WipeRefused"
+	ReasonListTruncated        = "ListTruncated"
 	ReasonPoolAmbiguous        = "PoolAmbiguous"
 	ReasonPoolReplaced         = "PoolReplaced"
 	ReasonPoolLost             = "PoolLost"

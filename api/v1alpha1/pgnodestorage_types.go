@@ -118,6 +118,15 @@ type NodePool struct {
 	// create makes the pool where it is absent; without it, it must exist.
 	// +optional
 	Create *ZFSPoolCreate `json:"create,omitempty"`
+	// guid of the pool that this node had under this profile, where the status of a
+	// former object had it: the agent imports only that one, and makes none.
+	// +optional
+	GUID PoolGUID `json:"guid,omitempty"`
+	// abandonedGUIDs of the profile: pools that are lost for good.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	AbandonedGUIDs []PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// properties of the pool, as zpool set takes them.
 	// +optional
 	// +listType=map
@@ -165,7 +174,8 @@ type PgNodeStorageStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy, DevicesAttached of the agent; NodeReachable
+	// CapacityHealthy, DevicesHealthy, DevicesAttached and, only while something is not
+	// listed, StatusComplete of the agent; NodeReachable
 	// of the manager, which says whether the others can still be believed.
 	// +optional
 	// +listType=map
@@ -184,12 +194,13 @@ type PgNodeStorageStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Datasets []ObservedDataset `json:"datasets,omitempty"`
-	// volumes beneath the datasets: what the CSI driver made. At most 256 are
-	// listed; volumeCount counts all.
+	// volumes below the datasets: what the CSI driver made. At most 1024 are listed,
+	// first those that were listed before; volumeCount counts all, and the condition
+	// StatusComplete is False where some are missing.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:MaxItems=1024
 	Volumes []ObservedVolume `json:"volumes,omitempty"`
 	// volumeCount is how many volumes there are.
 	// +optional
@@ -197,7 +208,8 @@ type PgNodeStorageStatus struct {
 	// arc is the node's ZFS cache.
 	// +optional
 	ARC *ObservedARC `json:"arc,omitempty"`
-	// devices of the node.
+	// devices of the node. At most 256 are listed; the condition StatusComplete is False
+	// where some are missing.
 	// +optional
 	// +listType=map
 	// +listMapKey=path
@@ -373,7 +385,8 @@ type ObservedPool struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Properties []ObservedProperty `json:"properties,omitempty"`
-	// vdevs of the pool, parents before children.
+	// vdevs of the pool, parents before children. At most 1024 are listed; the condition
+	// StatusComplete is False where some are missing.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1024

@@ -111,6 +111,15 @@ type PgStorageProfileStatus struct {
 	// +kubebuilder:validation:MaxItems=5000
 	Nodes []ProfileNode `json:"nodes,omitempty"`
 
+	// pools that nodes had under this profile. An entry outlives the Node and its
+	// PgNodeStorage, so that a pool is never made a second time because an object was
+	// deleted. It changes only after its GUID is listed in pool.abandonedGUIDs.
+	// +optional
+	// +listType=map
+	// +listMapKey=node
+	// +kubebuilder:validation:MaxItems=2048
+	Pools []ProfilePool `json:"pools,omitempty"`
+
 	// flushLatency is the median over the nodes of what a flush to the buckets took
 	// lately, which is about what a commit waits; renewed when it moved by more than
 	// half, and not by nodes whose devices are not attached. commit_delay of the
@@ -132,6 +141,17 @@ type PgStorageProfileStatus struct {
 	// is not deleted while it is above 0.
 	// +optional
 	Clusters *int32 `json:"clusters,omitempty"`
+}
+
+// ProfilePool is the pool that a node had under a profile.
+type ProfilePool struct {
+	// node that had it.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Node string `json:"node,omitempty"`
+	// guid of the pool.
+	// +required
+	GUID PoolGUID `json:"guid,omitempty"`
 }
 
 // ProfileNode is how far one node of a profile is.

@@ -153,6 +153,14 @@ type S3NBDPool struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.pool.ashift is immutable, as it is in ZFS; create another PgStorageProfile and replicate into a cluster on it"
 	Ashift *int32 `json:"ashift,omitempty"`
 
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	AbandonedGUIDs []PoolGUID `json:"abandonedGUIDs,omitempty"`
+
 	// autotrim returns freed space to the bucket as it is freed; without it the
 	// bucket only grows. Default: on.
 	// +optional

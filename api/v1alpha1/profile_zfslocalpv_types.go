@@ -88,6 +88,14 @@ type ZFSPool struct {
 	// +optional
 	Create *ZFSPoolCreate `json:"create,omitempty"`
 
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	AbandonedGUIDs []PoolGUID `json:"abandonedGUIDs,omitempty"`
+
 	// autotrim returns freed space to the devices as it is freed: on for SSDs
 	// that handle it well. Default: off, as in OpenZFS.
 	// +optional
@@ -122,6 +130,11 @@ type ZFSPool struct {
 	// +kubebuilder:validation:Maximum=50
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
+
+// PoolGUID is the GUID of a pool as zpool get guid prints it.
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:Pattern=`^[1-9][0-9]*$`
+type PoolGUID string
 
 // ZFSPoolCreate is the layout of a new pool. It is used once, and can be corrected
 // until then; afterwards it is only compared with what is there (condition
@@ -206,6 +219,7 @@ type ZFSVdev struct {
 }
 
 // ZFSDevice is one named device.
+// +kubebuilder:validation:XValidation:rule="!has(self.wipe) || !self.wipe || has(self.serial) || self.path.startsWith('/dev/disk/by-id/') && !self.path.startsWith('/dev/disk/by-id/dm-name-') && !self.path.startsWith('/dev/disk/by-id/md-name-') && !self.path.startsWith('/dev/disk/by-id/lvm-pv-uuid-')",message="wipe: true must name one disk: this path names a slot, or what is written on a disk, and can be another disk tomorrow; add serial (lsblk -o NAME,SERIAL,WWN on the node), or use the path below /dev/disk/by-id"
 type ZFSDevice struct {
 	// path of a whole disk or partition that stays the same over reboots, beneath
 	// /dev/disk/by-id, /dev/disk/by-path, /dev/disk/by-partuuid or
@@ -216,8 +230,18 @@ type ZFSDevice struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^/dev/disk/by-(id|path|partuuid|partlabel)/[A-Za-z0-9_:+@=#-][A-Za-z0-9_.:+@=#-]*$')",message="a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
 	Path string `json:"path,omitempty"`
 
-	// wipe allows this device's contents to be destroyed when the pool is created.
-	// Without it a device that carries anything at all is refused. Default: false.
+	// serial binds this entry to one disk: its serial number or WWN, as lsblk -o
+	// SERIAL,WWN prints it; for a partition that of its disk. A device with another one
+	// is refused. Required with wipe, except for a path below /dev/disk/by-id that names
+	// one disk. Bounds: 1 to 128 characters. Default: any disk at the path.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Serial string `json:"serial,omitempty"`
+
+	// wipe allows the contents of this device to be destroyed once, when the pool is
+	// created. Afterwards it is used up for this path and serial. Without it a device
+	// that carries anything at all is refused. Default: false.
 	// +optional
 	Wipe *bool `json:"wipe,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -206,6 +207,10 @@ func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built
 	}
 	if work.kind != nil {
 		want.StorageClasses = observe.ObservedClasses(work.kind.Classes(p), work.facts.Classes)
+	}
+	var dropped []string
+	if want.Pools, dropped = profile.Pools(p, work.facts.Storages); len(dropped) > 0 {
+		r.Events.Eventf(p, nil, corev1.EventTypeWarning, "PoolRecordFull", "Record", "status.pools records at most %d nodes, and %d are left out, the first %s: only the record on the node itself keeps their pools from being made again; use a profile for each group of nodes", profile.MaxPools, len(dropped), dropped[0])
 	}
 	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p, v1alpha1.GroupVersion.WithKind("PgStorageProfile"), p.Status, want)
 	return err

@@ -38,10 +38,18 @@ type Signature struct {
 type Signatures struct {
 	// Device as it was asked for.
 	Device string
+	// Is the device that was found there.
+	Is Identity
 	// Found, sorted.
 	Found []Signature
 	// Data says that the ends of the device are not all zero.
 	Data bool
+}
+
+// Identity of a device, as lsblk has it: another one can come to its path.
+type Identity struct {
+	Kernel, Serial, WWN string
+	Size                uint64
 }
 
 // Blank devices hold nothing: no signature, no use, and zeros at both ends. Data without
@@ -83,7 +91,7 @@ func (c *Client) Blank(ctx context.Context, device string) (Signatures, error) {
 	if err != nil {
 		return Signatures{}, err
 	}
-	s := Signatures{Device: device, Found: uses(d)}
+	s := Signatures{Device: device, Found: uses(d), Is: Identity{Kernel: d.Kernel, Serial: d.Serial, WWN: d.WWN, Size: d.Size}}
 	for _, probe := range []func(context.Context, Device, *Signatures) error{
 		c.holders, c.wipefs, c.blkid, c.content,
 	} {

@@ -31,6 +31,8 @@ var (
 	ErrInUse = errors.New("in use")
 	// ErrNotWiped: signatures are left that wipefs does not know.
 	ErrNotWiped = errors.New("not wiped")
+	// ErrReplaced: another device has come to the path.
+	ErrReplaced = errors.New("another device is at this path now")
 	// ErrFormat: an output is not of the form that this version knows.
 	ErrFormat = errors.New("unknown output format")
 	// ErrInvalid: an argument was refused before any command ran.

@@ -76,6 +76,13 @@ func stablePath(kernel string, links []string) string {
 	})
 }
 
+// NamesOneDisk reports whether a path is udev's name of one disk, by what its maker wrote
+// into it: by-path names a slot, and the others what was written on a disk, which a copy
+// of it has too.
+func NamesOneDisk(path string) bool {
+	return strings.HasPrefix(path, "/dev/disk/by-id/") && hasPrefix(path, passing) < 0
+}
+
 // hasPrefix gives the first of the prefixes that s has, or -1.
 func hasPrefix(s string, prefixes []string) int {
 	return slices.IndexFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })

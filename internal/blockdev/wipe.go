@@ -10,12 +10,16 @@ import (
 // Wipe removes the signatures from exactly one device, which the user has named with
 // wipe, and reads afterwards what is left. Partitions that nothing uses go with their
 // table. ErrInUse where anything uses the device; ErrNotWiped where a signature is left.
-// In a dry run the device stays as it is, so that the end is ErrNotWiped unless it was
+// ErrReplaced where the device is not the one that was consented to; the zero Identity is
+// any. In a dry run the device stays as it is, so that the end is ErrNotWiped unless it was
 // clean.
-func (c *Client) Wipe(ctx context.Context, device string) (Signatures, error) {
+func (c *Client) Wipe(ctx context.Context, device string, is Identity) (Signatures, error) {
 	before, err := c.Blank(ctx, device)
 	if err != nil {
 		return Signatures{}, err
+	}
+	if is != (Identity{}) && before.Is != is {
+		return before, fmt.Errorf("%w: %s is %s with serial number %q, and was %s with %q", ErrReplaced, device, before.Is.Kernel, before.Is.Serial, is.Kernel, is.Serial)
 	}
 	if before.InUse() {
 		return before, fmt.Errorf("%w: %s: %s; release it before it is wiped", ErrInUse, device, before)

@@ -32,7 +32,7 @@ func wipe(t *testing.T, n *node, after map[string]hosttest.Answer, fail error) (
 	t.Helper()
 	c, r := n.client()
 	c.Runner = &wiping{Replay: r, after: after, fail: fail}
-	s, err := c.Wipe(t.Context(), device)
+	s, err := c.Wipe(t.Context(), device, Identity{})
 	return s, r.Changes(), err
 }
 
@@ -97,7 +97,7 @@ func TestWipeThatFails(t *testing.T) {
 		t.Errorf("%v, ran %q", err, changes)
 	}
 	c, r := blankNode().client()
-	if _, err := c.Wipe(t.Context(), "/dev/../dev/sda"); !errors.Is(err, ErrInvalid) || len(r.Changes()) > 0 {
+	if _, err := c.Wipe(t.Context(), "/dev/../dev/sda", Identity{}); !errors.Is(err, ErrInvalid) || len(r.Changes()) > 0 {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,7 @@ func (n *Node) letGoOfNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) er
 		return err
 	}
 	if len(net.Attached()) > 0 {
-		seen, err := n.observe(ctx, withKnownPool(s, net.Record), net)
+		seen, err := n.observe(ctx, nodestorage.WithKnownPool(s, net.Record.PoolGUID), net)
 		if err != nil {
 			return err
 		}

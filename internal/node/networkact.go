@@ -389,23 +389,35 @@ func restartBySysRq(root string) func() error {
 	return func() error { return os.WriteFile(filepath.Join(root, "proc/sysrq-trigger"), []byte("b"), 0o200) }
 }
 
-// actLocal changes caches and logs on the node's own disks.
-func (n *Node) actLocal(ctx context.Context, pool string, step nodestorage.LocalStep) error {
+// actLocal changes caches and logs on the node's own disks. A wipe is used up once the
+// pool has taken its disk.
+func (n *Node) actLocal(ctx context.Context, s *v1alpha1.PgNodeStorage, seen nodestorage.Seen, step nodestorage.LocalStep) error {
+	pool := s.Spec.Pool.Name
 	for _, name := range step.Remove {
 		if err := n.ZFS.RemoveLocal(ctx, pool, name); err != nil {
 			return err
 		}
 	}
-	for _, device := range step.Wipe {
-		if _, err := n.Devices.Wipe(ctx, device); err != nil {
-			return err
-		}
+	adds := slices.Concat(step.Caches, step.Log)
+	taken := slices.DeleteFunc(slices.Concat(s.Spec.NetworkDevices.Caches, s.Spec.NetworkDevices.Logs), func(d v1alpha1.ZFSDevice) bool { return !slices.Contains(adds, d.Path) })
+	if err := n.consent(s, &seen, taken, true); err != nil {
+		return err
 	}
+	if err := n.wipe(ctx, seen, step.Wipe); err != nil {
+		return err
+	}
+	var err error
 	switch {
 	case len(step.Caches) > 0:
-		return n.ZFS.AddCaches(ctx, pool, step.Caches...)
+		err = n.ZFS.AddCaches(ctx, pool, step.Caches...)
 	case len(step.Log) > 0:
-		return n.ZFS.AddLog(ctx, pool, step.Log...)
+		err = n.ZFS.AddLog(ctx, pool, step.Log...)
+	}
+	if err != nil || n.DryRun != nil {
+		return err
+	}
+	if seen.Made.Spend(seen.Pool["guid"].Value, func(c nodestorage.Consent) bool { return slices.Contains(adds, c.Path) }) {
+		return n.made(s).save(seen.Made)
 	}
 	return nil
 }

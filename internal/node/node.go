@@ -105,9 +105,8 @@ func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, err
 		if net, err = n.observeNetwork(ctx, s); err != nil {
 			return n.passUnread(ctx, s, nil, err), err
 		}
-		s = withKnownPool(s, net.Record)
 	}
-	seen, err := n.observe(ctx, s, net)
+	s, seen, err := n.observeKnown(ctx, s, net)
 	if err != nil {
 		return n.passUnread(ctx, s, net, err), err
 	}
@@ -131,10 +130,32 @@ func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (Result, err
 		nodestorage.DevicesOutcome(s, seen),
 		nodestorage.CapacityOutcome(s, seen, n.Clock.Now(), fullAt),
 	)
+	if o := nodestorage.Complete(r.Status, seen); o != nil {
+		r.Outcomes = append(r.Outcomes, *o)
+	}
 	if n.DryRun != nil {
 		r.onlyPrinted()
 	}
 	return r, nil
+}
+
+// observeKnown observes with what the node has recorded of its pool, and records it.
+func (n *Node) observeKnown(ctx context.Context, s *v1alpha1.PgNodeStorage, net *nodestorage.Network) (*v1alpha1.PgNodeStorage, nodestorage.Seen, error) {
+	made, err := n.made(s).load()
+	if err != nil {
+		return s, nodestorage.Seen{}, err
+	}
+	recorded := made.GUID
+	if net != nil {
+		recorded = net.Record.PoolGUID
+	}
+	s = nodestorage.WithKnownPool(s, recorded)
+	seen, err := n.observe(ctx, s, net)
+	if err != nil {
+		return s, seen, err
+	}
+	seen.Made = made
+	return s, seen, n.rememberMade(s, &seen)
 }
 
 // decision of a pass: what is due, the first of it first.
@@ -195,10 +216,10 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 		return n.importer(s).Import(ctx, d.pool.Import)
 	case d.pool.Create != nil:
 		r.Changed = true
-		return n.create(ctx, d.pool.Create)
+		return n.create(ctx, s, r.Seen, d.pool.Create)
 	case !d.local.None():
 		r.Changed = true
-		return n.actLocal(ctx, s.Spec.Pool.Name, d.local)
+		return n.actLocal(ctx, s, r.Seen, d.local)
 	case d.changes.None():
 		return nil
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(d.changes.Drift) > 0:
@@ -212,15 +233,26 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 	return nil
 }
 
-// create wipes what is named for it, looks again at every device, and makes the
-// pool. ZFS itself refuses devices that are in use.
-func (n *Node) create(ctx context.Context, l *nodestorage.Layout) error {
-	for _, device := range l.Wipe {
-		if _, err := n.Devices.Wipe(ctx, device); err != nil {
+// create notes each wipe, wipes what is named for it, looks again at every device, and
+// makes the pool. ZFS itself refuses devices that are in use.
+func (n *Node) create(ctx context.Context, s *v1alpha1.PgNodeStorage, seen nodestorage.Seen, l *nodestorage.Layout) error {
+	if err := n.consent(s, &seen, nodestorage.DevicesOf(s.Spec.Pool.Create), false); err != nil {
+		return err
+	}
+	if err := n.wipe(ctx, seen, l.Wipe); err != nil {
+		return err
+	}
+	return n.ZFS.CreatePool(ctx, l.Spec)
+}
+
+// wipe devices, each of which must be the one that was looked at.
+func (n *Node) wipe(ctx context.Context, seen nodestorage.Seen, paths []string) error {
+	for _, path := range paths {
+		if _, err := n.Devices.Wipe(ctx, path, seen.Signatures[path].Is); err != nil {
 			return err
 		}
 	}
-	return n.ZFS.CreatePool(ctx, l.Spec)
+	return nil
 }
 
 // set makes every change that the node takes: one that it refuses is no reason to

@@ -87,7 +87,7 @@ func TestPass(t *testing.T) {
 		setting   = "wait Progressing: properties are being set"
 		unread    = "wait unknown NotReadBack: properties are read back once the pool is imported and answers"
 		stillTrue = "wait unknown Applied: properties are read back once the pool is imported and answers"
-		lost      = "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed"
+		lost      = "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed"
 		making    = "pool tank is being made of /dev/disk/by-id/wwn-b, /dev/disk/by-id/wwn-c"
 		makeIt    = "zpool create -o ashift=12 -o autotrim=on -o failmode=wait -O canmount=off -O mountpoint=none tank mirror /dev/disk/by-id/wwn-b /dev/disk/by-id/wwn-c"
 		importIt  = "zpool import -N -d /dev/disk/by-id -d /dev 42"
@@ -209,7 +209,7 @@ func TestPass(t *testing.T) {
 		{"faulted: its datasets cannot be read", storage(), newFake(t, health("FAULTED", "")), nil, "", "invalid PoolUnhealthy: pool tank is FAULTED. ZFS says: Devices are gone. Attach them.", stillTrue},
 		{"another pool of its name", storage(), newFake(t, drifted, func(f *fake) {
 			put(answer{begin: "zpool get", stdout: replaced(poolGet, "guid\t42", "guid\t43")})(f)
-		}), nil, "", "invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one", stillTrue},
+		}), nil, "", "invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one", stillTrue},
 	} {
 		r, err := c.f.node().Pass(t.Context(), c.s)
 		if err != nil || len(r.Outcomes) != 4 {

@@ -30,32 +30,42 @@ func (n *Node) records(s *v1alpha1.PgNodeStorage) records {
 // know of a pool that must not be made anew.
 func (r records) load() (nodestorage.NetworkRecord, error) {
 	var out nodestorage.NetworkRecord
-	data, err := os.ReadFile(r.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return out, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &out)
-	}
-	if err != nil {
-		return out, fmt.Errorf("record of network devices %s: %w", r.path, err)
-	}
-	return out, nil
+	return out, loadJSON(r.path, "record of network devices", &out)
 }
 
 // save a record durably.
 func (r records) save(record nodestorage.NetworkRecord) error {
-	data, err := json.MarshalIndent(record, "", "  ")
+	return saveJSON(r.path, "record of network devices", record)
+}
+
+// loadJSON of a file into a value, which stays as it is where there is no file.
+func loadJSON(path, what string, into any) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", what, path, err)
+	}
+	return nil
+}
+
+// saveJSON writes a file, whole or not at all, that outlives a power cut.
+func saveJSON(path, what string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(r.path)
+	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	err = renameio.WriteFile(r.path, append(data, '\n'), 0o600, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
+	err = renameio.WriteFile(path, append(data, '\n'), 0o600, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600))
 	if err != nil {
-		return fmt.Errorf("record of network devices: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	d, err := os.Open(dir) // a new name is durable with its folder
 	if err != nil {
@@ -115,13 +125,47 @@ func (n *Node) noteImport(s *v1alpha1.PgNodeStorage, net *nodestorage.Network) e
 	return n.records(s).save(net.Record)
 }
 
-// withKnownPool gives a PgNodeStorage whose status knows the pool of the record, where
-// the status was lost.
-func withKnownPool(s *v1alpha1.PgNodeStorage, record nodestorage.NetworkRecord) *v1alpha1.PgNodeStorage {
-	if record.PoolGUID == "" || s.Status.Pool != nil && s.Status.Pool.GUID != "" {
-		return s
+// made is the record of the pool of a PgNodeStorage. A pool on disks is known on the node
+// by its name, whichever profile declares it; one on network devices by its profile, as
+// another profile's is in another bucket.
+func (n *Node) made(s *v1alpha1.PgNodeStorage) poolRecord {
+	kind, name := "disks", s.Spec.Pool.Name
+	if s.Spec.NetworkDevices != nil {
+		kind, name = "network", s.Name
 	}
-	s = s.DeepCopy()
-	s.Status.Pool = &v1alpha1.ObservedPool{Name: s.Spec.Pool.Name, GUID: record.PoolGUID}
-	return s
+	return poolRecord{filepath.Join(n.Root, recordDir, "pools", kind, name+".json")}
+}
+
+// poolRecord of one pool: a file that is never removed.
+type poolRecord struct{ path string }
+
+// load the record; none is an empty one. One that cannot be read is an error: it may know
+// of a pool that must not be made again.
+func (r poolRecord) load() (nodestorage.PoolRecord, error) {
+	var out nodestorage.PoolRecord
+	return out, loadJSON(r.path, "record of the pool", &out)
+}
+
+// save the record durably.
+func (r poolRecord) save(record nodestorage.PoolRecord) error {
+	return saveJSON(r.path, "record of the pool", record)
+}
+
+// rememberMade writes down the imported pool before anything is created on it, so that
+// no deletion of an object can have it made again.
+func (n *Node) rememberMade(s *v1alpha1.PgNodeStorage, seen *nodestorage.Seen) error {
+	if n.DryRun != nil || !seen.Made.Remember(s, *seen) {
+		return nil
+	}
+	return n.made(s).save(seen.Made)
+}
+
+// consent notes the consents of these devices before the first is wiped.
+func (n *Node) consent(s *v1alpha1.PgNodeStorage, seen *nodestorage.Seen, devices []v1alpha1.ZFSDevice, local bool) error {
+	before := len(seen.Made.Consents)
+	seen.Made.Use(devices, *seen, n.Clock.Now(), local)
+	if n.DryRun != nil || before+len(seen.Made.Consents) == 0 {
+		return nil
+	}
+	return n.made(s).save(seen.Made)
 }

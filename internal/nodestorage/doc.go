@@ -28,6 +28,8 @@ type Seen struct {
 	// Missing are declared devices that the node does not have.
 	Missing []string
 	ARC     zfs.ARC
+	// Made is what the node keeps of the pool.
+	Made PoolRecord
 	// Network devices; nil for a pool on disks.
 	Network *Network
 }

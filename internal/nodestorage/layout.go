@@ -66,10 +66,8 @@ type layouter struct {
 func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *state.Outcome) {
 	l := layouter{seen: seen, taken: map[string]bool{}, named: map[string]bool{}}
 	create := pool.Create
-	for _, v := range slices.Concat(create.Vdevs, create.Logs, create.Caches, create.Special) {
-		for _, d := range v.Devices {
-			l.named[d.Path] = true
-		}
+	for _, d := range DevicesOf(create) {
+		l.named[d.Path] = true
 	}
 	spec := zfs.PoolSpec{
 		Name:         pool.Name,
@@ -129,17 +127,21 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
 		return refuse(v1alpha1.ReasonDeviceNotFound, state.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
 	}
 	found, probed := l.seen.Signatures[d.Path]
-	wipe := d.Wipe != nil && *d.Wipe
 	switch {
 	case !probed:
 		return refuse(v1alpha1.ReasonHostCommandFailed, state.Wait, "%s: what is on %s could not be read", field, d.Path)
 	case l.taken[d.Path]:
 		return refuse(v1alpha1.ReasonInvalidSpec, state.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
+	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
+		return refuse(v1alpha1.ReasonDeviceNotFound, state.Wait, "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)", field, d.Path, diskAt(l.seen, d.Path), d.Serial)
 	case found.InUse():
 		return refuse(v1alpha1.ReasonDeviceNotBlank, state.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
-	case !found.Blank() && !wipe:
+	case !found.Blank() && !wipes(d):
 		return refuse(v1alpha1.ReasonDeviceNotBlank, state.Invalid, "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", field, d.Path, found)
 	case !found.Blank():
+		if problem := l.mayWipe(field, d, found); problem != nil {
+			return problem
+		}
 		l.wipe = append(l.wipe, d.Path)
 	}
 	l.taken[d.Path] = true

@@ -477,7 +477,7 @@ func TestNetworkPool(t *testing.T) {
 		{"imported", network(), []func(*Seen){importing(found)}, "", "wait ImportingPool: pool tank (GUID 42) is being imported"},
 		{"of this name on the disks of a log", network(fresh), []func(*Seen){importing(elsewhere), blanks}, "", "invalid LayoutDiffers: a pool tank (GUID 42) was found on devices that are none of the network devices, and is not imported; destroy or rename it if nothing of it is needed (zpool import 42 NEWNAME), or name another pool in a new profile"},
 		{"of this name on other disks too", network(fresh), []func(*Seen){importing(elsewhere, zfs.Importable{Name: "tank", GUID: 43, State: zfs.Online, Vdevs: on("nbd0")})}, "", "wait ImportingPool: pool tank (GUID 43) is being imported"},
-		{"never made anew", network(), []func(*Seen){importing(), blanks}, "", "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed"},
+		{"never made anew", network(), []func(*Seen){importing(), blanks}, "", "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed"},
 		{"suspended", network(), []func(*Seen){suspended}, "", "invalid PoolSuspended: pool tank is suspended: all I/O to it waits, until the node is restarted. Do not run zpool clear: the condition DevicesAttached says what became of its devices. ZFS says: "},
 	} {
 		seen := seenNetwork(c.s, c.seen...)

@@ -2,6 +2,7 @@ package nodestorage
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	case candidates > 0:
 		return step
 	case known != "":
-		return invalid(v1alpha1.ReasonPoolLost, "pool %s (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed", name, known)
+		return invalid(v1alpha1.ReasonPoolLost, "pool %s (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list %[2]s in pool.abandonedGUIDs of the profile once nothing of it is needed", name, known)
 	case seen.Network != nil:
 		return networkCreation(s, seen)
 	case s.Spec.Pool.Create == nil:
@@ -59,6 +60,29 @@ func MayCreate(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 	return declared && candidates == 0 && knownGUID(s) == ""
 }
 
+// WithKnownPool returns the PgNodeStorage with a status that knows the pool of the node:
+// the one that status has shown, else that of spec.pool.guid, else the first of those
+// that the node has recorded. Pools that are abandoned are not known.
+func WithKnownPool(s *v1alpha1.PgNodeStorage, recorded ...string) *v1alpha1.PgNodeStorage {
+	abandoned := func(guid string) bool {
+		return slices.Contains(s.Spec.Pool.AbandonedGUIDs, v1alpha1.PoolGUID(guid))
+	}
+	if shown := knownGUID(s); shown != "" && !abandoned(shown) {
+		return s
+	}
+	out := s.DeepCopy()
+	if knownGUID(s) != "" {
+		out.Status.Pool = nil
+	}
+	for _, guid := range append([]string{string(s.Spec.Pool.GUID)}, recorded...) {
+		if guid != "" && !abandoned(guid) {
+			out.Status.Pool = &v1alpha1.ObservedPool{Name: s.Spec.Pool.Name, GUID: guid}
+			break
+		}
+	}
+	return out
+}
+
 // knownGUID of the pool that status has shown.
 func knownGUID(s *v1alpha1.PgNodeStorage) string {
 	if s.Status.Pool == nil {
@@ -70,7 +94,7 @@ func knownGUID(s *v1alpha1.PgNodeStorage) string {
 func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	name, guid := s.Spec.Pool.Name, seen.Pool["guid"].Value
 	if known := knownGUID(s); replaced(s, seen) {
-		return invalid(v1alpha1.ReasonPoolReplaced, "the imported pool %s has GUID %s, but the pool of this node had %s; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one", name, guid, known)
+		return invalid(v1alpha1.ReasonPoolReplaced, "the imported pool %s has GUID %s, but the pool of this node had %s; export the wrong one and import the right one by GUID, or list %[3]s in pool.abandonedGUIDs of the profile to adopt the new one", name, guid, known)
 	}
 	const c = v1alpha1.ConditionPoolReady
 	switch seen.health() {

@@ -60,11 +60,11 @@ func TestPool(t *testing.T) {
 		},
 		{
 			"another pool of its name", storage(), converged(pools("guid=43")), "none",
-			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one",
+			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
 		},
 		{
 			"another pool of its name, suspended", storage(), converged(pools("guid=43", "health=SUSPENDED")), "none",
-			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one",
+			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
 		},
 		// Importable.
 		{"importable", storage(fresh), converged(importing(other, tank)), "import 42", "wait ImportingPool: pool tank (GUID 42) is being imported"},
@@ -92,15 +92,15 @@ func TestPool(t *testing.T) {
 		// Gone.
 		{
 			"lost", storage(), converged(absent), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed",
+			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
 		},
 		{
 			"lost, and to be made on blank devices", storage(mirrored), converged(absent, probed), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed",
+			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
 		},
 		{
 			"lost, and another of its name importable", storage(mirrored), converged(importing(twin), probed), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed",
+			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
 		},
 		// Never there.
 		{

@@ -15,16 +15,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
-// maxListed devices and volumes, as the schema bounds them.
-const maxListed = 256
-
 // Status is what was read back, in the words of the API. Figures that move by
 // themselves are kept from the last status until they moved by 1% of their whole.
 func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgNodeStorageStatus {
 	last := s.Status
 	out := v1alpha1.PgNodeStorageStatus{
 		ObservedGeneration: s.Generation,
-		Devices:            devices(seen),
+		Devices:            first(disks(seen), maxDevices),
 	}
 	if seen.Network != nil {
 		out.NetworkDevices, out.FlushLatency = ObservedDevices(s, seen.Network), flushLatency(last.FlushLatency, seen.Network.FlushLatency)
@@ -104,7 +101,7 @@ func pool(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) *v1alpha1.Obse
 		Message: said(seen.Status),
 		Size:    amount(size), Allocated: settle(last.Allocated, allocated, size), Free: settle(last.Free, free, size),
 		FragmentationPercent: steady(last.FragmentationPercent, percent(seen.Pool["fragmentation"])),
-		Vdevs:                vdevs(seen.Status.Vdevs, 0),
+		Vdevs:                first(vdevs(seen.Status.Vdevs, 0), maxVdevs),
 		Scrub:                &v1alpha1.ObservedScrub{State: string(seen.Status.Scan.State), Text: scanText(seen.Status.Scan)},
 	}
 	if size > 0 { // that of a faulted pool is 0
@@ -202,29 +199,42 @@ func snapshotsBeneath(parent string, seen Seen) uint64 {
 	return sum
 }
 
-// volumes are the children of the declared parents.
+// volumes that are listed of the children of the declared parents, and how many there
+// are.
 func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.ObservedVolume, *int32) {
-	var out []v1alpha1.ObservedVolume
-	var count int32
+	before := map[string]v1alpha1.ObservedVolume{}
+	for _, v := range s.Status.Volumes {
+		before[v.Name] = v
+	}
+	var all []v1alpha1.ObservedVolume
 	for _, want := range s.Spec.Datasets {
-		for _, d := range seen.Datasets {
-			child, beneath := strings.CutPrefix(d.Name, want.Name+"/")
-			if !beneath || strings.Contains(child, "/") || isParent(s, d.Name) {
-				continue
-			}
-			count++
-			if len(out) < maxListed {
-				out = append(out, volume(d, want, s.Status.Volumes, size))
-			}
+		for _, d := range children(s, seen, want.Name) {
+			all = append(all, volume(d, want, before[d.Name], size))
 		}
 	}
-	return out, &count
+	count := int32(len(all)) //nolint:gosec // a pool has fewer datasets
+	return listed(all, s.Status.Volumes), &count
+}
+
+// children of a declared parent that are no parents themselves.
+func children(s *v1alpha1.PgNodeStorage, seen Seen, parent string) []zfs.Dataset {
+	var out []zfs.Dataset
+	for _, d := range seen.Datasets {
+		child, beneath := strings.CutPrefix(d.Name, parent+"/")
+		if beneath && !strings.Contains(child, "/") && !isParent(s, d.Name) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // VolumeCount is how many volumes there are beneath the declared parents.
 func VolumeCount(s *v1alpha1.PgNodeStorage, seen Seen) int32 {
-	_, count := volumes(s, seen, 0)
-	return *count
+	n := 0
+	for _, want := range s.Spec.Datasets {
+		n += len(children(s, seen, want.Name))
+	}
+	return int32(n) //nolint:gosec // a pool has fewer datasets
 }
 
 // isParent says that a dataset is declared, also where it is beneath another.
@@ -232,11 +242,7 @@ func isParent(s *v1alpha1.PgNodeStorage, name string) bool {
 	return slices.ContainsFunc(s.Spec.Datasets, func(d v1alpha1.NodeDataset) bool { return d.Name == name })
 }
 
-func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, before []v1alpha1.ObservedVolume, size uint64) v1alpha1.ObservedVolume {
-	last := v1alpha1.ObservedVolume{}
-	if i := slices.IndexFunc(before, func(v v1alpha1.ObservedVolume) bool { return v.Name == d.Name }); i >= 0 {
-		last = before[i]
-	}
+func volume(d zfs.Dataset, parent v1alpha1.NodeDataset, last v1alpha1.ObservedVolume, size uint64) v1alpha1.ObservedVolume {
 	encryption := d.Properties["encryption"].Value
 	encrypted := encryption != "off" && encryption != ""
 	out := v1alpha1.ObservedVolume{
@@ -284,23 +290,6 @@ func whole(p zfs.Property) int64 {
 		return 0
 	}
 	return n
-}
-
-// devices are whole disks with a stable path.
-func devices(seen Seen) []v1alpha1.ObservedDevice {
-	var out []v1alpha1.ObservedDevice
-	for _, d := range seen.Devices {
-		if d.Type != "disk" || d.Path == "" || d.Size == 0 {
-			continue
-		}
-		out = append(out, v1alpha1.ObservedDevice{
-			Path: d.Path, Size: amount(d.Size), Model: d.Model, Transport: d.Transport,
-			Rotational: map[bool]string{true: "Yes", false: "No"}[d.Rotational],
-			Contents:   contents(d),
-		})
-	}
-	slices.SortFunc(out, func(a, b v1alpha1.ObservedDevice) int { return strings.Compare(a.Path, b.Path) })
-	return out[:min(len(out), maxListed)]
 }
 
 // contents as lsblk shows them, in words; what else is on a device is probed only

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -385,29 +386,90 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// At most 256 volumes and devices are listed, and the same ones each time.
+// At most 1024 volumes and 256 devices are listed, the same ones each time, and what is
+// not listed is reported.
 func TestListsAreBounded(t *testing.T) {
-	for _, n := range []int{255, 256, 257, 600} {
+	for _, n := range []int{255, 256, 257, 600, 1024, 1025, 3000} {
 		seen := converged(without("tank/pgdata/pvc-1"), func(seen *Seen) {
 			seen.Devices = nil
 			for i := range n {
 				parent := []string{"tank/pgdata", "tank/pgwal"}[i%2]
-				seen.Datasets = append(seen.Datasets, dataset(fmt.Sprintf("%s/pvc-%03d", parent, i)))
-				seen.Devices = append(seen.Devices, blank(fmt.Sprintf("%03d", n-1-i), gib)) // the last by path first
+				seen.Datasets = append(seen.Datasets, dataset(fmt.Sprintf("%s/pvc-%04d", parent, i)))
+				seen.Devices = append(seen.Devices, blank(fmt.Sprintf("%04d", n-1-i), gib)) // the last by path first
 			}
 		})
 		out := Status(storage(), seen, never)
-		if len(out.Volumes) != min(n, 256) || *out.VolumeCount != int32(n) {
+		if len(out.Volumes) != min(n, 1024) || *out.VolumeCount != int32(n) {
 			t.Errorf("%d volumes: %d listed, %d counted", n, len(out.Volumes), *out.VolumeCount)
 		}
-		if len(out.Devices) != min(n, 256) || out.Devices[0].Path != byID+"000" {
+		if len(out.Devices) != min(n, 256) || out.Devices[0].Path != byID+"0000" {
 			t.Errorf("%d devices: %d listed, from %s", n, len(out.Devices), out.Devices[0].Path)
+		}
+		o := Complete(out, seen)
+		if (o != nil) != (n > 256) {
+			t.Errorf("%d: %+v", n, o)
+		}
+		for _, says := range []struct {
+			text string
+			when bool
+		}{{fmt.Sprintf("status.volumes lists 1024 of %d volumes", n), n > 1024}, {fmt.Sprintf("status.devices lists 256 of %d disks", n), n > 256}} {
+			if o != nil && strings.Contains(o.Message, says.text) != says.when {
+				t.Errorf("%d: %q", n, o.Message)
+			}
 		}
 		slices.Reverse(seen.Devices)
 		if diff := cmp.Diff(asStored(t, out), asStored(t, Status(storage(), seen, never))); diff != "" {
 			t.Errorf("%d in another order: %s", n, diff)
 		}
 	}
+}
+
+// A new volume never displaces one that was listed before, and one that is gone makes
+// room.
+func TestListedVolumesStay(t *testing.T) {
+	seen := converged(without("tank/pgdata/pvc-1"))
+	for i := range 1100 {
+		seen.Datasets = append(seen.Datasets, dataset(fmt.Sprintf("tank/pgdata/pvc-%04d", 1000+i)))
+	}
+	s := storage()
+	s.Status = Status(s, seen, never)
+	seen.Datasets = append([]zfs.Dataset{dataset("tank/pgdata/pvc-0000")}, seen.Datasets...)
+	again := Status(s, seen, never)
+	if diff := cmp.Diff(volumeNames(s.Status.Volumes), volumeNames(again.Volumes)); diff != "" {
+		t.Errorf("others are listed: %s", diff)
+	}
+	seen.Datasets = slices.DeleteFunc(seen.Datasets, func(d zfs.Dataset) bool { return d.Name == "tank/pgdata/pvc-1000" })
+	if got := volumeNames(Status(s, seen, never).Volumes); len(got) != 1024 || got[0] != "tank/pgdata/pvc-0000" {
+		t.Errorf("%d listed, from %s", len(got), got[0])
+	}
+}
+
+// Volumes that differ in much are listed only as far as an object has room.
+func TestListedVolumesFitAnObject(t *testing.T) {
+	s, seen := storage(), converged(without("tank/pgdata/pvc-1"))
+	for i := range 1000 {
+		d := dataset(fmt.Sprintf("tank/pgdata/pvc-%s-%04d", strings.Repeat("f", 200), i))
+		for _, p := range s.Spec.Datasets[0].Properties {
+			d.Properties[p.Name] = zfs.Property{Value: strings.Repeat("x", 200), Source: "local"}
+		}
+		seen.Datasets = append(seen.Datasets, d)
+	}
+	out := Status(s, seen, never)
+	text, err := json.Marshal(out.Volumes)
+	if err != nil || len(text) > 400<<10 || len(out.Volumes) == 0 {
+		t.Errorf("%d volumes of %d bytes: %v", len(out.Volumes), len(text), err)
+	}
+	if o := Complete(out, seen); o == nil || !o.Informative || !strings.Contains(o.Message, "of 1000 volumes") {
+		t.Errorf("%+v", o)
+	}
+}
+
+func volumeNames(volumes []v1alpha1.ObservedVolume) []string {
+	var out []string
+	for _, v := range volumes {
+		out = append(out, v.Name)
+	}
+	return out
 }
 
 func TestDevices(t *testing.T) {
@@ -448,7 +510,7 @@ func TestDevices(t *testing.T) {
 		{"no medium", change(func(d *blockdev.Device) { d.Size = 0 }), "not listed"},
 	} {
 		got := "not listed"
-		for _, d := range devices(Seen{Devices: []blockdev.Device{c.d}}) {
+		for _, d := range disks(Seen{Devices: []blockdev.Device{c.d}}) {
 			got = d.Rotational + ": " + d.Contents
 		}
 		same(t, c.name, got, c.want)

@@ -3,7 +3,6 @@ package observe
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -50,59 +49,45 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: facts.Profile.Name}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PgNodeStorages of profile %s: %w", facts.Profile.Name, err)
 	}
-	volumes := observedVolumes(storages.Items)
-	facts.Devices = devicesByNode(storages.Items)
+	nodes := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list Nodes: %w", err)
+	}
+	volumes := observedVolumes(facts.Profile.Name, storages.Items, nodes.Items)
+	facts.Devices = devicesByNode(facts.Profile.Name, storages.Items)
 	for i := range list.Items {
-		if c, ok := claim(facts.Cluster, &list.Items[i], volumes); ok {
-			facts.Claims = append(facts.Claims, c)
+		c := &list.Items[i]
+		if role := c.Labels[labelPVCRole]; role != roleData && role != roleWAL || !current(facts.Cluster, c) {
+			continue
 		}
+		var v *corev1.PersistentVolume
+		if c.Spec.VolumeName != "" {
+			var err error
+			if v, err = find(ctx, r.Live, client.ObjectKey{Name: c.Spec.VolumeName}, &corev1.PersistentVolume{}); err != nil {
+				return err
+			}
+		}
+		facts.Claims = append(facts.Claims, claim(c, v, volumes))
 	}
 	slices.SortFunc(facts.Claims, func(a, b state.Claim) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
-// claim of an instance's data or WAL, with its volume as it was read back.
-func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, volumes map[string]located) (state.Claim, bool) {
-	role := c.Labels[labelPVCRole]
-	if role != roleData && role != roleWAL || !current(cluster, c) {
-		return state.Claim{}, false
+// claim of an instance's data or WAL, with its volume as the agent of the volume's own
+// node read it back.
+func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes observed) state.Claim {
+	out := state.Claim{
+		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
+		Home: c.Annotations[annotationSelectedNode],
 	}
-	out := state.Claim{Name: c.Name, Instance: c.Labels[labelInstance], WAL: role == roleWAL, Volume: c.Spec.VolumeName}
-	out.Home = c.Annotations[annotationSelectedNode]
-	if v, found := volumes[c.Spec.VolumeName]; found {
-		out.Node, out.Observed, out.Detached, out.Unreachable = v.node, v.volume, v.detached, v.unreachable
-	}
-	return out, true
+	volumes.locate(&out, c, v)
+	return out
 }
 
 // current: the claim belongs to an instance that CloudNativePG counts. Those that
 // dangle are left for a person.
 func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
 	return c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
-}
-
-type located struct {
-	node, unreachable string
-	volume            *v1alpha1.ObservedVolume
-	// detached says which network devices beneath it are not attached.
-	detached string
-}
-
-// observedVolumes that the agents of a profile's nodes have read back, by the name
-// of the PersistentVolume, which is the dataset's own.
-func observedVolumes(storages []v1alpha1.PgNodeStorage) map[string]located {
-	out := map[string]located{}
-	for i := range storages {
-		s := &storages[i]
-		if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPoolReady) {
-			continue // what was read before the pool was lost proves nothing now
-		}
-		for j := range s.Status.Volumes {
-			v := s.Status.Volumes[j]
-			out[path.Base(v.Name)] = located{node: s.Spec.NodeName, unreachable: unreachable(s), volume: &v, detached: detached(s)}
-		}
-	}
-	return out
 }
 
 // unreachable is what a PgNodeStorage says of a node that is not Ready.

@@ -19,12 +19,13 @@ const (
 	degraded = "DEGRADED"
 )
 
-// devicesByNode of a profile whose devices are servers'; nil for others.
-func devicesByNode(storages []v1alpha1.PgNodeStorage) map[string]state.Devices {
+// devicesByNode of a profile whose devices are servers'; nil for others. Each agent is
+// believed about its own node only.
+func devicesByNode(profile string, storages []v1alpha1.PgNodeStorage) map[string]state.Devices {
 	var out map[string]state.Devices
 	for i := range storages {
 		s := &storages[i]
-		if s.Spec.NetworkDevices == nil {
+		if s.Spec.NetworkDevices == nil || !genuine(profile, s) {
 			continue
 		}
 		if out == nil {

@@ -101,20 +101,40 @@ func (r Readers) osdClaims(ctx context.Context, p *v1alpha1.PgStorageProfile, fa
 	for _, s := range facts.Storages {
 		storages = append(storages, *s)
 	}
-	volumes := observedVolumes(storages)
+	nodes, volumes, err := r.backing(ctx)
+	if err != nil {
+		return err
+	}
+	observed := observedVolumes(p.Name, storages, nodes)
 	for i := range list.Items {
 		c := &list.Items[i]
 		if c.DeletionTimestamp != nil {
 			continue
 		}
 		claim := state.Claim{Name: c.Name, Volume: c.Spec.VolumeName}
-		if v, found := volumes[c.Spec.VolumeName]; found && c.Spec.VolumeName != "" {
-			claim.Node, claim.Observed, claim.Unreachable = v.node, v.volume, v.unreachable
-		}
+		observed.locate(&claim, c, volumes[c.Spec.VolumeName])
+		claim.Home, claim.Detached = "", ""
 		facts.Ceph.Claims = append(facts.Ceph.Claims, claim)
 	}
 	slices.SortFunc(facts.Ceph.Claims, func(a, b state.Claim) int { return strings.Compare(a.Name, b.Name) })
 	return r.zvols(ctx, facts)
+}
+
+// backing reads the Nodes, and the PersistentVolumes by name.
+func (r Readers) backing(ctx context.Context) ([]corev1.Node, map[string]*corev1.PersistentVolume, error) {
+	nodes := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("list Nodes: %w", err)
+	}
+	list := &corev1.PersistentVolumeList{}
+	if err := r.Ceph.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, nil, fmt.Errorf("list PersistentVolumes: %w", err)
+	}
+	volumes := map[string]*corev1.PersistentVolume{}
+	for i := range list.Items {
+		volumes[list.Items[i].Name] = &list.Items[i]
+	}
+	return nodes.Items, volumes, nil
 }
 
 // zvols as zfs-localpv has recorded them. Its objects are called after the

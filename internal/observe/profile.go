@@ -84,6 +84,9 @@ func (r Readers) storages(ctx context.Context, p *v1alpha1.PgStorageProfile, fac
 	}
 	for i := range list.Items {
 		s := &list.Items[i]
+		if !genuine(p.Name, s) {
+			continue
+		}
 		facts.Storages = append(facts.Storages, s)
 		live[keyOf(v1alpha1.GroupVersion.WithKind("PgNodeStorage"), s)] = s
 	}

@@ -54,6 +54,9 @@ type Claim struct {
 	Detached string
 	// Home is the node that the claim was given to when it was made.
 	Home string
+	// Unproved says why no agent is believed about the volume; empty where Observed is
+	// set, or the claim is not bound.
+	Unproved string
 	// Unreachable says that the node is not Ready, so that Observed may be old; empty
 	// while it is.
 	Unreachable string

@@ -2,10 +2,13 @@ package zfs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/host"
 )
 
 // Status of an imported pool.
@@ -62,6 +65,9 @@ func (c *Client) Status(ctx context.Context, name string) (Status, error) {
 		return parseStatusJSON(out, name)
 	}
 	out, err := c.read(ctx, "zpool", "status", "-P", "-p", "-v", name)
+	if errors.Is(err, host.ErrTooMuchOutput) { // -v lists every damaged file; without it they are counted
+		out, err = c.read(ctx, "zpool", "status", "-P", "-p", name)
+	}
 	if err != nil {
 		return Status{}, err
 	}

@@ -28,7 +28,7 @@ var validZFS = []edge{
 	{"selector of a count alone", "ZFSLocalPV", []change{set(zfsSpec+"pool/create/vdevs", []any{selected(1)})}},
 	{"selector of everything", "ZFSLocalPV", []change{set(zfsSpec+"pool/create/vdevs", []any{selected(64, "minSize", "1Ti", "maxSize", "1024Gi", "model", "SAMSUNG*PM9A?", "transport", "nvme")})}},
 	{"devices of every stable kind", "ZFSLocalPV", []change{set(zfsSpec+"pool/create/vdevs", []any{fields("devices", []any{
-		fields("path", "/dev/disk/by-id/nvme-eui.0025388b01c0a1b2", "wipe", true), fields("path", "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"),
+		fields("path", "/dev/disk/by-id/nvme-eui.0025388b01c0a1b2", "wipe", true), fields("path", "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"), fields("path", "/dev/disk/by-path/pci-0000:00:1f.2-ata-2", "serial", "S1", "wipe", true), fields("path", "/dev/disk/by-path/pci-0000:00:1f.2-ata-3", "wipe", false),
 		fields("path", "/dev/disk/by-partuuid/1f2e3d4c-01"), fields("path", "/dev/disk/by-partlabel/zfs_data-1"),
 	})})}},
 	{"pool with all classes of vdevs", "ZFSLocalPV", []change{set(zfsSpec+"pool/create", fields("ashift", 9,

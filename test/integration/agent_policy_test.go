@@ -13,6 +13,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,6 +53,7 @@ func TestAgentWritesForItsOwnNodeOnly(t *testing.T) {
 
 	t.Run("it works on its own", func(t *testing.T) { worksOn(t, agent, own) })
 	t.Run("and on nothing else", func(t *testing.T) { worksOnNothingElse(t, c, agent, own, other) })
+	t.Run("events are about its own", func(t *testing.T) { eventsAboutItsOwn(t, agent, own, other) })
 	t.Run("nobody else is restrained", func(t *testing.T) {
 		if err := annotate(t.Context(), c, own, "by an administrator"); err != nil {
 			t.Error(err)
@@ -98,6 +100,36 @@ func worksOn(t *testing.T, agent client.Client, s *v1alpha1.PgNodeStorage) {
 	}
 	if err := apply.Release(t.Context(), agent, s, naming.NodeStorageFinalizer); err != nil {
 		t.Errorf("let go: %v", err)
+	}
+}
+
+// eventsAboutItsOwn tries to write events about what an agent has nothing to say of.
+func eventsAboutItsOwn(t *testing.T, agent client.Client, own, other *v1alpha1.PgNodeStorage) {
+	t.Helper()
+	const want = "an agent writes events about the PgNodeStorages of its own node only"
+	about := func(name string, regarding corev1.ObjectReference) *eventsv1.Event {
+		return &eventsv1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, EventTime: metav1.NowMicro(), Regarding: regarding,
+			Type: "Normal", Reason: "Test", Action: "Test", ReportingController: "pgstorage-agent", ReportingInstance: "x",
+		}
+	}
+	ref := func(s *v1alpha1.PgNodeStorage) corev1.ObjectReference {
+		return corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PgNodeStorage", Name: s.Name}
+	}
+	eventually(t, "the policy on events", func(ctx context.Context) error {
+		return refused(agent.Create(ctx, about("policy-other", ref(other))), want)
+	})
+	for name, regarding := range map[string]corev1.ObjectReference{
+		"database": {APIVersion: "postgresql.cnpg.io/v1", Kind: "Cluster", Namespace: "default", Name: "shop.policy-a"},
+		"pod":      {APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "x.policy-a"},
+		"nothing":  {},
+	} {
+		if err := refused(agent.Create(t.Context(), about("policy-"+name, regarding)), want); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := agent.Create(t.Context(), about("policy-own", ref(own))); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -93,10 +93,17 @@ func simulatedZFSDriver(t *testing.T, c client.Client, node *corev1.Node, pools 
 	})
 }
 
-// simulatedClaim is a bound claim of an instance, as CloudNativePG makes it.
+// simulatedClaim is a bound claim of an instance, as CloudNativePG makes it, and its
+// volume on the profile's only node, which has the profile's name.
 func simulatedClaim(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, instance, volume string) {
 	t.Helper()
-	create(t, c, &corev1.PersistentVolumeClaim{
+	simulatedClaimOn(t, c, cr.Spec.Profile, cr, instance, volume)
+}
+
+// simulatedClaimOn has its volume on a node.
+func simulatedClaimOn(t *testing.T, c client.Client, node string, cr *v1alpha1.PgStorageCluster, instance, volume string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: instance, Labels: map[string]string{
 			"cnpg.io/cluster": cr.Name, "cnpg.io/instanceName": instance, "cnpg.io/pvcRole": "PG_DATA",
 		}},
@@ -104,7 +111,19 @@ func simulatedClaim(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster
 			VolumeName: volume, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		},
-	})
+	}
+	create(t, c, claim)
+	pv := simulatedPV(volume, cr.Spec.Profile, "zfs.csi.openebs.io", claim)
+	pv.Spec.NodeAffinity = onNode(node)
+	create(t, c, pv)
+	t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), pv) })
+}
+
+// onNode is the affinity that zfs-localpv gives to the volumes of a node.
+func onNode(node string) *corev1.VolumeNodeAffinity {
+	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "openebs.io/nodeid", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}}
 }
 
 // simulatedVolume is what the agent of a profile's only node, which has the

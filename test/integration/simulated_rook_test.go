@@ -146,6 +146,7 @@ func simulatedOSDVolume(t *testing.T, c client.Client, p *v1alpha1.PgStorageProf
 		},
 	}
 	pv := simulatedPV(volume, class, "zfs.csi.openebs.io", claim)
+	pv.Spec.NodeAffinity = onNode(node)
 	zvol := rookObject(schema.GroupVersionKind{Group: "zfs.openebs.io", Version: "v1", Kind: "ZFSVolume"}, "default", volume)
 	zvol.Object["spec"] = fields{
 		"ownerNodeID": node, "poolName": naming.BlockDataset("tank"), "capacity": fmt.Sprint(int64(25) << 30),

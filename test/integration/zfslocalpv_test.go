@@ -114,6 +114,32 @@ func TestFullPageWritesFollowTheProof(t *testing.T) {
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesVerified, metav1.ConditionFalse, v1alpha1.ReasonVolumeDiffers)
 }
 
+// The agent of another node reports the volume with records that never tear a page. It is
+// not believed; that of the volume's own node is.
+func TestAnotherNodesAgentIsNotBelieved(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := withoutFullPages(t, c, "liar", 1)
+	victim := simulatedNode(t, c, "victim", map[string]string{"test": "liar"})
+	simulatedZFSDriver(t, c, victim, "tank")
+	simulatedAgent(t, c, "liar", "victim", agentReady())
+	simulatedClaimOn(t, c, "victim", cr, "shop-1", "pvc-victim")
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	simulatedVolume(t, c, "liar", v1alpha1.ObservedVolume{Name: "tank/pgdata/pvc-victim", Type: "Filesystem", Recordsize: 8192})
+	fullPageWrites(t, c, cr, "on", "the agent of node victim has not read back volume pvc-victim")
+
+	own := &v1alpha1.PgNodeStorage{}
+	eventually(t, "the victim's own word", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKey{Name: naming.NodeStorage("liar", "victim")}, own); err != nil {
+			return err
+		}
+		own.Status.Volumes = []v1alpha1.ObservedVolume{{Name: "tank/pgdata/pvc-victim", Type: "Filesystem", Recordsize: 8192}}
+		meta.SetStatusCondition(&own.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionPoolReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonPoolOnline, ObservedGeneration: own.Generation})
+		return c.Status().Update(ctx, own)
+	})
+	fullPageWrites(t, c, cr, "off", "1 of 1 data volumes")
+}
+
 // With standbys full_page_writes=off is taken back from the first sign of a change
 // of the primary until every instance is ready again, and backups come from the
 // primary throughout.
@@ -334,4 +360,67 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 	}
 	gone(t, c, client.ObjectKeyFromObject(s), s)
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonNoNodeSelected)
+}
+
+// The GUID of a node's pool outlives its PgNodeStorage and its Node: the manager tells it
+// to the agent of the object that it makes again, until a person abandons the pool.
+func TestAPoolIsRememberedByItsProfile(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	p := zfsProfile("once", nil)
+	create(t, c, p)
+	node := simulatedNode(t, c, "once", map[string]string{"test": "once"})
+	s := simulatedAgent(t, c, "once", "once", agentReady())
+	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "42"}
+	if err := c.Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	remembers := func(guid v1alpha1.PoolGUID) {
+		t.Helper()
+		eventually(t, "the record of pool "+string(guid), func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(p), p); err != nil {
+				return err
+			}
+			if len(p.Status.Pools) != 1 || p.Status.Pools[0] != (v1alpha1.ProfilePool{Node: "once", GUID: guid}) {
+				return fmt.Errorf("%+v", p.Status.Pools)
+			}
+			return nil
+		})
+	}
+	tells := func(guid v1alpha1.PoolGUID) {
+		t.Helper()
+		eventually(t, "a PgNodeStorage that is told "+string(guid), func(ctx context.Context) error {
+			again := &v1alpha1.PgNodeStorage{}
+			if err := c.Get(ctx, client.ObjectKeyFromObject(s), again); err != nil {
+				return err
+			}
+			if again.Spec.Pool.GUID != guid {
+				return fmt.Errorf("told %q", again.Spec.Pool.GUID)
+			}
+			return nil
+		})
+	}
+	remembers("42")
+	tells("")
+	deleted(t, c, s)
+	remembers("42")
+	tells("42")
+	deleted(t, c, node)
+	gone(t, c, client.ObjectKeyFromObject(s), &v1alpha1.PgNodeStorage{})
+	remembers("42")
+	simulatedNode(t, c, "once", map[string]string{"test": "once"})
+	tells("42")
+
+	before := p.DeepCopy()
+	p.Spec.ZFSLocalPV.Pool.AbandonedGUIDs = []v1alpha1.PoolGUID{"42"}
+	if err := c.Patch(t.Context(), p, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	tells("")
+	s = simulatedAgent(t, c, "once", "once", agentReady())
+	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "44"}
+	if err := c.Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	remembers("44")
 }

@@ -54,6 +54,9 @@ func (s Storage) Object(node string, spec *v1alpha1ac.PgNodeStorageSpecApplyConf
 // Device by its path.
 func Device(d v1alpha1.ZFSDevice) *v1alpha1ac.ZFSDeviceApplyConfiguration {
 	out := v1alpha1ac.ZFSDevice().WithPath(d.Path)
+	if d.Serial != "" {
+		out.WithSerial(d.Serial)
+	}
 	if d.Wipe != nil {
 		out.WithWipe(*d.Wipe)
 	}

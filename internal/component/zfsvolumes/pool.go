@@ -3,6 +3,8 @@ package zfsvolumes
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	v1alpha1ac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // NodePool is a pool of disks, with its layout where it is to be made.
@@ -20,6 +22,15 @@ func NodePool(pool v1alpha1.ZFSPool) *v1alpha1ac.NodePoolApplyConfiguration {
 		out.WithCreate(poolCreate(*pool.Create))
 	}
 	return out
+}
+
+// Known adds to a pool what must not be forgotten of it: the pool that the node had, where
+// its PgNodeStorage does not know it any more, and the pools that a person abandoned.
+func (s Storage) Known(pool *v1alpha1ac.NodePoolApplyConfiguration, facts state.ProfileFacts, node string) *v1alpha1ac.NodePoolApplyConfiguration {
+	if guid := profile.PoolGUID(s.Profile, facts.Storages, node); guid != "" {
+		pool.WithGUID(guid)
+	}
+	return pool.WithAbandonedGUIDs(profile.Abandoned(s.Profile)...)
 }
 
 func poolCreate(c v1alpha1.ZFSPoolCreate) *v1alpha1ac.ZFSPoolCreateApplyConfiguration {

@@ -75,6 +75,8 @@ func unread(c state.Claim) string {
 	switch {
 	case c.Volume == "":
 		return fmt.Sprintf("claim %s is not bound yet", c.Name)
+	case c.Observed == nil && c.Unproved != "":
+		return fmt.Sprintf("claim %s: %s", c.Name, c.Unproved)
 	case c.Observed == nil:
 		return fmt.Sprintf("no agent has read back volume %s of claim %s yet", c.Volume, c.Name)
 	}

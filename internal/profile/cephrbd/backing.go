@@ -41,7 +41,7 @@ func addZFS(b *profile.Built, p *v1alpha1.PgStorageProfile, facts state.ProfileF
 	s := storage(p)
 	for _, node := range facts.Nodes {
 		z := zfsOf(p)
-		spec := s.BlockStorage(node.Name, z.DriftPolicy, z.ARCMax).WithPool(zfsvolumes.NodePool(pool(z.Pool)))
+		spec := s.BlockStorage(node.Name, z.DriftPolicy, z.ARCMax).WithPool(s.Known(zfsvolumes.NodePool(pool(z.Pool)), facts, node.Name))
 		if err := add(b, plan.StageNodes, s.Object(node.Name, spec)); err != nil {
 			return err
 		}

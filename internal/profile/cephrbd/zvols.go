@@ -27,6 +27,8 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.
 		switch text := zvolDiffers(p, claim) + recordDiffers(p, claim, zvol); {
 		case claim.Volume == "":
 			waits = append(waits, fmt.Sprintf("claim %s is not bound yet", claim.Name))
+		case claim.Observed == nil && claim.Unproved != "":
+			waits = append(waits, fmt.Sprintf("claim %s: %s", claim.Name, claim.Unproved))
 		case claim.Observed == nil:
 			waits = append(waits, fmt.Sprintf("no agent has read back volume %s of claim %s yet", claim.Volume, claim.Name))
 		case text != "":

@@ -6,13 +6,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // nodeStorage is everything that a node's agent has to make true.
-func nodeStorage(s zfsvolumes.Storage, node string) *v1alpha1ac.PgNodeStorageApplyConfiguration {
+func nodeStorage(s zfsvolumes.Storage, facts state.ProfileFacts, node string) *v1alpha1ac.PgNodeStorageApplyConfiguration {
 	n := s.Profile.Spec.S3NBD
 	return s.Object(node, s.NodeStorage(node, n.Data, n.WAL, n.DriftPolicy, n.ARCMax).
-		WithPool(nodePool(n.Pool)).
+		WithPool(s.Known(nodePool(n.Pool), facts, node)).
 		WithNetworkDevices(networkDevices(s.Profile, node)))
 }
 

@@ -55,7 +55,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profi
 	}
 	s := storage(p)
 	for _, node := range facts.Nodes {
-		object, err := plan.FromApply(plan.StageNodes, nodeStorage(s, node.Name))
+		object, err := plan.FromApply(plan.StageNodes, nodeStorage(s, facts, node.Name))
 		if err != nil {
 			return b, err
 		}

@@ -48,7 +48,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (profi
 	var b profile.Built
 	s := storage(p)
 	for _, node := range facts.Nodes {
-		object, err := plan.FromApply(plan.StageNodes, nodeStorage(s, node.Name))
+		object, err := plan.FromApply(plan.StageNodes, nodeStorage(s, facts, node.Name))
 		if err != nil {
 			return b, err
 		}

@@ -55,6 +55,7 @@ func (p *networkPool) tidy(t *testing.T) {
 		p.explain(t)
 	}
 	_ = os.Remove(filepath.Join("/var/lib/pgstorage/agent", p.name+".json"))
+	_ = os.Remove(filepath.Join("/var/lib/pgstorage/agent/pools/network", p.name+".json"))
 	if !p.lost && p.health(t) != "" {
 		alone(t, "zpool", "destroy", "-f", p.name)
 	}

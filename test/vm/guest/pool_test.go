@@ -363,7 +363,7 @@ func TestPoolIsReplaced(t *testing.T) {
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "other", GUID: "1234"}
 	n, counter := agent(nil)
 	converge(t, n, s)
-	want := fmt.Sprintf("the imported pool other has GUID %s, but the pool of this node had 1234; export the wrong one and import the right one by GUID, or delete this PgNodeStorage to adopt the new one", found)
+	want := fmt.Sprintf("the imported pool other has GUID %s, but the pool of this node had 1234; export the wrong one and import the right one by GUID, or list 1234 in pool.abandonedGUIDs of the profile to adopt the new one", found)
 	if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolReplaced); got != want {
 		t.Errorf("message\n%s\nwant\n%s", got, want)
 	}
@@ -390,7 +390,7 @@ func TestPoolIsLost(t *testing.T) {
 	blank(t, 0)
 	blank(t, 1)
 	n, counter := agent(nil)
-	want := fmt.Sprintf("pool lost (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or delete this PgNodeStorage once nothing of it is needed", known)
+	want := fmt.Sprintf("pool lost (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once nothing of it is needed", known)
 	for range 3 {
 		pass(t, n, s)
 		if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost); got != want {
@@ -404,6 +404,59 @@ func TestPoolIsLost(t *testing.T) {
 		if found, err := n.Devices.Blank(t.Context(), disk(i)); err != nil || !found.Blank() {
 			t.Errorf("disk %d: %v, %v", i, found, err)
 		}
+	}
+}
+
+// A pool is made once, whatever object is deleted: another one is made only for the GUID
+// that a person abandoned, and what was wiped for the first is not wiped for the second.
+func TestPoolIsMadeOnce(t *testing.T) {
+	erase(t, "once", 0, 1)
+	text(0, "bluestore block device\n")(t, disk(0))
+	create := func(spec *v1alpha1.PgNodeStorageSpec) {
+		madeOf(v1alpha1.VdevStripe, 0)(spec)
+		spec.Pool.Create.Vdevs[0].Devices[0].Wipe = new(true)
+	}
+	s := declared("once", create)
+	n, _ := agent(nil)
+	ready(t, n, s)
+	known := s.Status.Pool.GUID
+	if record := file(t, poolRecord("once"), ""); !strings.Contains(record, known) {
+		t.Fatalf("the node records %s, and not GUID %s", record, known)
+	}
+	alone(t, "zpool", "destroy", "once")
+	blank(t, 0)
+	text(0, "bluestore block device\n")(t, disk(0))
+	before := digests(t, 0)
+	n, counter := agent(nil)
+	for name, again := range map[string]*v1alpha1.PgNodeStorage{
+		"the same object":     s,
+		"deleted and created": declared("once", create),
+		"another profile's":   declared("once", func(spec *v1alpha1.PgNodeStorageSpec) { create(spec); spec.Profile = "other" }),
+	} {
+		pass(t, n, again)
+		if got := says(t, again, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost); !strings.Contains(got, known) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	abandoned := declared("once", create)
+	abandoned.Spec.Pool.AbandonedGUIDs = []v1alpha1.PoolGUID{v1alpha1.PoolGUID(known)}
+	pass(t, n, abandoned)
+	if got := says(t, abandoned, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonWipeRefused); !strings.Contains(got, "used up for pool GUID "+known) || !strings.Contains(got, "add serial: disk0 ") {
+		t.Error(got)
+	}
+	other := abandoned.DeepCopy()
+	other.Spec.Pool.Create.Vdevs[0].Devices[0].Serial = "disk1"
+	pass(t, n, other)
+	says(t, other, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonDeviceNotFound)
+	if got := changes(counter); len(got) > 0 {
+		t.Errorf("ran %v", got)
+	}
+	wantDigests(t, before, 0)
+
+	abandoned.Spec.Pool.Create.Vdevs[0].Devices[0].Serial = "disk0"
+	ready(t, n, abandoned)
+	if got := abandoned.Status.Pool.GUID; got == known {
+		t.Errorf("the GUID is still %s", got)
 	}
 }
 

@@ -4,7 +4,9 @@ package guest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -177,7 +179,21 @@ func erase(t *testing.T, pool string, disks ...int) {
 		for _, d := range disks {
 			blank(t, d)
 		}
+		forget(t, pool)
 	})
+}
+
+// poolRecord is what the agent keeps of a pool on disks.
+func poolRecord(pool string) string {
+	return "/var/lib/pgstorage/agent/pools/disks/" + pool + ".json"
+}
+
+// forget a pool, as a node that is installed again does.
+func forget(t *testing.T, pool string) {
+	t.Helper()
+	if err := os.Remove(poolRecord(pool)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
 }
 
 // blank makes a disk blank: labels lie at both ends, and blkdiscard zeroes all.

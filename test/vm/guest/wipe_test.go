@@ -312,7 +312,7 @@ func TestWipeGuardInUse(t *testing.T) {
 			}
 			n, counter := agent(nil)
 			want := fmt.Sprintf("in use: %s: %s; release it before it is wiped", disk(0), words)
-			if _, err := n.Devices.Wipe(t.Context(), disk(0)); err == nil || err.Error() != want {
+			if _, err := n.Devices.Wipe(t.Context(), disk(0), blockdev.Identity{}); err == nil || err.Error() != want {
 				t.Errorf("Wipe returned %v, want %s", err, want)
 			}
 			if got := changes(counter); len(got) > 0 {

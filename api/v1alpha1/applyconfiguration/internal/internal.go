@@ -591,6 +591,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.CephZFSPool
   map:
     fields:
+    - name: abandonedGUIDs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
+          elementRelationship: associative
     - name: autotrim
       type:
         scalar: string
@@ -1121,9 +1127,18 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.NodePool
   map:
     fields:
+    - name: abandonedGUIDs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
+          elementRelationship: associative
     - name: create
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPoolCreate
+    - name: guid
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
     - name: headroomPercent
       type:
         scalar: numeric
@@ -1926,6 +1941,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: pools
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ProfilePool
+          elementRelationship: associative
+          keys:
+          - node
     - name: storageClasses
       type:
         list:
@@ -2004,6 +2027,8 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
       default: 5s
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PodMonitorMode
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PostgresSpec
   map:
@@ -2104,6 +2129,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ready
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ConditionStatus
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfilePool
+  map:
+    fields:
+    - name: guid
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
+    - name: node
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ProfileType
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Protocol
@@ -2191,6 +2225,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.S3NBDPool
   map:
     fields:
+    - name: abandonedGUIDs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
+          elementRelationship: associative
     - name: ashift
       type:
         scalar: numeric
@@ -2594,6 +2634,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: path
       type:
         scalar: string
+    - name: serial
+      type:
+        scalar: string
     - name: wipe
       type:
         scalar: boolean
@@ -2646,6 +2689,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ZFSPool
   map:
     fields:
+    - name: abandonedGUIDs
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PoolGUID
+          elementRelationship: associative
     - name: autotrim
       type:
         scalar: string

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // CephZFSPoolApplyConfiguration represents a declarative configuration of the CephZFSPool type for use
 // with apply.
 //
@@ -22,6 +26,10 @@ type CephZFSPoolApplyConfiguration struct {
 	// I/O, continue answers EIO to new writes, panic crashes the node (zpoolprops).
 	// Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// headroomPercent of the pool stays free. Thick zvols are counted as full.
 	// Bounds: 5 to 50. Default: 20.
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
@@ -62,6 +70,16 @@ func (b *CephZFSPoolApplyConfiguration) WithAutotrim(value string) *CephZFSPoolA
 // If called multiple times, the Failmode field is set to the value of the last call.
 func (b *CephZFSPoolApplyConfiguration) WithFailmode(value string) *CephZFSPoolApplyConfiguration {
 	b.Failmode = &value
+	return b
+}
+
+// WithAbandonedGUIDs adds the given value to the AbandonedGUIDs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AbandonedGUIDs field.
+func (b *CephZFSPoolApplyConfiguration) WithAbandonedGUIDs(values ...apiv1alpha1.PoolGUID) *CephZFSPoolApplyConfiguration {
+	for i := range values {
+		b.AbandonedGUIDs = append(b.AbandonedGUIDs, values[i])
+	}
 	return b
 }
 

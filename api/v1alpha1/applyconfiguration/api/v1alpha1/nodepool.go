@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // NodePoolApplyConfiguration represents a declarative configuration of the NodePool type for use
 // with apply.
 //
@@ -11,6 +15,11 @@ type NodePoolApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// create makes the pool where it is absent; without it, it must exist.
 	Create *ZFSPoolCreateApplyConfiguration `json:"create,omitempty"`
+	// guid of the pool that this node had under this profile, where the status of a
+	// former object had it: the agent imports only that one, and makes none.
+	GUID *apiv1alpha1.PoolGUID `json:"guid,omitempty"`
+	// abandonedGUIDs of the profile: pools that are lost for good.
+	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// properties of the pool, as zpool set takes them.
 	Properties []ZFSPropertyApplyConfiguration `json:"properties,omitempty"`
 	// headroomPercent of the pool that should stay free.
@@ -36,6 +45,24 @@ func (b *NodePoolApplyConfiguration) WithName(value string) *NodePoolApplyConfig
 // If called multiple times, the Create field is set to the value of the last call.
 func (b *NodePoolApplyConfiguration) WithCreate(value *ZFSPoolCreateApplyConfiguration) *NodePoolApplyConfiguration {
 	b.Create = value
+	return b
+}
+
+// WithGUID sets the GUID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the GUID field is set to the value of the last call.
+func (b *NodePoolApplyConfiguration) WithGUID(value apiv1alpha1.PoolGUID) *NodePoolApplyConfiguration {
+	b.GUID = &value
+	return b
+}
+
+// WithAbandonedGUIDs adds the given value to the AbandonedGUIDs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AbandonedGUIDs field.
+func (b *NodePoolApplyConfiguration) WithAbandonedGUIDs(values ...apiv1alpha1.PoolGUID) *NodePoolApplyConfiguration {
+	for i := range values {
+		b.AbandonedGUIDs = append(b.AbandonedGUIDs, values[i])
+	}
 	return b
 }
 

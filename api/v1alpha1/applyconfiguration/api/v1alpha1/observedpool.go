@@ -36,7 +36,8 @@ type ObservedPoolApplyConfiguration struct {
 	FullAt *v1.Time `json:"fullAt,omitempty"`
 	// properties of the pool that the profile declares.
 	Properties []ObservedPropertyApplyConfiguration `json:"properties,omitempty"`
-	// vdevs of the pool, parents before children.
+	// vdevs of the pool, parents before children. At most 1024 are listed; the condition
+	// StatusComplete is False where some are missing.
 	Vdevs []ObservedVdevApplyConfiguration `json:"vdevs,omitempty"`
 	// scrub is the last one, or the one that runs.
 	Scrub *ObservedScrubApplyConfiguration `json:"scrub,omitempty"`

@@ -19,7 +19,8 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy, DevicesAttached of the agent; NodeReachable
+	// CapacityHealthy, DevicesHealthy, DevicesAttached and, only while something is not
+	// listed, StatusComplete of the agent; NodeReachable
 	// of the manager, which says whether the others can still be believed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// zfsVersion of the node's tools and kernel module.
@@ -28,14 +29,16 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	Pool *ObservedPoolApplyConfiguration `json:"pool,omitempty"`
 	// datasets as they are.
 	Datasets []ObservedDatasetApplyConfiguration `json:"datasets,omitempty"`
-	// volumes beneath the datasets: what the CSI driver made. At most 256 are
-	// listed; volumeCount counts all.
+	// volumes below the datasets: what the CSI driver made. At most 1024 are listed,
+	// first those that were listed before; volumeCount counts all, and the condition
+	// StatusComplete is False where some are missing.
 	Volumes []ObservedVolumeApplyConfiguration `json:"volumes,omitempty"`
 	// volumeCount is how many volumes there are.
 	VolumeCount *int32 `json:"volumeCount,omitempty"`
 	// arc is the node's ZFS cache.
 	ARC *ObservedARCApplyConfiguration `json:"arc,omitempty"`
-	// devices of the node.
+	// devices of the node. At most 256 are listed; the condition StatusComplete is False
+	// where some are missing.
 	Devices []ObservedDeviceApplyConfiguration `json:"devices,omitempty"`
 	// networkDevices as they are attached.
 	NetworkDevices []ObservedNetworkDeviceApplyConfiguration `json:"networkDevices,omitempty"`

@@ -24,6 +24,10 @@ type PgStorageProfileStatusApplyConfiguration struct {
 	StorageClasses []ObservedStorageClassApplyConfiguration `json:"storageClasses,omitempty"`
 	// nodes is how far each selected node is.
 	Nodes []ProfileNodeApplyConfiguration `json:"nodes,omitempty"`
+	// pools that nodes had under this profile. An entry outlives the Node and its
+	// PgNodeStorage, so that a pool is never made a second time because an object was
+	// deleted. It changes only after its GUID is listed in pool.abandonedGUIDs.
+	Pools []ProfilePoolApplyConfiguration `json:"pools,omitempty"`
 	// flushLatency is the median over the nodes of what a flush to the buckets took
 	// lately, which is about what a commit waits; renewed when it moved by more than
 	// half, and not by nodes whose devices are not attached. commit_delay of the
@@ -88,6 +92,19 @@ func (b *PgStorageProfileStatusApplyConfiguration) WithNodes(values ...*ProfileN
 			panic("nil value passed to WithNodes")
 		}
 		b.Nodes = append(b.Nodes, *values[i])
+	}
+	return b
+}
+
+// WithPools adds the given value to the Pools field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Pools field.
+func (b *PgStorageProfileStatusApplyConfiguration) WithPools(values ...*ProfilePoolApplyConfiguration) *PgStorageProfileStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithPools")
+		}
+		b.Pools = append(b.Pools, *values[i])
 	}
 	return b
 }

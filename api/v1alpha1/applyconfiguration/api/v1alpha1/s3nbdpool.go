@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // S3NBDPoolApplyConfiguration represents a declarative configuration of the S3NBDPool type for use
 // with apply.
 //
@@ -15,6 +19,10 @@ type S3NBDPoolApplyConfiguration struct {
 	// of the devices) to 15 (32 KiB, the extent that ZeroFS stores). Default: 12.
 	// Immutable.
 	Ashift *int32 `json:"ashift,omitempty"`
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// autotrim returns freed space to the bucket as it is freed; without it the
 	// bucket only grows. Default: on.
 	Autotrim *string `json:"autotrim,omitempty"`
@@ -46,6 +54,16 @@ func (b *S3NBDPoolApplyConfiguration) WithName(value string) *S3NBDPoolApplyConf
 // If called multiple times, the Ashift field is set to the value of the last call.
 func (b *S3NBDPoolApplyConfiguration) WithAshift(value int32) *S3NBDPoolApplyConfiguration {
 	b.Ashift = &value
+	return b
+}
+
+// WithAbandonedGUIDs adds the given value to the AbandonedGUIDs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AbandonedGUIDs field.
+func (b *S3NBDPoolApplyConfiguration) WithAbandonedGUIDs(values ...apiv1alpha1.PoolGUID) *S3NBDPoolApplyConfiguration {
+	for i := range values {
+		b.AbandonedGUIDs = append(b.AbandonedGUIDs, values[i])
+	}
 	return b
 }
 

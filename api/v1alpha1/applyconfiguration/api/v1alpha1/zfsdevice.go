@@ -11,8 +11,14 @@ type ZFSDeviceApplyConfiguration struct {
 	// /dev/disk/by-id, /dev/disk/by-path, /dev/disk/by-partuuid or
 	// /dev/disk/by-partlabel. Bounds: up to 255 characters.
 	Path *string `json:"path,omitempty"`
-	// wipe allows this device's contents to be destroyed when the pool is created.
-	// Without it a device that carries anything at all is refused. Default: false.
+	// serial binds this entry to one disk: its serial number or WWN, as lsblk -o
+	// SERIAL,WWN prints it; for a partition that of its disk. A device with another one
+	// is refused. Required with wipe, except for a path below /dev/disk/by-id that names
+	// one disk. Bounds: 1 to 128 characters. Default: any disk at the path.
+	Serial *string `json:"serial,omitempty"`
+	// wipe allows the contents of this device to be destroyed once, when the pool is
+	// created. Afterwards it is used up for this path and serial. Without it a device
+	// that carries anything at all is refused. Default: false.
 	Wipe *bool `json:"wipe,omitempty"`
 }
 
@@ -27,6 +33,14 @@ func ZFSDevice() *ZFSDeviceApplyConfiguration {
 // If called multiple times, the Path field is set to the value of the last call.
 func (b *ZFSDeviceApplyConfiguration) WithPath(value string) *ZFSDeviceApplyConfiguration {
 	b.Path = &value
+	return b
+}
+
+// WithSerial sets the Serial field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Serial field is set to the value of the last call.
+func (b *ZFSDeviceApplyConfiguration) WithSerial(value string) *ZFSDeviceApplyConfiguration {
+	b.Serial = &value
 	return b
 }
 

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // ZFSPoolApplyConfiguration represents a declarative configuration of the ZFSPool type for use
 // with apply.
 //
@@ -15,6 +19,10 @@ type ZFSPoolApplyConfiguration struct {
 	// create makes the pool on nodes that do not have it, on devices that are
 	// blank. Absent: the pool must exist already and is adopted as it is.
 	Create *ZFSPoolCreateApplyConfiguration `json:"create,omitempty"`
+	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
+	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
+	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// autotrim returns freed space to the devices as it is freed: on for SSDs
 	// that handle it well. Default: off, as in OpenZFS.
 	Autotrim *string `json:"autotrim,omitempty"`
@@ -53,6 +61,16 @@ func (b *ZFSPoolApplyConfiguration) WithName(value string) *ZFSPoolApplyConfigur
 // If called multiple times, the Create field is set to the value of the last call.
 func (b *ZFSPoolApplyConfiguration) WithCreate(value *ZFSPoolCreateApplyConfiguration) *ZFSPoolApplyConfiguration {
 	b.Create = value
+	return b
+}
+
+// WithAbandonedGUIDs adds the given value to the AbandonedGUIDs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AbandonedGUIDs field.
+func (b *ZFSPoolApplyConfiguration) WithAbandonedGUIDs(values ...apiv1alpha1.PoolGUID) *ZFSPoolApplyConfiguration {
+	for i := range values {
+		b.AbandonedGUIDs = append(b.AbandonedGUIDs, values[i])
+	}
 	return b
 }
 
