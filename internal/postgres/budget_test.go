@@ -56,7 +56,7 @@ func TestHugePages(t *testing.T) {
 		t.Errorf("none requested: %+v", p)
 	}
 	in.HugePages = []HugePages{{2 * mB, 4 * gB}}
-	for name, want := range map[string]string{"huge_pages": "on", "huge_page_size": "2MB", "shared_buffers": "3918MB", "max_connections": "300"} {
+	for name, want := range map[string]string{"huge_pages": "on", "huge_page_size": "2MB", "shared_buffers": "3927MB", "max_connections": "300"} {
 		if p := find(in, name); p.Value != want {
 			t.Errorf("%s: %+v, want %s", name, p, want)
 		}

@@ -22,8 +22,9 @@ var checks = []func(in Inputs, given map[string]string, v numbers) *Refusal{
 // them out of given.
 func (in Inputs) together(given map[string]string) []Refusal {
 	var out []Refusal
+	v := in.final(in.merge(given))
 	for i := 0; i < len(checks); {
-		r := checks[i](in, given, in.final(in.merge(given)))
+		r := checks[i](in, given, v)
 		if r == nil {
 			i++
 			continue
@@ -31,8 +32,10 @@ func (in Inputs) together(given map[string]string) []Refusal {
 		out = append(out, *r)
 		if _, ok := given[r.Parameter]; !ok {
 			i++ // of another field, which stays as it is
+			continue
 		}
 		delete(given, r.Parameter)
+		v = in.final(in.merge(given))
 	}
 	return out
 }
