@@ -8,7 +8,7 @@ import (
 
 // texts are the parameters of type string of which Postgres reads the text at its
 // start, and refuses to start with some. What they return is what is passed on.
-// TestAcceptedTextsStart holds them against a real server.
+// TestAcceptedStarts holds what it can against a real server.
 var texts = map[string]func(string) (string, *invalid){
 	"timezone":                         sessionZone,
 	"log_timezone":                     timezone,
