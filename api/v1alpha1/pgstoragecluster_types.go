@@ -204,9 +204,12 @@ type ClusterStorage struct {
 // ClusterResources are the compute resources of each instance.
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('memory' in self.limits) || !isQuantity(string(self.limits['memory'])) || !('memory' in self.requests) || !isQuantity(string(self.requests['memory'])) || quantity(string(self.limits['memory'])).compareTo(quantity(string(self.requests['memory']))) >= 0",message="spec.resources.limits.memory is below spec.resources.requests.memory; raise the limit or lower the request"
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('cpu' in self.limits) || !isQuantity(string(self.limits['cpu'])) || !('cpu' in self.requests) || !isQuantity(string(self.requests['cpu'])) || quantity(string(self.limits['cpu'])).compareTo(quantity(string(self.requests['cpu']))) >= 0",message="spec.resources.limits.cpu is below spec.resources.requests.cpu; raise the limit or lower the request"
+// +kubebuilder:validation:XValidation:rule="['hugepages-2Mi', 'hugepages-1Gi'].all(k, !(k in self.requests) || !isQuantity(string(self.requests[k])) || (has(self.limits) && k in self.limits && isQuantity(string(self.limits[k])) && quantity(string(self.limits[k])).compareTo(quantity(string(self.requests[k]))) == 0))",message="spec.resources: hugepages-2Mi and hugepages-1Gi cannot be overcommitted, so each in requests must have the same amount in limits; set both to the same quantity"
 type ClusterResources struct {
 	// requests reserve memory (at least 256Mi) and CPU (at least 50m) for each
-	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too.
+	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
+	// the same amount in limits: Postgres then keeps its shared memory in them, and
+	// shared_buffers fill them. They are not part of memory.
 	// +required
 	// +kubebuilder:validation:MaxProperties=8
 	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: Postgres' memory parameters are computed from it"

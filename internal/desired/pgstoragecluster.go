@@ -153,11 +153,27 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		User:        cr.Spec.Postgres.Parameters,
 		Profile:     v.Parameters,
 		DataBytes:   cr.Spec.Storage.Size.Value(),
+
+		HugePages:       hugePages(cr.Spec.Resources),
+		WALSegmentBytes: cnpg.WALSegmentBytes(cr.Spec.CNPG),
 	}
 	if w := cr.Spec.Storage.WALSize; w != nil {
 		in.WALBytes = w.Value()
 	}
 	return in
+}
+
+// hugePages that an instance requests. Kubernetes takes a limit for a request, and
+// admission refuses a request without its limit.
+func hugePages(r v1alpha1.ClusterResources) []postgres.HugePages {
+	var out []postgres.HugePages
+	for _, size := range []string{"2Mi", "1Gi"} {
+		q := resource.MustParse(size)
+		if n := bytes(r.Limits, corev1.ResourceName(corev1.ResourceHugePagesPrefix+size)); n > 0 {
+			out = append(out, postgres.HugePages{Size: q.Value(), Bytes: n})
+		}
+	}
+	return out
 }
 
 func bytes(amounts map[corev1.ResourceName]resource.Quantity, name corev1.ResourceName) int64 {

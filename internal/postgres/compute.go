@@ -43,6 +43,7 @@ func (in Inputs) merge(given map[string]string) []Parameter {
 	for name, value := range given {
 		out[name] = in.given(name, value)
 	}
+	in.showBudget(out)
 	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
 }
 
@@ -109,6 +110,8 @@ func (in Inputs) acceptName(name string) *Refusal {
 	}
 	s, known := catalogue()[in.Major][name]
 	switch {
+	case slices.Contains(unsettable, name):
+		return refuse(name, RefusedFixed, "it belongs to a session, and Postgres does not start with it in its configuration; remove it, and use ALTER ROLE ... SET")
 	case known && s.context == "internal":
 		return refuse(name, RefusedFixed, "Postgres reports it and does not let it be set; remove it")
 	case known || extension(name):

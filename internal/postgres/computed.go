@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 	"strconv"
 )
 
@@ -33,8 +35,6 @@ var classes = map[Workload]class{
 // CloudNativePG's default of max_worker_processes.
 const cnpgWorkers = 32
 
-const minWAL = 64 * mB // four segments; Postgres wants two
-
 // computation collects computed values; given holds accepted user values, which
 // are inputs to the formulas.
 type computation struct {
@@ -51,10 +51,11 @@ func compute(in Inputs, given map[string]string) []Parameter {
 	if c.class, known = classes[in.Workload]; !known {
 		c.class = classes[Mixed]
 	}
-	c.memory()
-	c.wal()
 	c.planner()
 	c.parallel()
+	c.huge()
+	c.memory()
+	c.wal()
 	return c.out
 }
 
@@ -62,11 +63,21 @@ func (c *computation) add(name, value, reason string) {
 	c.out = append(c.out, Parameter{name, value, FromComputed, reason + fmt.Sprintf(" (pgtune, %s)", c.in.Workload)})
 }
 
+// set a value that is no rule of pgtune's.
+func (c *computation) set(name, value, reason string) {
+	c.out = append(c.out, Parameter{name, value, FromComputed, reason})
+}
+
 func (c *computation) size(name string, bytes int64, reason string) {
+	c.add(name, c.print(name, bytes), reason)
+}
+
+// print an amount as a value of the parameter, within its bounds.
+func (c *computation) print(name string, bytes int64) string {
 	s := catalogue()[c.in.Major][name]
 	_, base := unitsOf(s.unit)
 	n := float64(bytes / int64(base))
-	c.add(name, s.print(min(max(n, s.min), s.max)), reason)
+	return s.print(min(max(n, s.min), s.max))
 }
 
 // number that the user gave, in base units of the parameter, else the other.
@@ -79,58 +90,99 @@ func (c *computation) number(name string, other int64) int64 {
 	return other
 }
 
-func (c *computation) connections() int64 {
-	return c.number("max_connections", c.class.connections)
+// numbers of what was computed so far, with the user's over it.
+func (c *computation) numbers() numbers {
+	ps := slices.Clone(c.out)
+	for name, value := range c.given {
+		ps = append(ps, Parameter{Name: name, Value: value})
+	}
+	return c.in.final(ps)
 }
 
 func (c *computation) memory() {
-	c.add("max_connections", strconv.FormatInt(c.class.connections, 10), "connections of the class")
-	total, k := c.in.MemoryBytes, c.class
-	if total <= 0 {
+	if c.in.MemoryBytes <= 0 {
+		c.add("max_connections", strconv.FormatInt(c.class.connections, 10), "connections of the class")
 		return
 	}
-	of := amount(total) + " memory"
-	c.size("shared_buffers", total/k.shared, fmt.Sprintf("1/%d of %s", k.shared, of))
-	c.size("effective_cache_size", total/4*k.cache, fmt.Sprintf("%d/4 of %s", k.cache, of))
-	c.size("maintenance_work_mem", min(total/k.maintenance, 2*gB), fmt.Sprintf("1/%d of %s, at most 2GB", k.maintenance, of))
-	shared := c.number("shared_buffers", total/k.shared/8192) * 8192
+	c.buffers()
+	c.maintenance()
+	c.connections()
+	c.work()
+}
+
+// buffers are shared_buffers and what follows from them. Huge pages are of no use to
+// anything else, so that shared memory fills them.
+func (c *computation) buffers() {
+	total, k := c.in.MemoryBytes, c.class
+	shared, reason := total/k.shared, fmt.Sprintf("1/%d of %s memory", k.shared, amount(total))
+	pages, huge := c.in.pages(c.given)
+	if huge {
+		v := c.numbers()
+		v["max_connections"] = c.number("max_connections", k.connections)
+		shared, reason = max(v.buffersIn(pages.Bytes), 16*8192), fmt.Sprintf("what fits the %s of huge pages with the rest of shared memory", amount(pages.Bytes))
+		total += pages.Bytes
+	}
+	c.size("shared_buffers", shared, reason)
+	c.size("effective_cache_size", total/4*k.cache, fmt.Sprintf("%d/4 of %s memory", k.cache, amount(total)))
+	shared = c.number("shared_buffers", shared/8192) * 8192
 	buffers := min(shared/kB*3/100, 16*1024)
 	if buffers > 14*1024 {
 		buffers = 16 * 1024
 	}
 	c.size("wal_buffers", max(buffers, 32)*kB, "3% of shared_buffers, at most 16MB")
+}
+
+// maintenance takes at most half of what the fewest connections leave, of which the
+// autovacuum workers share one half.
+func (c *computation) maintenance() {
+	total, k, v := c.in.MemoryBytes, c.class, c.numbers()
+	v["max_connections"] = c.number("max_connections", leastConnections)
+	v["maintenance_work_mem"], v["autovacuum_work_mem"] = 0, 1
+	spare := c.in.budget(v).Left() - sorters(v)*leastWork
+	size, reason := min(total/k.maintenance, 2*gB), fmt.Sprintf("1/%d of %s memory, at most 2GB", k.maintenance, amount(total))
+	if spare/4 < size {
+		size, reason = max(spare/4/mB, 4)*mB, "a quarter of what connections leave of "+amount(total)+" memory"
+	}
+	c.size("maintenance_work_mem", size, reason)
+	workers := max(v["autovacuum_max_workers"], 1)
+	c.set("autovacuum_work_mem", c.print("autovacuum_work_mem", max(size/workers/mB, 1)*mB), fmt.Sprintf("the %d autovacuum workers share as much as one maintenance_work_mem", workers))
+}
+
+// connections of the class, or as many as fit.
+func (c *computation) connections() {
+	v := c.numbers()
+	v["work_mem"] = usualWork
+	most := c.class.connections - leastConnections
+	over := sort.Search(int(most), func(more int) bool {
+		v["max_connections"] = leastConnections + int64(more) + 1
+		return c.in.budget(v).Left() < sorters(v)*usualWork
+	})
+	n, reason := leastConnections+int64(over), "connections of the class"
+	if n < c.class.connections {
+		n, reason = n/10*10, fmt.Sprintf("what fits of the %d connections of the class", c.class.connections)
+	}
+	c.add("max_connections", strconv.FormatInt(n, 10), reason)
+}
+
+// work_mem as pgtune has it, but no more than a third of the sessions can use at once.
+func (c *computation) work() {
+	v := c.numbers()
 	workers := int64(8)
 	if c.in.CPUs >= 4 {
 		workers = int64(c.in.CPUs)
 	}
-	work := (total - shared) / kB / ((c.connections() + workers) * 3 * k.work)
-	c.size("work_mem", max(work, 4*1024)*kB, fmt.Sprintf("memory without shared_buffers / ((%d connections + %d workers) x %d), at least 4MB", c.connections(), workers, 3*k.work))
-}
-
-// volume that WAL is on, how much of it max_wal_size may take, and its words.
-func (in Inputs) volume() (bytes, limit int64, text string) {
-	if in.WALBytes > 0 {
-		return in.WALBytes, in.WALBytes / 2, "half of the " + amount(in.WALBytes) + " WAL volume"
+	b := c.in.budget(v)
+	rest, text := c.in.MemoryBytes, "memory"
+	if !b.Huge {
+		rest, text = rest-v["shared_buffers"], "memory without shared_buffers"
 	}
-	return in.DataBytes, in.DataBytes / 10, "a tenth of the " + amount(in.DataBytes) + " data volume"
-}
-
-func (c *computation) wal() {
-	highest, reason := c.class.maxWAL, "WAL between checkpoints of the class"
-	if bytes, limit, text := c.in.volume(); bytes > 0 && highest > limit {
-		highest, reason = max(limit, minWAL), "held to "+text
-		if highest >= bytes { // a volume this small cannot hold a database either
-			highest = max(bytes/2, 32*mB)
-		}
+	n := v["max_connections"]
+	work := max(rest/kB/((n+workers)*3*c.class.work)*kB, usualWork)
+	reason := fmt.Sprintf("%s / ((%d connections + %d workers) x %d), at least 4MB", text, n, workers, 3*c.class.work)
+	if fits := b.Left() / sorters(v); fits < work {
+		work, reason = max(fits, leastWork), fmt.Sprintf("what a third of %d connections and %d parallel workers can use at once", n, v["max_parallel_workers"])
 	}
-	c.size("max_wal_size", highest, reason)
-	highest = c.number("max_wal_size", highest/mB) * mB
-	lowest, reason := c.class.minWAL, "WAL kept for reuse of the class"
-	if lowest > highest/2 {
-		lowest, reason = max(highest/2, 32*mB), "half of max_wal_size"
-	}
-	c.size("min_wal_size", lowest, reason)
-	c.add("checkpoint_completion_target", "0.9", "spread checkpoints")
+	c.size("work_mem", work, reason)
 }
 
 func (c *computation) planner() {
@@ -152,6 +204,7 @@ func (c *computation) planner() {
 func (c *computation) parallel() {
 	cpus := c.in.CPUs
 	if cpus < 4 {
+		c.add("max_parallel_workers", "2", "fewer than 4 CPUs; CloudNativePG's 32 would take the memory of as many connections")
 		return
 	}
 	half := (cpus + 1) / 2
@@ -163,7 +216,11 @@ func (c *computation) parallel() {
 	if cpus > cnpgWorkers {
 		c.add("max_worker_processes", strconv.Itoa(cpus), cores)
 	}
-	c.add("max_parallel_workers", strconv.Itoa(cpus), cores)
+	workers, reason := cpus, cores
+	if fit := int(max(c.in.MemoryBytes/(64*mB), 2)); c.in.MemoryBytes > 0 && fit < workers {
+		workers, reason = fit, fmt.Sprintf("%s, at most one for each 64MB of %s memory", cores, amount(c.in.MemoryBytes))
+	}
+	c.add("max_parallel_workers", strconv.Itoa(workers), reason)
 	c.add("max_parallel_workers_per_gather", strconv.Itoa(gather), "half of "+cores)
 	c.add("max_parallel_maintenance_workers", strconv.Itoa(min(half, 4)), "half of "+cores+", at most 4")
 	if cpus >= 32 {

@@ -68,11 +68,11 @@ var refused = []struct {
 	{name: "wal_buffers", value: "1GB", reason: RefusedMemory, change: func(in *Inputs) { in.MemoryBytes = gB }, message: "1GB is not below the 1GB of memory; lower it, or raise spec.resources.requests.memory"},
 
 	// The volume.
-	{name: "max_wal_size", value: "20GB", reason: RefusedVolume, message: "20GB is not below the 20GB volume that WAL is on; lower it, or ask for a larger volume in spec.storage"},
-	{name: "max_wal_size", value: "200GB", reason: RefusedVolume, change: func(in *Inputs) { in.WALBytes = 0 }, message: "200GB is not below the 100GB volume that WAL is on; lower it, or ask for a larger volume in spec.storage"},
-	{name: "min_wal_size", value: "1TB", reason: RefusedVolume, message: "1TB is not below the 20GB volume that WAL is on; lower it, or ask for a larger volume in spec.storage"},
-	{name: "max_wal_size", value: "31MB", reason: RefusedRange, message: "31MB is below two WAL segments; use at least 32MB"},
-	{name: "min_wal_size", value: "16MB", reason: RefusedRange, message: "16MB is below two WAL segments; use at least 32MB"},
+	{name: "max_wal_size", value: "20GB", reason: RefusedVolume, message: "20GB is not below the 20GB WAL volume; lower it, or raise spec.storage.walSize"},
+	{name: "max_wal_size", value: "200GB", reason: RefusedVolume, change: func(in *Inputs) { in.WALBytes = 0 }, message: "200GB is not below the 100GB data volume; lower it, or raise spec.storage.size"},
+	{name: "min_wal_size", value: "1TB", reason: RefusedVolume, message: "1TB is not below the 20GB WAL volume; lower it, or raise spec.storage.walSize"},
+	{name: "max_wal_size", value: "31MB", reason: RefusedRange, message: "31MB is below two WAL segments, with which Postgres does not start; use at least 32MB"},
+	{name: "min_wal_size", value: "16MB", reason: RefusedRange, message: "16MB is below two WAL segments, with which Postgres does not start; use at least 32MB"},
 
 	// Values beside each other.
 	{name: "min_wal_size", value: "9GB", reason: RefusedRange, message: "9GB is not below max_wal_size (8GB); lower it, or raise max_wal_size"},
@@ -81,6 +81,67 @@ var refused = []struct {
 	{name: "max_connections", value: "3", reason: RefusedRange, message: "3 leaves no connection for users: 3 of 3 are reserved; raise max_connections or reserve fewer"},
 	{name: "reserved_connections", value: "297", reason: RefusedRange, message: "297 leaves no connection for users: 300 of 300 are reserved; raise max_connections or reserve fewer"},
 	{name: "superuser_reserved_connections", value: "400", reason: RefusedRange, message: "400 leaves no connection for users: 400 of 300 are reserved; raise max_connections or reserve fewer"},
+
+	// What does not start, or does not fit beside the rest.
+	{name: "max_connections", value: "500", reason: RefusedMemory, change: memory(gB), message: "500 does not fit the memory: 313MB shared memory + 64MB instance manager and Postgres' own processes + (500 connections + 9 other processes) x 2.5MB + 7.0MB maintenance and autovacuum = 1657MB of 1024MB memory; use at most 223, let a pooler share them, or raise spec.resources.requests.memory to at least 2688MB"},
+	{name: "max_connections", value: "300", reason: RefusedMemory, change: memory(512 * mB), message: "300 does not fit the memory: 166MB shared memory + 64MB instance manager and Postgres' own processes + (300 connections + 9 other processes) x 2.2MB + 7.0MB maintenance and autovacuum = 932MB of 512MB memory; use at most 102, let a pooler share them, or raise spec.resources.requests.memory to at least 1408MB"},
+	{name: "max_connections", value: "262143", reason: RefusedRange, message: "262143 is too many: Postgres starts with at most 262141 connections, worker processes, WAL senders and autovacuum workers together, and these are 262189; use at most 262095"},
+	{name: "max_connections", value: "262143", reason: RefusedRange, change: memory(4096 * gB), message: "262143 is too many: Postgres starts with at most 262141 connections, worker processes, WAL senders and autovacuum workers together, and these are 262189; use at most 262095"},
+	{name: "max_connections", value: "262143", reason: RefusedRange, change: memory(0), message: "262143 is too many: Postgres starts with at most 262141 connections, worker processes, WAL senders and autovacuum workers together, and these are 262189; use at most 262095"},
+	{name: "max_worker_processes", value: "262143", reason: RefusedRange, change: memory(0), message: "262143 is too many: Postgres starts with at most 262141 connections, worker processes, WAL senders and autovacuum workers together, and these are 262457; use at most 261827"},
+	{name: "shared_buffers", value: "384MB", reason: RefusedMemory, change: memory(512 * mB), message: "384MB does not fit the memory: 422MB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 9 other processes) x 2.8MB + 7.0MB maintenance and autovacuum = 573MB of 512MB memory; use at most 330376kB, or raise spec.resources.requests.memory to at least 640MB"},
+	{name: "maintenance_work_mem", value: "12GB", reason: RefusedMemory, message: "12GB does not fit the memory: 4253MB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 11 other processes) x 10MB + 13.0GB maintenance and autovacuum = 17.5GB of 16.0GB memory; use at most 10982958kB, or raise spec.resources.requests.memory to at least 18752MB"},
+	{name: "work_mem", value: "400MB", reason: RefusedMemory, change: memory(512 * mB), message: "400MB for one session does not fit the 101MB that the rest leaves of 512MB memory; lower it, or raise spec.resources.requests.memory"},
+	{name: "max_locks_per_transaction", value: "2147483647", reason: RefusedMemory, message: "2147483647 does not fit the memory: 97684.2GB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 11 other processes) x 10MB + 7.0MB maintenance and autovacuum = 97684.5GB of 16.0GB memory; use at most 252150"},
+	{name: "max_wal_senders", value: "5000", reason: RefusedMemory, change: memory(gB), message: "5000 does not fit the memory: 569MB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 5005 other processes) x 2.5MB + 7.0MB maintenance and autovacuum = 12.9GB of 1024MB memory; use at most 233"},
+	{name: "max_prepared_transactions", value: "262143", reason: RefusedMemory, message: "262143 does not fit the memory: 18.7GB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 11 other processes) x 10MB + 7.0MB maintenance and autovacuum = 19.0GB of 16.0GB memory; use at most 207299, or raise spec.resources.requests.memory to at least 20672MB"},
+	{name: "min_dynamic_shared_memory", value: "1TB", reason: RefusedMemory, message: "1TB does not fit the memory: 1028.2GB shared memory + 64MB instance manager and Postgres' own processes + (20 connections + 11 other processes) x 10MB + 7.0MB maintenance and autovacuum = 1028.5GB of 16.0GB memory; use at most 11741MB, or raise spec.resources.requests.memory to at least 1442368MB"},
+	{name: "temp_buffers", value: "15GB", reason: RefusedMemory, message: "15GB for one session does not fit the 6894MB that the rest leaves of 16GB memory; lower it, or raise spec.resources.requests.memory"},
+	{name: "wal_keep_size", value: "100GB", reason: RefusedVolume, message: "100GB is not below the 20GB WAL volume; lower it, or raise spec.storage.walSize"},
+	{name: "wal_keep_size", value: "15GB", reason: RefusedVolume, message: "15GB and max_wal_size of 8GB fill the 20GB WAL volume; lower one, or raise spec.storage"},
+	{name: "max_wal_size", value: "12GB", reason: RefusedVolume, other: map[string]string{"wal_keep_size": "10GB"}, message: "12GB and wal_keep_size of 10GB fill the 20GB WAL volume; lower one, or raise spec.storage"},
+	{name: "max_slot_wal_keep_size", value: "20GB", reason: RefusedVolume, message: "20GB is not below the 20GB WAL volume; lower it, or raise spec.storage.walSize"},
+	{name: "temp_file_limit", value: "100GB", reason: RefusedVolume, message: "100GB is not below the 100GB data volume; lower it, or raise spec.storage.size"},
+	{name: "min_wal_size", value: "64MB", reason: RefusedRange, change: func(in *Inputs) { in.WALSegmentBytes = 64 * mB }, message: "64MB is below two WAL segments, with which Postgres does not start; use at least 128MB"},
+	{name: "huge_pages", value: "on", reason: RefusedMemory, message: "on needs huge pages, and spec.resources requests none; request them, as hugepages-2Mi in spec.resources.requests and limits, or remove it"},
+	{name: "huge_pages", value: "try", reason: RefusedMemory, message: "try needs huge pages, and spec.resources requests none; request them, as hugepages-2Mi in spec.resources.requests and limits, or remove it"},
+	{name: "huge_page_size", value: "1GB", reason: RefusedMemory, change: huge(2*mB, gB), message: "no huge pages of 1GB are requested in spec.resources; request them there, or remove it"},
+	{name: "shared_memory_type", value: "sysv", reason: RefusedRange, change: huge(2*mB, gB), message: "Postgres does not start with sysv on huge pages, which spec.resources requests; remove it"},
+	{name: "shared_buffers", value: "1GB", reason: RefusedMemory, change: huge(2*mB, gB), message: "1GB makes 1102MB of shared memory, which the 1GB of huge pages in spec.resources do not hold; use at most 948MB, or request more"},
+	{name: "timezone", value: "Mars/Olympus", reason: RefusedInvalid, message: `"Mars/Olympus" is not a time zone, and Postgres does not start with an unknown one; use a name as Europe/Berlin or Etc/UTC`},
+	{name: "timezone", value: "US/Eastern", reason: RefusedInvalid, message: `"US/Eastern" is a former name that images without tzdata-legacy do not have, where Postgres would not start; use America/New_York`},
+	{name: "log_timezone", value: "-7", reason: RefusedInvalid, message: `"-7" is not a time zone, and Postgres does not start with an unknown one; use a name as Europe/Berlin or Etc/UTC`},
+	{name: "lc_messages", value: "de_DE.UTF-8", reason: RefusedInvalid, message: `"de_DE.UTF-8" is not a locale that every image has, and Postgres does not start with one that is missing; use C or C.UTF-8 here, and ALTER DATABASE ... SET for another`},
+	{name: "datestyle", value: "ISO, SQL", reason: RefusedInvalid, message: `"ISO, SQL" is not a date style, and Postgres would not start; use one of ISO, Postgres, SQL, German and one of DMY, MDY, YMD, as "ISO, DMY"`},
+	{name: "client_encoding", value: "MULE_INTERNAL", reason: RefusedInvalid, message: `"MULE_INTERNAL" is not one of those that Postgres converts to UTF8, and no session could start; use UTF8, or let clients set their own`},
+	{name: "ssl_max_protocol_version", value: "TLSv1.2", reason: RefusedRange, message: "TLSv1.2: Postgres does not start with ssl_min_protocol_version (TLSv1.3) above ssl_max_protocol_version (TLSv1.2), of which CloudNativePG's default is TLSv1.3; set both, or remove it"},
+	{name: "ssl_ciphers", value: "NONSENSE", reason: RefusedInvalid, message: `"NONSENSE" in "NONSENSE" is not a cipher or group that is known here, and Postgres does not start with a list that OpenSSL cannot read; use HIGH, MEDIUM, DEFAULT, ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, ECDHE-ECDSA-CHACHA20-POLY1305, ECDHE-RSA-CHACHA20-POLY1305, and +3DES, !aNULL, !eNULL, !NULL, !EXPORT, !LOW, !DES, !3DES, !RC4, !MD5, !PSK, !SRP, !DSS, !CAMELLIA, !SHA1, @STRENGTH`},
+	{name: "ssl_ciphers", value: "!aNULL", reason: RefusedInvalid, message: `"!aNULL" names no cipher, and Postgres would not start; add HIGH`},
+	{name: "log_statement_stats", value: "on", reason: RefusedRange, other: map[string]string{"log_parser_stats": "on"}, message: "Postgres does not start with it on beside log_parser_stats, log_planner_stats or log_executor_stats; remove it, or these"},
+	{name: "max_stack_depth", value: "8MB", reason: RefusedRange, message: "8MB is above what the stack of a container allows, and Postgres would not start; use at most 7680kB"},
+	{name: "vacuum_buffer_usage_limit", value: "64kB", reason: RefusedRange, message: "64kB is between 0 and 128kB, and Postgres would not start; use 0, or at least 128kB"},
+	{name: "notify_buffers", value: "17", reason: RefusedRange, message: "136kB is not a multiple of 16 pages, and Postgres would not start; use a multiple of 128kB"},
+	{name: "transaction_isolation", value: "serializable", reason: RefusedFixed, message: "it belongs to a session, and Postgres does not start with it in its configuration; remove it, and use ALTER ROLE ... SET"},
+	{name: "io_method", value: "io_uring", reason: RefusedRange, change: func(in *Inputs) { in.Major = 18 }, message: "the seccomp profile of containers forbids io_uring, and Postgres would not start; use worker or sync"},
+	{name: "log_connections", value: "sometimes", reason: RefusedInvalid, change: func(in *Inputs) { in.Major = 18 }, message: `"sometimes" in "sometimes" is not one of receipt, authentication, authorization, setup_durations, all, and Postgres would not start; use these, separated by ","`},
+	{name: "debug_io_direct", value: "data", reason: RefusedInvalid, message: `"data" is an option of developers, with which Postgres does not start on every file system; remove it`},
+	{name: "search_path", value: `"a`, reason: RefusedInvalid, message: `"\"a" is not read by Postgres, which would not start; use names separated by commas, in double quotes where they are not plain`},
+	{name: "backtrace_functions", value: "a-b", reason: RefusedInvalid, message: `"a-b" is not read by Postgres, which would not start; use names of functions, separated by commas`},
+	{name: "default_table_access_method", value: "", reason: RefusedInvalid, message: `"" is not read by Postgres, which would not start; use the name of a table access method, as heap`},
+	{name: "createrole_self_grant", value: "x", reason: RefusedInvalid, message: `"x" in "x" is not one of set, inherit, and Postgres would not start; use these, separated by ","`},
+	{name: "timezone_abbreviations", value: "x", reason: RefusedInvalid, message: `"x" is not one of Default, Australia, India, and Postgres would not start; use one of them`},
+	{name: "wal_consistency_checking", value: "x", reason: RefusedInvalid, message: `"x" in "x" is not one of all, heap2, heap, btree, hash, gin, gist, sequence, spgist, brin, generic, and Postgres would not start; use these, separated by ","`},
+	{name: "restrict_nonsystem_relation_kind", value: "x", reason: RefusedInvalid, message: `"x" in "x" is not one of view, foreign-table, and Postgres would not start; use these, separated by ","`},
+}
+
+// memory of an instance with one CPU.
+func memory(bytes int64) func(*Inputs) {
+	return func(in *Inputs) { in.MemoryBytes, in.CPUs = bytes, 1 }
+}
+
+// huge pages that an instance requests.
+func huge(size, bytes int64) func(*Inputs) {
+	return func(in *Inputs) { in.HugePages = []HugePages{{size, bytes}} }
 }
 
 func TestRefusals(t *testing.T) {

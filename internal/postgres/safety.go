@@ -69,6 +69,9 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 	"max_wal_senders":          tooFewSenders,
 	"max_replication_slots":    tooFewSenders,
 	"max_worker_processes":     tooFewWorkers,
+	"huge_pages":               hugeUnavailable,
+	"huge_page_size":           hugeSizeUnavailable,
+	"shared_memory_type":       sharedNotMapped,
 }
 
 // tornPages: without full-page images a page that a crash has torn cannot be
@@ -123,6 +126,9 @@ func (in Inputs) fits(name, value string) *Refusal {
 	n, _ := BaseValue(in.Major, name, value)
 	_, base := unitsOf(s.unit)
 	bytes := n * base
+	if refusal := in.startless(name, value, bytes); refusal != nil {
+		return refusal
+	}
 	switch name {
 	case "shared_buffers":
 		if limit := in.MemoryBytes / 4 * 3; in.MemoryBytes > 0 && bytes > float64(limit) {
@@ -132,46 +138,8 @@ func (in Inputs) fits(name, value string) *Refusal {
 		if in.MemoryBytes > 0 && bytes >= float64(in.MemoryBytes) {
 			return refuse(name, RefusedMemory, "%s is not below the %s of memory; lower it, or raise spec.resources.requests.memory", value, amount(in.MemoryBytes))
 		}
-	case "max_wal_size", "min_wal_size":
+	case "max_wal_size", "min_wal_size", "wal_keep_size", "max_slot_wal_keep_size", "temp_file_limit":
 		return in.fitsVolume(name, value, bytes)
 	}
 	return nil
-}
-
-func (in Inputs) fitsVolume(name, value string, bytes float64) *Refusal {
-	volume, _, _ := in.volume()
-	if bytes < float64(32*mB) {
-		return refuse(name, RefusedRange, "%s is below two WAL segments; use at least 32MB", value)
-	}
-	if volume > 0 && bytes >= float64(volume) {
-		return refuse(name, RefusedVolume, "%s is not below the %s volume that WAL is on; lower it, or ask for a larger volume in spec.storage", value, amount(volume))
-	}
-	return nil
-}
-
-// together refuses values that are good alone but not with the others, and takes
-// them out of given.
-func (in Inputs) together(given map[string]string) []Refusal {
-	var out []Refusal
-	final := map[string]float64{"superuser_reserved_connections": 3}
-	for _, p := range in.merge(given) {
-		final[p.Name], _ = BaseValue(in.Major, p.Name, p.Value)
-	}
-	drop := func(r *Refusal) {
-		out = append(out, *r)
-		delete(given, r.Parameter)
-	}
-	size := func(name string) string { return catalogue()[in.Major][name].print(final[name]) }
-	if v, ok := given["min_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
-		drop(refuse("min_wal_size", RefusedRange, "%s is not below max_wal_size (%s); lower it, or raise max_wal_size", v, size("max_wal_size")))
-	} else if v, ok := given["max_wal_size"]; ok && final["min_wal_size"] >= final["max_wal_size"] {
-		drop(refuse("max_wal_size", RefusedRange, "%s is not above min_wal_size (%s); use at least 64MB", v, size("min_wal_size")))
-	}
-	reserved := final["superuser_reserved_connections"] + final["reserved_connections"]
-	for _, name := range []string{"max_connections", "reserved_connections", "superuser_reserved_connections"} {
-		if v, ok := given[name]; ok && reserved >= final["max_connections"] {
-			drop(refuse(name, RefusedRange, "%s leaves no connection for users: %g of %g are reserved; raise max_connections or reserve fewer", v, reserved, final["max_connections"]))
-		}
-	}
-	return out
 }

@@ -53,11 +53,15 @@ type Inputs struct {
 	// MemoryBytes that one instance may use: its request. 0 = not stated, and
 	// nothing that depends on memory is computed or checked.
 	MemoryBytes int64
-	CPUs        int // whole cores, at least 1
+	// HugePages that the instance requests beside MemoryBytes.
+	HugePages []HugePages
+	CPUs      int // whole cores, at least 1
 	// DataBytes and WALBytes are volume sizes; WALBytes 0 = WAL is on the data volume.
 	DataBytes, WALBytes int64
-	User                map[string]string         // spec.postgres.parameters
-	Profile             map[string]Recommendation // by parameter name
+	// WALSegmentBytes is initdb's --wal-segsize; 0 = 16MB.
+	WALSegmentBytes int64
+	User            map[string]string         // spec.postgres.parameters
+	Profile         map[string]Recommendation // by parameter name
 	// WholePages: the storage never tears a page of 8 kB, so that full_page_writes
 	// can be off.
 	WholePages Proof

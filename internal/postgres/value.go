@@ -81,6 +81,9 @@ func (s setting) normalise(v string) (string, *invalid) {
 		}
 		return s.print(n), nil
 	}
+	if read, ok := texts[strings.ToLower(s.name)]; ok {
+		return read(v)
+	}
 	return v, nil
 }
 

@@ -11,7 +11,11 @@ import (
 // rules, in kB where no unit is said. work_mem is (memory - shared_buffers) /
 // ((connections + workers) x 3 x the class' divisor); workers are the CPUs from 4,
 // else 8. wal_buffers are 3% of shared_buffers in whole pages of 8kB, 16MB from
-// 14MB. WAL is held to half of its own volume, or to a tenth of the data volume.
+// 14MB. WAL is held to half of its own volume, or to a tenth of the data volume, and
+// wal_keep_size to an eighth or a twentieth, in segments of 16MB, where that is below
+// 512MB. The autovacuum workers (3, 4 from 16 CPUs, 5 from 32) share one
+// maintenance_work_mem, in whole MB. Where memory does not hold the connections of the
+// class, the comment has the sum.
 var worked = []struct {
 	name string
 	in   Inputs
@@ -20,9 +24,11 @@ var worked = []struct {
 	{
 		"Web 512MB 1 CPU SSD, WAL with data",
 		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 10 * gB},
-		"max_connections=200 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " + // 512/4, 512x3/4, 512/16
+		// 512 - 64 - 62 of maintenance - 152 shared = 234; a connection takes 2.25, a third of 4 and 0.06 shared = 3.64: 63 with 5 vacuum, senders, 2 workers; tens
+		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " + // 512/4, 512x3/4, 512/16
 			"wal_buffers=3928kB work_mem=4MB " + // 131072x3/100 = 3932 = 491 pages; (524288-131072)/(208x3) = 630, floor
 			"max_wal_size=1GB min_wal_size=512MB " + // 10GB/10; half of it
+			"autovacuum_work_mem=10MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -32,6 +38,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=10280kB " + // 3% of 2GB = 61MB; (8388608-2097152)/(204x3) = 6291456/612 = 10280.2
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 20GB/2
 			"max_parallel_workers=4 max_parallel_workers_per_gather=2 max_parallel_maintenance_workers=2 " +
+			"autovacuum_work_mem=170MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -41,6 +48,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=72315kB " + // (67108864-16777216)/(232x3) = 50331648/696 = 72315.6
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 1000GB/10
 			"max_parallel_workers=32 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 autovacuum_max_workers=5 " + // 32/2 held to 4
+			"autovacuum_work_mem=409MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=300 jit=off synchronous_commit=off",
 	},
 	{
@@ -49,14 +57,16 @@ var worked = []struct {
 		"max_connections=200 shared_buffers=512MB effective_cache_size=1536MB maintenance_work_mem=128MB " + // 2048/4, 2048x3/4, 2048/16
 			"wal_buffers=16MB work_mem=4MB " + // 524288x3/100 = 15728, above 14336; (2097152-524288)/624 = 2520, floor
 			"max_wal_size=2560MB min_wal_size=1GB " + // 5120MB/2; 1GB is below 1280MB
+			"autovacuum_work_mem=42MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=4 effective_io_concurrency=2 jit=off synchronous_commit=on",
 	},
 	{
-		"Web 8GB 1 CPU, 1000 connections",
-		Inputs{Major: 16, Workload: Web, Medium: SSD, Tier: Local, Instances: 2, MemoryBytes: 8 * gB, CPUs: 1, DataBytes: 30 * gB, User: map[string]string{"max_connections": "1000"}},
-		"max_connections=1000 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " +
-			"wal_buffers=16MB work_mem=4MB " + // 6291456/(1008x3) = 2080, floor
+		"Web 8GB 1 CPU, 600 connections",
+		Inputs{Major: 16, Workload: Web, Medium: SSD, Tier: Local, Instances: 2, MemoryBytes: 8 * gB, CPUs: 1, DataBytes: 30 * gB, User: map[string]string{"max_connections": "600"}},
+		"max_connections=600 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " +
+			"wal_buffers=16MB work_mem=4MB " + // 6291456/(608x3) = 3449, floor
 			"max_wal_size=3GB min_wal_size=1GB " + // 30GB/10; 1GB is below 1.5GB
+			"autovacuum_work_mem=170MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -65,6 +75,7 @@ var worked = []struct {
 		"max_connections=200 shared_buffers=64MB effective_cache_size=768MB maintenance_work_mem=64MB " +
 			"wal_buffers=1960kB work_mem=4MB " + // 65536x3/100 = 1966 = 245 pages; (1048576-65536)/624 = 1575, floor
 			"max_wal_size=4GB min_wal_size=1GB " + // no volume is known
+			"autovacuum_work_mem=21MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -73,20 +84,24 @@ var worked = []struct {
 		"max_connections=200 shared_buffers=460MB effective_cache_size=1536MB maintenance_work_mem=128MB " +
 			"wal_buffers=14128kB work_mem=4MB " + // 471040x3/100 = 14131 = 1766 pages; (2097152-471040)/624 = 2605, floor
 			"max_wal_size=1GB min_wal_size=512MB " +
+			"autovacuum_work_mem=42MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
 		"Web, memory not stated",
 		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Quorum, Instances: 3, CPUs: 2, DataBytes: 100 * gB},
 		"max_connections=200 max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 100GB/10
+			"max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
 		"OLTP 1GB 2 CPUs HDD, WAL with data, Quorum",
 		Inputs{Major: 17, Workload: OLTP, Medium: HDD, Tier: Quorum, Instances: 3, MemoryBytes: gB, CPUs: 2, DataBytes: 20 * gB},
-		"max_connections=300 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " + // 1024/4, 1024x3/4, 1024/16
+		// 1024 - 64 - 127 - 285 shared = 548; 9 others x 2.5 = 23; (525 - 3)/(2.5 + 4/3 + 0.06) = 134; tens
+		"max_connections=130 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " + // 1024/4, 1024x3/4, 1024/16
 			"wal_buffers=7864kB work_mem=4MB " + // 262144x3/100 = 7864 = 983 pages; (1048576-262144)/(308x3) = 851, floor
 			"max_wal_size=2GB min_wal_size=1GB " + // 20GB/10; half of it
+			"autovacuum_work_mem=21MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=4 effective_io_concurrency=2 jit=off synchronous_commit=on",
 	},
 	{
@@ -96,6 +111,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=13797kB " + // 3% of 4GB = 122MB; (16777216-4194304)/(304x3) = 12582912/912 = 13797.1
 			"max_wal_size=8GB min_wal_size=2GB " + // 8GB is below 20GB/2
 			"max_parallel_workers=4 max_parallel_workers_per_gather=2 max_parallel_maintenance_workers=2 " +
+			"autovacuum_work_mem=341MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -105,6 +121,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=38836kB " + // 12582912/(108x3) = 12582912/324 = 38836.1
 			"max_wal_size=8GB min_wal_size=2GB " +
 			"max_parallel_workers=8 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 " +
+			"autovacuum_work_mem=341MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -114,6 +131,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=8594kB " + // (10485760-2621440)/(305x3) = 7864320/915 = 8594.9
 			"max_wal_size=3GB min_wal_size=1536MB " + // 30GB/10; half of it
 			"max_parallel_workers=5 max_parallel_workers_per_gather=3 max_parallel_maintenance_workers=3 " +
+			"autovacuum_work_mem=213MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -123,6 +141,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=101067kB " + // (134217728-33554432)/(332x3) = 100663296/996 = 101067.6
 			"max_wal_size=8GB min_wal_size=2GB " + // 8GB is below 2000GB/10
 			"max_parallel_workers=32 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 autovacuum_max_workers=5 " +
+			"autovacuum_work_mem=409MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=300 jit=off synchronous_commit=on",
 	},
 	{
@@ -132,6 +151,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=118987kB " + // (268435456-67108864)/(564x3) = 201326592/1692 = 118987.3
 			"max_wal_size=5GB min_wal_size=2GB " + // 10GB/2; 2GB is below 2.5GB
 			"max_worker_processes=64 max_parallel_workers=64 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 autovacuum_max_workers=5 " + // 64 is above CloudNativePG's 32
+			"autovacuum_work_mem=409MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=off",
 	},
 	{
@@ -140,6 +160,7 @@ var worked = []struct {
 		"max_connections=40 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=128MB " + // 1024/4, 1024x3/4, 1024/8
 			"wal_buffers=7864kB work_mem=4MB " + // 983 pages; (1048576-262144)/(48x3x2) = 786432/288 = 2730, floor
 			"max_wal_size=4GB min_wal_size=2GB " + // 16GB held to 40GB/10; 4GB held to half of that
+			"autovacuum_work_mem=42MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=500 random_page_cost=4 effective_io_concurrency=2 synchronous_commit=on",
 	},
 	{
@@ -148,6 +169,7 @@ var worked = []struct {
 		"max_connections=40 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=1GB " + // 8/8
 			"wal_buffers=16MB work_mem=21845kB " + // 6291456/288 = 21845.3
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 100GB/2
+			"autovacuum_work_mem=341MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=500 random_page_cost=1.1 effective_io_concurrency=200 synchronous_commit=on",
 	},
 	{
@@ -157,6 +179,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=43690kB " + // (16777216-4194304)/(48x3x2) = 12582912/288 = 43690.7
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 300GB/10
 			"max_parallel_workers=8 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 " +
+			"autovacuum_work_mem=682MB huge_pages=off " +
 			"default_statistics_target=500 random_page_cost=1.1 effective_io_concurrency=300 synchronous_commit=on",
 	},
 	{
@@ -166,6 +189,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=149796kB " + // (67108864-16777216)/(56x3x2) = 50331648/336 = 149796.6
 			"max_wal_size=10GB min_wal_size=4GB " + // 16GB held to 20GB/2; 4GB is below 5GB
 			"max_parallel_workers=16 max_parallel_workers_per_gather=8 max_parallel_maintenance_workers=4 autovacuum_max_workers=4 " + // Analytics: half is not held to 4
+			"autovacuum_work_mem=512MB huge_pages=off " +
 			"default_statistics_target=500 random_page_cost=4 effective_io_concurrency=2 synchronous_commit=on",
 	},
 	{
@@ -175,6 +199,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=512MB " + // (268435456-104857600)/(52x3x2) = 163577856/312 = 524288
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 5000GB/10
 			"max_parallel_workers=32 max_parallel_workers_per_gather=16 max_parallel_maintenance_workers=4 autovacuum_max_workers=5 " +
+			"autovacuum_work_mem=409MB huge_pages=off " +
 			"default_statistics_target=500 random_page_cost=1.1 effective_io_concurrency=200 synchronous_commit=off",
 	},
 	{
@@ -183,6 +208,7 @@ var worked = []struct {
 		"max_connections=20 shared_buffers=32MB effective_cache_size=128MB maintenance_work_mem=32MB " + // 512/16, 512/4, 512/16
 			"wal_buffers=976kB work_mem=4MB " + // 32768x3/100 = 983 = 122 pages; (524288-32768)/(28x3x6) = 491520/504 = 975, floor
 			"max_wal_size=512MB min_wal_size=100MB " + // 5120MB/10; 100MB is below 256MB
+			"autovacuum_work_mem=10MB max_parallel_workers=2 huge_pages=off wal_keep_size=256MB " +
 			"default_statistics_target=100 random_page_cost=4 effective_io_concurrency=2 synchronous_commit=on",
 	},
 	{
@@ -191,6 +217,7 @@ var worked = []struct {
 		"max_connections=20 shared_buffers=128MB effective_cache_size=512MB maintenance_work_mem=128MB " + // 2048/16, 2048/4, 2048/16
 			"wal_buffers=3928kB work_mem=4MB " + // 491 pages; (2097152-131072)/504 = 3900, floor
 			"max_wal_size=1GB min_wal_size=100MB " +
+			"autovacuum_work_mem=42MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=300 synchronous_commit=on",
 	},
 	{
@@ -200,6 +227,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=27306kB " + // 786432x3/100 = 23592; (12582912-786432)/(24x3x6) = 11796480/432 = 27306.7
 			"max_wal_size=2GB min_wal_size=100MB " + // 2GB is below 100GB/10
 			"max_parallel_workers=4 max_parallel_workers_per_gather=2 max_parallel_maintenance_workers=2 " +
+			"autovacuum_work_mem=256MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 synchronous_commit=off",
 	},
 	{
@@ -209,14 +237,17 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=124830kB " + // (67108864-4194304)/(28x3x6) = 62914560/504 = 124830.5
 			"max_wal_size=1536MB min_wal_size=100MB " + // 3072MB/2
 			"max_parallel_workers=8 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 " +
+			"autovacuum_work_mem=682MB huge_pages=off wal_keep_size=384MB " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 synchronous_commit=on",
 	},
 	{
 		"Mixed 512MB 1 CPU SSD, WAL volume of 1GB",
 		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 2 * gB, WALBytes: gB},
-		"max_connections=100 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " +
+		// as Web 512MB
+		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " +
 			"wal_buffers=3928kB work_mem=4MB " + // 491 pages; (524288-131072)/(108x3x2) = 393216/648 = 606, floor
 			"max_wal_size=512MB min_wal_size=256MB " + // 1024MB/2; half of it
+			"autovacuum_work_mem=10MB max_parallel_workers=2 huge_pages=off wal_keep_size=128MB " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -225,6 +256,7 @@ var worked = []struct {
 		"max_connections=100 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " +
 			"wal_buffers=7864kB work_mem=4MB " + // 983 pages; 786432/648 = 1213, floor
 			"max_wal_size=64MB min_wal_size=32MB " + // 100MB/2 = 50MB, at least 64MB; half of it
+			"autovacuum_work_mem=21MB max_parallel_workers=2 huge_pages=off wal_keep_size=0 " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -233,6 +265,7 @@ var worked = []struct {
 		"max_connections=100 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " +
 			"wal_buffers=16MB work_mem=9709kB " + // 6291456/(108x3x2) = 6291456/648 = 9709.04
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 80GB/10
+			"autovacuum_work_mem=170MB max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=300 jit=off synchronous_commit=on",
 	},
 	{
@@ -242,6 +275,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=20164kB " + // 12582912/(104x3x2) = 12582912/624 = 20164.9
 			"max_wal_size=3GB min_wal_size=1GB " + // 6GB/2; 1GB is below 1.5GB
 			"max_parallel_workers=4 max_parallel_workers_per_gather=2 max_parallel_maintenance_workers=2 " +
+			"autovacuum_work_mem=341MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=4 effective_io_concurrency=2 jit=off synchronous_commit=off",
 	},
 	{
@@ -251,6 +285,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=90617kB " + // (67108864-8388608)/(108x3x2) = 58720256/648 = 90617.7
 			"max_wal_size=1500MB min_wal_size=750MB " + // 1GB held to half of 1500MB
 			"max_parallel_workers=8 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 " +
+			"autovacuum_work_mem=682MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
@@ -260,6 +295,7 @@ var worked = []struct {
 			"wal_buffers=16MB work_mem=155344kB " + // (134217728-33554432)/(108x3x2) = 100663296/648 = 155344.6
 			"max_wal_size=4GB min_wal_size=1GB " +
 			"max_parallel_workers=8 max_parallel_workers_per_gather=4 max_parallel_maintenance_workers=4 " +
+			"autovacuum_work_mem=682MB huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 }
@@ -272,7 +308,7 @@ func TestWorkedByHand(t *testing.T) {
 				name, value, _ := strings.Cut(pair, "=")
 				want[name] = value
 			}
-			if diff := cmp.Diff(want, values(c.in)); diff != "" {
+			if diff := cmp.Diff(want, computedValues(c.in)); diff != "" {
 				t.Errorf("want -, computed +\n%s", diff)
 			}
 			ps, refusals := Compute(c.in)

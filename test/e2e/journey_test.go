@@ -33,6 +33,7 @@ func TestJourney(t *testing.T) {
 	}{
 		{"apply to Ready", applyToReady},
 		{"a row through the -rw Service", rowThroughService},
+		{"every connection of 512Mi at once", allConnections},
 		{"benchmark to a result", benchmarkToResult},
 		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
@@ -198,11 +199,11 @@ func scaleOut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 
 func changeParameters(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	patch(t, shop, func(s *v1alpha1.PgStorageClusterSpec) {
-		s.Postgres.Parameters = map[string]string{"work_mem": "7MB", "max_connections": "123"}
+		s.Postgres.Parameters = map[string]string{"work_mem": "7MB", "max_connections": "63"}
 	})
 	ready(t, shop)
 	for pod := range podUIDs(t, shop) {
-		if got := psql(t, shop.Namespace, pod, "SELECT current_setting('work_mem') || ' ' || current_setting('max_connections')"); got != "7MB 123" {
+		if got := psql(t, shop.Namespace, pod, "SELECT current_setting('work_mem') || ' ' || current_setting('max_connections')"); got != "7MB 63" {
 			t.Errorf("%s has %s", pod, got)
 		}
 	}
@@ -231,7 +232,7 @@ func refuseParameter(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		t.Errorf("pods changed: %s", diff)
 	}
 	patch(t, shop, func(s *v1alpha1.PgStorageClusterSpec) {
-		s.Postgres.Parameters = map[string]string{"work_mem": "7MB", "max_connections": "123"}
+		s.Postgres.Parameters = map[string]string{"work_mem": "7MB", "max_connections": "63"}
 	})
 	ready(t, shop)
 }
