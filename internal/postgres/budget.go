@@ -14,7 +14,7 @@ const (
 	// Postgres, and Postgres' own processes: postmaster, checkpointer, writers.
 	overhead = 64 * mB
 	// backend is private and kernel memory of one process that serves queries,
-	// without its page tables over shared_buffers.
+	// over TLS, without its page tables over shared_buffers.
 	backend = 2 * mB
 	// leastConnections are computed however little memory there is.
 	leastConnections = 20
