@@ -155,29 +155,28 @@ func (w *walk) see(s *structuralschema.Structural, at place, v any) {
 		}
 		return
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if p, found := s.Properties[name]; found {
-				w.see(&p, at.child(name), v[name])
-			} else if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
-				w.see(s.AdditionalProperties.Structural, at.key(name), v[name])
-			}
-		}
-		if len(v) > 0 {
-			return
-		}
-	case []any:
-		for i := range v {
-			if s.Items != nil {
-				w.see(s.Items, at.item(i), v[i])
-			}
-		}
-		if len(v) > 0 {
-			return
+	fields, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		w.field(s, at, name, fields[name])
+	}
+	items, _ := v.([]any)
+	for i := range items {
+		if s.Items != nil {
+			w.see(s.Items, at.item(i), items[i])
 		}
 	}
-	w.leaf(at)
+	if len(fields) == 0 && len(items) == 0 {
+		w.leaf(at)
+	}
+}
+
+// field of an object, or key of a map.
+func (w *walk) field(s *structuralschema.Structural, at place, name string, v any) {
+	if p, found := s.Properties[name]; found {
+		w.see(&p, at.child(name), v)
+	} else if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
+		w.see(s.AdditionalProperties.Structural, at.key(name), v)
+	}
 }
 
 // leaf is a value with nothing below it, which the longest rule decides.

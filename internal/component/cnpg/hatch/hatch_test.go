@@ -2,6 +2,7 @@ package hatch
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +82,19 @@ func TestTheProfileAcceptsWhatNeedsConsent(t *testing.T) {
 	}
 	if want := "[" + strings.Join(quoted, ", ") + "]"; !strings.Contains(strings.Join(strings.Fields(string(content)), " "), want) {
 		t.Errorf("the rule of spec.allowedOverrides in the CRD does not have the list %s", want)
+	}
+}
+
+// TestTheReferenceListsWhatIsNotOpen holds docs/spec against the rules.
+func TestTheReferenceListsWhatIsNotOpen(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "spec", "pgstoragecluster.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Concat(Consentable(), slices.Collect(maps.Keys(Never()))) {
+		if !strings.Contains(string(content), "`"+path+"`") {
+			t.Errorf("docs/spec/pgstoragecluster.md does not list %s", path)
+		}
 	}
 }
 

@@ -80,6 +80,6 @@ var pods = []rule{
 	{path: "failoverDelay", verdict: open, why: "when the own primary is replaced"},
 	{path: "primaryUpdateMethod", verdict: open, why: "how the own primary is updated"},
 	{path: "primaryUpdateStrategy", verdict: open, why: "who updates the own primary"},
-	{path: "logLevel", verdict: open, why: "logs hold no Secrets at any level"},
+	{path: "logLevel", verdict: open, why: "to read logs is another right"},
 	{path: "description", verdict: open, why: "text"},
 }

@@ -88,32 +88,46 @@ var plain = regexp.MustCompile(`^[A-Za-z0-9_.,:/${}+= \t-]+$`)
 // of the cluster's own authority, or the user of the process in the pod.
 func hba(value any, _ scope) string {
 	line, _ := value.(string)
-	const complaint = "it is not a plain rule that ends in scram-sha-256, md5, cert or reject, so it could let clients in as superuser without a password"
-	if !plain.MatchString(line) {
-		return complaint
+	if asks(method(line)) {
+		return ""
 	}
+	return "it is not a plain rule that ends in scram-sha-256, md5, cert or reject, so it could let clients in as superuser without a password"
+}
+
+// method of a plain line with its options, after the name of the kind of connection;
+// nothing for any other line.
+func method(line string) []string {
 	words := strings.Fields(line)
-	// A comma at the edge of a word joins it with the next one.
-	if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, ",") || strings.HasSuffix(w, ",") }) || len(words) == 0 {
-		return complaint
+	if !plain.MatchString(line) || slices.ContainsFunc(words, joined) || len(words) < 4 {
+		return nil
 	}
-	rest, methods := []string(nil), []string{"scram-sha-256", "md5", "cert", "reject"}
-	switch {
-	case words[0] == "local" && len(words) > 3:
-		rest, methods = words[3:], []string{"scram-sha-256", "md5", "peer", "reject"}
-	case slices.Contains([]string{"host", "hostssl", "hostnossl"}, words[0]) && len(words) > 4:
-		rest = words[4:]
+	if words[0] == "local" {
+		return append([]string{"local"}, words[3:]...)
+	}
+	rest := words[4:]
+	if len(rest) > 0 {
 		if _, err := netip.ParseAddr(rest[0]); err == nil { // the mask of an address
 			rest = rest[1:]
 		}
 	}
-	if len(rest) == 0 || !slices.Contains(methods, rest[0]) {
-		return complaint
-	}
-	for _, option := range rest[1:] {
-		if option != "clientcert=verify-ca" && option != "clientcert=verify-full" {
-			return complaint
-		}
-	}
-	return ""
+	return append([]string{words[0]}, rest...)
 }
+
+// joined says that Postgres takes a word and the one beside it for one.
+func joined(word string) bool { return strings.HasPrefix(word, ",") || strings.HasSuffix(word, ",") }
+
+// asks says that a method asks each client who it is.
+func asks(method []string) bool {
+	if len(method) < 2 {
+		return false
+	}
+	allowed := map[string][]string{
+		"local": {"scram-sha-256", "md5", "peer", "reject"}, "host": asking, "hostssl": asking, "hostnossl": asking,
+	}[method[0]]
+	return slices.Contains(allowed, method[1]) && !slices.ContainsFunc(method[2:], func(option string) bool {
+		return option != "clientcert=verify-ca" && option != "clientcert=verify-full"
+	})
+}
+
+// asking are the methods of connections over a network.
+var asking = []string{"scram-sha-256", "md5", "cert", "reject"}
