@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -49,6 +51,25 @@ func TestAnImageOfAnotherRepositoryNeedsConsent(t *testing.T) {
 		} else if _, held := built.Plan.Held(plan.StageDatabase); held {
 			t.Errorf("%s %s is held back", tc.image, tc.entries)
 		}
+	}
+}
+
+// TestStatusNamesTheSecretsInUse: those that overrides name, else those that CloudNativePG
+// makes.
+func TestStatusNamesTheSecretsInUse(t *testing.T) {
+	cr, f := shop(nil), facts()
+	f.Cluster = &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	built, err := PgStorageCluster(cr, f, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := *built.Status(cr, f).Secrets; got != (v1alpha1.SecretNames{Application: "shop-app", CertificateAuthority: "shop-ca"}) {
+		t.Errorf("%+v", got)
+	}
+	f.Cluster.Spec.Bootstrap = &cnpgv1.BootstrapConfiguration{InitDB: &cnpgv1.BootstrapInitDB{Secret: &cnpgv1.LocalObjectReference{Name: "mine"}}}
+	f.Cluster.Spec.Certificates = &cnpgv1.CertificatesConfiguration{ServerCASecret: "authority"}
+	if got := *built.Status(cr, f).Secrets; got != (v1alpha1.SecretNames{Application: "mine", CertificateAuthority: "authority"}) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -15,11 +15,17 @@ import (
 // bootstraps are the ways to make a database, of which a Cluster has one.
 var bootstraps = []string{"initdb", "recovery", "pg_basebackup"}
 
+// mostBytes bounds what one author makes the manager review in every pass.
+const mostBytes = 256 << 10
+
 // Merge puts the escape hatch into the spec of a Cluster. Every refused field is
 // returned as a message that names it; then content is unchanged.
 func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent hatch.Consent) []string {
 	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
 		return nil
+	}
+	if size := len(overrides.Spec.Raw); size > mostBytes {
+		return []string{fmt.Sprintf("spec.cnpg.spec: %d bytes are more than the %d that are reviewed; move SQL and queries into ConfigMaps", size, mostBytes)}
 	}
 	extra := map[string]any{}
 	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {

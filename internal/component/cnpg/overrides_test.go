@@ -40,6 +40,7 @@ func TestMergeRefuses(t *testing.T) {
 		{"two ways to make a database", `{"bootstrap": {"initdb": {"encoding": "UTF8"}, "recovery": {"source": "old"}}}`, "spec.cnpg.spec.bootstrap: a database is made in one way, and these are initdb and recovery; keep one"},
 		{"a field that needs consent", `{"priorityClassName": "high"}`, "spec.cnpg.spec.priorityClassName: a high priority evicts pods of other namespaces; remove or correct it, or ask a cluster administrator to add priorityClassName to spec.allowedOverrides of PgStorageProfile fast"},
 		{"a wrong type", `{"affinity": {"topologyKey": 7}}`, "spec.cnpg.spec.affinity.topologyKey: Invalid value: "},
+		{"too much", `{"description": "` + strings.Repeat("a", mostBytes) + `"}`, "spec.cnpg.spec: 262163 bytes are more than the 262144 that are reviewed"},
 		{"no object", `[1]`, "spec.cnpg.spec: not an object"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

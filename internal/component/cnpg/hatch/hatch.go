@@ -44,7 +44,7 @@ func Review(extra map[string]any, owner string, c Consent) []string {
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", Field, err)}
 	}
-	w := &walk{consent: c, of: scope{roles: append(roles(extra), owner)}}
+	w := &walk{consent: c, of: scope{roles: roles(extra, owner)}}
 	w.nulls(place{}, extra)
 	if len(w.refused) > 0 {
 		return w.refusals()
@@ -66,22 +66,25 @@ func Validate(spec map[string]any) []string {
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", Field, err)}
 	}
-	w := &walk{}
-	for _, err := range s.invalid(spec) {
-		w.refused = append(w.refused, err.Error()+"; correct or remove it")
+	var out []string
+	for i, err := range s.invalid(spec) {
+		if i == most {
+			return append(out, "and more")
+		}
+		out = append(out, err.Error()+"; correct or remove it")
 	}
-	return w.refusals()
+	return out
 }
 
-// roles that managed.roles names.
-func roles(extra map[string]any) []string {
+// roles that managed.roles names, and the owner of the database.
+func roles(extra map[string]any, owner string) map[string]bool {
+	out := map[string]bool{owner: true}
 	managed, _ := extra["managed"].(map[string]any)
 	list, _ := managed["roles"].([]any)
-	var out []string
 	for _, r := range list {
 		role, _ := r.(map[string]any)
 		if name, _ := role["name"].(string); name != "" {
-			out = append(out, name)
+			out[name] = true
 		}
 	}
 	return out
@@ -113,9 +116,16 @@ type walk struct {
 	consent Consent
 	of      scope
 	refused []string
+	// more refusals than the first, which are counted alone: an author chooses how many
+	// there are.
+	more int
 }
 
 func (w *walk) refuse(at place, text string) {
+	if len(w.refused) == most {
+		w.more++
+		return
+	}
 	message := fmt.Sprintf("%s: %s", strings.TrimSuffix(Field+"."+at.shown, "."), text)
 	if !slices.Contains(w.refused, message) {
 		w.refused = append(w.refused, message)
@@ -124,8 +134,8 @@ func (w *walk) refuse(at place, text string) {
 
 // refusals, the first of many.
 func (w *walk) refusals() []string {
-	if more := len(w.refused) - most; more > 0 {
-		return append(w.refused[:most:most], fmt.Sprintf("and %d more", more))
+	if w.more > 0 {
+		return append(w.refused, fmt.Sprintf("and %d more", w.more))
 	}
 	return w.refused
 }

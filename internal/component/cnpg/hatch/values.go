@@ -14,7 +14,7 @@ type check func(value any, of scope) string
 // scope is what a value is checked in.
 type scope struct {
 	// roles that the hatch manages, and the owner of the database.
-	roles []string
+	roles map[string]bool
 }
 
 // only one value is open.
@@ -74,7 +74,7 @@ var harmless = []string{
 // membership in a role that is known not to be a superuser.
 func membership(value any, of scope) string {
 	name, _ := value.(string)
-	if slices.Contains(harmless, name) || !reserved(name) && slices.Contains(of.roles, name) {
+	if slices.Contains(harmless, name) || !reserved(name) && of.roles[name] {
 		return ""
 	}
 	return fmt.Sprintf("%q may be a superuser, reach files of the server or run programs in the pod; name roles of managed.roles, the owner, or one of %s", name, strings.Join(harmless, ", "))
