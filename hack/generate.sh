@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Regenerates everything that is generated: deep copies, apply configurations,
 # CRDs, the roles of manager and agent, the chart's copies of these and of the
-# alerts, and the apply configurations of CloudNativePG, which publishes none.
+# alerts, the apply configurations of CloudNativePG, which publishes none, and the
+# schema of its Cluster.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -33,6 +34,9 @@ tool applyconfiguration-gen --output-dir "$out" --output-pkg "github.com/pgstora
 # Its lookup by kind does not compile for packages without a group version, and
 # nothing here uses it.
 rm -f "$out/utils.go"
+
+# What spec.cnpg.spec is checked with.
+go run ./internal/component/cnpg/hatch/derive internal/component/cnpg/hatch/clusterspec.json
 
 if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds

@@ -139,7 +139,9 @@ type PostgresSpec struct {
 
 	// image is the complete image of Postgres, in place of the operator's image
 	// repository with version as tag. Its tag must begin with version's major,
-	// because CloudNativePG reads the major from the tag.
+	// because CloudNativePG reads the major from the tag. An image of another
+	// repository than the operator's needs imageName in spec.allowedOverrides of the
+	// PgStorageProfile.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -257,10 +259,14 @@ type InlineBenchmark struct {
 type CNPGOverrides struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
 	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/), for
-	// what this API does not model: affinity, tolerations, managed roles,
-	// backups, certificates, bootstrap from a backup, and so on. Fields that this
-	// API sets, and those that would undo its safety rules, are refused by name;
-	// docs/spec/pgstoragecluster.md lists them. Bounds: 64 fields, 65536 bytes of JSON.
+	// what this API does not model. Fields that were reviewed and give nothing away
+	// are open: most of affinity, managed roles without attributes, probes, locales,
+	// pg_hba rules that ask for a password. Others need the consent of a cluster
+	// administrator in spec.allowedOverrides of the PgStorageProfile: whatever changes
+	// the privileges of pods, uses Secrets, runs SQL as superuser, or copies data.
+	// Fields that this API sets are refused. A refusal names the field and what to do;
+	// docs/spec/pgstoragecluster.md lists all of them.
+	// Bounds: 64 fields, 65536 bytes of JSON.
 	// +required
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:Type=object

@@ -62,6 +62,22 @@ type PgStorageProfileSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="spec.nodeSelector: names of labels have at most 317 characters, values at most 63"
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
+	// allowedOverrides are fields of CloudNativePG's ClusterSpec that authors of
+	// PgStorageClusters on this profile may set in spec.cnpg.spec besides those that are
+	// open to everybody; docs/spec/pgstoragecluster.md says what each gives away. An entry
+	// is the names of a field's path with dots, without the indexes of lists and the keys
+	// of maps, and allows that field and everything below it: managed.roles.superuser,
+	// securityContext. There are no wildcards. imageName allows spec.postgres.image of any
+	// repository. It holds for every namespace. Fields that this operator sets itself stay
+	// refused. Default: none. Bounds: at most 64 entries of at most 128 characters.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[A-Za-z_]+([.][A-Za-z_]+)*$') && ['affinity.additionalPodAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.namespaceSelector', 'affinity.additionalPodAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.namespaces', 'affinity.additionalPodAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector', 'affinity.additionalPodAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaces', 'affinity.tolerations', 'backup.barmanObjectStore', 'backup.volumeSnapshot.annotations', 'backup.volumeSnapshot.labels', 'bootstrap.initdb.import', 'bootstrap.initdb.postInitApplicationSQL', 'bootstrap.initdb.postInitApplicationSQLRefs', 'bootstrap.initdb.postInitSQL', 'bootstrap.initdb.postInitSQLRefs', 'bootstrap.initdb.postInitTemplateSQL', 'bootstrap.initdb.postInitTemplateSQLRefs', 'bootstrap.pg_basebackup', 'bootstrap.recovery', 'certificates', 'enableSuperuserAccess', 'ephemeralVolumeSource', 'externalClusters', 'imageName', 'imagePullSecrets', 'inheritedMetadata', 'managed.roles.bypassrls', 'managed.roles.createrole', 'managed.roles.inRoles', 'managed.roles.name', 'managed.roles.replication', 'managed.roles.superuser', 'managed.services.additional.serviceTemplate', 'monitoring.customQueriesSecret', 'monitoring.disableDefaultQueries', 'monitoring.metricsQueriesTTL', 'plugins', 'podSecurityContext', 'postgresGID', 'postgresUID', 'postgresql.extensions', 'postgresql.ldap', 'postgresql.pg_hba', 'postgresql.pg_ident', 'postgresql.shared_preload_libraries', 'primaryLease', 'priorityClassName', 'probes.liveness.isolationCheck', 'projectedVolumeTemplate', 'schedulerName', 'seccompProfile', 'securityContext', 'serviceAccountName', 'serviceAccountTemplate', 'superuserSecret', 'tablespaces'].exists(f, p == f || p.startsWith(f + '.') || f.startsWith(p + '.')))",message="spec.allowedOverrides: an entry is the path of a field that needs consent, a field above or one below, as securityContext or managed.roles.superuser, without indexes or wildcards; docs/spec/pgstoragecluster.md lists them"
+	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
+
 	// zfsLocalPV is ZFS on the nodes' own devices.
 	// +optional
 	ZFSLocalPV *ZFSLocalPVProfile `json:"zfsLocalPV,omitempty"`

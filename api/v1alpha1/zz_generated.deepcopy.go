@@ -2216,6 +2216,11 @@ func (in *PgStorageProfileSpec) DeepCopyInto(out *PgStorageProfileSpec) {
 			(*out)[key] = val
 		}
 	}
+	if in.AllowedOverrides != nil {
+		in, out := &in.AllowedOverrides, &out.AllowedOverrides
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.ZFSLocalPV != nil {
 		in, out := &in.ZFSLocalPV, &out.ZFSLocalPV
 		*out = new(ZFSLocalPVProfile)

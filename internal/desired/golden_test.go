@@ -70,7 +70,7 @@ func TestClusterPlans(t *testing.T) {
 		}, nil},
 		{"overrides", func(s *v1alpha1.PgStorageClusterSpec) {
 			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"zone"},"monitoring":{"tls":{"enabled":true}},"bootstrap":{"recovery":{"source":"old"}}}`)}}
-		}, nil},
+		}, func(f *seen.Cluster) { f.Profile.Spec.AllowedOverrides = []string{"bootstrap.recovery"} }},
 		{"held", nil, func(f *seen.Cluster) { *f = seen.Cluster{} }},
 		{"without-full-pages", withoutFullPages, inTheirPlace},
 		{"without-full-pages-in-a-failover", withoutFullPages, func(f *seen.Cluster) {

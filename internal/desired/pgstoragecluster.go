@@ -15,6 +15,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg/hatch"
 	"github.com/pgstorage/pgstorage/internal/component/monitoring"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/plan"
@@ -64,11 +65,11 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-	})
+	}, consent(cr, facts.Profile))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, overridden)
+	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
 	out.Outcomes = append(out.Outcomes, accepted)
 	if accepted.Kind != state.Done {
 		out.Plan.Hold(plan.StageStorage, accepted.Reason, accepted.Message)
@@ -215,12 +216,12 @@ func image(cr *v1alpha1.PgStorageCluster, config Config) string {
 	return config.ImageRepository + ":" + cr.Spec.Postgres.Version
 }
 
-func database(in cnpg.Inputs) (plan.Object, []string, error) {
+func database(in cnpg.Inputs, allowed hatch.Consent) (plan.Object, []string, error) {
 	object, err := plan.FromApply(plan.StageDatabase, cnpg.Cluster(in))
 	if err != nil {
 		return plan.Object{}, nil, err
 	}
-	refused := cnpg.Merge(object.Content.Object, in.CR.Spec.CNPG)
+	refused := cnpg.Merge(object.Content.Object, in.CR.Spec.CNPG, allowed)
 	return plan.FromContent(plan.StageDatabase, object.Content.Object), refused, nil
 }
 

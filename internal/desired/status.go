@@ -30,7 +30,8 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) v1al
 		ReadOnly:  naming.ServiceHost(naming.ReadOnlyService(cr.Name), cr.Namespace),
 		Read:      naming.ServiceHost(naming.ReadService(cr.Name), cr.Namespace),
 	}
-	s.Secrets = &v1alpha1.SecretNames{Application: naming.ApplicationSecret(cr.Name), CertificateAuthority: naming.CASecret(cr.Name)}
+	// Overrides can name others than CloudNativePG makes.
+	s.Secrets = &v1alpha1.SecretNames{Application: facts.Cluster.GetApplicationSecretName(), CertificateAuthority: facts.Cluster.GetServerCASecretName()}
 	return s
 }
 

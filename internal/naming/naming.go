@@ -285,9 +285,6 @@ func ServiceHost(service, namespace string) string {
 	return fmt.Sprintf("%s.%s.svc", service, namespace)
 }
 
-// ApplicationSecret holds the owner's credentials, as CloudNativePG names it.
-func ApplicationSecret(cluster string) string { return cluster + "-app" }
-
 // CASecret holds the certificate authority of the server certificates.
 func CASecret(cluster string) string { return cluster + "-ca" }
 

@@ -289,10 +289,44 @@ var rows = slices.Concat([]row{
 	hatch("bootstrap.initdb.dataChecksums", false, "data checksums are always on"),
 	hatch("bootstrap.initdb.options", []string{"--no-sync"}, "initdb's options could turn checksums or fsync off; set the single fields of bootstrap.initdb"),
 	hatch("replica", map[string]any{"enabled": true}, "a replica cluster follows another primary, whose durability tier this object could not state"),
+	hatch("bootstrap.recovery.database", "other", "set spec.postgres.database"),
+	hatch("bootstrap.recovery.owner", "other", "set spec.postgres.owner"),
+	hatch("bootstrap.pg_basebackup.database", "other", "set spec.postgres.database"),
+	hatch("bootstrap.pg_basebackup.owner", "other", "set spec.postgres.owner"),
 	hatch("monitoring.enablePodMonitor", true, "set spec.monitoring.podMonitor"),
+	hatch("monitoring.podMonitorMetricRelabelings", []any{map[string]any{"action": "drop"}}, "the PodMonitor is the operator's, so it has no effect; remove it"),
+	hatch("monitoring.podMonitorRelabelings", []any{map[string]any{"action": "drop"}}, "the PodMonitor is the operator's, so it has no effect; remove it"),
 	hatch("env", []any{map[string]any{"name": "PGOPTIONS", "value": "-c fsync=off"}}, "environment variables can change Postgres beneath its parameters"),
 	hatch("envFrom", []any{map[string]any{"configMapRef": map[string]any{"name": "e"}}}, "environment variables can change Postgres beneath its parameters"),
+
+	// What it opens by consent of the profile alone, and what CloudNativePG would not take.
+	cluster("override by consent", override("securityContext.privileged", true), "spec.cnpg.spec.securityContext.privileged: it decides the privileges of the containers on their node; remove or correct it, or ask a cluster administrator to add securityContext.privileged to spec.allowedOverrides of PgStorageProfile fast").condition(),
+	cluster("override null", override("bootstrap.initdb.encoding", []any{nil}), "spec.cnpg.spec.bootstrap.initdb.encoding[0]: null is no value; remove the field").condition(),
+	cluster("override unknown", override("affinity.toplogyKey", "zone"), "spec.cnpg.spec.affinity.toplogyKey: CloudNativePG has no such field in the version that this operator was made for; correct its name or remove it").condition(),
+	cluster("override of a wrong type", override("affinity.topologyKey", 7), "spec.cnpg.spec.affinity.topologyKey: Invalid value: ", "must be of type string").condition(),
+	cluster("override against a rule", override("bootstrap.initdb.icuLocale", "de"), "icuLocale is only available when localeProvider is set to `icu`").condition(),
+	cluster("image of another repository", set("spec/postgres/image", "registry.example/postgis:17"), "spec.postgres.image: registry.example/postgis:17 is not an image of ", "ask a cluster administrator to add imageName to spec.allowedOverrides of PgStorageProfile fast").condition(),
+
+	// What consent is.
+	profile("consent by a wildcard", set("spec/allowedOverrides", []any{"*"}), "spec.allowedOverrides: an entry is the path of a field that needs consent, a field above or one below, as securityContext or managed.roles.superuser, without indexes or wildcards; docs/spec/pgstoragecluster.md lists them"),
+	profile("consent by an index", set("spec/allowedOverrides", []any{"plugins", "managed.roles[0].superuser"}), "spec.allowedOverrides: an entry is the path"),
+	profile("consent to what is closed", set("spec/allowedOverrides", []any{"postgresql.parameters"}), "spec.allowedOverrides: an entry is the path"),
+	profile("consent to nothing", set("spec/allowedOverrides", []any{"securtyContext"}), "spec.allowedOverrides: an entry is the path"),
+	profile("consent twice", set("spec/allowedOverrides", []any{"plugins", "plugins"}), `spec.allowedOverrides[1]: Duplicate value: "plugins"`),
+	profile("consent of no name", set("spec/allowedOverrides", []any{""}), "spec.allowedOverrides[0] in body should be at least 1 chars long"),
+	profile("consent of a long name", set("spec/allowedOverrides", []any{strings.Repeat("a", 129)}), "spec.allowedOverrides[0]: Too long: may not be more than 128 bytes"),
+	profile("65 consents", set("spec/allowedOverrides", below("plugins.", 65)), "spec.allowedOverrides: Too many: 65: must have at most 64 items"),
 }, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows())
+
+// below are n different paths below a field.
+func below(field string, n int) []any {
+	var out []any
+	for range n {
+		field += "a"
+		out = append(out, field)
+	}
+	return out
+}
 
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {

@@ -99,6 +99,7 @@ var valid = []edge{
 		set("spec/monitoring/podMonitor", "Disabled"), set("spec/benchmark/transactions", 1000),
 		override("affinity.topologyKey", "topology.kubernetes.io/zone"), override("managed.roles", []any{map[string]any{"name": "reader"}}),
 	}},
+	{"consent to all", "PgStorageProfile", []change{set("spec/allowedOverrides", []any{"securityContext.seccompProfile.type", "managed", "postgresql", "bootstrap.recovery", "imageName", "inheritedMetadata"})}},
 	{"most of a profile", "PgStorageProfile", []change{set("spec/external", map[string]any{"storageClassName": "fast.ssd-1", "walStorageClassName": "9wal", "medium": "HDD"})}},
 	{"most of a benchmark", "PgBenchmark", []change{set("spec/pgbench", map[string]any{
 		"scale": 100000, "clients": []int{1, 1000}, "jobs": 256, "duration": "24h", "warmUp": "1h", "repeats": 20, "rate": 10000000, "protocol": "Prepared", "maxTries": 1000,

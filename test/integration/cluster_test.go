@@ -384,7 +384,7 @@ func TestEscapeHatch(t *testing.T) {
 	wrong := cluster(ns, "wrong", "hatch")
 	wrong.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"podAntiAffinityType":7}}`)}}
 	create(t, c, wrong)
-	hasCondition(t, c, wrong, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRejected)
+	hasCondition(t, c, wrong, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonOverrideRefused)
 }
 
 func TestStuckPhaseNeedsAPerson(t *testing.T) {

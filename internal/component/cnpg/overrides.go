@@ -1,45 +1,23 @@
 package cnpg
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg/hatch"
 )
 
-// refusedOverrides are the fields of a CloudNativePG Cluster that the escape
-// hatch must not touch, with what to do instead.
-var refusedOverrides = map[string]string{
-	"instances":                      "set spec.instances",
-	"imageName":                      "set spec.postgres.version or spec.postgres.image",
-	"imageCatalogRef":                "set spec.postgres.image: the version decides which parameters exist",
-	"storage":                        "set spec.profile and spec.storage.size",
-	"walStorage":                     "set spec.storage.walSize",
-	"resources":                      "set spec.resources: parameters are computed from it",
-	"minSyncReplicas":                "set spec.durability",
-	"maxSyncReplicas":                "set spec.durability",
-	"postgresql.parameters":          "set spec.postgres.parameters, which are checked",
-	"postgresql.synchronous":         "set spec.durability",
-	"postgresql.enableAlterSystem":   "ALTER SYSTEM would change parameters behind the checks; set spec.postgres.parameters",
-	"bootstrap.initdb.database":      "set spec.postgres.database",
-	"bootstrap.initdb.owner":         "set spec.postgres.owner",
-	"bootstrap.initdb.dataChecksums": "data checksums are always on",
-	"bootstrap.initdb.options":       "initdb's options could turn checksums or fsync off; set the single fields of bootstrap.initdb",
-	"replica":                        "a replica cluster follows another primary, whose durability tier this object could not state",
-	"monitoring.enablePodMonitor":    "set spec.monitoring.podMonitor",
-	"env":                            "environment variables can change Postgres beneath its parameters",
-	"envFrom":                        "environment variables can change Postgres beneath its parameters",
-	"postgresql.syncReplicaElectionConstraint": "set spec.durability; it narrows which standbys may acknowledge",
-}
+// bootstraps are the ways to make a database, of which a Cluster has one.
+var bootstraps = []string{"initdb", "recovery", "pg_basebackup"}
 
 // Merge puts the escape hatch into the spec of a Cluster. Every refused field is
 // returned as a message that names it; then content is unchanged.
-func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides) []string {
+func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent hatch.Consent) []string {
 	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
 		return nil
 	}
@@ -50,25 +28,57 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides) []string {
 	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {
 		return []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}
 	}
+	if len(extra) == 0 {
+		return nil
+	}
 	spec, _ := content["spec"].(map[string]any)
-	if refused := append(refusals(extra), backupElsewhere(spec, extra)...); len(refused) > 0 {
+	owner, _, _ := unstructured.NestedString(spec, "bootstrap", "initdb", "owner")
+	refused := hatch.Review(extra, owner, consent)
+	refused = append(refused, backupElsewhere(spec, extra)...)
+	if refused = append(refused, twoBootstraps(extra)...); len(refused) > 0 {
 		return refused
 	}
-	if bootstrapsElsewhere(extra) {
-		delete(spec, "bootstrap")
+	merged := runtime.DeepCopyJSON(spec)
+	bootstrap(merged, extra)
+	merge(merged, extra)
+	if refused := hatch.Validate(merged); len(refused) > 0 {
+		return refused
 	}
-	merge(spec, extra)
+	content["spec"] = merged
 	return nil
 }
 
-func refusals(extra map[string]any) []string {
-	var out []string
-	for _, path := range slices.Sorted(maps.Keys(refusedOverrides)) {
-		if has(extra, strings.Split(path, ".")) {
-			out = append(out, fmt.Sprintf("spec.cnpg.spec.%s: not open to overrides: %s", path, refusedOverrides[path]))
+// bootstrap makes way for a database that comes from a backup or another cluster, in
+// which initdb has no part. The names of the database and its owner go there too:
+// without them CloudNativePG makes no Secret of the owner.
+func bootstrap(spec, extra map[string]any) {
+	for _, way := range bootstraps[1:] {
+		if _, asked, _ := unstructured.NestedFieldNoCopy(extra, "bootstrap", way); !asked {
+			continue
+		}
+		from := map[string]any{}
+		for _, name := range []string{"database", "owner"} {
+			if v, found, _ := unstructured.NestedString(spec, "bootstrap", "initdb", name); found {
+				from[name] = v
+			}
+		}
+		spec["bootstrap"] = map[string]any{way: from}
+		return
+	}
+}
+
+// twoBootstraps refuses more than one way to make the database.
+func twoBootstraps(extra map[string]any) []string {
+	var ways []string
+	for _, way := range bootstraps {
+		if _, asked, _ := unstructured.NestedFieldNoCopy(extra, "bootstrap", way); asked {
+			ways = append(ways, way)
 		}
 	}
-	return out
+	if len(ways) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.cnpg.spec.bootstrap: a database is made in one way, and these are %s; keep one", strings.Join(ways, " and "))}
 }
 
 // backupElsewhere refuses backups from standbys where our spec has them come from
@@ -92,12 +102,6 @@ func has(m map[string]any, path []string) bool {
 	}
 	next, isMap := v.(map[string]any)
 	return !isMap || has(next, path[1:])
-}
-
-// bootstrapsElsewhere says whether the database comes from a backup or another
-// cluster, where initdb has no part.
-func bootstrapsElsewhere(extra map[string]any) bool {
-	return has(extra, []string{"bootstrap", "recovery"}) || has(extra, []string{"bootstrap", "pg_basebackup"})
 }
 
 func merge(into, from map[string]any) {

@@ -1887,6 +1887,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageProfileSpec
   map:
     fields:
+    - name: allowedOverrides
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: cephRBD
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephRBDProfile

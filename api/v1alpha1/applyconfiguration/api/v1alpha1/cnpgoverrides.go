@@ -13,10 +13,13 @@ import (
 type CNPGOverridesApplyConfiguration struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
 	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/), for
-	// what this API does not model: affinity, tolerations, managed roles,
-	// backups, certificates, bootstrap from a backup, and so on. Fields that this
-	// API sets, and those that would undo its safety rules, are refused by name;
-	// docs/spec/pgstoragecluster.md lists them. Bounds: 64 fields, 65536 bytes of JSON.
+	// what this API does not model. Fields that were reviewed and give nothing away
+	// are open: most of affinity, managed roles without attributes, probes, locales,
+	// pg_hba rules that ask for a password. Others need the consent of a cluster
+	// administrator in spec.allowedOverrides of the PgStorageProfile: whatever changes
+	// the privileges of pods, uses Secrets, runs SQL as superuser, or copies data.
+	// Fields that this API sets are refused. A refusal names the field and what to do;
+	// docs/spec/pgstoragecluster.md lists all of them.
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
 }
 

@@ -27,6 +27,15 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// A node that loses its labels keeps its pool and its volumes; no new volumes
 	// are made there. Bounds: 1 to 8 labels.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// allowedOverrides are fields of CloudNativePG's ClusterSpec that authors of
+	// PgStorageClusters on this profile may set in spec.cnpg.spec besides those that are
+	// open to everybody; docs/spec/pgstoragecluster.md says what each gives away. An entry
+	// is the names of a field's path with dots, without the indexes of lists and the keys
+	// of maps, and allows that field and everything below it: managed.roles.superuser,
+	// securityContext. There are no wildcards. imageName allows spec.postgres.image of any
+	// repository. It holds for every namespace. Fields that this operator sets itself stay
+	// refused. Default: none. Bounds: at most 64 entries of at most 128 characters.
+	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
 	// zfsLocalPV is ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
 	// s3NBD is ZFS on network block devices that live in S3 buckets.
@@ -63,6 +72,16 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithNodeSelector(entries map[st
 	}
 	for k, v := range entries {
 		b.NodeSelector[k] = v
+	}
+	return b
+}
+
+// WithAllowedOverrides adds the given value to the AllowedOverrides field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the AllowedOverrides field.
+func (b *PgStorageProfileSpecApplyConfiguration) WithAllowedOverrides(values ...string) *PgStorageProfileSpecApplyConfiguration {
+	for i := range values {
+		b.AllowedOverrides = append(b.AllowedOverrides, values[i])
 	}
 	return b
 }

@@ -13,7 +13,9 @@ type PostgresSpecApplyConfiguration struct {
 	Version *string `json:"version,omitempty"`
 	// image is the complete image of Postgres, in place of the operator's image
 	// repository with version as tag. Its tag must begin with version's major,
-	// because CloudNativePG reads the major from the tag.
+	// because CloudNativePG reads the major from the tag. An image of another
+	// repository than the operator's needs imageName in spec.allowedOverrides of the
+	// PgStorageProfile.
 	Image *string `json:"image,omitempty"`
 	// database is the application's first database. Immutable: it is used by
 	// initdb only. Default: app.
