@@ -74,6 +74,13 @@ const (
 	// the operator has fenced itself; no other fence is its to lift.
 	AnnotationFenced = "pgstorage.dev/fenced"
 
+	// AnnotationHibernation of CloudNativePG stops the instances of a Cluster and keeps
+	// their volumes while it is "on".
+	AnnotationHibernation = "cnpg.io/hibernation"
+	// AnnotationReconciliationLoop of CloudNativePG keeps its operator from a Cluster
+	// while it is "disabled".
+	AnnotationReconciliationLoop = "cnpg.io/reconciliationLoop"
+
 	// ClusterFinalizer holds a PgStorageCluster until deletionPolicy was carried out.
 	ClusterFinalizer = "pgstorage.dev/cluster"
 	// ProfileFinalizer holds a PgStorageProfile while clusters use it.
