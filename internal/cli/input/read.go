@@ -137,15 +137,8 @@ func (s Source) within(folder string) ([]string, error) {
 		case entry.IsDir() || !slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
 			return nil
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: this is not a regular file; remove it from the folder, or name it alone", path)
-		}
 		out = append(out, path)
-		return nil
+		return regular(path)
 	})
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("folder %s has no .yaml, .yml or .json file", folder)
@@ -154,6 +147,15 @@ func (s Source) within(folder string) ([]string, error) {
 		}
 	}
 	return out, err
+}
+
+// regular refuses what may block or never end, where nobody has named it.
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: this is not a regular file; remove it from the folder, or name it alone", path)
+	}
+	return err
 }
 
 // errTooLarge: there is more to read than may be read.
