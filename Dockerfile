@@ -3,7 +3,8 @@
 # and /bench, which an init container copies beside pgbench. Compiled on the
 # builder's own platform for the target's, so no architecture is emulated:
 #   docker buildx build --platform linux/amd64,linux/arm64 --build-arg VERSION=v0.1.0 .
-FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
+# Bases are pinned by the digest of their index for all architectures.
+FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
@@ -18,7 +19,7 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} \
     go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/ ./cmd/manager ./cmd/agent ./cmd/bench
 
-FROM gcr.io/distroless/static:nonroot
+FROM gcr.io/distroless/static-debian13:nonroot@sha256:f7f8f729987ad0fdf6b05eeeae94b26e6a0f613bdf46feea7fc40f7bd72953e6
 ARG VERSION=dev
 LABEL org.opencontainers.image.title="pgstorage" \
       org.opencontainers.image.description="Postgres on CloudNativePG with storage that fits it" \

@@ -90,6 +90,10 @@ const (
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.
 	ConditionMonitored = "Monitored"
+	// ConditionAnnotationsForwarded says whether the annotations of a PgStorageCluster
+	// that CloudNativePG knows reach its Cluster. Objects without any do not have it.
+	// It does not take part in Ready.
+	ConditionAnnotationsForwarded = "AnnotationsForwarded"
 	// ConditionBenchmarkComplete says how far the inline benchmark is. It does
 	// not take part in Ready.
 	ConditionBenchmarkComplete = "BenchmarkComplete"
@@ -143,6 +147,7 @@ const (
 	ReasonApplied             = "Applied"
 	ReasonHealthy             = "Healthy"
 	ReasonPodMonitorApplied   = "PodMonitorApplied"
+	ReasonForwarded           = "Forwarded"
 	ReasonSucceeded           = "Succeeded"
 	ReasonVerified            = "Verified"
 	ReasonCleanedUp           = "CleanedUp"
@@ -193,6 +198,10 @@ const (
 	ReasonLayersNotMeasured    = "LayersNotMeasured"
 	ReasonPreviousRunning      = "PreviousRunning"
 	ReasonMissedSchedule       = "MissedSchedule"
+
+	ReasonHibernated             = "Hibernated"
+	ReasonReconciliationDisabled = "ReconciliationDisabled"
+	ReasonNotForwarded           = "NotForwarded"
 
 	ReasonRookNotInstalled    = "RookNotInstalled"
 	ReasonCephClusterNotFound = "CephClusterNotFound"

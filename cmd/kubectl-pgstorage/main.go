@@ -2,9 +2,6 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,14 +19,8 @@ var version = "dev"
 func main() {
 	// The client's library logs; a person gets errors.
 	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	if err := cli.New(streams, version).ExecuteContext(ctx); err != nil {
-		if !errors.Is(err, cli.ErrFindings) {
-			fmt.Fprintln(os.Stderr, "error:", err)
-		}
-		stop()
-		os.Exit(1)
-	}
+	os.Exit(cli.Run(streams, version, os.Args[1:], signals))
 }

@@ -2,13 +2,19 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/config/crd"
+	"github.com/pgstorage/pgstorage/internal/cli/admit"
 )
 
 // Values of --dry-run, as kubectl's.
@@ -53,7 +59,12 @@ beginning.`,
   kubectl pgstorage bench start shop --dry-run=client -o yaml > benchmark.yaml`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeFirst("PgStorageCluster"),
-		RunE:              func(c *cobra.Command, args []string) error { return a.start(c.Context(), args[0], s, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := zeroes(c.Flags()); err != nil {
+				return err
+			}
+			return a.start(c.Context(), args[0], s, o)
+		},
 	}
 	o.flag(c)
 	s.flags(c)
@@ -106,6 +117,35 @@ func (s *startOptions) benchmark(namespace, cluster string) *v1alpha1.PgBenchmar
 	return b
 }
 
+// zeroes refuses a number that was given as 0: the API would take its default.
+func zeroes(flags *pflag.FlagSet) error {
+	var wrong []error
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "int32" && f.Value.String() == "0" {
+			wrong = append(wrong, fmt.Errorf("--%s: 0 is not possible; give 1 or more, or leave it out for the default", f.Name))
+		}
+	})
+	return errors.Join(wrong...)
+}
+
+// admitted checks a benchmark as an API server does, which gives a name where there
+// is only the beginning of one. The benchmark stays as it is.
+func admitted(ctx context.Context, b *v1alpha1.PgBenchmark) error {
+	schemas, err := admit.Load(crd.Bases)
+	if err != nil {
+		return err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
+	if err != nil {
+		return fmt.Errorf("convert the PgBenchmark: %w", err)
+	}
+	o := &unstructured.Unstructured{Object: content}
+	if o.GetName() == "" {
+		o.SetName(o.GetGenerateName() + "x7k2p")
+	}
+	return schemas.Admit(ctx, o)
+}
+
 // given is a number, or nothing where the flag was not.
 func given(n int32) *int32 {
 	if n == 0 {
@@ -120,6 +160,11 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 		return err
 	}
 	b := s.benchmark(namespace, cluster)
+	if s.dryRun == dryClient {
+		if err := admitted(ctx, b); err != nil {
+			return err
+		}
+	}
 	switch s.dryRun {
 	case dryClient:
 		if o.format == "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -127,6 +129,56 @@ func TestRefusedArguments(t *testing.T) {
 		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
 		}
+	}
+}
+
+// A client dry run refuses what an API server would, and prints what was asked for.
+func TestDryRunIsChecked(t *testing.T) {
+	dry := []string{"bench", "start", "-n", "prod", "--dry-run", "client"}
+	for want, args := range map[string][]string{
+		"duration and transactions exclude":          {"shop", "--duration", "1m", "--transactions", "5"},
+		`Unsupported value: "Everything"`:            {"shop", "--script", "Everything"},
+		"--scale: 0 is not possible; give 1 or more": {"shop", "--scale", "0"},
+		"spec.pgbench.scale: Invalid value":          {"shop", "--scale", "-1"},
+		"spec.pgbench.duration: Invalid value":       {"shop", "--duration", "soon"},
+		"metadata.name: Invalid value: \"Upper\"":    {"shop", "--name", "Upper"},
+		"spec.pgbench.clients":                       {"shop", "--clients", "0"},
+		"metadata.generateName: Invalid value":       {"Not_a_Name"},
+	} {
+		if out, err := execute(t, append(dry, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s\n%s", args, err, want, out)
+		}
+	}
+	out, err := execute(t, append(dry, "shop", "--scale", "7")...)
+	if err != nil || !strings.Contains(out, "generateName: shop-\n") || strings.Contains(out, "\n  name: ") || !strings.Contains(out, "scale: 7\n") || strings.Contains(out, "repeats") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Metadata without an effect is a warning beside a plan that is data.
+func TestRenderWarns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	content := `apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: standard}
+spec: {type: External, external: {storageClassName: fast}}
+---
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageCluster
+metadata: {name: shop, annotations: {cnpg.io/podPatch: "[]"}}
+spec:
+  profile: standard
+  postgres: {version: "17"}
+  storage: {size: 1Gi}
+  resources: {requests: {cpu: "1", memory: 1Gi}}
+  durability: Local
+`
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := execute(t, "render", "-f", path, "-o", "json")
+	if err != nil || !strings.HasPrefix(out, "Warning: PgStorageCluster default/shop: metadata.annotations[cnpg.io/podPatch] does not reach") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

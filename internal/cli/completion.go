@@ -92,6 +92,7 @@ func (a *app) names(ctx context.Context, kind, prefix string) []string {
 	if kind == "" || err != nil {
 		return nil
 	}
+	a.config.Timeout = new(completionPatience.String()) // discovery knows no context
 	c, err := a.client()
 	if err != nil {
 		return nil

@@ -1,18 +1,14 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
 	"github.com/pgstorage/pgstorage/internal/cli/offline"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
 // imageRepository of the operator's image.
@@ -21,6 +17,7 @@ const imageRepository = "ghcr.io/pgstorage/pgstorage"
 func (a *app) render() *cobra.Command {
 	o, assume := &output{}, offline.Assumptions{}
 	var names []string
+	var recursive bool
 	image := imageRepository + ":" + a.version
 	c := &cobra.Command{
 		Use:   "render -f FILE...",
@@ -42,7 +39,7 @@ the operator would hold back until it has seen something is marked "held".`,
   kubectl pgstorage render -f deploy/ -o json | jq '.items[].kind'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			files, err := a.files(names)
+			files, err := a.files(c.Context(), names, recursive)
 			if err != nil {
 				return err
 			}
@@ -50,11 +47,11 @@ the operator would hold back until it has seen something is marked "held".`,
 			if err != nil {
 				return err
 			}
-			namespace, err := a.namespace()
+			namespace, enforced, err := a.config.ToRawKubeConfigLoader().Namespace()
 			if err != nil {
-				return err
+				return fmt.Errorf("kubeconfig: %w", err)
 			}
-			documents, err := offline.Reader{Schemas: schemas, Namespace: namespace}.Read(c.Context(), files...)
+			documents, err := offline.Reader{Schemas: schemas, Namespace: namespace, Enforced: enforced}.Read(c.Context(), files...)
 			if err != nil {
 				return err
 			}
@@ -63,13 +60,17 @@ the operator would hold back until it has seen something is marked "held".`,
 			if err != nil {
 				return err
 			}
+			for _, note := range result.Notes {
+				_, _ = fmt.Fprintln(a.streams.ErrOut, "Warning:", view.Clean(note))
+			}
 			if o.format == "yaml" {
 				o.format = "" // the text is YAML, with comments
 			}
 			return o.print(a.streams.Out, result.List(), result.YAML)
 		},
 	}
-	c.Flags().StringSliceVarP(&names, "filename", "f", nil, "file or folder with YAML or JSON, or - for standard input; can be given several times (required)")
+	c.Flags().StringSliceVarP(&names, "filename", "f", nil, "file, folder or pattern with YAML or JSON, or - for standard input; can be given several times (required)")
+	c.Flags().BoolVarP(&recursive, "recursive", "R", false, "read the folders in a folder too")
 	c.Flags().StringSliceVar(&assume.Nodes, "node", nil, "name of a node that the profile's nodeSelector is taken to select; can be given several times")
 	c.Flags().StringVar(&assume.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "as the manager's flag: repository of Postgres images")
 	c.Flags().StringVar(&image, "image", image, "image of the operator, which benchmarks and servers run")
@@ -80,55 +81,4 @@ the operator would hold back until it has seen something is marked "held".`,
 		panic(err) // a defect: there is no such flag
 	}
 	return c
-}
-
-// files of names; those of a folder are its YAML and JSON files, sorted.
-func (a *app) files(names []string) ([]offline.File, error) {
-	var out []offline.File
-	for _, name := range names {
-		if name == "-" {
-			content, err := io.ReadAll(a.streams.In)
-			if err != nil {
-				return nil, fmt.Errorf("--filename: read standard input: %w", err)
-			}
-			out = append(out, offline.File{Name: "standard input", Content: content})
-			continue
-		}
-		paths, err := within(name)
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				return nil, fmt.Errorf("--filename: %w", err)
-			}
-			out = append(out, offline.File{Name: path, Content: content})
-		}
-	}
-	return out, nil
-}
-
-// within a folder, or the file itself.
-func within(name string) ([]string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, fmt.Errorf("--filename: %w", err)
-	}
-	if !info.IsDir() {
-		return []string{name}, nil
-	}
-	var paths []string
-	for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
-		found, err := filepath.Glob(filepath.Join(name, pattern))
-		if err != nil {
-			return nil, fmt.Errorf("--filename: %w", err)
-		}
-		paths = append(paths, found...)
-	}
-	if len(paths) == 0 {
-		return nil, errors.New("--filename: folder " + name + " has no .yaml, .yml or .json file")
-	}
-	slices.Sort(paths)
-	return paths, nil
 }

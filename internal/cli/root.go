@@ -30,11 +30,17 @@ type app struct {
 
 // shown are the flags of the connection that help lists; the others are those of
 // kubectl options.
-var shown = []string{"context", "kubeconfig", "namespace"}
+var shown = []string{"context", "kubeconfig", "namespace", "request-timeout"}
+
+// requestTimeout limits each request, where kubectl's default is no limit: a server
+// that accepts and never answers would hold a command forever. Watches are opened
+// again when it is over.
+const requestTimeout = "30s"
 
 // New is the command, with the version of the program.
 func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	a := &app{streams: streams, config: genericclioptions.NewConfigFlags(true).WithWarningPrinter(streams), version: version, clock: clock.RealClock{}}
+	a.config.Timeout = new(requestTimeout)
 	root := &cobra.Command{
 		Use:   "kubectl-pgstorage",
 		Short: "Look after Postgres on storage that fits it",
@@ -64,6 +70,7 @@ and while it is used.`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	a.config.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().Lookup("request-timeout").Usage = "limit of each request, such as 5s or 2m; 0 is none"
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shown, f.Name) })
 	root.AddCommand(a.status(), a.explain(), a.render(), a.bench(), a.report(), a.doctor(), a.runbook(), a.completion(), a.showVersion())
 	return root

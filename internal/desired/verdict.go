@@ -41,6 +41,9 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster)
 		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database))
 	}
 	out = append(out, MonitoredOutcome(cr, facts))
+	if o := metadataOutcome(cr); o != nil {
+		out = append(out, *o)
+	}
 	if cr.Spec.Benchmark != nil {
 		out = append(out, benchmarkOutcome(facts.Benchmark, database))
 	}
@@ -85,6 +88,9 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster)
 		return state.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
 	}
 	wanted := int(Instances(cr))
+	if o, stopped := halted(cluster); stopped {
+		return o
+	}
 	if Healthy(cr, cluster) {
 		return state.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
 	}

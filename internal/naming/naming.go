@@ -77,6 +77,13 @@ const (
 	// with the size of its JSON in bytes. It is never written to the API server.
 	AnnotationTooLarge = "pgstorage.dev/too-large"
 
+	// AnnotationHibernation of CloudNativePG stops the instances of a Cluster and keeps
+	// their volumes while it is "on".
+	AnnotationHibernation = "cnpg.io/hibernation"
+	// AnnotationReconciliationLoop of CloudNativePG keeps its operator from a Cluster
+	// while it is "disabled".
+	AnnotationReconciliationLoop = "cnpg.io/reconciliationLoop"
+
 	// ClusterFinalizer holds a PgStorageCluster until deletionPolicy was carried out.
 	ClusterFinalizer = "pgstorage.dev/cluster"
 	// ProfileFinalizer holds a PgStorageProfile while clusters use it.

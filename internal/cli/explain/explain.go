@@ -6,9 +6,11 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg"
 )
 
 // Explanation of a PgStorageCluster.
@@ -53,6 +55,10 @@ func notes(s snapshot.Cluster, e Explanation) []string {
 	}
 	for _, u := range slices.Concat(s.Profile.Unread, s.Unread) {
 		out = append(out, u.What+": "+u.Why)
+	}
+	out = append(out, cnpg.NotForwarded(cr)...)
+	if other := cnpg.OtherMetadata(cr); len(other) > 0 {
+		out = append(out, "the CloudNativePG Cluster does not get "+strings.Join(other, ", ")+" of this object; set them on the Cluster where it needs them")
 	}
 	if s.Profile.Profile != nil && len(e.Storage) == 0 {
 		out = append(out, storageUnknown(s.Profile.Profile))

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
@@ -35,6 +36,8 @@ type Result struct {
 	Planned []Planned
 	// Assumed says, in sentences, what was.
 	Assumed []string
+	// Notes name what is in the documents and has no effect.
+	Notes []string
 }
 
 // apis of all that the operator can stand on.
@@ -127,6 +130,9 @@ func (r Result) YAML() (string, error) {
 	var b strings.Builder
 	for _, text := range r.Assumed {
 		fmt.Fprintf(&b, "# assumed: %s\n", text)
+	}
+	for _, text := range r.Notes {
+		fmt.Fprintf(&b, "# note: %s\n", view.Clean(text))
 	}
 	for i := range r.Planned {
 		p := &r.Planned[i]

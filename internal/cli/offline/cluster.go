@@ -2,12 +2,14 @@ package offline
 
 import (
 	"fmt"
+	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
@@ -43,7 +45,19 @@ func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
 	b.images[cr.Namespace+"/"+cr.Name] = imageOf(built.Plan)
 	b.scratches[cr.Namespace+"/"+cr.Name] = scratchOf(built.Plan)
 	b.add("PgStorageCluster", cr.Namespace, cr.Name, built.Plan)
+	b.noteMetadata(cr)
 	return refusal(built.Outcomes)
+}
+
+// noteMetadata names the annotations and labels that do not reach the database.
+func (b *builder) noteMetadata(cr *v1alpha1.PgStorageCluster) {
+	of := "PgStorageCluster " + cr.Namespace + "/" + cr.Name + ": "
+	for _, text := range cnpg.NotForwarded(cr) {
+		b.result.Notes = append(b.result.Notes, of+text)
+	}
+	if other := cnpg.OtherMetadata(cr); len(other) > 0 {
+		b.result.Notes = append(b.result.Notes, of+"the CloudNativePG Cluster does not get "+strings.Join(other, ", "))
+	}
 }
 
 // imageOf the database of a plan.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/cli/input"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
@@ -29,15 +30,15 @@ func reader(t *testing.T) Reader {
 	return Reader{Schemas: s, Namespace: "default"}
 }
 
-func files(t *testing.T, names ...string) []File {
+func files(t *testing.T, names ...string) []input.File {
 	t.Helper()
-	var out []File
+	var out []input.File
 	for _, name := range names {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, File{Name: filepath.Base(name), Content: content})
+		out = append(out, input.File{Name: filepath.Base(name), Content: content})
 	}
 	return out
 }
@@ -154,13 +155,22 @@ func TestRefused(t *testing.T) {
 		{"rule of an override", cluster + "  cnpg: {spec: {bootstrap: {initdb: {icuLocale: de}}}}\n" + standard, "icuLocale is only available when localeProvider is set to `icu`"},
 		{"twice", "kind: a\nkind: b\n", `key "kind" already set`},
 		{"no kind", "spec: {}\n", "Object 'Kind' is missing"},
-		{"nothing", "# only a comment\n", "hold no PgStorageProfile"},
-		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "hold no PgStorageProfile"},
+		{"nothing", "# only a comment\n", "have no PgStorageProfile"},
+		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "have no PgStorageProfile"},
 		{"another version", "apiVersion: pgstorage.dev/v2\nkind: PgStorageCluster\nmetadata: {name: a}\n", "is not a kind of pgstorage"},
+		{"another group", strings.Replace(cluster, "pgstorage.dev", "pgstorage.io", 1) + standard, `a.yaml: document 1, at line 1: PgStorageCluster shop: apiVersion is "pgstorage.io/v1alpha1"; PgStorageCluster is of pgstorage.dev/v1alpha1`},
+		{"no apiVersion", "kind: PgStorageCluster\nmetadata: {name: a}\n---\n" + cluster + standard, `apiVersion is ""`},
+		{"another kind without apiVersion", "kind: Secret\nmetadata: {name: a}\n---\n" + cluster + standard, "Secret a: apiVersion is missing"},
+		{"small letters", strings.Replace(cluster, "PgStorageCluster", "pgstoragecluster", 1), "is not a kind of pgstorage; it has PgBenchmark"},
+		{"a list", "- a\n- b\n", "a.yaml: document 1, at line 1: this is not an object"},
+		{"a text", "just words\n---\n" + cluster + standard, "this is not an object"},
+		{"two of one name", cluster + standard + "---\n" + cluster, "a.yaml: document 3, at line 16: PgStorageCluster default/shop is also in a.yaml: document 1, at line 1; remove one of the two"},
+		{"two of one name in a list", "apiVersion: v1\nkind: List\nitems: [" + one + ", " + one + "]\n", "a.yaml: document 1, at line 1, item 2: PgStorageProfile one is also in a.yaml: document 1, at line 1, item 1"},
+		{"two nodes", node + "---\n" + node + standard, "Node node-1 is also in a.yaml: document 1"},
 		{"benchmark of nothing", "apiVersion: pgstorage.dev/v1alpha1\nkind: PgBenchmark\nmetadata: {name: a}\nspec: {cluster: b}\n", "spec.cluster: PgStorageCluster b of namespace default is in none of the files"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			documents, err := reader(t).Read(t.Context(), File{Name: "a.yaml", Content: []byte(tc.content)})
+			documents, err := reader(t).Read(t.Context(), input.File{Name: "a.yaml", Content: []byte(tc.content)})
 			if err == nil {
 				_, err = Build(documents, assumptions())
 			}
@@ -171,12 +181,86 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+const (
+	one  = "{apiVersion: pgstorage.dev/v1alpha1, kind: PgStorageProfile, metadata: {name: one}, spec: {type: External, external: {storageClassName: fast}}}"
+	node = "apiVersion: v1\nkind: Node\nmetadata: {name: node-1}\n"
+)
+
+// Both places of an object that is given twice are named, also in two files.
+func TestTwice(t *testing.T) {
+	other := strings.Replace(cluster, "{name: shop}", "{name: shop, namespace: other}", 1)
+	a, b := input.File{Name: "a.yaml", Content: []byte(cluster + standard)}, input.File{Name: "b.yaml", Content: []byte("---\n" + cluster)}
+	if _, err := reader(t).Read(t.Context(), a, b); err == nil || err.Error() != "b.yaml: document 1, at line 2: PgStorageCluster default/shop is also in a.yaml: document 1, at line 1; remove one of the two" {
+		t.Error(err)
+	}
+	b.Content = []byte(other)
+	if documents, err := reader(t).Read(t.Context(), a, b); err != nil || len(documents.Clusters) != 2 {
+		t.Errorf("two namespaces: %v", err)
+	}
+}
+
+// An object of another namespace than --namespace is refused, as kubectl refuses it.
+func TestEnforcedNamespace(t *testing.T) {
+	r := reader(t)
+	r.Enforced = true
+	f := input.File{Name: "a.yaml", Content: []byte(strings.Replace(cluster, "{name: shop}", "{name: shop, namespace: other}", 1) + standard)}
+	if _, err := r.Read(t.Context(), f); err == nil || !strings.Contains(err.Error(), "metadata.namespace is other, and --namespace is default") {
+		t.Error(err)
+	}
+	r.Namespace = "other"
+	if _, err := r.Read(t.Context(), f); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every document of a text is read, in each encoding that is read at all.
+func TestEncodings(t *testing.T) {
+	for name, content := range map[string]string{
+		"CRLF": strings.ReplaceAll(cluster+standard, "\n", "\r\n"), "CR": strings.ReplaceAll(cluster+standard, "\n", "\r"), "mark": "\ufeff" + cluster + standard,
+	} {
+		text, err := input.Text([]byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents, err := reader(t).Read(t.Context(), input.File{Name: name, Content: text})
+		if err != nil || len(documents.Clusters) != 1 || len(documents.Profiles) != 1 {
+			t.Errorf("%s: %d clusters, %d profiles, %v", name, len(documents.Clusters), len(documents.Profiles), err)
+		}
+	}
+}
+
+// Metadata without an effect is named, and what has one is in the plan.
+func TestMetadataIsNamed(t *testing.T) {
+	content := strings.Replace(cluster, "{name: shop}", `{name: shop, labels: {team: a}, annotations: {cnpg.io/hibernation: "on", cnpg.io/podPatch: "[]", example.com/a: b}}`, 1) + standard
+	documents, err := reader(t).Read(t.Context(), input.File{Name: "a.yaml", Content: []byte(content)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := Build(documents, assumptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := result.YAML()
+	for _, want := range []string{
+		"    cnpg.io/hibernation: \"on\"\n",
+		"# note: PgStorageCluster default/shop: metadata.annotations[cnpg.io/podPatch] does not reach the CloudNativePG Cluster: it can give the pods any right\n",
+		"# note: PgStorageCluster default/shop: the CloudNativePG Cluster does not get annotation example.com/a, label team\n",
+	} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%v: no %q in\n%s", err, want, text)
+		}
+	}
+	if strings.Contains(text, "podPatch: ") {
+		t.Errorf("podPatch is in the plan:\n%s", text)
+	}
+}
+
 // A list, as kubectl get -o yaml prints it, is what its items are, and a status that
 // was there says nothing.
 func TestListsAndStatus(t *testing.T) {
 	indented := strings.ReplaceAll(strings.TrimPrefix(standard, "---\n"), "\n", "\n  ")
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.TrimRight(indented, " ") + "  status: {conditions: [{type: Ready, status: \"False\", reason: No, message: no, lastTransitionTime: \"2026-01-01T00:00:00Z\"}]}\n"
-	documents, err := reader(t).Read(t.Context(), File{Name: "list.yaml", Content: []byte(list)}, File{Name: "a.yaml", Content: []byte(cluster)})
+	documents, err := reader(t).Read(t.Context(), input.File{Name: "list.yaml", Content: []byte(list)}, input.File{Name: "a.yaml", Content: []byte(cluster)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	}
 	return cnpgac.Cluster(cr.Name, cr.Namespace).
 		WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).
+		WithAnnotations(ForwardedAnnotations(cr)).
 		WithSpec(spec)
 }
 

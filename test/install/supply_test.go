@@ -1,0 +1,416 @@
+package install_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// What GitHub runs and what the image is built of is pinned by content, a release is
+// gated by every check, and a token has the rights of one job.
+
+const (
+	workflows = ".github/workflows/"
+	calledCI  = "./.github/workflows/ci.yaml"
+	readRight = "read"
+)
+
+// workflow is what the checks read of one (GitHub's workflow syntax).
+type workflow struct {
+	// On is any of a name, a list and a map.
+	On          any            `json:"on"`
+	Permissions any            `json:"permissions"`
+	Jobs        map[string]job `json:"jobs"`
+}
+
+type job struct {
+	Uses        string `json:"uses"`
+	Needs       any    `json:"needs"`
+	If          string `json:"if"`
+	Permissions any    `json:"permissions"`
+	Container   any    `json:"container"`
+	Services    any    `json:"services"`
+	// ContinueOnError is a boolean or an expression.
+	ContinueOnError any    `json:"continue-on-error"`
+	Steps           []step `json:"steps"`
+}
+
+type step struct {
+	Uses            string         `json:"uses"`
+	Run             string         `json:"run"`
+	If              string         `json:"if"`
+	With            map[string]any `json:"with"`
+	ContinueOnError any            `json:"continue-on-error"`
+}
+
+func parseWorkflow(t *testing.T, content string) workflow {
+	t.Helper()
+	// In YAML 1.1 "on" is true.
+	content = regexp.MustCompile(`(?m)^on:`).ReplaceAllString(content, `"on":`)
+	var w workflow
+	if err := yaml.Unmarshal([]byte(content), &w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+var (
+	pinnedUse   = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	pinnedImage = regexp.MustCompile(`^\S+@sha256:[0-9a-f]{64}$`)
+)
+
+// unpinned names what a workflow runs that another may replace.
+func unpinned(t *testing.T, content string) []string {
+	t.Helper()
+	var out []string
+	for _, found := range regexp.MustCompile(`(?m)^\s*-?\s*uses:\s*(.*?)\s*$`).FindAllStringSubmatch(content, -1) {
+		use := found[1]
+		if !strings.HasPrefix(use, "./") && !pinnedUse.MatchString(use) {
+			out = append(out, "uses "+use+": give the commit, and its version as a comment")
+		}
+	}
+	w := parseWorkflow(t, content)
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		j := w.Jobs[name]
+		if j.Container != nil || j.Services != nil {
+			out = append(out, name+": containers of jobs are not checked here; extend this test")
+		}
+		for _, s := range j.Steps {
+			out = append(out, unpinnedInputs(name, s)...)
+		}
+	}
+	return out
+}
+
+// unpinnedInputs of a step: images that an action takes by default, or is given.
+func unpinnedInputs(job string, s step) []string {
+	var out []string
+	image := func(what, value, prefix string) {
+		if rest, found := strings.CutPrefix(value, prefix); !found || !pinnedImage.MatchString(rest) {
+			out = append(out, fmt.Sprintf("%s: %s is %q; give %s and an image with its digest", job, what, value, prefix))
+		}
+	}
+	switch {
+	case strings.HasPrefix(s.Uses, "docker/setup-buildx-action@"):
+		image("driver-opts", fmt.Sprint(s.With["driver-opts"]), "image=")
+	case strings.HasPrefix(s.Uses, "docker/build-push-action@"):
+		image("sbom", fmt.Sprint(s.With["sbom"]), "generator=")
+		if s.With["provenance"] != "mode=max" {
+			out = append(out, job+": provenance is not mode=max")
+		}
+	}
+	if strings.Contains(s.Run, "curl ") || strings.Contains(s.Run, "wget ") {
+		out = append(out, job+": a download without a checksum")
+	}
+	return out
+}
+
+// needs of a job as a list.
+func needs(j job) []string {
+	switch n := j.Needs.(type) {
+	case string:
+		return []string{n}
+	case []any:
+		var out []string
+		for _, name := range n {
+			out = append(out, fmt.Sprint(name))
+		}
+		return out
+	}
+	return nil
+}
+
+// writes lists the rights to write in permissions; a word such as write-all is one.
+func writes(permissions any) []string {
+	rights, ok := permissions.(map[string]any)
+	if !ok {
+		if permissions == nil || permissions == "read-all" {
+			return nil
+		}
+		return []string{fmt.Sprint(permissions)}
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(rights)) {
+		if rights[name] != readRight && rights[name] != "none" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// overprivileged names rights that more than one job has, jobs that inherit theirs
+// unsaid, and jobs that may write and use a cache that others may fill.
+func overprivileged(w workflow) []string {
+	var out []string
+	if w.Permissions == nil {
+		out = append(out, "the workflow has no permissions: its jobs have those of the repository's settings")
+	}
+	if rights := writes(w.Permissions); len(rights) > 0 {
+		out = append(out, fmt.Sprintf("every job may write %s; give it to the job that needs it", strings.Join(rights, ", ")))
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		j := w.Jobs[name]
+		if j.Permissions != nil {
+			if _, ok := j.Permissions.(map[string]any); !ok {
+				out = append(out, fmt.Sprintf("%s: permissions %v", name, j.Permissions))
+			}
+		}
+		for _, s := range j.Steps {
+			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != false {
+				out = append(out, name+": checkout keeps the token; set persist-credentials: false")
+			}
+			if len(writes(j.Permissions)) == 0 {
+				continue
+			}
+			if strings.HasPrefix(s.Uses, "actions/cache@") || strings.HasPrefix(s.Uses, "actions/setup-go@") && s.With["cache"] != false {
+				out = append(out, name+": may write, and uses a cache")
+			}
+		}
+	}
+	return out
+}
+
+// ungated names jobs that may write and can run without the checks of the same commit.
+func ungated(w workflow) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		j := w.Jobs[name]
+		if len(writes(j.Permissions)) == 0 {
+			continue
+		}
+		if j.If != "" {
+			out = append(out, name+": an if can run it although a check failed")
+		}
+		if !slices.ContainsFunc(needs(j), func(need string) bool {
+			return w.Jobs[need].Uses == calledCI && w.Jobs[need].If == "" && w.Jobs[need].ContinueOnError == nil
+		}) {
+			out = append(out, name+": may write without needing the job of "+calledCI)
+		}
+	}
+	return out
+}
+
+// unchecked says why a called workflow is no gate.
+func unchecked(w workflow) []string {
+	e2e, found := w.Jobs["e2e"]
+	if !found {
+		return []string{"there is no job e2e"}
+	}
+	var out []string
+	if triggers, ok := w.On.(map[string]any); !ok || !slices.Contains(slices.Collect(maps.Keys(triggers)), "workflow_call") {
+		out = append(out, "it cannot be called")
+	}
+	for name, j := range w.Jobs {
+		if j.If != "" || j.ContinueOnError != nil {
+			out = append(out, name+" can be skipped or fail without effect")
+		}
+		for _, s := range j.Steps {
+			if s.If != "" || s.ContinueOnError != nil {
+				out = append(out, name+": a step can be skipped or fail without effect")
+			}
+		}
+	}
+	if !slices.ContainsFunc(e2e.Steps, func(s step) bool { return strings.TrimSpace(s.Run) == "make test-e2e" }) {
+		out = append(out, "job e2e does not run make test-e2e")
+	}
+	return out
+}
+
+func TestWorkflows(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join(root, workflows, "*"))
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("%d workflows: %v", len(paths), err)
+	}
+	pins := map[string]string{}
+	for _, path := range paths {
+		name := workflows + filepath.Base(path)
+		content := readFile(t, name)
+		w := parseWorkflow(t, content)
+		for _, problem := range slices.Concat(unpinned(t, content), overprivileged(w), ungated(w)) {
+			t.Errorf("%s: %s", name, problem)
+		}
+		for _, use := range regexp.MustCompile(`uses: ([\w./-]+)@(\S+)`).FindAllStringSubmatch(content, -1) {
+			if before := pins[use[1]]; before != "" && before != use[2] {
+				t.Errorf("%s: %s is pinned to %s and to %s", name, use[1], before, use[2])
+			}
+			pins[use[1]] = use[2]
+		}
+	}
+	for _, problem := range unchecked(parseWorkflow(t, readFile(t, workflows+"ci.yaml"))) {
+		t.Errorf("ci.yaml: %s", problem)
+	}
+}
+
+// Each check finds what it is for.
+func TestWorkflowChecksFind(t *testing.T) {
+	release, ci := readFile(t, workflows+"release.yaml"), readFile(t, workflows+"ci.yaml")
+	for name, tc := range map[string]struct {
+		old, new string
+		check    func(content string) []string
+		in       string
+	}{
+		"a tag":                     {"@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "@v7", func(c string) []string { return unpinned(t, c) }, release},
+		"a commit without version":  {"@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "@3d3c42e5aac5ba805825da76410c181273ba90b1", func(c string) []string { return unpinned(t, c) }, ci},
+		"a floating generator":      {"sbom: generator=docker/buildkit-syft-scanner:1.12.0@sha256:ae4f3b554449e7e25548e7d8ccc029d17357348e30c6e3df01b92bc93654d6a9", "sbom: true", func(c string) []string { return unpinned(t, c) }, release},
+		"a floating builder":        {"driver-opts: image=moby/buildkit:v0.31.1@sha256:6b59b7df63a8cb9902736f9ddf7fcff8261613d3e7449b8ea8b7537fc399c03a", "driver-opts: image=moby/buildkit", func(c string) []string { return unpinned(t, c) }, release},
+		"rights of the workflow":    {"\npermissions:\n  contents: read\n", "\npermissions:\n  contents: write\n", func(c string) []string { return overprivileged(parseWorkflow(t, c)) }, release},
+		"all rights":                {"\npermissions:\n  contents: read\n", "\npermissions: write-all\n", func(c string) []string { return overprivileged(parseWorkflow(t, c)) }, ci},
+		"no rights said":            {"\npermissions:\n  contents: read\n", "\n", func(c string) []string { return overprivileged(parseWorkflow(t, c)) }, ci},
+		"a kept token":              {"persist-credentials: false", "fetch-depth: 0", func(c string) []string { return overprivileged(parseWorkflow(t, c)) }, ci},
+		"a cache":                   {"      attestations: write\n    steps:\n", "      attestations: write\n    steps:\n    - uses: actions/cache@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5\n", func(c string) []string { return overprivileged(parseWorkflow(t, c)) }, release},
+		"an image without checks":   {"  image:\n    needs: ci\n", "  image:\n", func(c string) []string { return ungated(parseWorkflow(t, c)) }, release},
+		"a release without checks":  {"needs: [ci, assets, image, chart]", "needs: [assets, image, chart]", func(c string) []string { return ungated(parseWorkflow(t, c)) }, release},
+		"a release whatever failed": {"  release:\n", "  release:\n    if: always()\n", func(c string) []string { return ungated(parseWorkflow(t, c)) }, release},
+		"checks of another commit":  {"uses: ./.github/workflows/ci.yaml", "uses: pgstorage/pgstorage/.github/workflows/ci.yaml@main", func(c string) []string { return ungated(parseWorkflow(t, c)) }, release},
+		"no e2e":                    {"  e2e:\n", "  other:\n", func(c string) []string { return unchecked(parseWorkflow(t, c)) }, ci},
+		"e2e that runs nothing":     {"make test-e2e", "make test-unit", func(c string) []string { return unchecked(parseWorkflow(t, c)) }, ci},
+		"e2e that may fail":         {"  e2e:\n", "  e2e:\n    continue-on-error: true\n", func(c string) []string { return unchecked(parseWorkflow(t, c)) }, ci},
+		"e2e that is skipped":       {"    - run: make test-e2e", "    - if: false\n      run: make test-e2e", func(c string) []string { return unchecked(parseWorkflow(t, c)) }, ci},
+	} {
+		changed := strings.Replace(tc.in, tc.old, tc.new, 1)
+		if changed == tc.in {
+			t.Errorf("%s: the workflow has no %q", name, tc.old)
+			continue
+		}
+		if before := tc.check(tc.in); len(before) > 0 {
+			t.Errorf("%s: before: %q", name, before)
+		}
+		if found := tc.check(changed); len(found) == 0 {
+			t.Errorf("%s is not found", name)
+		}
+	}
+}
+
+// bases of a Dockerfile that are not pinned by digest.
+func bases(content string) []string {
+	stages, out := map[string]bool{"scratch": true}, []string{}
+	for line := range strings.Lines(content) {
+		fields := strings.Fields(line)
+		if len(fields) > 0 && strings.HasPrefix(line, "# syntax=") {
+			out = append(out, strings.TrimSpace(line))
+		}
+		if len(fields) == 0 || !strings.EqualFold(fields[0], "FROM") {
+			if from := regexp.MustCompile(`--from=(\S+)`).FindStringSubmatch(line); from != nil && !stages[from[1]] && !pinnedImage.MatchString(from[1]) {
+				out = append(out, strings.TrimSpace(line))
+			}
+			continue
+		}
+		fields = slices.DeleteFunc(fields[1:], func(f string) bool { return strings.HasPrefix(f, "--") })
+		if len(fields) == 0 || !stages[fields[0]] && !pinnedImage.MatchString(fields[0]) {
+			out = append(out, strings.TrimSpace(line))
+		}
+		if len(fields) == 3 {
+			stages[fields[2]] = true
+		}
+	}
+	return out
+}
+
+func TestBasesArePinned(t *testing.T) {
+	seen := 0
+	for _, path := range tracked(t) {
+		if !strings.Contains(filepath.Base(path), "Dockerfile") && !strings.Contains(filepath.Base(path), "Containerfile") {
+			continue
+		}
+		seen++
+		for _, line := range bases(readFile(t, path)) {
+			t.Errorf("%s: no digest: %s", path, line)
+		}
+	}
+	if seen == 0 {
+		t.Error("no Dockerfile was found")
+	}
+	for _, line := range []string{"FROM golang:1.26", "FROM --platform=$BUILDPLATFORM golang:1.26 AS build", "FROM a@sha256:123", "COPY --from=busybox:1 /bin/sh /", "from alpine", "FROM $BASE"} {
+		if len(bases(line)) == 0 {
+			t.Errorf("%s is taken for pinned", line)
+		}
+	}
+}
+
+// tracked are the files of the repository, without those of tools and of git.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "bin" || entry.Name() == "dist") {
+			return fs.SkipDir
+		}
+		relative, err := filepath.Rel(root, path)
+		out = append(out, relative)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Pins move: each kind of them, and each Go module, is in the updater's list.
+func TestPinsMove(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(root, ".github/dependabot.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Updates []struct {
+			Ecosystem   string   `json:"package-ecosystem"`
+			Directory   string   `json:"directory"`
+			Directories []string `json:"directories"`
+		} `json:"updates"`
+	}
+	if err := yaml.Unmarshal(content, &config); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, u := range config.Updates {
+		if u.Directory != "" {
+			u.Directories = append(u.Directories, u.Directory)
+		}
+		found[u.Ecosystem] = append(found[u.Ecosystem], u.Directories...)
+	}
+	wanted := map[string][]string{"github-actions": {"/"}, "docker": {"/"}}
+	for _, path := range tracked(t) {
+		if filepath.Base(path) == "go.mod" && !strings.Contains(path, "testdata") {
+			wanted["gomod"] = append(wanted["gomod"], strings.TrimSuffix("/"+filepath.Dir(path), "."))
+		}
+	}
+	for ecosystem, directories := range wanted {
+		slices.Sort(found[ecosystem])
+		slices.Sort(directories)
+		if !slices.Equal(found[ecosystem], directories) {
+			t.Errorf("%s: %q is updated, want %q", ecosystem, found[ecosystem], directories)
+		}
+	}
+}
+
+// What a release publishes is signed, and the documentation says how to verify it.
+func TestReleaseIsSigned(t *testing.T) {
+	release, page := readFile(t, workflows+"release.yaml"), readFile(t, "docs/install.md")
+	for _, want := range []string{
+		`cosign sign --yes --recursive "${IMAGE}@${DIGEST}"`, `cosign sign --yes "${CHARTS}/pgstorage@`,
+		`cosign sign-blob --yes --bundle "$file.sigstore.json" "$file"`, "subject-checksums: dist/checksums.txt", "push-to-registry: true",
+	} {
+		if !strings.Contains(release, want) {
+			t.Errorf("the release has no %s", want)
+		}
+	}
+	for _, want := range []string{
+		"cosign verify ", "cosign verify-blob ", "gh attestation verify ", "sha256sum --check", "https://token.actions.githubusercontent.com",
+		"https://github.com/pgstorage/pgstorage/" + workflows + "release.yaml@refs/tags/",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/install.md has no %s", want)
+		}
+	}
+}
