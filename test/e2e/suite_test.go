@@ -182,6 +182,8 @@ func cluster(namespace, name string) *v1alpha1.PgStorageCluster {
 			Resources:  v1alpha1.ClusterResources{Requests: amounts("100m", "512Mi"), Limits: map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("512Mi")}},
 			Workload:   v1alpha1.WorkloadOLTP,
 			Durability: v1alpha1.DurabilityLocal,
+			// Tests create PgBenchmarks of their own against it.
+			BenchmarkPolicy: v1alpha1.BenchmarkAny,
 		},
 	}
 }
