@@ -442,7 +442,12 @@ func TestOnAGivenCluster(t *testing.T) {
 	if c := w.condition(v1alpha1.ConditionTargetReady); c.Reason != v1alpha1.ReasonClusterNotFound || w.b.Status.Phase != "Pending" {
 		t.Errorf("%+v", c)
 	}
-	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal, BenchmarkPolicy: v1alpha1.BenchmarkAny}}}
+	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal}}}
+	w.take(w.next(), 3)
+	if c := w.condition(v1alpha1.ConditionTargetReady); c.Reason != v1alpha1.ReasonConsentRequired || w.b.Status.Phase != "Pending" || len(w.facts.Benchmarks) > 0 {
+		t.Errorf("%+v", c)
+	}
+	w.facts.Clusters[0].Spec.BenchmarkPolicy = v1alpha1.BenchmarkAny
 	w.take(w.next(), 3)
 	if c := w.condition(v1alpha1.ConditionTargetReady); c.Reason != v1alpha1.ReasonTargetNotReady {
 		t.Errorf("%+v", c)
