@@ -60,7 +60,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache || duration(self.warmUp) == duration('0s')",message="coldCache needs warmUp: 0s, because a warm-up fills the caches that it empties",fieldPath=".coldCache"
 // +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache || self.integrity == 'Full'",message="coldCache needs integrity: Full, whose superuser empties the caches",fieldPath=".coldCache"
 type PgbenchSpec struct {
-	// scale of pgbench's tables: 100,000 accounts and about 15 MB each.
+	// scale of pgbench's tables: 100,000 accounts and about 16 MB each. A benchmark
+	// is refused where twice that, and the WAL that loading writes, does not fit the
+	// cluster's volumes.
 	// Bounds: 1 to 100000. Default: 10.
 	// +optional
 	// +kubebuilder:default=10
@@ -169,7 +171,8 @@ type PgbenchSpec struct {
 
 	// cleanup says what stays after the run: Always (default) removes the Job, the
 	// database and the role; OnSuccess keeps them after a failure; Never keeps
-	// them until the PgBenchmark is deleted.
+	// them until the PgBenchmark is deleted. A run that was stopped because free
+	// space was low keeps nothing.
 	// +optional
 	// +kubebuilder:default=Always
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
@@ -333,7 +336,7 @@ type BenchmarkRun struct {
 	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`
 	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
-	// Interrupted.
+	// NotEnoughSpace, FreeSpaceLow, Interrupted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`

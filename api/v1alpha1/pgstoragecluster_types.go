@@ -48,6 +48,17 @@ const (
 	DeletionDelete DeletionPolicy = "Delete"
 )
 
+// BenchmarkPolicy selects the PgBenchmarks that may run against a cluster.
+// +kubebuilder:validation:Enum=Own;Any
+type BenchmarkPolicy string
+
+const (
+	// BenchmarkOwn admits the benchmark that the cluster's own spec declares.
+	BenchmarkOwn BenchmarkPolicy = "Own"
+	// BenchmarkAny admits every PgBenchmark of the cluster's namespace.
+	BenchmarkAny BenchmarkPolicy = "Any"
+)
+
 // PgStorageClusterSpec is a Postgres cluster on a storage profile.
 // +kubebuilder:validation:XValidation:rule="self.durability != 'Quorum' || self.instances >= 2",message="spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local",fieldPath=".durability"
 // +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
@@ -106,6 +117,16 @@ type PgStorageClusterSpec struct {
 	// field changes. Its result is a PgBenchmark owned by this cluster.
 	// +optional
 	Benchmark *InlineBenchmark `json:"benchmark,omitempty"`
+
+	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster,
+	// which fill its volumes and load its server. Own (default): the one that
+	// spec.benchmark declares. Any: every PgBenchmark of the namespace, with those
+	// of schedules and matrices; who may create PgBenchmarks needs this consent
+	// from who may change this cluster. A benchmark that has started is not
+	// stopped when it is withdrawn.
+	// +optional
+	// +kubebuilder:default=Own
+	BenchmarkPolicy BenchmarkPolicy `json:"benchmarkPolicy,omitempty"`
 
 	// deletionPolicy says what becomes of the database when this object is
 	// deleted. Retain (default): the CloudNativePG Cluster and its volumes stay

@@ -44,6 +44,8 @@ const (
 	ReasonDurabilityMismatch = "DurabilityMismatch"
 	ReasonInterrupted        = "Interrupted"
 	ReasonCacheNotEmptied    = "CacheNotEmptied"
+	ReasonNotEnoughSpace     = "NotEnoughSpace"
+	ReasonFreeSpaceLow       = "FreeSpaceLow"
 )
 
 // Results of an integrity check.

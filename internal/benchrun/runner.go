@@ -144,13 +144,21 @@ func (r *run) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.within(ctx, r.work); err != nil {
+		return err
+	}
+	defer r.keepAtLast(ctx)
+	return r.verify(ctx, before)
+}
+
+// work is all that fills the volumes of the database.
+func (r *run) work(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.measureLayers, r.initialise, r.warmUp, r.measure} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	defer r.keepAtLast(ctx)
-	return r.verify(ctx, before)
+	return nil
 }
 
 // prepare connects, and learns what the results will be said of.

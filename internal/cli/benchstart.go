@@ -15,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/desired"
 )
 
 // Values of --dry-run, as kubectl's.
@@ -49,7 +50,8 @@ func (a *app) benchStart() *cobra.Command {
 		Long: `Start a benchmark of a database.
 
 Makes a PgBenchmark, with a name of its own unless --name says one. It runs once
-the database is Ready and no other benchmark of it does. What is not given has
+the database is Ready, its spec.benchmarkPolicy admits it, and no other benchmark
+of it does. What is not given has
 the default of the API: kubectl explain pgb.spec.pgbench. Scripts of your own,
 and resources of the runner, are for a file: take --dry-run=client -o yaml as its
 beginning.`,
@@ -74,7 +76,7 @@ beginning.`,
 func (s *startOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&s.name, "name", "", "name of the PgBenchmark; by default that of the cluster with something behind it")
-	f.Int32Var(&s.spec.Scale, "scale", 0, "scale of pgbench's tables, about 15 MB each")
+	f.Int32Var(&s.spec.Scale, "scale", 0, "scale of pgbench's tables, about 16 MB each")
 	f.Int32SliceVar(&s.clients, "clients", nil, "client counts, each measured in turn")
 	f.StringVar(&s.spec.Duration, "duration", "", "of each run, as 5m")
 	f.Int32Var(&s.transactions, "transactions", 0, "of each client in each run, in place of a duration")
@@ -188,7 +190,8 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 // create the benchmark, and tell its name.
 func (a *app) create(ctx context.Context, c client.Client, b *v1alpha1.PgBenchmark, s *startOptions, o *output) error {
 	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
-	if err := c.Get(ctx, key, &v1alpha1.PgStorageCluster{}); err != nil {
+	cluster := &v1alpha1.PgStorageCluster{}
+	if err := c.Get(ctx, key, cluster); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			return fmt.Errorf("there is no PgStorageCluster %s in namespace %s; kubectl get pgsc -A lists those that do exist", key.Name, key.Namespace)
 		}
@@ -204,6 +207,9 @@ func (a *app) create(ctx context.Context, c client.Client, b *v1alpha1.PgBenchma
 	}
 	b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
 	text := fmt.Sprintf("pgbenchmark.pgstorage.dev/%s %s\n", b.Name, told)
+	if !desired.Admits(cluster, b) {
+		text += "Waiting for consent: " + desired.NeedsConsent(b.Namespace, cluster.Name) + "\n"
+	}
 	if s.dryRun != dryServer && !s.wait {
 		text += fmt.Sprintf("Follow it by: kubectl pgstorage bench follow %s -n %s\n", b.Name, b.Namespace)
 	}

@@ -32,7 +32,7 @@ func TestColdCacheIsForAMatrixOwnClusters(t *testing.T) {
 		"owned, and nobody's": {owner("PgBenchmark", version, nil), false},
 		"a later version's":   {owner("PgBenchmark", "pgstorage.dev/v9", &yes), false},
 	} {
-		target := shop(nil)
+		target := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
 		target.OwnerReferences = c.owners
 		built, err := PgBenchmark(b, seen.Benchmark{Target: target}, config)
 		if err != nil {

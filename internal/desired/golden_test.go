@@ -129,7 +129,7 @@ func text(t *testing.T, p *plan.Plan) string {
 
 func TestBenchmarkPlans(t *testing.T) {
 	yes := true
-	target := shop(nil)
+	target := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
 	target.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
 	bench := func(change func(*v1alpha1.PgbenchSpec)) *v1alpha1.PgBenchmark {
 		b := &v1alpha1.PgBenchmark{

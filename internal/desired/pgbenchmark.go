@@ -40,7 +40,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 	if out.Target.Kind != state.Done {
 		out.Plan.Hold(plan.StageAccess, out.Target.Reason, out.Target.Message)
 	}
-	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch)
+	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch, space(facts))
 	if err != nil {
 		return out, err
 	}
@@ -158,6 +158,9 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 	if facts.Target == nil {
 		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
+	if o := consent(b, facts.Target); o.Kind != state.Done && facts.Job == nil {
+		return o
+	}
 	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
 		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
 	}
@@ -183,7 +186,7 @@ func turnOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	if facts.Before != "" {
 		return state.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
 	}
-	return measurable(b)
+	return roomOutcome(b, facts)
 }
 
 func measurable(b *v1alpha1.PgBenchmark) state.Outcome {

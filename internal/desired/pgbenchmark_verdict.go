@@ -118,8 +118,11 @@ func Integrity(b *v1alpha1.PgBenchmark) state.Outcome {
 }
 
 // Keeps says whether the cleanup policy leaves the Job and the database of an
-// ended benchmark.
+// ended benchmark. One that took the space that must stay free leaves nothing.
 func Keeps(b *v1alpha1.PgBenchmark) bool {
+	if run := b.Status.Run; run != nil && run.Reason == v1alpha1.ReasonFreeSpaceLow {
+		return false
+	}
 	switch b.Spec.Pgbench.Cleanup {
 	case v1alpha1.CleanupNever:
 		return true

@@ -53,6 +53,9 @@ func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis st
 	if facts.MissingScripts, err = r.missingScripts(ctx, b); err != nil {
 		return facts, nil, err
 	}
+	if facts.Volumes, err = r.volumes(ctx, b, facts); err != nil {
+		return facts, nil, err
+	}
 	facts.Scratch, err = r.scratch(ctx, b, facts)
 	return facts, live, err
 }
@@ -115,7 +118,7 @@ func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, e
 // can bring, so that others need not wait for it.
 func cannotStart(b *v1alpha1.PgBenchmark) bool {
 	target := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionTargetReady)
-	return b.Status.Job == "" && target != nil && target.Reason == v1alpha1.ReasonScriptNotFound
+	return b.Status.Job == "" && target != nil && (target.Reason == v1alpha1.ReasonScriptNotFound || target.Reason == v1alpha1.ReasonConsentRequired)
 }
 
 // earlier orders benchmarks by age, then by name. One that has its Job already

@@ -24,6 +24,8 @@ type Benchmark struct {
 	// Scratch is where layers can be measured; nil where none are asked for, or the
 	// Job was made already.
 	Scratch *Scratch
+	// Volumes of the target; empty once the Job was made.
+	Volumes Volumes
 	// Now is the time of the pass.
 	Now time.Time
 	// Role, CheckRole and Database of the benchmark; nil when there is none.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/matrix"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -142,6 +143,8 @@ func (p *pass) onGiven(r matrix.Run) ([]state.Outcome, error) {
 	switch {
 	case cluster == nil:
 		return waiting(v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", p.b.Spec.Cluster, p.b.Namespace, p.b.Namespace)), nil
+	case !desired.Admits(cluster, p.b):
+		return waiting(v1alpha1.ReasonConsentRequired, desired.NeedsConsent(p.b.Namespace, cluster.Name)), nil
 	case !ready(cluster):
 		return waiting(v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", cluster.Name)), nil
 	}

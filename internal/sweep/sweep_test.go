@@ -444,6 +444,11 @@ func TestOnAGivenCluster(t *testing.T) {
 	}
 	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal}}}
 	w.take(w.next(), 3)
+	if c := w.condition(v1alpha1.ConditionTargetReady); c.Reason != v1alpha1.ReasonConsentRequired || w.b.Status.Phase != "Pending" || len(w.facts.Benchmarks) > 0 {
+		t.Errorf("%+v", c)
+	}
+	w.facts.Clusters[0].Spec.BenchmarkPolicy = v1alpha1.BenchmarkAny
+	w.take(w.next(), 3)
 	if c := w.condition(v1alpha1.ConditionTargetReady); c.Reason != v1alpha1.ReasonTargetNotReady {
 		t.Errorf("%+v", c)
 	}
@@ -456,7 +461,7 @@ func TestOnAGivenCluster(t *testing.T) {
 // The figures of a cluster whose tier was changed are of another variant.
 func TestAnotherTierIsNoRepeat(t *testing.T) {
 	w := newWorld(t, twoByTwo(func(s *v1alpha1.PgBenchmarkSpec) { s.Template, s.Cluster, s.Matrix.Durability = nil, "shop", nil }))
-	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal}}}
+	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal, BenchmarkPolicy: v1alpha1.BenchmarkAny}}}
 	for w.b.Status.Matrix == nil || w.b.Status.Matrix.Succeeded < 2 {
 		w.take(w.next(), 3)
 		w.live()

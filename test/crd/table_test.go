@@ -96,6 +96,7 @@ var rows = slices.Concat([]row{
 	// Enums.
 	cluster("unknown workload", set("spec/workload", "oltp"), `spec.workload: Unsupported value: "oltp": supported values: "Web", "OLTP", "Analytics", "Mixed", "Desktop"`),
 	cluster("unknown durability", set("spec/durability", "Sync"), `spec.durability: Unsupported value: "Sync": supported values: "Quorum", "Local", "Async"`),
+	cluster("unknown benchmarkPolicy", set("spec/benchmarkPolicy", "All"), `spec.benchmarkPolicy: Unsupported value: "All": supported values: "Own", "Any"`),
 	cluster("unknown deletionPolicy", set("spec/deletionPolicy", "Orphan"), `spec.deletionPolicy: Unsupported value: "Orphan": supported values: "Retain", "Delete"`),
 	cluster("unknown podMonitor", set("spec/monitoring/podMonitor", "Enabled"), `spec.monitoring.podMonitor: Unsupported value: "Enabled": supported values: "Auto", "Disabled"`),
 	cluster("suspend is text", set("spec/suspend", "yes"), `spec.suspend: Invalid value: "string": spec.suspend in body must be of type boolean`),

@@ -93,7 +93,7 @@ var valid = []edge{
 	{"synchronous_commit off under Async", "PgStorageCluster", []change{set("spec/durability", "Async"), parameter("synchronous_commit", "off")}},
 	{"parameter of an extension", "PgStorageCluster", []change{parameter("pg_stat_statements.max", "10000")}},
 	{"most of everything", "PgStorageCluster", []change{
-		set("spec/instances", 16), set("spec/durability", "Quorum"), set("spec/workload", "Analytics"), set("spec/deletionPolicy", "Delete"), set("spec/suspend", true),
+		set("spec/instances", 16), set("spec/durability", "Quorum"), set("spec/workload", "Analytics"), set("spec/deletionPolicy", "Delete"), set("spec/benchmarkPolicy", "Any"), set("spec/suspend", true),
 		set("spec/postgres", map[string]any{"version": "17.6", "database": "_" + strings.Repeat("d", 62), "owner": strings.Repeat("o", 63)}),
 		set("spec/storage/walSize", "5Gi"), set("spec/resources/limits", map[string]any{"cpu": "1", "memory": "1Gi", "hugepages-2Mi": "512Mi"}), set("spec/resources/requests/hugepages-2Mi", "512Mi"),
 		set("spec/monitoring/podMonitor", "Disabled"), set("spec/benchmark/transactions", 1000),
@@ -182,7 +182,7 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 		"PgStorageCluster": {
 			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{})},
 			defaults: []change{
-				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"),
+				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"),
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
 			},
 		},

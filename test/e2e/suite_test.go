@@ -178,10 +178,12 @@ func cluster(namespace, name string) *v1alpha1.PgStorageCluster {
 		Spec: v1alpha1.PgStorageClusterSpec{
 			Profile:    profileName,
 			Postgres:   v1alpha1.PostgresSpec{Version: "17"},
-			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("1Gi")},
+			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("2Gi")},
 			Resources:  v1alpha1.ClusterResources{Requests: amounts("100m", "512Mi"), Limits: map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("512Mi")}},
 			Workload:   v1alpha1.WorkloadOLTP,
 			Durability: v1alpha1.DurabilityLocal,
+			// Tests create PgBenchmarks of their own against it.
+			BenchmarkPolicy: v1alpha1.BenchmarkAny,
 		},
 	}
 }

@@ -93,9 +93,11 @@ func database() *v1alpha1.PgStorageCluster {
 				Requests: map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("768Mi")},
 				Limits:   map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("768Mi")},
 			},
-			Workload:       v1alpha1.WorkloadOLTP,
-			Durability:     v1alpha1.DurabilityLocal,
-			DeletionPolicy: v1alpha1.DeletionDelete,
+			Workload:   v1alpha1.WorkloadOLTP,
+			Durability: v1alpha1.DurabilityLocal,
+			// Tests create PgBenchmarks of their own against it.
+			BenchmarkPolicy: v1alpha1.BenchmarkAny,
+			DeletionPolicy:  v1alpha1.DeletionDelete,
 		},
 	}
 }

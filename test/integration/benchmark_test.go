@@ -208,6 +208,84 @@ func TestBenchmarkWithoutTarget(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgBenchmark{})
 }
 
+// Who may create a PgBenchmark and not change its cluster loads no database, and keeps
+// no other benchmark waiting.
+func TestBenchmarkWaitsForConsent(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "consenting")
+	before := cr.DeepCopy()
+	cr.Spec.BenchmarkPolicy = v1alpha1.BenchmarkOwn
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	b := benchmark(cr, "uninvited")
+	yes := true
+	b.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PgStorageCluster", Name: cr.Name, UID: cr.UID, Controller: &yes}}
+	create(t, c, b)
+	eventually(t, "the benchmark to wait for consent", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		cond := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady)
+		if cond == nil || cond.Status != metav1.ConditionFalse || cond.Reason != v1alpha1.ReasonConsentRequired || !strings.Contains(cond.Message, "patch pgsc "+cr.Name) {
+			return fmt.Errorf("%+v", cond)
+		}
+		return nil
+	})
+	allGone(t, c, b)
+
+	before = cr.DeepCopy()
+	cr.Spec.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: v1alpha1.PgbenchSpec{Scale: 3, Duration: "10s"}}
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	own := ownBenchmark(t, c, cr, "")
+	startedJob(t, c, own)
+	simulatedReport(t, c, own, succeeded())
+	hasPhase(t, c, own, "Succeeded")
+
+	before = cr.DeepCopy()
+	cr.Spec.BenchmarkPolicy = v1alpha1.BenchmarkAny
+	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	startedJob(t, c, b)
+}
+
+// Tables that cannot fit get neither role nor database, and a run that was stopped for
+// space leaves none, though everything is to be kept.
+func TestBenchmarkLeavesSpace(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "small")
+	large := benchmark(cr, "large")
+	large.Spec.Pgbench.Scale = 100000
+	create(t, c, large)
+	hasPhase(t, c, large, "Failed")
+	cond := meta.FindStatusCondition(large.Status.Conditions, v1alpha1.ConditionComplete)
+	if cond == nil || cond.Reason != v1alpha1.ReasonNotEnoughSpace || !strings.HasPrefix(cond.Message, "spec.pgbench.scale: 100000 ") {
+		t.Errorf("%+v", cond)
+	}
+	allGone(t, c, large)
+
+	b := benchmark(cr, "endless")
+	b.Spec.Pgbench.Cleanup = v1alpha1.CleanupNever
+	create(t, c, b)
+	startedJob(t, c, b)
+	instructions := &corev1.ConfigMap{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, string(b.UID))}, instructions); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(instructions.Data["spec.json"], `"dataBytes": 1073741824`) {
+		t.Errorf("the runner does not know the volume: %s", instructions.Data["spec.json"])
+	}
+	simulatedReport(t, c, b, map[string]any{"phase": "Failed", "percent": int64(40), "message": "the volume is nearly full", "reason": v1alpha1.ReasonFreeSpaceLow})
+	hasPhase(t, c, b, "Failed")
+	allGone(t, c, b)
+}
+
 // A cluster that people use keeps its caches, and gets neither role nor database.
 func TestColdCacheOfAGivenClusterIsRefused(t *testing.T) {
 	c := apiserver.Client(t, config)

@@ -84,6 +84,8 @@ func cluster(namespace, name, profile string) *v1alpha1.PgStorageCluster {
 			Resources:  v1alpha1.ClusterResources{Requests: amounts, Limits: amounts},
 			Workload:   v1alpha1.WorkloadOLTP,
 			Durability: v1alpha1.DurabilityLocal,
+			// Tests create PgBenchmarks of their own against it.
+			BenchmarkPolicy: v1alpha1.BenchmarkAny,
 		},
 	}
 }

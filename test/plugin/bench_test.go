@@ -125,6 +125,9 @@ func TestBenchStartFollowResult(t *testing.T) {
 	if !strings.HasPrefix(out, "pgbenchmark.pgstorage.dev/"+b.Name+" created\n") || !strings.HasPrefix(b.Name, "shop-") {
 		t.Errorf("%s of %q", b.Name, out)
 	}
+	if want := `kubectl -n plugin-bench patch pgsc shop --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`; !strings.Contains(out, want) {
+		t.Errorf("no %s in %s", want, out)
+	}
 	p := b.Spec.Pgbench
 	if p.Scale != 20 || len(p.Clients) != 2 || *p.Transactions != 100 || p.Repeats != 3 || p.Integrity != v1alpha1.IntegrityFull || p.Jobs != nil {
 		t.Errorf("%+v", p)

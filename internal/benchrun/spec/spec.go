@@ -30,6 +30,9 @@ type Spec struct {
 	ScriptsDir string `json:"scriptsDir,omitempty"`
 	// Layers of the storage that are measured before; nil for none.
 	Layers *Layers `json:"layers,omitempty"`
+	// Space of the cluster's volumes; nil where their capacity is not known, and then
+	// free space is not watched.
+	Space *Space `json:"space,omitempty"`
 	// Settings of the cluster that the manager knows and the server does not tell.
 	Settings fingerprint.Settings `json:"settings,omitempty"`
 }

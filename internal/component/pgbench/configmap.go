@@ -17,8 +17,8 @@ import (
 )
 
 // ConfigMap tells the runner what to do.
-func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	raw, err := json.MarshalIndent(instructions(b, target, scratch), "", "  ")
+func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch, space *spec.Space) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	raw, err := json.MarshalIndent(instructions(b, target, scratch, space), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("instructions of PgBenchmark %s: %w", b.Name, err)
 	}
@@ -28,8 +28,8 @@ func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scrat
 		WithData(map[string]string{specFile: string(raw)}), nil
 }
 
-func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch) spec.Spec {
-	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, scratch)}
+func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *seen.Scratch, space *spec.Space) spec.Spec {
+	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, scratch), Space: space}
 	if target != nil {
 		out.Durability, out.Settings = target.Spec.Durability, settings(target)
 	}

@@ -163,6 +163,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkPolicy
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkResult
   map:
     fields:
@@ -1785,6 +1787,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: benchmark
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InlineBenchmark
+    - name: benchmarkPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkPolicy
+      default: Own
     - name: cnpg
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides

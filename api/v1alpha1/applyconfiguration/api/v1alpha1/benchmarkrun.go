@@ -18,7 +18,7 @@ type BenchmarkRunApplyConfiguration struct {
 	// message says what is done now, or why it failed.
 	Message *string `json:"message,omitempty"`
 	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
-	// Interrupted.
+	// NotEnoughSpace, FreeSpaceLow, Interrupted.
 	Reason *string `json:"reason,omitempty"`
 	// serverVersion of Postgres, as "17.6".
 	ServerVersion *string `json:"serverVersion,omitempty"`

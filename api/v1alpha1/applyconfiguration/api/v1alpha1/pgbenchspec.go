@@ -11,7 +11,9 @@ import (
 //
 // PgbenchSpec is what pgbench does.
 type PgbenchSpecApplyConfiguration struct {
-	// scale of pgbench's tables: 100,000 accounts and about 15 MB each.
+	// scale of pgbench's tables: 100,000 accounts and about 16 MB each. A benchmark
+	// is refused where twice that, and the WAL that loading writes, does not fit the
+	// cluster's volumes.
 	// Bounds: 1 to 100000. Default: 10.
 	Scale *int32 `json:"scale,omitempty"`
 	// script is the built-in script. Default, without customScripts: TPCB.
@@ -60,7 +62,8 @@ type PgbenchSpecApplyConfiguration struct {
 	Integrity *apiv1alpha1.IntegrityMode `json:"integrity,omitempty"`
 	// cleanup says what stays after the run: Always (default) removes the Job, the
 	// database and the role; OnSuccess keeps them after a failure; Never keeps
-	// them until the PgBenchmark is deleted.
+	// them until the PgBenchmark is deleted. A run that was stopped because free
+	// space was low keeps nothing.
 	Cleanup *apiv1alpha1.CleanupPolicy `json:"cleanup,omitempty"`
 	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
 	Resources *RunnerResourcesApplyConfiguration `json:"resources,omitempty"`

@@ -41,6 +41,13 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// benchmark runs pgbench once the database is Ready, and again whenever this
 	// field changes. Its result is a PgBenchmark owned by this cluster.
 	Benchmark *InlineBenchmarkApplyConfiguration `json:"benchmark,omitempty"`
+	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster,
+	// which fill its volumes and load its server. Own (default): the one that
+	// spec.benchmark declares. Any: every PgBenchmark of the namespace, with those
+	// of schedules and matrices; who may create PgBenchmarks needs this consent
+	// from who may change this cluster. A benchmark that has started is not
+	// stopped when it is withdrawn.
+	BenchmarkPolicy *apiv1alpha1.BenchmarkPolicy `json:"benchmarkPolicy,omitempty"`
 	// deletionPolicy says what becomes of the database when this object is
 	// deleted. Retain (default): the CloudNativePG Cluster and its volumes stay
 	// as they are. Delete: they are removed with all their data.
@@ -128,6 +135,14 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithMonitoring(value *Monitorin
 // If called multiple times, the Benchmark field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithBenchmark(value *InlineBenchmarkApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
 	b.Benchmark = value
+	return b
+}
+
+// WithBenchmarkPolicy sets the BenchmarkPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BenchmarkPolicy field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithBenchmarkPolicy(value apiv1alpha1.BenchmarkPolicy) *PgStorageClusterSpecApplyConfiguration {
+	b.BenchmarkPolicy = &value
 	return b
 }
 
