@@ -76,9 +76,10 @@ func hostileScript(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		t.Fatal(err)
 	}
 	eventually(t, "the hostile benchmark to be gone", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); client.IgnoreNotFound(err) != nil || err == nil {
-			return fmt.Errorf("it is there: %+v (%v)", b.Status.Conditions, err)
+		err := c.Get(ctx, client.ObjectKeyFromObject(b), b)
+		if err == nil {
+			return fmt.Errorf("it is there: %+v", b.Status.Conditions)
 		}
-		return nil
+		return client.IgnoreNotFound(err)
 	})
 }

@@ -56,12 +56,13 @@ type PgbenchSpecApplyConfiguration struct {
 	MaxTries *int32 `json:"maxTries,omitempty"`
 	// integrity chooses the checks after the run. Basic: checksum failures and
 	// pgbench's own invariants. Full (default): pg_amcheck of the benchmark's
-	// database too; it needs a superuser, so a superuser role exists for the time
-	// of the benchmark, its password in a Secret that goes with it.
+	// database too, and what the server's kernel tells. That needs a superuser role
+	// until the benchmark has ended; it connects to no database that a script owns.
 	Integrity *apiv1alpha1.IntegrityMode `json:"integrity,omitempty"`
 	// cleanup says what stays after the run: Always (default) removes the Job, the
-	// database and the role; OnSuccess keeps them after a failure; Never keeps
-	// them until the PgBenchmark is deleted.
+	// database and its owner; OnSuccess keeps them after a failure; Never keeps
+	// them until the PgBenchmark is deleted. The superuser of integrity Full is
+	// always removed.
 	Cleanup *apiv1alpha1.CleanupPolicy `json:"cleanup,omitempty"`
 	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
