@@ -47,8 +47,8 @@ const (
 type IntegrityMode string
 
 const (
-	// IntegrityFull adds pg_amcheck to Basic. It needs a superuser, so a role
-	// exists for the time of the benchmark.
+	// IntegrityFull adds pg_amcheck to Basic. It needs a superuser role until the
+	// benchmark has ended.
 	IntegrityFull IntegrityMode = "Full"
 	// IntegrityBasic checks pgbench's own invariants and checksum failures.
 	IntegrityBasic IntegrityMode = "Basic"
@@ -163,16 +163,17 @@ type PgbenchSpec struct {
 
 	// integrity chooses the checks after the run. Basic: checksum failures and
 	// pgbench's own invariants. Full (default): pg_amcheck of the benchmark's
-	// database too; it needs a superuser, so a superuser role exists for the time
-	// of the benchmark, its password in a Secret that goes with it.
+	// database too, and what the server's kernel tells. That needs a superuser role
+	// until the benchmark has ended; it connects to no database that a script owns.
 	// +optional
 	// +kubebuilder:default=Full
 	Integrity IntegrityMode `json:"integrity,omitempty"`
 
 	// cleanup says what stays after the run: Always (default) removes the Job, the
-	// database and the role; OnSuccess keeps them after a failure; Never keeps
+	// database and its owner; OnSuccess keeps them after a failure; Never keeps
 	// them until the PgBenchmark is deleted. A run that was stopped because free
-	// space was low keeps nothing.
+	// space was low keeps nothing. The superuser of integrity Full is always
+	// removed.
 	// +optional
 	// +kubebuilder:default=Always
 	Cleanup CleanupPolicy `json:"cleanup,omitempty"`
@@ -203,7 +204,8 @@ type CustomScript struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap,omitempty"`
-	// key of the script in the ConfigMap; unique within the benchmark.
+	// key of the script in the ConfigMap; unique within the benchmark. A script with
+	// \shell or \setshell is refused.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

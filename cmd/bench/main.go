@@ -21,20 +21,25 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 )
 
 const usage = `usage:
   bench copy DEST                                   copy this program, for an init container
   bench fio --spec FILE                             measure the scratch volumes of a benchmark with fio, for an init container
-  bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP
+  bench observe --socket FILE --database DB --role ROLE [--cold]
+                                                    do for the runner what needs a
+                                                    superuser, in a container of its own
+  bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP [--observer SOCKET]
                                                     run a benchmark, report it, and
                                                     keep its runs in a ConfigMap
 
-run connects as PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE say, checks with
-PGSTORAGE_CHECK_USER and PGSTORAGE_CHECK_PASSWORD where they are set, and prints
-every run as JSON at the end. It exits with 0 after a benchmark that succeeded, with
-1 after one that failed, and with 2 when it was called wrongly.
+run and observe connect as PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE say: run as
+the role that owns the benchmark's database, observe as a superuser, to a database that
+a superuser owns. With --cold the caches of the server may be emptied. run prints every
+run as JSON at the end. It exits with 0 after a benchmark that succeeded, with 1 after
+one that failed, and with 2 when it was called wrongly.
 `
 
 const (
@@ -67,6 +72,8 @@ func dispatch(ctx context.Context, args []string) error {
 	case len(args) == 3 && args[0] == "fio" && args[1] == "--spec":
 		measureVolumes(ctx, args[2])
 		return nil
+	case len(args) > 0 && args[0] == "observe":
+		return observe(ctx, args[1:])
 	case len(args) > 0 && args[0] == "run":
 		return run(ctx, args[1:])
 	}
@@ -109,8 +116,8 @@ func measureVolumes(ctx context.Context, file string) {
 	}
 }
 
-// runOptions are the arguments of run, all of which are needed.
-type runOptions struct{ file, namespace, name, record string }
+// runOptions are the arguments of run, all of which but observer are needed.
+type runOptions struct{ file, namespace, name, record, observer string }
 
 func parseRun(args []string) (o runOptions, err error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
@@ -119,6 +126,7 @@ func parseRun(args []string) (o runOptions, err error) {
 	flags.StringVar(&o.namespace, "namespace", "", "")
 	flags.StringVar(&o.name, "name", "", "")
 	flags.StringVar(&o.record, "record", "", "")
+	flags.StringVar(&o.observer, "observer", "", "")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -138,16 +146,17 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	runner := &benchrun.Runner{
-		Reporter:      benchrun.StatusReporter{Client: client, Namespace: o.namespace, Name: o.name},
-		Keeper:        benchrun.ConfigMapKeeper{Client: client, Namespace: o.namespace, Name: o.record},
-		Files:         os.DirFS("/"),
-		Attempt:       os.Getenv("POD_UID"),
-		CheckUser:     os.Getenv(benchrun.EnvCheckUser),
-		CheckPassword: os.Getenv(benchrun.EnvCheckPassword),
-		Processors:    runtime.GOMAXPROCS(0),
-		Clock:         clock.RealClock{},
-		Log:           slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Connecting:    benchrun.Connecting,
+		Reporter:   benchrun.StatusReporter{Client: client, Namespace: o.namespace, Name: o.name},
+		Keeper:     benchrun.ConfigMapKeeper{Client: client, Namespace: o.namespace, Name: o.record},
+		Files:      os.DirFS("/"),
+		Attempt:    os.Getenv("POD_UID"),
+		Processors: runtime.GOMAXPROCS(0),
+		Clock:      clock.RealClock{},
+		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Connecting: benchrun.Connecting,
+	}
+	if o.observer != "" {
+		runner.Observer = observer.NewClient(o.observer)
 	}
 	if runner.WorkDir, err = os.Getwd(); err != nil {
 		return fmt.Errorf("working directory: %w", err)

@@ -10,6 +10,7 @@ import (
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		nil, {"copy"}, {"copy", "a", "b"}, {"dance"}, {"run"}, {"run", "--spec", "x"}, {"run", "--shell"}, {"fio"}, {"fio", "--spec"}, {"fio", "--shell", "x"},
+		{"observe"}, {"observe", "--socket", "s", "--database", "d"}, {"observe", "--socket", "s", "--database", "d", "--role", "r", "more"},
 		{"run", "--spec", "x", "--namespace", "y", "--name", "z"},
 		{"run", "--spec", "x", "--namespace", "y", "--name", "z", "--record", "r", "more"},
 	} {

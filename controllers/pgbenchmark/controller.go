@@ -164,9 +164,12 @@ func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wan
 func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
 	outcomes := append([]state.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}, desired.Layers(b)...)
 	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
+	remove := r.teardown
 	if desired.Keeps(b) {
-		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and roles stay until this PgBenchmark is deleted", b.Spec.Pgbench.Cleanup))
-	} else if waits, err := r.teardown(ctx, b, facts); err != nil {
+		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and its owner stay until this PgBenchmark is deleted; %s", b.Spec.Pgbench.Cleanup, superuserGone))
+		remove = r.retire
+	}
+	if waits, err := remove(ctx, b, facts); err != nil {
 		return reconcile.Result{}, err
 	} else if waits != "" {
 		cleaned = state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)

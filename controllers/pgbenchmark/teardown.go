@@ -3,9 +3,11 @@ package pgbenchmark
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -18,28 +20,47 @@ import (
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
-// teardown removes what a benchmark made, in the order in which it can go: the
-// Job, whose connections hold the database; the database, which the role owns;
-// the roles; then their Secrets and the runner's access. It returns what it
-// waits for, or "".
+// superuserGone is in the message of what is kept.
+const superuserGone = "the superuser that observed the server is gone"
+
+// retire removes the superuser that observed the server, which nothing needs after the
+// checks: its role, then its password. Nothing in the database depends on it. It returns
+// what it waits for, or "".
+func (r *Reconciler) retire(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (string, error) {
+	if facts.CheckRole != nil {
+		return "waits until CloudNativePG has dropped the superuser that observed the server", r.delete(ctx, facts.CheckRole)
+	}
+	if retired(b) {
+		return "", nil
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, string(b.UID))}}
+	if err := client.IgnoreNotFound(r.Delete(ctx, secret)); err != nil {
+		return "", fmt.Errorf("delete Secret %s: %w", secret.Name, err)
+	}
+	return "", nil
+}
+
+// teardown removes what a benchmark made, in the order in which it can go: the superuser,
+// which goes first so that nothing else keeps it; the Job, whose connections hold the
+// database; the database, which the role owns; the role; then its Secret and the runner's
+// access. It returns what it waits for, or "".
 func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (string, error) {
+	// Both at once: a superuser that cannot be dropped must not keep the rest.
+	retiring, err := r.retire(ctx, b, facts)
+	if err != nil {
+		return "", err
+	}
 	if facts.Job != nil {
 		return "waits until the Job is gone", r.delete(ctx, facts.Job)
 	}
 	if facts.Database != nil {
 		return "waits until CloudNativePG has dropped the benchmark's database", r.delete(ctx, facts.Database)
 	}
-	if facts.CheckRole != nil || facts.Role != nil {
-		const waits = "waits until CloudNativePG has dropped the benchmark's roles"
-		if facts.CheckRole != nil {
-			if err := r.delete(ctx, facts.CheckRole); err != nil {
-				return waits, err
-			}
-		}
-		if facts.Role != nil {
-			return waits, r.delete(ctx, facts.Role)
-		}
-		return waits, nil
+	if facts.Role != nil {
+		return "waits until CloudNativePG has dropped the benchmark's role", r.delete(ctx, facts.Role)
+	}
+	if retiring != "" {
+		return retiring, nil
 	}
 	return "", r.removeAccess(ctx, b)
 }
@@ -72,12 +93,15 @@ func (r *Reconciler) removeAccess(ctx context.Context, b *v1alpha1.PgBenchmark) 
 
 // cleaned says whether the status shows that access was removed before.
 func cleaned(b *v1alpha1.PgBenchmark) bool {
-	for _, c := range b.Status.Conditions {
-		if c.Type == v1alpha1.ConditionCleanedUp {
-			return c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonCleanedUp
-		}
-	}
-	return false
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
+	return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonCleanedUp
+}
+
+// retired says whether the status shows that the superuser was removed before. A status
+// of an older version of the operator, which kept it, has another message.
+func retired(b *v1alpha1.PgBenchmark) bool {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
+	return c != nil && c.Status == metav1.ConditionTrue && (c.Reason == v1alpha1.ReasonCleanedUp || strings.Contains(c.Message, superuserGone))
 }
 
 // finalize tears everything down before a deleted benchmark goes.

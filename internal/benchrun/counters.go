@@ -38,8 +38,8 @@ const autovacuumsQuery = `SELECT relname::text, autovacuum_count + autoanalyze_c
 	WHERE autovacuum_count + autoanalyze_count > 0`
 
 // vacuumingQuery names no table of another database: it is somebody else's.
-const vacuumingQuery = `SELECT CASE WHEN datname = current_database() AND relid IS NOT NULL THEN relid::regclass::text
-	ELSE 'a table of another database' END FROM pg_stat_progress_vacuum`
+const vacuumingQuery = `SELECT coalesce((SELECT relname::text FROM pg_class WHERE datname = current_database() AND oid = relid), 'a table of another database')
+	FROM pg_stat_progress_vacuum`
 
 const backupsQuery = `SELECT coalesce('base backup, ' || phase, 'base backup') FROM pg_stat_progress_basebackup`
 

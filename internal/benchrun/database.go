@@ -9,16 +9,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
 )
 
 // DatabasePrefix begins the name of every database that the runner touches.
 const DatabasePrefix = "pgstorage_bench"
-
-// Environment of the role that runs pg_amcheck.
-const (
-	EnvCheckUser     = "PGSTORAGE_CHECK_USER"
-	EnvCheckPassword = "PGSTORAGE_CHECK_PASSWORD"
-)
 
 // queryTimeout bounds one query that reads no table of the benchmark.
 const queryTimeout = 30 * time.Second
@@ -29,16 +25,13 @@ var databaseName = regexp.MustCompile(`^` + DatabasePrefix + `[a-z0-9_]*$`)
 // application's.
 var ErrNotBenchmarkDatabase = fmt.Errorf("the database's name must begin with %s and go on in lower-case letters, digits and underscores: pgbench drops and fills tables", DatabasePrefix)
 
-// database is how the runner connects.
-type database struct {
-	config *pgx.ConnConfig
-	// checker connects as the role that checks; nil without its credentials.
-	checker *pgx.ConnConfig
-}
+// database is how the runner connects: as the role that owns it, and no other.
+type database struct{ config *pgx.ConnConfig }
 
 // openDatabase reads the connection from the environment, and refuses any
-// database that is not a benchmark's.
-func openDatabase(checkUser, checkPassword string) (*database, error) {
+// database that is not a benchmark's. Names in its sessions mean Postgres' own objects,
+// whatever a script puts first: what is said of a figure is not the script's to say.
+func openDatabase() (*database, error) {
 	config, err := pgx.ParseConfig("")
 	if err != nil {
 		return nil, fmt.Errorf("connection from the environment: %w", err)
@@ -46,12 +39,7 @@ func openDatabase(checkUser, checkPassword string) (*database, error) {
 	if !databaseName.MatchString(config.Database) {
 		return nil, fmt.Errorf("database %q: %w", config.Database, ErrNotBenchmarkDatabase)
 	}
-	d := &database{config: config}
-	if checkUser != "" {
-		d.checker = config.Copy()
-		d.checker.User, d.checker.Password = checkUser, checkPassword
-	}
-	return d, nil
+	return &database{config: observer.Harden(config)}, nil
 }
 
 // session opens a connection for one call: none idles while pgbench runs.
@@ -113,7 +101,7 @@ func (d *database) server(ctx context.Context) (Server, error) {
 // pgbench_history, which the invariants of the data need whole.
 func (d *database) vacuum(ctx context.Context, timeout time.Duration) error {
 	return session(ctx, d.config, timeout, func(ctx context.Context, c *pgx.Conn) error {
-		for _, table := range []string{"pgbench_branches", "pgbench_tellers"} {
+		for _, table := range []string{"public.pgbench_branches", "public.pgbench_tellers"} {
 			if _, err := c.Exec(ctx, "VACUUM "+table); err != nil {
 				return fmt.Errorf("vacuum %s: %w", table, err)
 			}

@@ -21,9 +21,9 @@ type Durability struct {
 	Standbys []string `json:"standbys,omitempty"`
 }
 
-// durability as pgbench's sessions have it. Who the standbys are is asked as the
-// role that checks, where there is one: others are not told their state.
-func (d *database) durability(ctx context.Context) (Durability, error) {
+// durability as pgbench's sessions have it. Who the standbys are the observer asks, where
+// there is one: the benchmark's role is not told their state.
+func (d *database) durability(ctx context.Context, o Observer) (Durability, error) {
 	var found Durability
 	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, `SELECT current_setting('fsync'), current_setting('synchronous_commit'),
@@ -32,22 +32,27 @@ func (d *database) durability(ctx context.Context) (Durability, error) {
 	if err != nil {
 		return found, fmt.Errorf("durability of the server: %w", err)
 	}
-	config := d.config
-	if d.checker != nil {
-		config = d.checker
+	standbys := d.standbys
+	if o != nil {
+		standbys = o.Standbys
 	}
-	err = session(ctx, config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
+	if found.Standbys, err = standbys(ctx); err != nil {
+		return found, fmt.Errorf("standbys of the server: %w", err)
+	}
+	return found, nil
+}
+
+// standbys as the benchmark's role sees them: how many there are.
+func (d *database) standbys(ctx context.Context) (states []string, err error) {
+	err = session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		rows, err := c.Query(ctx, `SELECT coalesce(sync_state, '') FROM pg_stat_replication ORDER BY 1`)
 		if err != nil {
 			return err
 		}
-		found.Standbys, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		states, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		return err
 	})
-	if err != nil {
-		return found, fmt.Errorf("standbys of the server: %w", err)
-	}
-	return found, nil
+	return states, err
 }
 
 // meets says why the server does not keep what the tier states. A figure must

@@ -76,8 +76,8 @@ func TestQuorumIsProvedOnRealStandby(t *testing.T) {
 	if outcome.Report.SynchronousStandbyNames == "" {
 		t.Error("the report does not name the standbys")
 	}
-	// Without the role that checks, the states are hidden and the names must do.
-	runner.CheckUser = ""
+	// Without an observer the states are hidden and the names must do.
+	runner.Observer = nil
 	if _, err := runner.Run(t.Context()); err != nil {
 		t.Error(err)
 	}

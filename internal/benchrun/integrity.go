@@ -49,10 +49,10 @@ func (d *database) balances(ctx context.Context, timeout time.Duration) (balance
 	err := session(ctx, d.config, timeout, func(ctx context.Context, c *pgx.Conn) error {
 		// One statement, so one snapshot.
 		return c.QueryRow(ctx, `SELECT
-			(SELECT coalesce(sum(abalance), 0) FROM pgbench_accounts),
-			(SELECT coalesce(sum(tbalance), 0) FROM pgbench_tellers),
-			(SELECT coalesce(sum(bbalance), 0) FROM pgbench_branches),
-			(SELECT coalesce(sum(delta), 0) FROM pgbench_history)`).Scan(&b.Accounts, &b.Tellers, &b.Branches, &b.History)
+			(SELECT coalesce(sum(abalance), 0) FROM public.pgbench_accounts),
+			(SELECT coalesce(sum(tbalance), 0) FROM public.pgbench_tellers),
+			(SELECT coalesce(sum(bbalance), 0) FROM public.pgbench_branches),
+			(SELECT coalesce(sum(delta), 0) FROM public.pgbench_history)`).Scan(&b.Accounts, &b.Tellers, &b.Branches, &b.History)
 	})
 	return b, err
 }
@@ -114,19 +114,43 @@ func (r *run) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.Integ
 	case r.Spec.Pgbench.Integrity == v1alpha1.IntegrityBasic:
 		c.Message = "integrity is Basic"
 		return c
-	case r.CheckUser == "":
-		c.Message = "no role to check with: " + EnvCheckUser + " is not set"
+	case r.notPrepared != "":
+		c.Message = excerpt.Of(r.notPrepared, 500)
+		return c
+	}
+	// pg_amcheck takes a function that it may not call for damage.
+	if err := r.db.mayCheck(ctx); err != nil {
+		c.Message = excerpt.Of(err.Error(), 500)
 		return c
 	}
 	out, err := command{
 		path: program(r.Bin, "pg_amcheck"),
-		// The extension is not there yet, and the role may create it.
-		args:    []string{"--install-missing", "--heapallindexed", "--no-password", r.db.config.Database},
-		env:     environment("PGUSER="+r.CheckUser, "PGPASSWORD="+r.CheckPassword),
+		// As the role that owns the database: what the check calls of it, such as the
+		// expression of an index, has the rights of whoever made it, and no more.
+		args:    []string{"--heapallindexed", "--no-password", r.db.config.Database},
+		env:     environment("PGOPTIONS=-c search_path= -c statement_timeout=0 -c lock_timeout=0"),
 		dir:     r.WorkDir,
 		timeout: timeout,
 	}.run(ctx)
 	return amcheckVerdict(c, out, err)
+}
+
+// mayCheck says why the functions that pg_amcheck calls cannot be called.
+func (d *database) mayCheck(ctx context.Context) error {
+	var functions, denied int
+	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE NOT has_function_privilege(p.oid, 'EXECUTE')) FROM pg_depend AS d
+			JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+			JOIN pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
+			WHERE e.extname = 'amcheck' AND p.proname IN ('verify_heapam', 'bt_index_check', 'gin_index_check')`).Scan(&functions, &denied)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("extension amcheck: %w", err)
+	case functions == 0 || denied > 0:
+		return fmt.Errorf("extension amcheck: the benchmark's role may call %d of its %d functions that check", functions-denied, functions)
+	}
+	return nil
 }
 
 func amcheckVerdict(c v1alpha1.IntegrityCheck, out string, err error) v1alpha1.IntegrityCheck {

@@ -25,7 +25,7 @@ func verifier(t *testing.T, runner *Runner) (*run, *int64) {
 	if _, err := runner.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	db, err := openDatabase(runner.CheckUser, runner.CheckPassword)
+	db, err := openDatabase()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (l *layering) tally(ctx context.Context) tally {
 	} else {
 		out[v1alpha1.LayerWALFlush] = counted{Written: wal}
 	}
-	kernel, directory, err := l.db.counted(ctx)
+	kernel, directory, err := l.counted(ctx)
 	if err != nil {
 		l.Log.Warn("what the kernel counts was not read", "error", err)
 	}
@@ -122,7 +122,7 @@ func byKernel(source string, w machine.Written) counted {
 
 // countedOnly are the layers without a time of their own, as far as they were counted.
 func (l *layering) countedOnly() []layers.Layer {
-	if l.db.checker == nil {
+	if l.Observer == nil {
 		return []layers.Layer{{Layer: record.Layer{Name: v1alpha1.LayerDevice}, Note: "spec.pgbench.integrity is Basic: only a superuser may look at what the server's kernel counts"}}
 	}
 	var out []layers.Layer

@@ -73,7 +73,7 @@ func (r *run) lookAtServer(ctx context.Context, o *observed) {
 	if o.counters, err = r.db.counters(ctx, r.server.Major); err != nil {
 		r.Log.Warn("the server's counters were not read", "error", err)
 	}
-	texts, directory, err := r.db.files(ctx)
+	texts, directory, err := r.files(ctx)
 	if err != nil {
 		r.Log.Warn("the server's machine was not looked at", "error", err)
 	}

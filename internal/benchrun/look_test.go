@@ -148,7 +148,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	p := sharedPostgres(t)
 	p.database(t)
 	runner, _ := p.runner(t, parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [1], "transactions": 50, "integrity": "Basic"}}`))
-	runner.CheckUser, runner.CheckPassword = "", ""
+	runner.Observer = nil
 	keeper := &kept{failures: 1}
 	runner.Keeper = keeper
 	outcome, err := runner.Run(t.Context())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
@@ -96,14 +99,63 @@ func (p *postgres) database(t *testing.T) string {
 	return name
 }
 
+// observed by a superuser in another process' place, at a socket, as in the runner's pod.
+func (p *postgres) observed(t *testing.T) *observer.Client {
+	t.Helper()
+	name := os.Getenv("PGDATABASE")
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s user=%s password=sesame dbname=postgres", p.Dir, checkRole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &observer.Observer{Config: config, Database: name, Role: name}
+	note, err := o.Prepare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ready observer.Ready
+	if note != nil {
+		ready.NotPrepared = note.Error()
+	}
+	// Short enough for the name of a socket.
+	dir, err := os.MkdirTemp("", "obs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, socket := make(chan error, 1), filepath.Join(dir, "socket")
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	go func() { served <- o.Serve(ctx, socket, ready, slog.New(slog.NewTextHandler(t.Output(), nil))) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-served, os.RemoveAll(dir)); err != nil {
+			t.Error(err)
+		}
+	})
+	client := observer.NewClient(socket)
+	err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		_, err := client.Ready(ctx)
+		return err == nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 // runner of a test; it keeps what it reports.
 func (p *postgres) runner(t *testing.T, s spec.Spec) (*Runner, *recorder) {
 	t.Helper()
 	rec := &recorder{}
+	r := newRunner(t, s, rec, p.Bin)
+	if p.Dir != "" && s.Pgbench.Integrity != v1alpha1.IntegrityBasic {
+		r.Observer = p.observed(t)
+	}
+	return r, rec
+}
+
+func newRunner(t *testing.T, s spec.Spec, rec *recorder, bin string) *Runner {
 	return &Runner{
-		Spec: s, Reporter: rec, Attempt: "pod-1", Bin: p.Bin, WorkDir: t.TempDir(),
-		CheckUser: checkRole, CheckPassword: "sesame", Processors: 2,
+		Spec: s, Reporter: rec, Attempt: "pod-1", Bin: bin, WorkDir: t.TempDir(), Processors: 2,
 		Clock: clock.RealClock{}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Connecting: wait.Backoff{Duration: 10 * time.Millisecond, Steps: 1},
-	}, rec
+	}
 }

@@ -142,12 +142,12 @@ func (e *programError) Error() string {
 
 func (e *programError) Unwrap() error { return e.err }
 
-// environment of a program: ours, without the password of the role that checks
-// and in the language that the parsers read, and what is set on top.
+// environment of a program: ours in the language that the parsers read, and what is set
+// on top.
 func environment(set ...string) []string {
 	var env []string
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, EnvCheckPassword+"=") && !strings.HasPrefix(v, "LC_") && !strings.HasPrefix(v, "LANG") {
+		if !strings.HasPrefix(v, "LC_") && !strings.HasPrefix(v, "LANG") {
 			env = append(env, v)
 		}
 	}

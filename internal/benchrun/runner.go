@@ -39,9 +39,9 @@ type Runner struct {
 	Bin string
 	// WorkDir takes the transaction logs.
 	WorkDir string
-	// CheckUser and CheckPassword of the superuser that runs pg_amcheck; without
-	// them that check is not run, and says so.
-	CheckUser, CheckPassword string
+	// Observer of the server; nil without a superuser, and then pg_amcheck is not run,
+	// and says so.
+	Observer Observer
 	// Processors bounds the threads of pgbench.
 	Processors int
 	Clock      clock.Clock
@@ -56,12 +56,14 @@ var Connecting = wait.Backoff{Duration: time.Second, Factor: 1.5, Jitter: 0.1, S
 // run is the state of one benchmark.
 type run struct {
 	*Runner
-	db      *database
-	server  Server
-	budget  budget
-	report  Report
-	runs    []Run
-	publish func(Report)
+	db     *database
+	server Server
+	// notPrepared says why pg_amcheck cannot run; empty where it can.
+	notPrepared string
+	budget      budget
+	report      Report
+	runs        []Run
+	publish     func(Report)
 	// record of the runs, and why the newest one was not kept.
 	record record.Record
 	lost   error
@@ -163,10 +165,16 @@ func (r *run) work(ctx context.Context) error {
 
 // prepare connects, and learns what the results will be said of.
 func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) {
-	if r.db, err = openDatabase(r.CheckUser, r.CheckPassword); err != nil {
+	if err := r.refuseScripts(); err != nil {
+		return nil, err
+	}
+	if r.db, err = openDatabase(); err != nil {
 		return nil, err
 	}
 	if err := r.db.settle(ctx, r.Connecting); err != nil {
+		return nil, err
+	}
+	if err := r.awaitObserver(ctx); err != nil {
 		return nil, err
 	}
 	if r.server, err = r.db.server(ctx); err != nil {
@@ -181,7 +189,7 @@ func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) 
 }
 
 func (r *run) durability(ctx context.Context) (Durability, error) {
-	d, err := r.db.durability(ctx)
+	d, err := r.db.durability(ctx, r.Observer)
 	if err != nil {
 		return d, err
 	}

@@ -170,6 +170,9 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 	if len(facts.MissingScripts) > 0 {
 		return state.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
 	}
+	if len(facts.RefusedScripts) > 0 {
+		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.pgbench.customScripts: "+strings.Join(facts.RefusedScripts, "; ")+"; then create another PgBenchmark")
+	}
 	if facts.Job == nil {
 		return turnOutcome(b, facts)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -50,7 +51,7 @@ func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis st
 	if facts.Before, err = r.before(ctx, b); err != nil {
 		return facts, nil, err
 	}
-	if facts.MissingScripts, err = r.missingScripts(ctx, b); err != nil {
+	if err := r.scripts(ctx, b, &facts); err != nil {
 		return facts, nil, err
 	}
 	if facts.Volumes, err = r.volumes(ctx, b, facts); err != nil {
@@ -133,17 +134,22 @@ func earlier(a, b *v1alpha1.PgBenchmark) bool {
 	return a.Name < b.Name
 }
 
-// missingScripts asks the API server: ConfigMaps of users are in no cache.
-func (r Readers) missingScripts(ctx context.Context, b *v1alpha1.PgBenchmark) ([]string, error) {
-	var missing []string
+// scripts that are missing or refused. It asks the API server: ConfigMaps of users are in
+// no cache.
+func (r Readers) scripts(ctx context.Context, b *v1alpha1.PgBenchmark, facts *seen.Benchmark) error {
 	for _, s := range b.Spec.Pgbench.CustomScripts {
 		cm, err := find(ctx, r.Live, client.ObjectKey{Namespace: b.Namespace, Name: s.ConfigMap}, &corev1.ConfigMap{})
 		if err != nil {
-			return nil, err
+			return err
 		}
+		where := fmt.Sprintf("ConfigMap %s key %s", s.ConfigMap, s.Key)
 		if cm == nil || cm.Data[s.Key] == "" {
-			missing = append(missing, fmt.Sprintf("ConfigMap %s key %s", s.ConfigMap, s.Key))
+			facts.MissingScripts = append(facts.MissingScripts, where)
+			continue
+		}
+		if err := pgbench.CheckScript([]byte(cm.Data[s.Key])); err != nil {
+			facts.RefusedScripts = append(facts.RefusedScripts, where+" "+err.Error())
 		}
 	}
-	return missing, nil
+	return nil
 }

@@ -21,6 +21,8 @@ type Benchmark struct {
 	Before string
 	// MissingScripts are custom scripts whose ConfigMap or key does not exist.
 	MissingScripts []string
+	// RefusedScripts are custom scripts that may not be run, each with why.
+	RefusedScripts []string
 	// Scratch is where layers can be measured; nil where none are asked for, or the
 	// Job was made already.
 	Scratch *Scratch

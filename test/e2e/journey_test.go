@@ -35,6 +35,7 @@ func TestJourney(t *testing.T) {
 		{"a row through the -rw Service", rowThroughService},
 		{"every connection of 512Mi at once", allConnections},
 		{"benchmark to a result", benchmarkToResult},
+		{"a hostile script gains nothing", hostileScript},
 		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
 		{"a schedule begins a benchmark", scheduledBenchmark},
@@ -171,6 +172,11 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	left := psql(t, shop.Namespace, shop.Status.Database.Primary, "SELECT datname FROM pg_database WHERE datname LIKE 'pgstorage%' UNION SELECT rolname FROM pg_roles WHERE rolname LIKE 'pgstorage%'")
 	if left != "" {
 		t.Errorf("left in Postgres: %s", left)
+	}
+	// The checks passed, so the observer let the owner call amcheck; it may not have left
+	// anything in the database that it connects to.
+	if got := psql(t, shop.Namespace, shop.Status.Database.Primary, "SELECT extname FROM pg_extension WHERE extname IN ('amcheck', 'pg_buffercache')"); got != "" {
+		t.Errorf("left in database postgres: %s", got)
 	}
 	secret := &corev1.Secret{}
 	err = c.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, string(b.UID))}, secret)

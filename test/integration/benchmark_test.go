@@ -208,6 +208,59 @@ func TestBenchmarkWithoutTarget(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgBenchmark{})
 }
 
+// What is kept of a benchmark is its data and results, and never a superuser.
+func TestKeptBenchmarkKeepsNoSuperuser(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "keeping")
+	b := benchmark(cr, "kept")
+	b.Spec.Pgbench.Cleanup = v1alpha1.CleanupNever
+	create(t, c, b)
+	startedJob(t, c, b)
+	simulatedReport(t, c, b, succeeded())
+	hasPhase(t, c, b, "Succeeded")
+	eventually(t, "what is kept", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		cond := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
+		if cond == nil || cond.Status != metav1.ConditionTrue || cond.Reason != v1alpha1.ReasonKept {
+			return fmt.Errorf("%+v", cond)
+		}
+		return nil
+	})
+	checker := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, string(b.UID))}
+	gone(t, c, checker, &cnpgv1.DatabaseRole{})
+	gone(t, c, checker, &corev1.Secret{})
+	key := client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, string(b.UID))}
+	for _, obj := range []client.Object{&cnpgv1.Database{}, &cnpgv1.DatabaseRole{}, &corev1.Secret{}, &batchv1.Job{}} {
+		if err := c.Get(t.Context(), key, obj); err != nil {
+			t.Errorf("%T: %v", obj, err)
+		}
+	}
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	allGone(t, c, b)
+}
+
+// A script that would run programs gets neither role nor Job.
+func TestScriptThatRunsProgramsIsRefused(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "attacked")
+	create(t, c, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: "scripts"}, Data: map[string]string{"attack.sql": "SELECT 1;\n\\SetShell x env\n"}})
+	b := benchmark(cr, "attack")
+	b.Spec.Pgbench.CustomScripts = []v1alpha1.CustomScript{{ConfigMap: "scripts", Key: "attack.sql"}}
+	create(t, c, b)
+	hasPhase(t, c, b, "Failed")
+	cond := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
+	if cond == nil || cond.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(cond.Message, `ConfigMap scripts key attack.sql line 2: \SetShell`) {
+		t.Errorf("%+v", cond)
+	}
+	allGone(t, c, b)
+}
+
 // Who may create a PgBenchmark and not change its cluster loads no database, and keeps
 // no other benchmark waiting.
 func TestBenchmarkWaitsForConsent(t *testing.T) {

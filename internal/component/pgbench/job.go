@@ -22,6 +22,7 @@ const (
 	scriptsDir = "/pgstorage/scripts"
 	caDir      = "/pgstorage/ca"
 	workDir    = "/pgstorage/work"
+	observeDir = "/pgstorage/observe"
 	specFile   = "spec.json"
 
 	// postgresUID is the user of CloudNativePG's images
@@ -78,6 +79,7 @@ func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
 		WithContainers(pgbenchContainer(in, name)).
 		WithVolumes(volumes(in.Benchmark, name)...)
 	measureLayers(pod, in)
+	observe(pod, in)
 	return pod
 }
 
@@ -86,10 +88,13 @@ func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfigu
 	c := confined(corev1ac.Container().
 		WithName("pgbench").
 		WithImage(in.Image).
-		WithCommand(binDir+"/bench", "run", "--spec", specDir+"/"+specFile, "--namespace", b.Namespace, "--name", b.Name, "--record", naming.BenchmarkRecord(b.Name, string(b.UID))).
+		WithCommand(runCommand(b)...).
 		WithWorkingDir(workDir).
 		WithEnv(environment(b, name)...).
 		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("ca", caDir, true), mount("work", workDir, false)))
+	if observed(b) {
+		c.WithVolumeMounts(mount("observe", observeDir, true))
+	}
 	for _, s := range b.Spec.Pgbench.CustomScripts {
 		c.WithVolumeMounts(corev1ac.VolumeMount().WithName("scripts").WithMountPath(ScriptPath(s)).WithSubPath(s.Key).WithReadOnly(true))
 	}
@@ -106,27 +111,27 @@ func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyC
 		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
+// environment of the container in which scripts run: it has no other password than that
+// of the role that owns the benchmark's database.
 func environment(b *v1alpha1.PgBenchmark, name string) []*corev1ac.EnvVarApplyConfiguration {
-	env := []*corev1ac.EnvVarApplyConfiguration{
+	database := naming.BenchmarkDatabase(string(b.UID))
+	env := append(connection(b, database, database, name), literal("HOME", workDir), literal("TMPDIR", workDir))
+	return append(env, corev1ac.EnvVar().WithName("POD_UID").WithValueFrom(corev1ac.EnvVarSource().
+		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.uid"))))
+}
+
+// connection of a role to a database of the cluster, with the password of a Secret.
+func connection(b *v1alpha1.PgBenchmark, database, role, secret string) []*corev1ac.EnvVarApplyConfiguration {
+	return []*corev1ac.EnvVarApplyConfiguration{
 		literal("PGHOST", naming.ReadWriteService(b.Spec.Cluster)),
 		literal("PGPORT", "5432"),
-		literal("PGDATABASE", naming.BenchmarkDatabase(string(b.UID))),
-		literal("PGUSER", naming.BenchmarkDatabase(string(b.UID))),
-		fromSecret("PGPASSWORD", name),
+		literal("PGDATABASE", database),
+		literal("PGUSER", role),
+		fromSecret("PGPASSWORD", secret),
 		literal("PGSSLMODE", "verify-full"),
 		literal("PGSSLROOTCERT", caDir+"/ca.crt"),
 		literal("PGAPPNAME", "pgstorage-bench"),
-		literal("HOME", workDir),
-		literal("TMPDIR", workDir),
 	}
-	env = append(env, corev1ac.EnvVar().WithName("POD_UID").WithValueFrom(corev1ac.EnvVarSource().
-		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.uid"))))
-	if b.Spec.Pgbench.Integrity == v1alpha1.IntegrityBasic {
-		return env
-	}
-	return append(env,
-		literal("PGSTORAGE_CHECK_USER", naming.BenchmarkCheckRole(string(b.UID))),
-		fromSecret("PGSTORAGE_CHECK_PASSWORD", naming.BenchmarkChecker(b.Name, string(b.UID))))
 }
 
 func literal(name, value string) *corev1ac.EnvVarApplyConfiguration {

@@ -77,7 +77,7 @@ func measureLayers(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	if b.Spec.Layers.FioImage == "" {
 		return
 	}
-	pod.WithVolumes(corev1ac.Volume().WithName("no-token").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+	withoutToken(pod)
 	pod.WithInitContainers(confined(corev1ac.Container().
 		WithName("fio").
 		WithImage(b.Spec.Layers.FioImage).

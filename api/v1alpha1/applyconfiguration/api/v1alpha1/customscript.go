@@ -9,7 +9,8 @@ package v1alpha1
 type CustomScriptApplyConfiguration struct {
 	// configMap in the namespace of the benchmark that holds the script.
 	ConfigMap *string `json:"configMap,omitempty"`
-	// key of the script in the ConfigMap; unique within the benchmark.
+	// key of the script in the ConfigMap; unique within the benchmark. A script with
+	// \shell or \setshell is refused.
 	Key *string `json:"key,omitempty"`
 	// weight of the script against the others. Bounds: 1 to 1000. Default: 1.
 	Weight *int32 `json:"weight,omitempty"`

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
+)
+
+// observeOptions are the arguments of observe. They come from the Job and not from the
+// specification, which is in a ConfigMap: whoever may write ConfigMaps of the namespace
+// must not direct a superuser.
+type observeOptions struct {
+	socket, database, role string
+	cold                   bool
+}
+
+func parseObserve(args []string) (o observeOptions, err error) {
+	flags := flag.NewFlagSet("observe", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.socket, "socket", "", "")
+	flags.StringVar(&o.database, "database", "", "")
+	flags.StringVar(&o.role, "role", "", "")
+	flags.BoolVar(&o.cold, "cold", false, "")
+	if err := flags.Parse(args); err != nil {
+		return o, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if slices.Contains([]string{o.socket, o.database, o.role}, "") || flags.NArg() > 0 {
+		return o, errUsage
+	}
+	return o, nil
+}
+
+// observe until it is told to stop. It listens only once the benchmark's database was
+// prepared, so that no script runs before.
+func observe(ctx context.Context, args []string) error {
+	o, err := parseObserve(args)
+	if err != nil {
+		return err
+	}
+	config, err := pgx.ParseConfig("")
+	if err != nil {
+		return fmt.Errorf("connection from the environment: %w", err)
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	obs := &observer.Observer{Config: config, Database: o.database, Role: o.role, Cold: o.cold}
+	if err := obs.Settle(ctx, benchrun.Connecting); err != nil {
+		return err
+	}
+	var ready observer.Ready
+	note, err := obs.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if note != nil {
+		ready.NotPrepared = note.Error()
+		log.Warn("pg_amcheck cannot run", "error", note)
+	}
+	return obs.Serve(ctx, o.socket, ready, log)
+}

@@ -1,0 +1,73 @@
+package pgbench
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/naming"
+)
+
+const (
+	observerSocket = observeDir + "/socket"
+	// adminDatabase is one that a superuser owns, in every cluster of CloudNativePG.
+	adminDatabase = "postgres"
+)
+
+// observed says whether a superuser looks at the server of a benchmark.
+func observed(b *v1alpha1.PgBenchmark) bool {
+	return b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic
+}
+
+// runCommand of the container in which scripts run.
+func runCommand(b *v1alpha1.PgBenchmark) []string {
+	command := []string{
+		binDir + "/bench", "run", "--spec", specDir + "/" + specFile, "--namespace", b.Namespace, "--name", b.Name,
+		"--record", naming.BenchmarkRecord(b.Name, string(b.UID)),
+	}
+	if observed(b) {
+		command = append(command, "--observer", observerSocket)
+	}
+	return command
+}
+
+// observe gives the pod the container that alone has the superuser's password. It is the
+// operator's own image, with processes and files of its own: all that the container in
+// which scripts run sees of it is a socket that takes a few fixed requests. It begins
+// after all other init containers and ends with the pod.
+func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
+	b := in.Benchmark
+	if !observed(b) {
+		return
+	}
+	database := naming.BenchmarkDatabase(string(b.UID))
+	command := []string{"/bench", "observe", "--socket", observerSocket, "--database", database, "--role", database}
+	if b.Spec.Pgbench.ColdCache {
+		command = append(command, "--cold")
+	}
+	withoutToken(pod)
+	pod.WithVolumes(corev1ac.Volume().WithName("observe").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Mi")))).
+		WithInitContainers(confined(corev1ac.Container().
+			WithName("observer").
+			WithImage(in.RunnerImage).
+			WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
+			WithCommand(command...).
+			WithEnv(connection(b, adminDatabase, naming.BenchmarkCheckRole(string(b.UID)), naming.BenchmarkChecker(b.Name, string(b.UID)))...).
+			WithVolumeMounts(mount("observe", observeDir, false), mount("ca", caDir, true), mount("no-token", tokenDir, true)).
+			WithResources(corev1ac.ResourceRequirements().WithRequests(observerRequests()))))
+}
+
+func observerRequests() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi")}
+}
+
+// withoutToken gives the pod an empty volume to mount where the token of the pod would be.
+func withoutToken(pod *corev1ac.PodSpecApplyConfiguration) {
+	has := func(v corev1ac.VolumeApplyConfiguration) bool { return *v.Name == "no-token" }
+	if !slices.ContainsFunc(pod.Volumes, has) {
+		pod.WithVolumes(corev1ac.Volume().WithName("no-token").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+	}
+}
