@@ -271,8 +271,9 @@ type PgBenchmarkStatus struct {
 	// +optional
 	BestTPS string `json:"bestTPS,omitempty"`
 
-	// durability is the tier of the cluster when it was measured. Results of
-	// different tiers do not compare; a matrix of several tiers has none here.
+	// durability is the tier of the cluster when it was measured, or Unverified where a
+	// custom script may have changed what a commit waits for. Results of different
+	// tiers do not compare; a matrix of several tiers has none here.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 
@@ -321,6 +322,13 @@ type BenchmarkRun struct {
 	// its default: results with the same fingerprint ran on the same settings.
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// durability is the tier that the runner verified, or Unverified where a custom
+	// script may have changed what a commit waits for.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+	// durabilityNote says why the tier is not verified.
+	// +optional
+	DurabilityNote string `json:"durabilityNote,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	// +optional
 	SynchronousCommit string `json:"synchronousCommit,omitempty"`

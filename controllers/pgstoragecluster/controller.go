@@ -102,6 +102,9 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if facts.Cluster != nil && desired.Healthy(cr, facts.Cluster) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster)
 	}
+	if facts.Adoptee != nil {
+		facts.AdopteeReadBack = r.ReadBack.Of(ctx, facts.Adoptee)
+	}
 	return &pass{cr: cr, facts: facts, live: live}, nil
 }
 
@@ -193,7 +196,7 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 	for _, o := range outcomes {
 		switch o.Reason {
 		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
-			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected:
+			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened:
 			soon(recheck)
 		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
 			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
@@ -202,9 +205,22 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 		case v1alpha1.ReasonVolumeDiffers:
 			soon(recheck)
 		case v1alpha1.ReasonApplied:
-			r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 			soon(observe.ReadBackEvery)
 		}
 	}
+	durability := reasonOf(outcomes, v1alpha1.ConditionDurabilityVerified)
+	if reasonOf(outcomes, v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
+		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
+	}
 	return result
+}
+
+// reasonOf a condition among the outcomes; empty where there is none.
+func reasonOf(outcomes []state.Outcome, condition string) string {
+	for _, o := range outcomes {
+		if o.Condition == condition {
+			return o.Reason
+		}
+	}
+	return ""
 }

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/validity"
 )
@@ -56,8 +58,11 @@ var Connecting = wait.Backoff{Duration: time.Second, Factor: 1.5, Jitter: 0.1, S
 // run is the state of one benchmark.
 type run struct {
 	*Runner
-	db      *database
-	server  Server
+	db     *database
+	server Server
+	// tier of the transactions, and the scripts that are run: see stageScripts.
+	tier    v1alpha1.DurabilityTier
+	scripts []pgbench.WeightedScript
 	budget  budget
 	report  Report
 	runs    []Run
@@ -139,6 +144,9 @@ func (r *run) conclude(err error) {
 }
 
 func (r *run) carryOut(ctx context.Context) error {
+	if err := r.stageScripts(); err != nil {
+		return err
+	}
 	r.progress(r.firstPhase(), 0, "connecting")
 	before, err := r.prepare(ctx)
 	if err != nil {

@@ -57,13 +57,21 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	return nil
 }
 
-// claim of an instance's data or WAL, with its volume as it was read back.
+// claim of an instance, with its volume as it was read back. A role that is not known
+// here stays in the list: what it holds may be data.
 func claim(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim, volumes map[string]located) (state.Claim, bool) {
-	role := c.Labels[labelPVCRole]
-	if role != roleData && role != roleWAL || !current(cluster, c) {
+	if !current(cluster, c) {
 		return state.Claim{}, false
 	}
+	role := c.Labels[labelPVCRole]
 	out := state.Claim{Name: c.Name, Instance: c.Labels[labelInstance], WAL: role == roleWAL, Volume: c.Spec.VolumeName}
+	switch role {
+	case roleData, roleWAL:
+	case "":
+		out.Role = "none"
+	default:
+		out.Role = role
+	}
 	out.Home = c.Annotations[annotationSelectedNode]
 	if v, found := volumes[c.Spec.VolumeName]; found {
 		out.Node, out.Observed, out.Detached, out.Unreachable = v.node, v.volume, v.detached, v.unreachable

@@ -101,7 +101,9 @@ func (r *ReadBack) remember(name types.NamespacedName, m remembered) {
 }
 
 func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack {
-	out := state.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}}
+	out := state.ReadBack{
+		Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{},
+	}
 	scheme := "http"
 	if c.Spec.Monitoring != nil && c.Spec.Monitoring.TLSConfig != nil && c.Spec.Monitoring.TLSConfig.Enabled {
 		scheme = "https"
@@ -111,38 +113,38 @@ func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster) state.ReadBack
 			out.Errors[string(pod)] = "CloudNativePG reports no address"
 			continue
 		}
-		values, err := r.settings(ctx, scheme+"://"+net.JoinHostPort(reported.IP, metricsPort)+"/metrics")
+		found, err := r.settings(ctx, scheme+"://"+net.JoinHostPort(reported.IP, metricsPort)+"/metrics")
 		if err != nil {
 			out.Errors[string(pod)] = err.Error()
 			continue
 		}
-		out.Instances[string(pod)] = values
+		found.add(&out, string(pod), c.Status.CurrentPrimary)
 	}
 	return out
 }
 
-func (r *ReadBack) settings(ctx context.Context, url string) (map[string]float64, error) {
+func (r *ReadBack) settings(ctx context.Context, url string) (scraped, error) {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+		return scraped{}, fmt.Errorf("metrics: %w", err)
 	}
 	response, err := r.Client.Do(request)
 	if err != nil {
 		// The cause names ports that change, and would make a new status each time.
-		return nil, errNoAnswer
+		return scraped{}, errNoAnswer
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("metrics: %s", response.Status)
+		return scraped{}, fmt.Errorf("metrics: %s", response.Status)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(http.MaxBytesReader(nil, response.Body, scrapeLimit))
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+		return scraped{}, fmt.Errorf("metrics: %w", err)
 	}
-	return values(families[settingsMetric]), nil
+	return readFamilies(families), nil
 }
 
 func values(family *dto.MetricFamily) map[string]float64 {
