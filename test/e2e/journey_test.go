@@ -33,6 +33,7 @@ func TestJourney(t *testing.T) {
 	}{
 		{"apply to Ready", applyToReady},
 		{"a row through the -rw Service", rowThroughService},
+		{"durability is read back", durabilityIsVerified},
 		{"benchmark to a result", benchmarkToResult},
 		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
