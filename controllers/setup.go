@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/backoff"
 	"github.com/pgstorage/pgstorage/controllers/benchmetrics"
+	"github.com/pgstorage/pgstorage/controllers/clustermetrics"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
@@ -147,13 +148,16 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	return register(o, mgr.GetClient())
 }
 
-// register the metrics about benchmarks.
+// register the metrics about benchmarks and databases.
 func register(o Options, cached client.Reader) error {
 	if o.Registry == nil {
 		return nil
 	}
 	if err := o.Registry.Register(&benchmetrics.Collector{Reader: cached, Clock: o.Clock}); err != nil {
 		return fmt.Errorf("register metrics of benchmarks: %w", err)
+	}
+	if err := o.Registry.Register(&clustermetrics.Collector{Reader: cached}); err != nil {
+		return fmt.Errorf("register metrics of databases: %w", err)
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ type ClusterTemplate struct {
 	// durability is the tier that every acknowledged commit has. It is needed where
 	// matrix.durability or the variants do not name one.
 	// +optional
+	// +kubebuilder:validation:Enum=Quorum;Local;Async
 	Durability DurabilityTier `json:"durability,omitempty"`
 
 	// monitoring of the instances.
@@ -76,6 +77,7 @@ type BenchmarkMatrix struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:Enum=Quorum;Local;Async
 	Durability []DurabilityTier `json:"durability,omitempty"`
 
 	// parameters of postgresql.conf, each an axis of its own with its values. They
@@ -188,6 +190,7 @@ type MatrixVariant struct {
 	Profile string `json:"profile,omitempty"`
 	// durability tier.
 	// +optional
+	// +kubebuilder:validation:Enum=Quorum;Local;Async
 	Durability DurabilityTier `json:"durability,omitempty"`
 	// parameters of postgresql.conf, which win over those of the template.
 	// +optional

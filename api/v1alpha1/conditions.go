@@ -84,6 +84,11 @@ const (
 	// ConditionParametersApplied says whether the running instances have the
 	// parameters that status.parameters lists, as read back from them.
 	ConditionParametersApplied = "ParametersApplied"
+	// ConditionDurabilityVerified says whether every running instance has the settings
+	// that spec.durability rests on, whoever sets them. It is Unknown, and does not
+	// take part in Ready, while they cannot be read. Weaker settings of single roles
+	// or databases make it False and do not take part in Ready either.
+	ConditionDurabilityVerified = "DurabilityVerified"
 	// ConditionDatabaseReady says whether CloudNativePG reports the database
 	// healthy with all its instances.
 	ConditionDatabaseReady = "DatabaseReady"
@@ -266,6 +271,10 @@ const (
 	ReasonVolumeDiffers     = "VolumeDiffers"
 	ReasonInterrupted       = "Interrupted"
 	ReasonRegressed         = "Regressed"
+	ReasonAdoptionRefused   = "AdoptionRefused"
+
+	ReasonDurabilityWeakened   = "DurabilityWeakened"
+	ReasonDurabilityOverridden = "DurabilityOverridden"
 
 	ReasonFlushNotHonoured      = "FlushNotHonoured"
 	ReasonCommitBelowFlushFloor = "CommitBelowFlushFloor"

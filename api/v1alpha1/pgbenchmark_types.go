@@ -294,8 +294,9 @@ type PgBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
 
-	// durability is the tier of the cluster when it was measured. Results of
-	// different tiers do not compare; a matrix of several tiers has none here.
+	// durability is the tier of the cluster when it was measured, or Unverified where a
+	// custom script may have changed what a commit waits for. Results of different
+	// tiers do not compare; a matrix of several tiers has none here.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 
@@ -351,6 +352,13 @@ type BenchmarkRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// durability is the tier that the runner verified, or Unverified where a custom
+	// script may have changed what a commit waits for.
+	// +optional
+	Durability DurabilityTier `json:"durability,omitempty"`
+	// durabilityNote says why the tier is not verified.
+	// +optional
+	DurabilityNote string `json:"durabilityNote,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

@@ -21,8 +21,8 @@ const (
 	WorkloadDesktop   Workload = "Desktop"
 )
 
-// DurabilityTier says what an acknowledged commit survives.
-// +kubebuilder:validation:Enum=Quorum;Local;Async
+// DurabilityTier says what an acknowledged commit survives. Specs take Quorum, Local or
+// Async.
 type DurabilityTier string
 
 const (
@@ -34,6 +34,9 @@ const (
 	// DurabilityAsync acknowledges a commit before it is flushed: up to
 	// 3 x wal_writer_delay (600 ms by default) may be lost.
 	DurabilityAsync DurabilityTier = "Async"
+	// DurabilityUnverified is the tier of a benchmark whose custom scripts may have
+	// changed what a commit waits for. No spec takes it.
+	DurabilityUnverified DurabilityTier = "Unverified"
 )
 
 // DeletionPolicy says what becomes of the database when its PgStorageCluster is
@@ -107,6 +110,7 @@ type PgStorageClusterSpec struct {
 	// commit is worth is said, not guessed. status.durability says what loses
 	// acknowledged commits.
 	// +required
+	// +kubebuilder:validation:Enum=Quorum;Local;Async
 	Durability DurabilityTier `json:"durability,omitempty"`
 
 	// monitoring of the instances.
@@ -356,7 +360,7 @@ type VolumeStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Instance string `json:"instance,omitempty"`
-	// role of the volume: Data, or WAL.
+	// role of the volume: Data, WAL, Tablespace, or Unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Role string `json:"role,omitempty"`
@@ -441,7 +445,8 @@ type LossEvent struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Event string `json:"event,omitempty"`
-	// acknowledgedCommits: Kept, MayBeLost, or Lost.
+	// acknowledgedCommits: Kept, MayBeLost, Lost, or Unknown where what the answer rests
+	// on was not read back.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	AcknowledgedCommits string `json:"acknowledgedCommits,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -90,7 +92,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if !desired.Suspended(cr) {
 		applyErr = r.apply(ctx, p)
 	}
-	r.readBack(ctx, p)
 	return r.report(ctx, p, applyErr)
 }
 
@@ -106,19 +107,24 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if err != nil {
 		return nil, err
 	}
+	if facts.Cluster != nil && desired.Healthy(cr, facts.Cluster) {
+		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
+	}
+	if facts.Adoptee != nil {
+		facts.AdopteeReadBack = r.ReadBack.Of(ctx, facts.Adoptee, parameterNames(cr, facts.Adoptee))
+	}
 	return &pass{cr: cr, facts: facts, live: live}, nil
 }
 
-// readBack asks the instances for the parameters that they are given.
-func (r *Reconciler) readBack(ctx context.Context, p *pass) {
-	if p.facts.Cluster == nil || !desired.Healthy(p.cr, p.facts.Cluster) {
-		return
+// parameterNames are those that are compared with what the instances report: the
+// Cluster's, the user's, and those that the operator set last. Others are not kept.
+func parameterNames(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(cluster.Spec.PostgresConfiguration.Parameters)), maps.Keys(cr.Spec.Postgres.Parameters))
+	for _, p := range cr.Status.Parameters {
+		names = append(names, p.Name)
 	}
-	names := make([]string, 0, len(p.built.Parameters))
-	for _, parameter := range p.built.Parameters {
-		names = append(names, parameter.Name)
-	}
-	p.facts.ReadBack = r.ReadBack.Of(ctx, p.facts.Cluster, names)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // apply writes the plan and prunes what it no longer wants.
@@ -209,7 +215,7 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 	for _, o := range outcomes {
 		switch o.Reason {
 		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
-			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected:
+			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened:
 			soon(recheck)
 		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
 			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
@@ -218,9 +224,22 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 		case v1alpha1.ReasonVolumeDiffers:
 			soon(recheck)
 		case v1alpha1.ReasonApplied:
-			r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 			soon(observe.ReadBackEvery)
 		}
 	}
+	durability := reasonOf(outcomes, v1alpha1.ConditionDurabilityVerified)
+	if reasonOf(outcomes, v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
+		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
+	}
 	return result
+}
+
+// reasonOf a condition among the outcomes; empty where there is none.
+func reasonOf(outcomes []state.Outcome, condition string) string {
+	for _, o := range outcomes {
+		if o.Condition == condition {
+			return o.Reason
+		}
+	}
+	return ""
 }

@@ -31,7 +31,7 @@ const mostOfFailure = 1000
 // stopped in the next run has lost nothing of this one.
 func (r *run) remember(ctx context.Context, done Run, failed error) {
 	kept := record.Run{
-		Clients: int(done.Clients), Repeat: done.Repeat, Durability: r.Spec.Durability, Start: done.start,
+		Clients: int(done.Clients), Repeat: done.Repeat, Durability: r.tier, Start: done.start,
 		Result: done.Result, Seconds: done.seconds, Latencies: done.latencies, SamplingRate: done.SamplingRate,
 		Facts: done.facts, Settings: done.settings,
 	}

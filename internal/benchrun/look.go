@@ -84,7 +84,7 @@ func (r *run) lookAtServer(ctx context.Context, o *observed) {
 func (r *run) facts(before, after observed, m measured, o pgbench.RunOptions) validity.Facts {
 	wall := after.at.Round(0).Sub(before.at.Round(0))
 	f := validity.Facts{Duration: after.at.Sub(before.at), WallDuration: &wall, Flush: r.flush}
-	f.Workload.Tier = r.Spec.Durability
+	f.Workload.Tier = r.tier
 	if m.cpu > 0 {
 		f.Client = after.own.Client(m.cpu, o.Jobs, r.Processors)
 	}

@@ -234,16 +234,12 @@ func limit(o pgbench.RunOptions) time.Duration {
 
 // options of a measured run.
 func (r *run) options(clients int) (pgbench.RunOptions, error) {
-	scripts, err := r.Spec.Scripts()
-	if err != nil {
-		return pgbench.RunOptions{}, err
-	}
 	protocol, err := spec.Protocol(r.Spec.Pgbench.Protocol)
 	if err != nil {
 		return pgbench.RunOptions{}, err
 	}
 	o := pgbench.RunOptions{
-		Scripts:      scripts,
+		Scripts:      r.scripts,
 		Clients:      clients,
 		Jobs:         r.Spec.Jobs(clients, r.Processors),
 		Duration:     r.Spec.Duration(),

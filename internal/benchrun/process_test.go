@@ -97,6 +97,9 @@ func TestCommandThatIsMissing(t *testing.T) {
 func TestRunWithoutAnyTransaction(t *testing.T) {
 	bin := fake(t, map[string]string{"pgbench": `echo "transaction type: x"; echo "meteorites: 3"; echo "number of failed transactions: 7 (100%)"`})
 	r := &run{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: parsed(t, short)}}
+	if err := r.stageScripts(); err != nil {
+		t.Fatal(err)
+	}
 	o, err := r.options(1)
 	if err != nil {
 		t.Fatal(err)

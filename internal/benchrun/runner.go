@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/validity"
 )
@@ -60,10 +62,13 @@ type run struct {
 	server Server
 	// notPrepared says why pg_amcheck cannot run; empty where it can.
 	notPrepared string
-	budget      budget
-	report      Report
-	runs        []Run
-	publish     func(Report)
+	// tier of the transactions, and the scripts that are run: see stageScripts.
+	tier    v1alpha1.DurabilityTier
+	scripts []pgbench.WeightedScript
+	budget  budget
+	report  Report
+	runs    []Run
+	publish func(Report)
 	// record of the runs, and why the newest one was not kept.
 	record record.Record
 	lost   error
@@ -141,6 +146,9 @@ func (r *run) conclude(err error) {
 }
 
 func (r *run) carryOut(ctx context.Context) error {
+	if err := r.stageScripts(); err != nil {
+		return err
+	}
 	r.progress(r.firstPhase(), 0, "connecting")
 	before, err := r.prepare(ctx)
 	if err != nil {

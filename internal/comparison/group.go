@@ -33,8 +33,9 @@ var (
 	LatencyP99 = Figure{Name: "p99 latency", Unit: "ms", LowerIsBetter: true}
 )
 
-// tiers in the order in which they are shown: what loses least comes first.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync}
+// tiers in the order in which they are shown: what loses least comes first, and what is
+// not known last.
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
 // Group of the results of one durability tier. Only ByTier makes one.
 type Group struct {
@@ -50,7 +51,7 @@ type member struct {
 
 // ErrUnknownTier is the error of a result without one of the API's tiers: what a
 // commit waited for must be known before its rate means anything.
-var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local or Async")
+var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async or Unverified")
 
 // ByTier groups results by their tier, tiers and variants in a fixed order. A
 // result without values, of a variant that failed throughout, stays out.

@@ -162,6 +162,9 @@ type instance struct {
 func homesOf(claims []state.Claim) []instance {
 	var out []instance
 	for _, c := range claims {
+		if c.Role != "" {
+			continue // of an unknown kind, or a tablespace, which may be on other storage
+		}
 		node := c.Node
 		if node == "" {
 			node = c.Home

@@ -185,21 +185,6 @@ func TestBenchmarkPlans(t *testing.T) {
 	}
 }
 
-func TestQuorumOnOneNodeIsNotKept(t *testing.T) {
-	cr := shop(func(s *v1alpha1.PgStorageClusterSpec) {
-		three := int32(3)
-		s.Instances, s.Durability = &three, v1alpha1.DurabilityQuorum
-	})
-	for nodes, want := range map[int32]string{0: "MayBeLost", 1: "MayBeLost", 2: "Kept", 3: "Kept"} {
-		pg := &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Topology: cnpgv1.Topology{NodesUsed: nodes}}}
-		for _, l := range durability(cr, seen.Cluster{Cluster: pg}).Losses {
-			if l.Event == "NodeLoss" && l.AcknowledgedCommits != want {
-				t.Errorf("%d nodes: %s, want %s", nodes, l.AcknowledgedCommits, want)
-			}
-		}
-	}
-}
-
 func TestReadBackOutcome(t *testing.T) {
 	built, err := PgStorageCluster(shop(nil), facts(), config)
 	if err != nil {

@@ -43,7 +43,11 @@ func Completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 	}
 	run := b.Status.Run
 	if run != nil && run.Phase == PhaseSucceeded {
-		return state.DoneWith(c, v1alpha1.ReasonSucceeded, fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), b.Status.Durability))
+		message := fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), verified(b.Status.Durability, run.Durability))
+		if run.Durability == v1alpha1.DurabilityUnverified {
+			message += ": " + run.DurabilityNote
+		}
+		return state.DoneWith(c, v1alpha1.ReasonSucceeded, message)
 	}
 	if run != nil && run.Phase == PhaseFailed {
 		reason := run.Reason
@@ -150,11 +154,21 @@ func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion s
 	}
 	if b.Status.Run != nil {
 		s.BestTPS = bestTPS(b.Status.Run)
+		s.Durability = verified(s.Durability, b.Status.Run.Durability)
 	}
 	if s.CompletionTime == nil && (s.Phase == PhaseSucceeded || s.Phase == PhaseFailed) {
 		s.CompletionTime = &now
 	}
 	return s
+}
+
+// verified is the tier of a benchmark: what its cluster states, unless the runner could
+// not verify it. A runner can only lower it.
+func verified(stated, run v1alpha1.DurabilityTier) v1alpha1.DurabilityTier {
+	if run == v1alpha1.DurabilityUnverified {
+		return run
+	}
+	return stated
 }
 
 func phase(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion state.Outcome) string {

@@ -3,6 +3,7 @@
 package desired
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	verified, wholePages := verify(cr, facts)
 	out.verified = verified
 	in := inputs(cr, volumes)
-	in.WholePages, in.InPlace = wholePages, inPlace(cr, facts.Cluster)
+	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
@@ -76,6 +77,11 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	}
 	holdDatabase(&out.Plan, cr, facts)
 	out.Plan.Add(object)
+	queries, err := plan.FromApply(plan.StageDatabase, monitoring.Queries(cr))
+	if err != nil {
+		return out, err
+	}
+	out.Plan.Add(queries)
 	return out, addCompanions(&out.Plan, cr, facts)
 }
 
@@ -222,7 +228,18 @@ func database(in cnpg.Inputs, allowed hatch.Consent) (plan.Object, []string, err
 		return plan.Object{}, nil, err
 	}
 	refused := cnpg.Merge(object.Content.Object, in.CR.Spec.CNPG, allowed)
+	cnpg.AddQueries(object.Content.Object, naming.DurabilityQueries(in.CR.Name, string(in.CR.UID)), naming.DurabilityQueriesKey)
 	return plan.FromContent(plan.StageDatabase, object.Content.Object), refused, nil
+}
+
+// overrides are what a Cluster has by spec.cnpg alone, refused or not; empty where they
+// are no object, which their own outcome says.
+func overrides(cr *v1alpha1.PgStorageCluster) map[string]any {
+	spec := map[string]any{}
+	if cr.Spec.CNPG != nil && cr.Spec.CNPG.Spec != nil && json.Unmarshal(cr.Spec.CNPG.Spec.Raw, &spec) != nil {
+		spec = map[string]any{}
+	}
+	return map[string]any{"spec": spec}
 }
 
 func acceptance(refusals []postgres.Refusal, overridden []string) state.Outcome {
@@ -268,6 +285,11 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome
 	const c = v1alpha1.ConditionDatabaseReady
 	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
 		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+	}
+	if facts.Adoptee != nil {
+		if unsafe := adoptable(cr, facts.Adoptee, facts.AdopteeReadBack); len(unsafe) > 0 {
+			return state.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
+		}
 	}
 	known := cr.Status.Database
 	if facts.Cluster != nil || facts.Namesake != nil || known == nil || known.UID == "" || known.Initialized == nil || !*known.Initialized {

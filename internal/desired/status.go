@@ -52,30 +52,6 @@ func databaseStatus(c *cnpgv1.Cluster, before *v1alpha1.DatabaseStatus) *v1alpha
 	}
 }
 
-// durability is the statement of the tier and the storage, held against where the instances are:
-// a quorum on one node is lost with it.
-func durability(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) *v1alpha1.DurabilityStatus {
-	var flush postgres.Flush
-	if v, err := volumes(facts.Profile); err == nil {
-		flush = v.Flush
-	}
-	statement := postgres.Durability(postgres.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
-	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
-	for _, l := range statement.Losses {
-		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
-		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && !spread(facts.Cluster) {
-			e.AcknowledgedCommits = "MayBeLost"
-			e.Detail = "CloudNativePG does not report instances on two or more nodes: a node's loss may take every copy; set spec.cnpg.spec.affinity.podAntiAffinityType to required to spread them"
-		}
-		out.Losses = append(out.Losses, e)
-	}
-	return out
-}
-
-func spread(cluster *cnpgv1.Cluster) bool {
-	return cluster != nil && cluster.Status.Topology.NodesUsed >= 2
-}
-
 func parameters(in []postgres.Parameter) []v1alpha1.Parameter {
 	var out []v1alpha1.Parameter
 	for _, p := range in {
@@ -88,8 +64,13 @@ func volumeStatus(claims []state.Claim) []v1alpha1.VolumeStatus {
 	var out []v1alpha1.VolumeStatus
 	for _, c := range claims {
 		v := v1alpha1.VolumeStatus{Claim: c.Name, Instance: c.Instance, Role: "Data", Node: c.Node}
-		if c.WAL {
+		switch {
+		case c.WAL:
 			v.Role = "WAL"
+		case c.Role == roleTablespace:
+			v.Role = "Tablespace"
+		case c.Role != "":
+			v.Role = "Unknown"
 		}
 		if c.Observed != nil {
 			v.Dataset, v.Recordsize = c.Observed.Name, c.Observed.Recordsize

@@ -38,7 +38,7 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster)
 		out = append(out, *c.verified)
 	}
 	if facts.Cluster != nil {
-		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database))
+		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
 	}
 	out = append(out, MonitoredOutcome(cr, facts))
 	if o := metadataOutcome(cr); o != nil {

@@ -57,7 +57,7 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	facts.Devices = devicesByNode(facts.Profile.Name, storages.Items)
 	for i := range list.Items {
 		c := &list.Items[i]
-		if role := c.Labels[labelPVCRole]; role != roleData && role != roleWAL || !current(facts.Cluster, c) {
+		if !current(facts.Cluster, c) {
 			continue
 		}
 		var v *corev1.PersistentVolume
@@ -69,16 +69,26 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 		}
 		facts.Claims = append(facts.Claims, claim(c, v, volumes))
 	}
+	if list.Continue != "" {
+		facts.Claims = append(facts.Claims, state.Claim{Name: fmt.Sprintf("beyond the first %d", maxClaims), Role: "not listed"})
+	}
 	slices.SortFunc(facts.Claims, func(a, b state.Claim) int { return strings.Compare(a.Name, b.Name) })
 	return nil
 }
 
-// claim of an instance's data or WAL, with its volume as the agent of the volume's own
-// node read it back.
+// claim of an instance, with its volume as the agent of the volume's own node read it
+// back. A role that is not known here stays in the list: what it holds may be data.
 func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes observed) state.Claim {
 	out := state.Claim{
 		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
 		Home: c.Annotations[annotationSelectedNode],
+	}
+	switch role := c.Labels[labelPVCRole]; role {
+	case roleData, roleWAL:
+	case "":
+		out.Role = "none"
+	default:
+		out.Role = role
 	}
 	volumes.locate(&out, c, v)
 	return out

@@ -6,6 +6,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +22,7 @@ var (
 	clusterGVK    = cnpgv1.SchemeGroupVersion.WithKind("Cluster")
 	podMonitorGVK = monitoringv1.SchemeGroupVersion.WithKind("PodMonitor")
 	benchmarkGVK  = v1alpha1.GroupVersion.WithKind("PgBenchmark")
+	configMapGVK  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 )
 
 // storageClusterGVK is the kind of the clusters of a matrix.
@@ -48,6 +50,9 @@ func (r Readers) Cluster(ctx context.Context, cr *v1alpha1.PgStorageCluster, api
 	if err := r.podMonitor(ctx, cr, &facts, live); err != nil {
 		return facts, nil, err
 	}
+	if err := r.queries(ctx, cr, live); err != nil {
+		return facts, nil, err
+	}
 	if err := r.claims(ctx, cr, &facts); err != nil {
 		return facts, nil, err
 	}
@@ -65,6 +70,9 @@ func (r Readers) database(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 	}
 	if found.Labels[naming.LabelOwnerUID] != string(cr.UID) {
 		facts.Namesake = &state.Namesake{UID: string(found.UID), AdoptBy: found.Annotations[naming.AnnotationAdopt]}
+		if facts.Namesake.AdoptBy == cr.Name {
+			facts.Adoptee = found
+		}
 		return nil
 	}
 	facts.Cluster = found
@@ -87,6 +95,17 @@ func (r Readers) podMonitor(ctx context.Context, cr *v1alpha1.PgStorageCluster, 
 	}
 	facts.PodMonitor = true
 	live[keyOf(podMonitorGVK, found)] = found
+	return nil
+}
+
+// queries reads the ConfigMap of monitoring queries. No cache holds ConfigMaps.
+func (r Readers) queries(ctx context.Context, cr *v1alpha1.PgStorageCluster, live plan.Live) error {
+	key := client.ObjectKey{Namespace: cr.Namespace, Name: naming.DurabilityQueries(cr.Name, string(cr.UID))}
+	found, err := find(ctx, r.Live, key, &corev1.ConfigMap{})
+	if err != nil || found == nil {
+		return err
+	}
+	live[keyOf(configMapGVK, found)] = found
 	return nil
 }
 

@@ -12,93 +12,117 @@ import (
 // Bounds of one answer of an instance. Whoever may log in to the database as its
 // superuser, or chooses its image, decides what answers.
 const (
-	// maxAnswer is how much of an answer is read in search of the family. It is not
-	// kept: families of many databases and of custom queries come before the one that is
+	// maxAnswer is how much of an answer is read in search of the families. It is not
+	// kept: families of many databases and of custom queries come before those that are
 	// read, because CloudNativePG sorts them by name.
 	maxAnswer = 8 << 20
-	// maxFamily is how much of the family itself is read, and maxSampleLine the length of
-	// one of its lines. PostgreSQL 18 has about 390 settings, in 24 KiB.
+	// maxFamily is how much of one family is read, and maxSampleLine the length of one of
+	// its lines. PostgreSQL 18 has about 390 settings, in 24 KiB.
 	maxFamily     = 256 << 10
 	maxSampleLine = 4 << 10
 )
 
+// families are the names of those that are read.
+var families = []string{settingsMetric, followerMetric, overrideMetric, settingMetric}
+
 // The errors of an answer. They are constants, because an answer is a tenant's text,
 // which belongs in no status, event or log.
 var (
-	errAnswerTooLong  = errors.New("the metrics exceed 8 MiB before " + settingsMetric)
-	errFamilyTooLong  = errors.New("the metric " + settingsMetric + " exceeds 256 KiB, or one of its lines 4 KiB")
+	errAnswerTooLong  = errors.New("the metrics exceed 8 MiB")
+	errFamilyTooLong  = errors.New("a metric that is read exceeds 256 KiB, or one of its lines 4 KiB")
 	errAnswerCutShort = errors.New("the metrics were cut short")
-	errMalformed      = errors.New("the metric " + settingsMetric + " is not in Prometheus' text format")
+	errMalformed      = errors.New("a metric that is read is not in Prometheus' text format")
 )
 
-// family reads one family of an exposition in Prometheus' text format, and nothing
-// after it. It holds one line at a time.
-type family struct {
-	name   string
-	lines  *bufio.Reader
-	limit  *io.LimitedReader
-	size   int
-	inside bool
+// exposition reads some families of an answer in Prometheus' text format, and nothing
+// after the last of them. It holds one line at a time.
+type exposition struct {
+	lines *bufio.Reader
+	limit *io.LimitedReader
+	// inside is the family of the last line, and sizes what was read of each.
+	inside string
+	sizes  map[string]int
+	closed map[string]bool
 }
 
-// readSettings returns the value of each wanted setting that an exposition has. Of
-// settings that occur twice, the last counts.
-func readSettings(r io.Reader, wanted map[string]bool) (map[string]float64, error) {
+// readAnswer returns what the instance reports, and of its parameters those that are
+// wanted. Of samples that occur twice, the last of the family's first group counts.
+func readAnswer(r io.Reader, wanted map[string]bool) (*scraped, error) {
 	limit := &io.LimitedReader{R: r, N: maxAnswer + 1}
-	f := &family{name: settingsMetric, limit: limit, lines: bufio.NewReaderSize(limit, maxSampleLine)}
-	out := map[string]float64{}
+	e := &exposition{limit: limit, lines: bufio.NewReaderSize(limit, maxSampleLine), sizes: map[string]int{}, closed: map[string]bool{}}
+	out := &scraped{values: map[string]float64{}}
 	for {
-		line, err := f.next()
+		family, line, err := e.next()
 		if errors.Is(err, io.EOF) {
 			return out, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		name, value, ok := sample(line[len(f.name):])
+		labels, value, ok := sample(line[len(family):])
 		if !ok {
 			return nil, errMalformed
 		}
-		if wanted[name] {
-			out[name] = value
-		}
+		out.take(family, labels, value, wanted)
 	}
 }
 
-// next is the next sample of the family, valid until the next call; io.EOF ends it.
-func (f *family) next() ([]byte, error) {
+// next is the next sample of a family, valid until the next call; io.EOF ends it.
+func (e *exposition) next() (family string, line []byte, err error) {
 	for {
-		line, whole, err := f.line()
+		line, whole, err := e.line()
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
-		rest, ours := bytes.CutPrefix(line, []byte(f.name))
-		switch ours = ours && len(rest) > 0 && (rest[0] == '{' || rest[0] == ' ' || rest[0] == '\t'); {
-		case ours:
-			f.inside, f.size = true, f.size+len(line)
-			if !whole || f.size > maxFamily {
-				return nil, errFamilyTooLong
+		if len(line) == 0 {
+			continue
+		}
+		name := familyOf(line)
+		if e.inside != "" && name != e.inside {
+			e.closed[e.inside] = true // samples of a family are in one group
+			if e.inside = ""; len(e.closed) == len(families) {
+				return "", nil, io.EOF
 			}
-			return line, nil
-		case f.inside && len(line) > 0:
-			return nil, io.EOF // samples of a family are in one group
 		}
+		if name == "" || e.closed[name] {
+			continue
+		}
+		e.inside = name
+		if e.sizes[name] += len(line); !whole || e.sizes[name] > maxFamily {
+			return "", nil, errFamilyTooLong
+		}
+		return name, line, nil
 	}
 }
+
+// familyOf a line is the name of the family that it is a sample of, of those that are
+// read; empty for all others.
+func familyOf(line []byte) string {
+	for _, name := range families {
+		rest, ours := bytes.CutPrefix(line, []byte(name))
+		if ours && len(rest) > 0 && (rest[0] == '{' || rest[0] == ' ' || rest[0] == '\t') {
+			return name
+		}
+	}
+	return ""
+}
+
+// skipped stands for a long line of a family that is not read.
+var skipped = []byte("#")
 
 // line is the next line without its end, or as much of it as the buffer holds; the
 // rest of a longer one is skipped.
-func (f *family) line() (line []byte, whole bool, err error) {
-	line, err = f.lines.ReadSlice('\n')
+func (e *exposition) line() (line []byte, whole bool, err error) {
+	line, err = e.lines.ReadSlice('\n')
 	switch {
 	case err == nil:
 		return bytes.TrimRight(line, "\r\n"), true, nil
 	case errors.Is(err, bufio.ErrBufferFull):
-		if f.inside || bytes.HasPrefix(line, []byte(f.name)) {
-			return line, false, nil // refused, or the end of the family
+		if familyOf(line) != "" {
+			return line, false, nil // refused
 		}
-		return nil, false, f.skip()
-	case f.limit.N <= 0:
+		return skipped, true, e.skip()
+	case e.limit.N <= 0:
 		return nil, false, errAnswerTooLong
 	case errors.Is(err, io.EOF) && len(line) == 0:
 		return nil, false, io.EOF
@@ -109,14 +133,14 @@ func (f *family) line() (line []byte, whole bool, err error) {
 }
 
 // skip the rest of a line.
-func (f *family) skip() error {
+func (e *exposition) skip() error {
 	for {
-		_, err := f.lines.ReadSlice('\n')
+		_, err := e.lines.ReadSlice('\n')
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case f.limit.N <= 0:
+		case e.limit.N <= 0:
 			return errAnswerTooLong
 		case errors.Is(err, io.EOF):
 			return nil // the next line says so again
@@ -126,41 +150,39 @@ func (f *family) skip() error {
 	}
 }
 
-// sample reads what follows a metric's name: its labels, of which name is returned,
-// its value, and perhaps a time.
-func sample(text []byte) (name string, value float64, ok bool) {
+// sample reads what follows a metric's name: its labels, its value, and perhaps a time.
+func sample(text []byte) (labels map[string]string, value float64, ok bool) {
 	rest := strings.TrimLeft(string(text), " \t")
 	if strings.HasPrefix(rest, "{") {
-		if name, rest, ok = labelsOf(rest[1:]); !ok {
-			return "", 0, false
+		if labels, rest, ok = readLabels(rest[1:]); !ok {
+			return nil, 0, false
 		}
 	}
 	fields := strings.Fields(rest)
 	if len(fields) == 0 || len(fields) > 2 {
-		return "", 0, false
+		return nil, 0, false
 	}
 	value, err := strconv.ParseFloat(fields[0], 64)
-	return name, value, err == nil
+	return labels, value, err == nil
 }
 
-// labelsOf returns the value of the label name, and what follows the closing brace.
-func labelsOf(text string) (name, rest string, ok bool) {
+// readLabels returns the labels of a sample, and what follows the closing brace.
+func readLabels(text string) (labels map[string]string, rest string, ok bool) {
+	labels = map[string]string{}
 	for {
 		text = strings.TrimLeft(text, " \t,")
 		if after, closed := strings.CutPrefix(text, "}"); closed {
-			return name, after, true
+			return labels, after, true
 		}
 		key, quoted, found := strings.Cut(text, "=")
 		if !found {
-			return "", "", false
+			return nil, "", false
 		}
 		value, after, ended := unquoted(strings.TrimLeft(quoted, " \t"))
 		if !ended {
-			return "", "", false
+			return nil, "", false
 		}
-		if strings.TrimSpace(key) == "name" {
-			name = value
-		}
+		labels[strings.TrimSpace(key)] = value
 		text = after
 	}
 }

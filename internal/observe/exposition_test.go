@@ -41,12 +41,12 @@ func FuzzExposition(f *testing.F) {
 		for name := range want {
 			wanted[name] = true
 		}
-		got, err := readSettings(strings.NewReader(text), wanted)
-		if !valid || err != nil || len(want) == 0 || len(got) < len(want) {
+		answer, err := readAnswer(strings.NewReader(text), wanted)
+		if !valid || err != nil || len(want) == 0 || len(answer.values) < len(want) {
 			return // what follows another family is not read, and the formats' corners are refused
 		}
 		for name, w := range want {
-			if g := got[name]; g != w && !(math.IsNaN(g) && math.IsNaN(w)) {
+			if g := answer.values[name]; g != w && !(math.IsNaN(g) && math.IsNaN(w)) {
 				t.Errorf("%s = %v, Prometheus reads %v from %q", name, g, w, text)
 			}
 		}
@@ -65,13 +65,13 @@ func TestExpositionAsPrometheusReadsIt(t *testing.T) {
 		for name := range want {
 			wanted[name] = true
 		}
-		got, err := readSettings(strings.NewReader(text), wanted)
-		if !valid || err != nil || len(got) != len(want) || len(want) == 0 {
-			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		got, err := readAnswer(strings.NewReader(text), wanted)
+		if !valid || err != nil || len(got.values) != len(want) || len(want) == 0 {
+			t.Fatalf("%q: %v, %v, want %v", text, got, err, want)
 		}
 		for name, w := range want {
-			if got[name] != w {
-				t.Errorf("%q: %s = %v, want %v", text, name, got[name], w)
+			if got.values[name] != w {
+				t.Errorf("%q: %s = %v, want %v", text, name, got.values[name], w)
 			}
 		}
 	}

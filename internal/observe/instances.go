@@ -103,7 +103,7 @@ func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
 }
 
 // settings of one instance.
-func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod string, wanted map[string]bool) (map[string]float64, error) {
+func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod string, wanted map[string]bool) (*scraped, error) {
 	ip, err := r.address(ctx, c, pod)
 	if err != nil {
 		return nil, err
@@ -126,5 +126,5 @@ func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod string, 
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("port "+metricsPort+" answered with HTTP status %d", response.StatusCode)
 	}
-	return readSettings(response.Body, wanted)
+	return readAnswer(response.Body, wanted)
 }

@@ -133,20 +133,20 @@ func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string
 	for _, n := range names {
 		wanted[n] = true
 	}
-	out := state.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}}
+	out := state.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	pods := slices.Sorted(maps.Keys(c.Status.InstancesReportedState))
 	for _, pod := range pods[:min(len(pods), maxInstances)] {
 		all.Go(func() {
-			values, err := r.settings(ctx, c, string(pod), wanted)
+			found, err := r.settings(ctx, c, string(pod), wanted)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				out.Errors[string(pod)] = err.Error()
 				return
 			}
-			out.Instances[string(pod)] = values
+			found.add(&out, string(pod), c.Status.CurrentPrimary)
 		})
 	}
 	all.Wait()

@@ -87,6 +87,11 @@ func read(t *testing.T, pod *corev1.Pod, answer http.HandlerFunc) (state.ReadBac
 const honest = "# HELP a b\n# TYPE a gauge\na 1\n# HELP cnpg_pg_settings_setting Setting value\n# TYPE cnpg_pg_settings_setting gauge\n" +
 	"cnpg_pg_settings_setting{name=\"jit\"} 0\ncnpg_pg_settings_setting{name=\"shared_buffers\"} 16384\ncnpg_pg_settings_setting{name=\"work_mem\"} 4096\n# HELP z b\nz 1\n"
 
+// foundations follow it, as CloudNativePG sorts them.
+const foundations = "# TYPE cnpg_pgstorage_follower_streams gauge\ncnpg_pgstorage_follower_streams{application_name=\"\"} 0\ncnpg_pgstorage_follower_streams{application_name=\"far-1\"} 1\n" +
+	"cnpg_pgstorage_override_rows{datname=\"\",name=\"\",rolname=\"\",value=\"\"} 1\ncnpg_pgstorage_override_rows{datname=\"\",name=\"synchronous_commit\",rolname=\"app\",value=\"off\"} 1\n" +
+	"cnpg_pgstorage_setting_info{name=\"fsync\",value=\"off\"} 1\ncnpg_pgstorage_setting_info{name=\"synchronous_standby_names\",value=\"ANY 1 (\\\"db-2\\\",\\\"db-1\\\")\"} 1\ncnpg_pgstorage_setting_info{name=\"hostile\",value=\"x\"} 1\n"
+
 func says(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
 }
@@ -181,7 +186,13 @@ func TestHostileAnswers(t *testing.T) {
 		}, ""},
 		"much before the family": {says(before + honest), ""},
 		"long lines of others":   {says("q{text=\"" + pad(1<<20) + "\"} 1\n" + honest), ""},
-		"nothing after it":       {func(w http.ResponseWriter, r *http.Request) { says(honest)(w, r); endless("z 1\n")(w, r) }, ""},
+		"nothing after the last": {func(w http.ResponseWriter, r *http.Request) {
+			says(honest+foundations)(w, r)
+			endless("z 1\n")(w, r)
+		}, ""},
+		"other samples of no end":   {says(honest + "cnpg_pgstorage_setting_info{name=\"" + pad(1<<20)), errFamilyTooLong.Error()},
+		"an endless other family":   {endless("cnpg_pgstorage_override_rows{datname=\"" + pad(60) + "\"} 1\n"), errFamilyTooLong.Error()},
+		"other samples of no label": {says("cnpg_pgstorage_follower_streams{" + secret + "\n"), errMalformed.Error()},
 	} {
 		seen, _ := read(t, instance(nil), c.answer)
 		if got := seen.Errors["db-1"]; got != c.want {
@@ -280,7 +291,7 @@ func TestMemoryOfAnAnswer(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	if got, err := readSettings(reader, map[string]bool{"jit": true}); err != nil || len(got) != 1 {
+	if got, err := readAnswer(reader, map[string]bool{"jit": true}); err != nil || len(got.values) != 1 {
 		t.Fatalf("%v, %v", got, err)
 	}
 	runtime.ReadMemStats(&after)

@@ -31,6 +31,9 @@ func Compute(in Inputs) ([]Parameter, []Refusal) {
 // merge by precedence, lowest first.
 func (in Inputs) merge(given map[string]string) []Parameter {
 	out := map[string]Parameter{}
+	for _, p := range guards() {
+		out[p.Name] = p
+	}
 	for _, p := range compute(in, given) {
 		out[p.Name] = p
 	}

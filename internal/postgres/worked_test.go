@@ -304,6 +304,9 @@ func TestWorkedByHand(t *testing.T) {
 	for _, c := range worked {
 		t.Run(c.name, func(t *testing.T) {
 			want := map[string]string{"checkpoint_completion_target": "0.9"}
+			for _, g := range guards() {
+				want[g.Name] = g.Value
+			}
 			for pair := range strings.FieldsSeq(c.want) {
 				name, value, _ := strings.Cut(pair, "=")
 				want[name] = value
@@ -327,6 +330,9 @@ func TestWorkedByHand(t *testing.T) {
 func sourceOf(in Inputs, name string) Source {
 	if _, given := in.User[name]; given {
 		return FromUser
+	}
+	if foundations[name].guard {
+		return FromSafety
 	}
 	if name == "synchronous_commit" && in.Tier != Async {
 		return FromSafety

@@ -32,7 +32,7 @@ type Input struct {
 }
 
 // tiers in the order in which they are shown.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync}
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
 // Build a Report. It refuses parts that do not belong to the Analysis.
 func Build(in Input) (Report, error) {
@@ -82,7 +82,7 @@ func (in Input) has(variant string) bool {
 func (in Input) check(runs map[string][]analysis.Run) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
-			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local or Async", v.Name, v.Durability)
+			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async or Unverified", v.Name, v.Durability)
 		}
 	}
 	for name := range runs {
@@ -104,7 +104,10 @@ func (in Input) check(runs map[string][]analysis.Run) error {
 func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Run) (Group, error) {
 	// Of two instances, so that Quorum is what it is with a standby.
 	const instances = 2
-	g := Group{Durability: tier, Acknowledged: postgres.Durability(postgres.Tier(tier), instances, postgres.Flush{}).Acknowledged}
+	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
+	if tier != v1alpha1.DurabilityUnverified {
+		g.Acknowledged = postgres.Durability(postgres.Tier(tier), instances, postgres.Flush{}).Acknowledged
+	}
 	for _, t := range in.Analysis.Tiers {
 		if t.Durability == tier {
 			g.Ranking, g.Differences = t.Ranking, t.Differences

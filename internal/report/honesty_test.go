@@ -185,7 +185,7 @@ func TestBuildRefuses(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local or Async`:           {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`it must be Quorum, Local, Async or Unverified`:           {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
 		`a run is of variant "z"`:                     {Analysis: a, Runs: []analysis.Run{{Variant: "z"}}},
 		`layers are of variant "z"`:                   {Analysis: a, Layers: map[string][]Layer{"z": nil}},
 		`layer "device" must have a name of its`:      {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "device"}, {Name: "device"}}}},

@@ -18,6 +18,10 @@ type Cluster struct {
 	Cluster *cnpgv1.Cluster
 	// Namesake is a CloudNativePG Cluster of our name that is not ours.
 	Namesake *state.Namesake
+	// Adoptee is the namesake where it may be taken over by us; nil otherwise.
+	Adoptee *cnpgv1.Cluster
+	// AdopteeReadBack is what its instances report.
+	AdopteeReadBack state.ReadBack
 	// PodMonitor: ours exists.
 	PodMonitor bool
 	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.

@@ -35,6 +35,24 @@ type ReadBack struct {
 	Instances map[string]map[string]float64
 	// Errors of those that did not, by instance.
 	Errors map[string]string
+	// Settings that durability rests on, by instance and name, as Postgres writes them.
+	// An instance that does not run our queries has none.
+	Settings map[string]map[string]string
+	// Overrides of such settings for roles and databases, as the primary reports them.
+	Overrides []Override
+	// OverridesRead says that the primary reported them, be it that there are none.
+	OverridesRead bool
+	// Followers are the names under which physical WAL is streamed from any instance.
+	Followers []string
+}
+
+// Override is a setting that sessions of a role, a database, or a role in a database
+// begin with (pg_db_role_setting).
+type Override struct {
+	// Database and Role are empty for all of them.
+	Database, Role string
+	// Name and Value of the setting.
+	Name, Value string
 }
 
 // Claim is a PersistentVolumeClaim of an instance, and its volume as the node's
@@ -43,6 +61,9 @@ type Claim struct {
 	Name, Instance string
 	// WAL says that it holds WAL only.
 	WAL bool
+	// Role says what else than data or WAL it holds, in CloudNativePG's words:
+	// PG_TABLESPACE, or a role that is not known here. Empty for data and WAL.
+	Role string
 	// Volume is the name of the PersistentVolume; empty while it is not bound.
 	Volume string
 	// Node and Observed are where and how an agent saw the volume; Observed is nil

@@ -86,10 +86,18 @@ func recordOf(run *v1alpha1.PgBenchmark, repeat int, tier v1alpha1.DurabilityTie
 	}
 	record := recordOfPhase(run, repeat, now)
 	if record.Outcome == string(matrix.Succeeded) && run.Status.Durability != tier {
-		record = failure(repeat, v1alpha1.ReasonDurabilityDiffers, fmt.Sprintf("it was measured with durability %s, and its variant is of %s", run.Status.Durability, tier), now)
+		record = failure(repeat, v1alpha1.ReasonDurabilityDiffers, fmt.Sprintf("it was measured with durability %s, and its variant is of %s%s", run.Status.Durability, tier, unverified(run)), now)
 	}
 	record.Benchmark = run.Name
 	return record
+}
+
+// unverified says why the tier of a run is not known.
+func unverified(run *v1alpha1.PgBenchmark) string {
+	if run.Status.Durability != v1alpha1.DurabilityUnverified || run.Status.Run == nil {
+		return ""
+	}
+	return "; " + run.Status.Run.DurabilityNote
 }
 
 func recordOfPhase(run *v1alpha1.PgBenchmark, repeat int, now metav1.Time) v1alpha1.MatrixRun {

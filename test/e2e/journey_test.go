@@ -34,6 +34,7 @@ func TestJourney(t *testing.T) {
 		{"apply to Ready", applyToReady},
 		{"a row through the -rw Service", rowThroughService},
 		{"every connection of 512Mi at once", allConnections},
+		{"durability is read back", durabilityIsVerified},
 		{"benchmark to a result", benchmarkToResult},
 		{"a hostile script gains nothing", hostileScript},
 		{"layers of the storage", layersOfTheStorage},

@@ -9,6 +9,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -196,6 +197,81 @@ func TestNamesakeIsAdoptedWithConsent(t *testing.T) {
 		}
 		if old.Labels[naming.LabelOwnerUID] != string(cr.UID) {
 			return fmt.Errorf("labels %v", old.Labels)
+		}
+		return nil
+	})
+}
+
+// A Cluster with settings that are refused is not taken over, and nothing of it changes.
+func TestUnsafeNamesakeIsNotAdopted(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	ns := namespace(t, c)
+	storage(t, c, "unsafe-adopt")
+	old := &cnpgv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop", Annotations: map[string]string{naming.AnnotationAdopt: "shop"}},
+		Spec:       cnpgv1.ClusterSpec{Instances: 1, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}},
+	}
+	old.Spec.PostgresConfiguration.Parameters = map[string]string{"fsync": "off"}
+	create(t, c, old)
+	version := old.ResourceVersion
+	cr := cluster(ns, "shop", "unsafe-adopt")
+	create(t, c, cr)
+	got := hasCondition(t, c, cr, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonAdoptionRefused)
+	if !strings.Contains(got.Message, "spec.postgresql.parameters[fsync]: off is unsafe") {
+		t.Errorf("message %s", got.Message)
+	}
+	if pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{}); pg.ResourceVersion != version {
+		t.Error("the Cluster was written to")
+	}
+}
+
+// What somebody writes into the child is set back also where Postgres' default is meant.
+func TestUnsafeEditsOfTheChildAreTakenBack(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	ns := namespace(t, c)
+	storage(t, c, "unsafe-edit")
+	cr := cluster(ns, "shop", "unsafe-edit")
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	queries := client.ObjectKey{Namespace: ns, Name: naming.DurabilityQueries(cr.Name, string(cr.UID))}
+	text := get(t, c, queries, &corev1.ConfigMap{}).Data[naming.DurabilityQueriesKey]
+	before := pg.DeepCopy()
+	unsafe := map[string]string{"fsync": "off", "full_page_writes": "off", "zero_damaged_pages": "on"}
+	for name, value := range unsafe {
+		pg.Spec.PostgresConfiguration.Parameters[name] = value
+	}
+	if err := c.Patch(t.Context(), pg, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the repair", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, pg); err != nil {
+			return err
+		}
+		for name, value := range unsafe {
+			if pg.Spec.PostgresConfiguration.Parameters[name] == value {
+				return fmt.Errorf("%s is %s", name, value)
+			}
+		}
+		return nil
+	})
+	if !strings.Contains(text, "pg_db_role_setting") {
+		t.Errorf("queries %s", text)
+	}
+	if m := pg.Spec.Monitoring; m == nil || len(m.CustomQueriesConfigMap) != 1 || m.CustomQueriesConfigMap[0].Name != queries.Name {
+		t.Errorf("monitoring %+v", m)
+	}
+	// Nothing is promised that was not read back.
+	eventually(t, "the statement", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, cr); err != nil {
+			return err
+		}
+		for _, l := range cr.Status.Durability.Losses {
+			if l.AcknowledgedCommits == "Kept" {
+				return fmt.Errorf("%+v", l)
+			}
 		}
 		return nil
 	})

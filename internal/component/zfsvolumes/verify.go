@@ -23,6 +23,10 @@ func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, po
 	var waits, wrong, torn []string
 	data := 0
 	for _, c := range claims {
+		if c.Role != "" {
+			torn = append(torn, s.beside(c)...)
+			continue
+		}
 		if text := unread(c); text != "" {
 			waits = append(waits, text)
 			continue
@@ -31,6 +35,7 @@ func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, po
 			wrong = append(wrong, text)
 		}
 		if c.WAL {
+			torn = append(torn, reorders(c)...)
 			continue
 		}
 		data++
@@ -44,7 +49,66 @@ func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, po
 	if data < instances {
 		waits = append(waits, fmt.Sprintf("%d of %d data volumes were read back", data, instances))
 	}
-	return outcome(len(claims), waits, wrong), proof(data, waits, torn)
+	return outcome(mains(claims), waits, wrong), proof(data, waits, torn)
+}
+
+// mains counts the claims of data and WAL, which the profile is held to. Tablespaces may
+// be of any StorageClass.
+func mains(claims []state.Claim) int {
+	n := 0
+	for _, c := range claims {
+		if c.Role == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// roleTablespace of CloudNativePG's claims.
+const roleTablespace = "PG_TABLESPACE"
+
+// beside says why what a claim holds beside data and WAL could tear a page: pages of a
+// tablespace are written without images, too.
+func (s Storage) beside(c state.Claim) []string {
+	if c.Role != roleTablespace {
+		return []string{fmt.Sprintf("claim %s has the role %s, which is not known: it may hold data", c.Name, c.Role)}
+	}
+	if unread(c) != "" {
+		return []string{fmt.Sprintf("claim %s of a tablespace is on no volume that an agent has read back", c.Name)}
+	}
+	var out []string
+	if text := tears(c); text != "" {
+		out = append(out, text)
+	}
+	if c.Detached != "" {
+		out = append(out, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
+	}
+	return out
+}
+
+// reorders says why a volume of WAL may lose what data pages already rest on. Its records
+// need no size: WAL has checksums of its own, and no page in it is written in place.
+func reorders(c state.Claim) []string {
+	var out []string
+	if c.Observed.Type != "Filesystem" {
+		out = append(out, c.Observed.Name+" is a zvol, and not a dataset")
+	}
+	if text := unprotected(c.Observed); text != "" {
+		out = append(out, text)
+	}
+	if c.Detached != "" {
+		out = append(out, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
+	}
+	return out
+}
+
+func unprotected(o *v1alpha1.ObservedVolume) string {
+	for _, d := range o.Differs {
+		if d.Name == "checksum" && d.Value == "off" || d.Name == "sync" && d.Value == "disabled" {
+			return fmt.Sprintf("%s has %s=%s", o.Name, d.Name, d.Value)
+		}
+	}
+	return ""
 }
 
 func outcome(claims int, waits, wrong []string) *state.Outcome {
@@ -109,10 +173,8 @@ func (s Storage) differs(c state.Claim) string {
 // tears says why a volume could tear a page.
 func tears(c state.Claim) string {
 	o := c.Observed
-	for _, d := range o.Differs {
-		if d.Name == "checksum" && d.Value == "off" || d.Name == "sync" && d.Value == "disabled" {
-			return fmt.Sprintf("%s has %s=%s", o.Name, d.Name, d.Value)
-		}
+	if text := unprotected(o); text != "" {
+		return text
 	}
 	switch {
 	case o.Type != "Filesystem":

@@ -53,6 +53,18 @@ func TestVerify(t *testing.T) {
 			"a WAL volume differs", 1, []state.Claim{good, with(wal, volumeOf("tank/pgwal/pvc-2", 4096, v1alpha1.ObservedProperty{Name: "recordsize", Value: "4096", Source: "local"}))}, v1alpha1.ReasonVolumeDiffers,
 			"tank/pgwal/pvc-2 of claim shop-1-wal on node n1 has recordsize=4096 (local)" + remedy, "",
 		},
+		{
+			"a WAL volume acknowledges what is not flushed", 1, []state.Claim{good, with(wal, volumeOf("tank/pgwal/pvc-2", 32768, v1alpha1.ObservedProperty{Name: "sync", Value: "disabled", Source: "local"}))}, v1alpha1.ReasonVolumeDiffers,
+			"tank/pgwal/pvc-2 of claim shop-1-wal on node n1 has sync=disabled (local)" + remedy, "tank/pgwal/pvc-2 has sync=disabled",
+		},
+		{
+			"a tablespace on other storage", 1, []state.Claim{good, {Name: "shop-1-tbs-x", Instance: "shop-1", Role: "PG_TABLESPACE", Volume: "pvc-3"}}, v1alpha1.ReasonVerified,
+			"1 " + verified, "claim shop-1-tbs-x of a tablespace is on no volume that an agent has read back",
+		},
+		{
+			"an unknown role", 1, []state.Claim{good, {Name: "shop-1-x", Instance: "shop-1", Role: "PG_FUTURE", Volume: "pvc-3"}}, v1alpha1.ReasonVerified,
+			"1 " + verified, "claim shop-1-x has the role PG_FUTURE, which is not known: it may hold data",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o, proof := Type{}.Verify(adopt(nil), tc.instances, tc.claims)

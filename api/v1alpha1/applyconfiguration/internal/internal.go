@@ -236,6 +236,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: attempt
       type:
         scalar: string
+    - name: durability
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: durabilityNote
+      type:
+        scalar: string
     - name: fingerprint
       type:
         scalar: string

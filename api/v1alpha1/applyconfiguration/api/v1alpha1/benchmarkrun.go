@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // BenchmarkRunApplyConfiguration represents a declarative configuration of the BenchmarkRun type for use
 // with apply.
 //
@@ -25,6 +29,11 @@ type BenchmarkRunApplyConfiguration struct {
 	// fingerprint is a SHA-256 of every setting of the server that differs from
 	// its default: results with the same fingerprint ran on the same settings.
 	Fingerprint *string `json:"fingerprint,omitempty"`
+	// durability is the tier that the runner verified, or Unverified where a custom
+	// script may have changed what a commit waits for.
+	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
+	// durabilityNote says why the tier is not verified.
+	DurabilityNote *string `json:"durabilityNote,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	SynchronousCommit *string `json:"synchronousCommit,omitempty"`
 	// synchronousStandbyNames as the server had it during the run.
@@ -103,6 +112,22 @@ func (b *BenchmarkRunApplyConfiguration) WithServerVersion(value string) *Benchm
 // If called multiple times, the Fingerprint field is set to the value of the last call.
 func (b *BenchmarkRunApplyConfiguration) WithFingerprint(value string) *BenchmarkRunApplyConfiguration {
 	b.Fingerprint = &value
+	return b
+}
+
+// WithDurability sets the Durability field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Durability field is set to the value of the last call.
+func (b *BenchmarkRunApplyConfiguration) WithDurability(value apiv1alpha1.DurabilityTier) *BenchmarkRunApplyConfiguration {
+	b.Durability = &value
+	return b
+}
+
+// WithDurabilityNote sets the DurabilityNote field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DurabilityNote field is set to the value of the last call.
+func (b *BenchmarkRunApplyConfiguration) WithDurabilityNote(value string) *BenchmarkRunApplyConfiguration {
+	b.DurabilityNote = &value
 	return b
 }
 

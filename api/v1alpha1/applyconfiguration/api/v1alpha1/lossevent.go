@@ -9,7 +9,8 @@ package v1alpha1
 type LossEventApplyConfiguration struct {
 	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
 	Event *string `json:"event,omitempty"`
-	// acknowledgedCommits: Kept, MayBeLost, or Lost.
+	// acknowledgedCommits: Kept, MayBeLost, Lost, or Unknown where what the answer rests
+	// on was not read back.
 	AcknowledgedCommits *string `json:"acknowledgedCommits,omitempty"`
 	// detail says why.
 	Detail *string `json:"detail,omitempty"`

@@ -24,8 +24,9 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	// bestTPS is the highest median of transactions per second over the client
 	// counts, or over the variants of a matrix where all have one tier.
 	BestTPS *string `json:"bestTPS,omitempty"`
-	// durability is the tier of the cluster when it was measured. Results of
-	// different tiers do not compare; a matrix of several tiers has none here.
+	// durability is the tier of the cluster when it was measured, or Unverified where a
+	// custom script may have changed what a commit waits for. Results of different
+	// tiers do not compare; a matrix of several tiers has none here.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// job is the name of the Job that runs pgbench.
 	Job *string `json:"job,omitempty"`

@@ -11,7 +11,7 @@ type VolumeStatusApplyConfiguration struct {
 	Claim *string `json:"claim,omitempty"`
 	// instance that the claim belongs to.
 	Instance *string `json:"instance,omitempty"`
-	// role of the volume: Data, or WAL.
+	// role of the volume: Data, WAL, Tablespace, or Unknown.
 	Role *string `json:"role,omitempty"`
 	// node that the volume is on; empty while no agent has read it back.
 	Node *string `json:"node,omitempty"`

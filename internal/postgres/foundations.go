@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// foundation is a setting that the statement of durability rests on, whoever sets it.
+type foundation struct {
+	// safe values, as pg_settings shows them. Empty: see [StandbyNames].
+	safe []string
+	// takes says that another value takes acknowledged commits or the whole database;
+	// otherwise it hides damage.
+	takes bool
+	// text says what another value does.
+	text string
+	// guard says that the operator writes the first safe value into every Cluster, so
+	// that a value from elsewhere is taken back.
+	guard bool
+}
+
+// foundations by name. wal_sync_method has only values that flush, on Linux
+// (PostgreSQL, runtime-config-wal); one that is not listed here is not trusted.
+var foundations = map[string]foundation{
+	"fsync":                     {safe: []string{"on"}, takes: true, guard: true, text: "a crash of the node loses commits and can corrupt the database"},
+	"full_page_writes":          {safe: []string{"on"}, takes: true, guard: true, text: "a page that a crash tears cannot be repaired"},
+	"synchronous_commit":        {safe: []string{"on", "remote_apply"}, takes: true, text: "commits are acknowledged before they are flushed where the tier needs it"},
+	"synchronous_standby_names": {takes: true, text: "commits do not wait for a standby"},
+	"wal_level":                 {safe: []string{"replica", "logical"}, takes: true, text: "standbys and archives do not get every change"},
+	"wal_sync_method":           {safe: []string{"fdatasync", "fsync", "open_datasync", "open_sync"}, takes: true, text: "WAL may not be flushed"},
+	"data_sync_retry":           {safe: []string{"off"}, takes: true, text: "a failed flush is tried again, after the kernel may have dropped the data"},
+	"zero_damaged_pages":        {safe: []string{"off"}, takes: true, guard: true, text: "damaged pages are erased instead of reported"},
+	"ignore_invalid_pages":      {safe: []string{"off"}, takes: true, guard: true, text: "recovery skips WAL of damaged pages"},
+	"ignore_checksum_failure":   {safe: []string{"off"}, guard: true, text: "damaged pages are read as if they were good"},
+	"ignore_system_indexes":     {safe: []string{"off"}, guard: true, text: "unique checks of the catalogue are at risk"},
+	"data_checksums":            {safe: []string{"on"}, text: "damage of the storage is not noticed"},
+}
+
+// FoundationNames are the settings that are read from every instance, sorted.
+func FoundationNames() []string { return slices.Sorted(maps.Keys(foundations)) }
+
+// guards are written into every Cluster. Postgres has the same values by default; a
+// field that is not set here would keep a value that somebody else wrote.
+func guards() []Parameter {
+	var out []Parameter
+	for _, name := range FoundationNames() {
+		if f := foundations[name]; f.guard {
+			out = append(out, Parameter{name, f.safe[0], FromSafety, "durability rests on it: otherwise " + f.text})
+		}
+	}
+	return out
+}
+
+// Weakness is a setting of a running server that breaks what durability rests on.
+type Weakness struct {
+	// Text names the setting, its value, and what it does.
+	Text string
+	// TakesCommits says that acknowledged commits may be lost by it.
+	TakesCommits bool
+}
+
+// Weak judges one setting, given as pg_settings shows it, of a server that is to keep a
+// tier. It is nil for a value that is safe, and for a name that durability does not
+// rest on. synchronous_standby_names is judged by [StandbyNames].
+func Weak(t Tier, name, value string) *Weakness {
+	f, known := foundations[name]
+	if !known || len(f.safe) == 0 || slices.Contains(f.safe, value) || name == "synchronous_commit" && t == Async {
+		return nil
+	}
+	return &Weakness{fmt.Sprintf("%s is %s: %s", name, value, f.text), f.takes}
+}
+
+// StandbyNames judges the synchronous_standby_names of a primary of the tier Quorum:
+// it must wait for at least one standby, and only for instances of the cluster. The
+// text is empty where it does.
+func StandbyNames(value string, instances []string) string {
+	head, list, found := strings.Cut(strings.TrimSuffix(strings.TrimSpace(value), ")"), "(")
+	method := strings.Fields(head)
+	if !found || len(method) != 2 || !strings.EqualFold(method[0], "ANY") || strings.Trim(method[1], "0123456789") != "" || strings.Trim(method[1], "0") == "" {
+		return fmt.Sprintf("synchronous_standby_names is %q, and not ANY with a number of instances: commits do not wait for the quorum", value)
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.Trim(strings.TrimSpace(name), `"`)
+		if !slices.Contains(instances, name) {
+			return fmt.Sprintf("synchronous_standby_names is %q, and %s is no instance of the cluster: it could confirm commits in place of one", value, name)
+		}
+	}
+	return ""
+}
+
+// UnsafeToAdopt says which parameters of a CloudNativePG Cluster that exists already
+// make it impossible to take over, sorted by name.
+func UnsafeToAdopt(in Inputs, parameters map[string]string) []string {
+	var out []string
+	in.WholePages = Proof{}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if managed(name) != nil {
+			continue // CloudNativePG sets these itself, whatever is given
+		}
+		s, known := catalogue()[in.Major][name]
+		if !known {
+			continue
+		}
+		value, err := s.normalise(parameters[name])
+		if err != nil {
+			continue // Postgres refuses it too
+		}
+		if r := in.unsafe(name, value); r != nil {
+			out = append(out, fmt.Sprintf("spec.postgresql.parameters[%s]: %s", name, strings.TrimPrefix(r.Message, fmt.Sprintf("spec.postgres.parameters[%s]: ", name))))
+		}
+	}
+	return out
+}
