@@ -20,6 +20,7 @@ type CNPGOverridesApplyConfiguration struct {
 	// the privileges of pods, uses Secrets, runs SQL as superuser, or copies data.
 	// Fields that this API sets are refused. A refusal names the field and what to do;
 	// docs/spec/pgstoragecluster.md lists all of them.
+	// Bounds: 64 fields, 65536 bytes of JSON.
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
 }
 

@@ -4,7 +4,6 @@ package v1alpha1
 
 import (
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	v1 "k8s.io/api/core/v1"
 )
 
 // PgbenchSpecApplyConfiguration represents a declarative configuration of the PgbenchSpec type for use
@@ -12,7 +11,9 @@ import (
 //
 // PgbenchSpec is what pgbench does.
 type PgbenchSpecApplyConfiguration struct {
-	// scale of pgbench's tables: 100,000 accounts and about 15 MB each.
+	// scale of pgbench's tables: 100,000 accounts and about 16 MB each. A benchmark
+	// is refused where twice that, and the WAL that loading writes, does not fit the
+	// cluster's volumes.
 	// Bounds: 1 to 100000. Default: 10.
 	Scale *int32 `json:"scale,omitempty"`
 	// script is the built-in script. Default, without customScripts: TPCB.
@@ -61,11 +62,12 @@ type PgbenchSpecApplyConfiguration struct {
 	Integrity *apiv1alpha1.IntegrityMode `json:"integrity,omitempty"`
 	// cleanup says what stays after the run: Always (default) removes the Job, the
 	// database and its owner; OnSuccess keeps them after a failure; Never keeps
-	// them until the PgBenchmark is deleted. The superuser of integrity Full is
-	// always removed.
+	// them until the PgBenchmark is deleted. A run that was stopped because free
+	// space was low keeps nothing. The superuser of integrity Full is always
+	// removed.
 	Cleanup *apiv1alpha1.CleanupPolicy `json:"cleanup,omitempty"`
 	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
-	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
+	Resources *RunnerResourcesApplyConfiguration `json:"resources,omitempty"`
 }
 
 // PgbenchSpecApplyConfiguration constructs a declarative configuration of the PgbenchSpec type for use with
@@ -204,7 +206,7 @@ func (b *PgbenchSpecApplyConfiguration) WithCleanup(value apiv1alpha1.CleanupPol
 // WithResources sets the Resources field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Resources field is set to the value of the last call.
-func (b *PgbenchSpecApplyConfiguration) WithResources(value v1.ResourceRequirements) *PgbenchSpecApplyConfiguration {
-	b.Resources = &value
+func (b *PgbenchSpecApplyConfiguration) WithResources(value *RunnerResourcesApplyConfiguration) *PgbenchSpecApplyConfiguration {
+	b.Resources = value
 	return b
 }
