@@ -127,9 +127,19 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
 		return refuse(v1alpha1.ReasonDeviceNotFound, state.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
 	}
 	found, probed := l.seen.Signatures[d.Path]
-	switch {
-	case !probed:
+	if !probed {
 		return refuse(v1alpha1.ReasonHostCommandFailed, state.Wait, "%s: what is on %s could not be read", field, d.Path)
+	}
+	if problem := l.unfit(field, d, found); problem != nil {
+		return problem
+	}
+	l.taken[d.Path] = true
+	return nil
+}
+
+// unfit says why a device that was probed is not taken; one that may be wiped is noted.
+func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *state.Outcome {
+	switch {
 	case l.taken[d.Path]:
 		return refuse(v1alpha1.ReasonInvalidSpec, state.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
 	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
@@ -144,7 +154,6 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
 		}
 		l.wipe = append(l.wipe, d.Path)
 	}
-	l.taken[d.Path] = true
 	return nil
 }
 

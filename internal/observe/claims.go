@@ -45,27 +45,18 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}, client.Limit(maxClaims)); err != nil {
 		return fmt.Errorf("list claims of %s: %w", cr.Name, err)
 	}
-	storages := &v1alpha1.PgNodeStorageList{}
-	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: facts.Profile.Name}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list PgNodeStorages of profile %s: %w", facts.Profile.Name, err)
+	volumes, err := r.readBack(ctx, facts)
+	if err != nil {
+		return err
 	}
-	nodes := &corev1.NodeList{}
-	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list Nodes: %w", err)
-	}
-	volumes := observedVolumes(facts.Profile.Name, storages.Items, nodes.Items)
-	facts.Devices = devicesByNode(facts.Profile.Name, storages.Items)
 	for i := range list.Items {
 		c := &list.Items[i]
 		if !current(facts.Cluster, c) {
 			continue
 		}
-		var v *corev1.PersistentVolume
-		if c.Spec.VolumeName != "" {
-			var err error
-			if v, err = find(ctx, r.Live, client.ObjectKey{Name: c.Spec.VolumeName}, &corev1.PersistentVolume{}); err != nil {
-				return err
-			}
+		v, err := r.volume(ctx, c)
+		if err != nil {
+			return err
 		}
 		facts.Claims = append(facts.Claims, claim(c, v, volumes))
 	}
@@ -74,6 +65,29 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	}
 	slices.SortFunc(facts.Claims, func(a, b state.Claim) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// readBack lists what the agents of a cluster's profile have read back.
+func (r Readers) readBack(ctx context.Context, facts *seen.Cluster) (observed, error) {
+	profile := facts.Profile.Name
+	storages := &v1alpha1.PgNodeStorageList{}
+	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}, client.UnsafeDisableDeepCopy); err != nil {
+		return observed{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return observed{}, fmt.Errorf("list Nodes: %w", err)
+	}
+	facts.Devices = devicesByNode(profile, storages.Items)
+	return observedVolumes(profile, storages.Items, nodes.Items), nil
+}
+
+// volume of a claim; nil while the claim is not bound, or where it does not exist.
+func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
+	if c.Spec.VolumeName == "" {
+		return nil, nil //nolint:nilnil // an unbound claim has no volume, which is no error
+	}
+	return find(ctx, r.Live, client.ObjectKey{Name: c.Spec.VolumeName}, &corev1.PersistentVolume{})
 }
 
 // claim of an instance, with its volume as the agent of the volume's own node read it
