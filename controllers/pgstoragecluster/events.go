@@ -8,11 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
 )
-
-// mostOfNote of an event in bytes, as the API server takes it.
-const mostOfNote = 1024
 
 // emitChanges sends at most one event of a reason: the recorder folds a second
 // one into a series, which loses its text and is written again minutes later.
@@ -46,5 +42,5 @@ func (r *Reconciler) emit(before *v1alpha1.PgStorageCluster, now v1alpha1.PgStor
 	if meta.IsStatusConditionTrue(now.Conditions, v1alpha1.ConditionStalled) {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(before, nil, kind, is.Reason, "Reconcile", "%s", excerpt.Of(is.Message, mostOfNote))
+	r.Events.Eventf(before, nil, kind, is.Reason, "Reconcile", "%s", is.Message)
 }
