@@ -185,12 +185,12 @@ func TestBuildRefuses(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local, Async or Unverified`:           {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
-		`a run is of variant "z"`:                     {Analysis: a, Runs: []analysis.Run{{Variant: "z"}}},
-		`layers are of variant "z"`:                   {Analysis: a, Layers: map[string][]Layer{"z": nil}},
-		`layer "device" must have a name of its`:      {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "device"}, {Name: "device"}}}},
-		`layer "wal" stands on "device", which is `:   {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
-		`layer "flush" stands on "counted", which is`: {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
+		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`a run is of variant "z"`:                       {Analysis: a, Runs: []analysis.Run{{Variant: "z"}}},
+		`layers are of variant "z"`:                     {Analysis: a, Layers: map[string][]Layer{"z": nil}},
+		`layer "device" must have a name of its`:        {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "device"}, {Name: "device"}}}},
+		`layer "wal" stands on "device", which is `:     {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
+		`layer "flush" stands on "counted", which is`:   {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
 	} {
 		if _, err := Build(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
