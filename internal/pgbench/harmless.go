@@ -165,7 +165,7 @@ func next(s string) (int, token, error) {
 	switch c := s[0]; {
 	case strings.IndexByte(" \t\n", c) >= 0:
 		return 1, token{}, nil
-	case c < ' ' || c >= 0x80 || c == '\\' || c == '$':
+	case c < ' ' || c >= 0x80 || strings.IndexByte(`\$`, c) >= 0:
 		// Some of them are space, or end a comment, to Postgres.
 		return 0, token{}, fmt.Errorf("%q is not read", string(rune(c)))
 	case strings.HasPrefix(s, "--"), strings.HasPrefix(s, "/*"):
