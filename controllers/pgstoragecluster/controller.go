@@ -32,6 +32,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
@@ -227,11 +228,17 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 			soon(observe.ReadBackEvery)
 		}
 	}
+	r.settle(p, outcomes)
+	return result
+}
+
+// settle has a read-back that was as wanted believed for longer. What a role or database
+// has is not expected to change soon.
+func (r *Reconciler) settle(p *pass, outcomes []state.Outcome) {
 	durability := reasonOf(outcomes, v1alpha1.ConditionDurabilityVerified)
 	if reasonOf(outcomes, v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
 		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 	}
-	return result
 }
 
 // reasonOf a condition among the outcomes; empty where there is none.

@@ -238,9 +238,13 @@ func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush 
 	}
 }
 
-// adoptable says what of a CloudNativePG Cluster forbids to take it over: what is refused in a
-// spec is refused in what exists, too.
-func adoptable(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster, seen state.ReadBack) []string {
+// unadoptable says what of a CloudNativePG Cluster forbids to take it over: what is
+// refused in a spec is refused in what exists, too. It is empty where none is to be.
+func unadoptable(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) []string {
+	c, seen := facts.Adoptee, facts.AdopteeReadBack
+	if c == nil {
+		return nil
+	}
 	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: postgres.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
 	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
 	if c.Spec.ReplicaCluster != nil {
@@ -252,10 +256,17 @@ func adoptable(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster, seen state.Read
 	if len(c.Spec.Env)+len(c.Spec.EnvFrom) > 0 {
 		out = append(out, "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; remove them")
 	}
+	return append(out, reported(cr, seen)...)
+}
+
+// reported is what the instances of a Cluster that is to be taken over run with, by ALTER
+// SYSTEM for one. Checksums cannot be turned on while they run, and are told afterwards.
+func reported(cr *v1alpha1.PgStorageCluster, seen state.ReadBack) []string {
 	var g grounds
 	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {
 		g.compare(cr, instance, seen)
 	}
+	var out []string
 	for _, text := range slices.Concat(g.weak, g.damage) {
 		if !strings.Contains(text, "data_checksums") {
 			out = append(out, text+" (as the instance reports it; see ALTER SYSTEM and postgresql.auto.conf)")

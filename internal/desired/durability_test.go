@@ -41,7 +41,7 @@ func proved(t *testing.T, cr *v1alpha1.PgStorageCluster) seen.Cluster {
 	n := int(Instances(cr))
 	f := facts()
 	f.Cluster = &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{
-		Instances: n, ReadyInstances: n, CurrentPrimary: "shop-1", TargetPrimary: "shop-1", Topology: onNodes(n, int32(n)), //nolint:gosec // G115: a few
+		Instances: n, ReadyInstances: n, CurrentPrimary: "shop-1", TargetPrimary: "shop-1", Topology: onNodes(n, int32(n)),
 		Conditions: []metav1.Condition{{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue}},
 	}}
 	if cr.Spec.Durability == v1alpha1.DurabilityQuorum {

@@ -283,13 +283,8 @@ func CNPGOutcome(apis state.ForeignAPIs) state.Outcome {
 // place of one that somebody deleted.
 func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
-	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
-		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
-	}
-	if facts.Adoptee != nil {
-		if unsafe := adoptable(cr, facts.Adoptee, facts.AdopteeReadBack); len(unsafe) > 0 {
-			return state.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
-		}
+	if o, refused := namesake(cr, facts); refused {
+		return o, true
 	}
 	known := cr.Status.Database
 	if facts.Cluster != nil || facts.Namesake != nil || known == nil || known.UID == "" || known.Initialized == nil || !*known.Initialized {
@@ -299,6 +294,19 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome
 		return state.Outcome{}, false
 	}
 	return state.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
+}
+
+// namesake refuses a Cluster of our name that was not given to us, or is not safe to
+// take over.
+func namesake(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome, bool) {
+	const c = v1alpha1.ConditionDatabaseReady
+	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
+		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+	}
+	if unsafe := unadoptable(cr, facts); len(unsafe) > 0 {
+		return state.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
+	}
+	return state.Outcome{}, false
 }
 
 func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluster) error {

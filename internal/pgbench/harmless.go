@@ -99,24 +99,39 @@ func harmlessWord(tokens []token, i int, inserts bool) error {
 	if strings.HasPrefix(t.text, "pg_") {
 		return fmt.Errorf("%s belongs to the system's catalogue, where a setting can be changed", t.text)
 	}
-	is := func(at int, text string) bool {
-		return at >= 0 && at < len(tokens) && tokens[at].text == text && !tokens[at].quoted
+	if !t.quoted && slices.Contains(forbidden, t.text) && !partOfInsert(tokens, i, inserts) {
+		return fmt.Errorf("%s is not known to be harmless", t.text)
 	}
-	if !t.quoted && slices.Contains(forbidden, t.text) {
-		upsert := t.text == "do" && is(i+1, "nothing") || t.text == "do" && is(i+1, "update")
-		if !upsert && (t.text != "into" || !inserts || !is(i-1, "insert")) {
-			return fmt.Errorf("%s is not known to be harmless", t.text)
-		}
+	if is(tokens, i+1, "(") && !harmlessCall(tokens, i) {
+		return fmt.Errorf("a call of %s is not known to be harmless", t.text)
 	}
-	qualified := is(i-1, ".")
-	if !is(i+1, "(") || !t.quoted && !qualified && (slices.Contains(before, t.text) || slices.Contains(calls, t.text)) {
-		return nil
+	return nil
+}
+
+// is the token at a place this key word or sign.
+func is(tokens []token, at int, text string) bool {
+	return at >= 0 && at < len(tokens) && tokens[at].text == text && !tokens[at].quoted
+}
+
+// partOfInsert: DO of ON CONFLICT, and INTO of INSERT.
+func partOfInsert(tokens []token, i int, inserts bool) bool {
+	if tokens[i].text == "do" {
+		return is(tokens, i+1, "nothing") || is(tokens, i+1, "update")
 	}
-	// INSERT INTO t (a, b), also with a schema and an alias of a WITH query (a, b) AS.
-	if is(i-1, "into") || qualified && is(i-3, "into") || is(i-1, "with") || is(i-1, "recursive") {
-		return nil
+	return tokens[i].text == "into" && inserts && is(tokens, i-1, "insert")
+}
+
+// harmlessCall: a word before a parenthesis is SQL's own, a function that is listed, or
+// the name in INSERT INTO t (a, b), also with a schema, or in WITH s (a, b).
+func harmlessCall(tokens []token, i int) bool {
+	t := tokens[i]
+	if is(tokens, i-1, ".") {
+		return is(tokens, i-3, "into")
 	}
-	return fmt.Errorf("a call of %s is not known to be harmless", t.text)
+	if !t.quoted && (slices.Contains(before, t.text) || slices.Contains(calls, t.text)) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"into", "with", "recursive"}, func(word string) bool { return is(tokens, i-1, word) })
 }
 
 type token struct {
@@ -148,21 +163,14 @@ func tokenise(sql string) ([]token, error) {
 // next token of s, and how long it is; without text for space, comments and constants.
 func next(s string) (int, token, error) {
 	switch c := s[0]; {
-	case c == ' ' || c == '\t' || c == '\n':
+	case strings.IndexByte(" \t\n", c) >= 0:
 		return 1, token{}, nil
-	case c < ' ':
+	case c < ' ' || c >= 0x80 || strings.IndexByte(`\$`, c) >= 0:
 		// Some of them are space, or end a comment, to Postgres.
-		return 0, token{}, fmt.Errorf("the control character %q is not read", string(rune(c)))
-	case strings.HasPrefix(s, "--"):
-		line, _, _ := strings.Cut(s, "\n")
-		if strings.Contains(line, "\r") {
-			return 0, token{}, errors.New("a carriage return in a comment is not read")
-		}
-		return len(line), token{}, nil
-	case strings.HasPrefix(s, "/*"):
-		return 0, token{}, errors.New("a comment in /* */ is not read")
-	case c == '\\' || c == '$' || c >= 0x80:
 		return 0, token{}, fmt.Errorf("%q is not read", string(rune(c)))
+	case strings.HasPrefix(s, "--"), strings.HasPrefix(s, "/*"):
+		n, err := comment(s)
+		return n, token{}, err
 	case c == '\'':
 		n, err := quoted(s, '\'')
 		return n, token{text: "''"}, err
@@ -178,18 +186,31 @@ func next(s string) (int, token, error) {
 	return 1, token{text: s[:1]}, nil
 }
 
+func comment(s string) (int, error) {
+	if s[0] == '/' {
+		return 0, errors.New("a comment in /* */ is not read")
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	if strings.Contains(line, "\r") {
+		return 0, errors.New("a carriage return in a comment is not read")
+	}
+	return len(line), nil
+}
+
 func letter(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 func word(s string) (int, token, error) {
 	n := 1
-	for n < len(s) && (letter(s[n]) || s[n] >= '0' && s[n] <= '9' || s[n] == '$' || s[n] >= 0x80) {
+	for n < len(s) && inWord(s[n]) {
 		n++
 	}
-	if n < len(s) && (s[n] == '\'' || s[n] == '&') && n <= 2 {
+	if n <= 2 && n < len(s) && strings.IndexByte("'&", s[n]) >= 0 {
 		return 0, token{}, fmt.Errorf("a constant that begins with %s is not read", s[:n])
 	}
 	return n, token{text: strings.ToLower(s[:n]), word: true}, nil
 }
+
+func inWord(c byte) bool { return letter(c) || c >= '0' && c <= '9' || c == '$' || c >= 0x80 }
 
 // quoted is the length of a constant or an identifier in quotes, which may be doubled.
 func quoted(s string, q byte) (int, error) {

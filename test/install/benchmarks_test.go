@@ -10,10 +10,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// The alerts on benchmarks ask for metrics that the manager has, and tell of labels that
+// The alerts on benchmarks and databases ask for metrics that the manager has, and tell of labels that
 // these have.
 func TestBenchmarkAlerts(t *testing.T) {
-	source := readFile(t, "controllers/benchmetrics/collector.go")
+	source := readFile(t, "controllers/benchmetrics/collector.go") + readFile(t, "controllers/clustermetrics/collector.go")
 	for _, rule := range rulesOf(t, "pgstorage-benchmarks") {
 		t.Run(rule.Alert, func(t *testing.T) {
 			checkAlert(t, rule)

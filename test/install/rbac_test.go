@@ -31,7 +31,7 @@ var managerRights = []right{
 	{"postgresql.cnpg.io", "databases databaseroles", "", watched + " create patch delete", "a benchmark's own database and role"},
 	{"batch", "jobs", "", watched + " create patch delete", "runs a benchmark"},
 	{"", "secrets", "", "create delete", "the password of a benchmark's role; never read back"},
-	{"", "configmaps", "", "get create patch delete", "a benchmark's SQL is read by name; its scripts and series are written"},
+	{"", "configmaps", "", "get create patch delete", "a benchmark's SQL is read by name; its scripts and series are written; a database's monitoring queries"},
 	{"", "serviceaccounts", "", "create patch delete", "the identity of a benchmark's runner"},
 	{"rbac.authorization.k8s.io", "roles rolebindings", "", "create patch delete", "lets the runner report into its own PgBenchmark"},
 	{"monitoring.coreos.com", "podmonitors", "", watched + " create patch delete", "scrapes the instances"},

@@ -1,5 +1,7 @@
 package cnpg
 
+import "slices"
+
 // AddQueries has the instances of a Cluster report what a ConfigMap's queries read,
 // beside those that an override names.
 func AddQueries(content map[string]any, configMap, key string) {
@@ -10,5 +12,5 @@ func AddQueries(content map[string]any, configMap, key string) {
 		spec["monitoring"] = monitoring
 	}
 	others, _ := monitoring["customQueriesConfigMap"].([]any)
-	monitoring["customQueriesConfigMap"] = append(others[:len(others):len(others)], map[string]any{"name": configMap, "key": key})
+	monitoring["customQueriesConfigMap"] = append(slices.Clip(others), map[string]any{"name": configMap, "key": key})
 }

@@ -37,13 +37,13 @@ func TestQueriesOnARealServer(t *testing.T) {
 	}()
 	psql := func(user, sql string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), s.Bin+"/psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.Dir, "-U", user, "-d", "app", "-c", sql).CombinedOutput() //nolint:gosec // G204: of this test
+		out, err := exec.CommandContext(t.Context(), s.Bin+"/psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", s.Dir, "-U", user, "-d", "app", "-c", sql).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", sql, err, out)
 		}
 		return strings.TrimSpace(string(out))
 	}
-	if out, err := exec.CommandContext(t.Context(), s.Bin+"/createdb", "-h", s.Dir, "-U", "postgres", "app").CombinedOutput(); err != nil { //nolint:gosec // G204: of this test
+	if out, err := exec.CommandContext(t.Context(), s.Bin+"/createdb", "-h", s.Dir, "-U", "postgres", "app").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	psql("postgres", "CREATE ROLE cnpg_metrics_exporter LOGIN; GRANT pg_monitor TO cnpg_metrics_exporter; CREATE ROLE app LOGIN")
