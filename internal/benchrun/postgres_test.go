@@ -116,8 +116,7 @@ func (p *postgres) observed(t *testing.T) *observer.Client {
 	if note != nil {
 		ready.NotPrepared = note.Error()
 	}
-	// Short enough for the name of a socket.
-	dir, err := os.MkdirTemp("", "obs")
+	dir, err := os.MkdirTemp("", "obs") //nolint:usetesting // a socket's path has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

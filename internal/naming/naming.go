@@ -240,8 +240,8 @@ func InlineBenchmark(cluster string, spec any) string {
 // from meeting an object of somebody else, so none has to be read first.
 func BenchmarkObject(benchmark, uid string) string { return benchmark + "-" + Hash(uid)[:8] }
 
-// BenchmarkChecker is the name of the DatabaseRole and Secret of the role that
-// runs pg_amcheck.
+// BenchmarkChecker is the name of the DatabaseRole and Secret of the superuser that
+// observes the server.
 func BenchmarkChecker(benchmark, uid string) string { return BenchmarkObject(benchmark, uid) + "-chk" }
 
 // BenchmarkRecord is the ConfigMap that the runs of a benchmark are kept in.
@@ -252,7 +252,7 @@ func BenchmarkRecord(benchmark, uid string) string {
 // BenchmarkDatabase is the database, and the role that owns it, of a benchmark.
 func BenchmarkDatabase(uid string) string { return BenchmarkPrefix + "_" + Hash(uid)[:10] }
 
-// BenchmarkCheckRole is the superuser role that runs pg_amcheck.
+// BenchmarkCheckRole is the superuser role that observes the server of a benchmark.
 func BenchmarkCheckRole(uid string) string { return "pgstorage_check_" + Hash(uid)[:10] }
 
 // ScheduledBenchmark is the PgBenchmark that a schedule makes for one of its times, by

@@ -19,8 +19,8 @@ func BenchmarkRole(b *v1alpha1.PgBenchmark, asked string) *cnpgac.DatabaseRoleAp
 	return role(b, asked, naming.BenchmarkObject(b.Name, string(b.UID)), naming.BenchmarkDatabase(string(b.UID)), "database owner of PgBenchmark "+b.Name, false)
 }
 
-// CheckRole runs pg_amcheck, whose functions only a superuser may call. It is
-// dropped with the benchmark.
+// CheckRole is the superuser that observes the server. It is dropped when the benchmark
+// has ended.
 func CheckRole(b *v1alpha1.PgBenchmark, asked string) *cnpgac.DatabaseRoleApplyConfiguration {
 	return role(b, asked, naming.BenchmarkChecker(b.Name, string(b.UID)), naming.BenchmarkCheckRole(string(b.UID)), "pg_amcheck of PgBenchmark "+b.Name, true)
 }
