@@ -33,28 +33,6 @@ const (
 	detailedSince = 15
 )
 
-// refuseScripts that would run programs. What is mounted is what counts: a ConfigMap may
-// have changed since the manager read it.
-func (r *run) refuseScripts() error {
-	scripts, err := r.Spec.Scripts()
-	if err != nil {
-		return err
-	}
-	for _, s := range scripts {
-		if s.File == "" {
-			continue
-		}
-		text, err := os.ReadFile(s.File)
-		if err == nil {
-			err = pgbench.CheckScript(text)
-		}
-		if err != nil {
-			return fmt.Errorf("spec.pgbench.customScripts: %s: %w", filepath.Base(s.File), err)
-		}
-	}
-	return nil
-}
-
 // initialise fills the tables.
 func (r *run) initialise(ctx context.Context) error {
 	args, err := pgbench.InitOptions{Scale: int(r.Spec.Pgbench.Scale), ForeignKeys: r.Spec.ForeignKeys}.Args()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/benchrun/machine"
 	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 )
 
 // Observer does for the runner what only a superuser may. It is another container's: the
@@ -24,6 +25,10 @@ type Observer interface {
 	Counted(ctx context.Context) (observer.Files, error)
 	// Chill empties the caches of the server, and proves it.
 	Chill(ctx context.Context) error
+	// Used is what the server takes of its volumes.
+	Used(ctx context.Context) (spec.Used, error)
+	// End the sessions of the benchmark's role.
+	End(ctx context.Context) error
 }
 
 // awaitObserver, which prepares the benchmark's database before anything else is in it.

@@ -13,8 +13,8 @@ import (
 // can hold.
 const mostOfScript = 2 << 20
 
-// stageScripts copies the custom scripts and finds the tier that their transactions
-// have. The copies are what is run: whoever may write the ConfigMap could change the
+// stageScripts copies the custom scripts, refuses those that would run programs, and
+// finds the tier that their transactions have. The copies are what is run: whoever may write the ConfigMap could change the
 // originals after they were read.
 func (r *run) stageScripts() error {
 	r.tier = r.Spec.Durability
@@ -31,6 +31,9 @@ func (r *run) stageScripts() error {
 		text, err := readScript(from)
 		if err != nil {
 			return err
+		}
+		if err := pgbench.CheckScript(text); err != nil {
+			return fmt.Errorf("spec.pgbench.customScripts: %s: %w", filepath.Base(from), err)
 		}
 		r.judgeScript(filepath.Base(from), text)
 		if err := os.MkdirAll(folder, 0o700); err != nil {

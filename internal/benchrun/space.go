@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 )
 
@@ -25,59 +26,16 @@ const (
 	reclaimTimeout = time.Minute
 )
 
-// usedQuery reads what is on the data volume and what bounds the WAL. pg_default is the
-// tablespace on the data volume, with temporary files; others have their own volumes.
-// Whoever connects to a database of pg_default may ask for its size.
-const usedQuery = `SELECT pg_catalog.pg_tablespace_size('pg_default'::pg_catalog.name),
-	pg_catalog.pg_size_bytes(pg_catalog.current_setting('max_wal_size')),
-	pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_keep_size')),
-	pg_catalog.has_function_privilege('pg_catalog.pg_ls_waldir()', 'EXECUTE')`
-
-const walQuery = `SELECT coalesce(pg_catalog.sum(size), 0)::pg_catalog.int8 FROM pg_catalog.pg_ls_waldir()`
-
-// endQuery ends the sessions of a role. A session that runs a long statement does not
-// notice that its client is gone.
-const endQuery = `SELECT pg_catalog.count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
-	WHERE usename = $1 AND pid <> pg_catalog.pg_backend_pid()`
-
-// readUsed is what the database takes of its volumes. The WAL is seen by superusers
-// and members of pg_monitor.
-func readUsed(ctx context.Context, c *pgx.Conn) (spec.Used, error) {
-	var used spec.Used
-	var maxWAL, keepWAL int64
-	var sees bool
-	if err := c.QueryRow(ctx, usedQuery).Scan(&used.Data, &maxWAL, &keepWAL, &sees); err != nil {
-		return used, fmt.Errorf("size of the databases: %w", err)
-	}
-	used.WALLimit = spec.WALLimit(maxWAL, keepWAL)
-	if !sees {
-		used.WAL, used.WALHidden = used.WALLimit, true
-		return used, nil
-	}
-	if err := c.QueryRow(ctx, walQuery).Scan(&used.WAL); err != nil {
-		return used, fmt.Errorf("size of the WAL: %w", err)
-	}
-	return used, nil
-}
-
-// observer is how the session connects that watches free space: as the role that
-// checks, in a database that no benchmark owns, where there is such a role.
-func (d *database) observer() *pgx.ConnConfig {
-	config := d.config
-	if d.checker != nil {
-		config = d.checker
-	}
-	config = config.Copy()
-	if d.checker != nil {
-		config.Database = "postgres"
-	}
-	// What a script sets for its role or database does not reach this session.
-	config.RuntimeParams["search_path"] = ""
+// watcher is how the session connects that watches free space where there is no
+// observer. What a script sets for its role or database does not reach it.
+func (d *database) watcher() *pgx.ConnConfig {
+	config := observer.Harden(d.config)
 	config.RuntimeParams["statement_timeout"] = "0"
 	return config
 }
 
-// guard watches free space on one connection, because a script may use up all others.
+// guard watches free space, by the observer or else on one connection of its own, because
+// a script may use up all others.
 type guard struct {
 	*run
 	conn *pgx.Conn
@@ -99,7 +57,7 @@ func (g *guard) with(ctx context.Context, use func(context.Context, *pgx.Conn) e
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	if g.conn == nil {
-		if g.conn, err = pgx.ConnectConfig(ctx, g.db.observer()); err != nil {
+		if g.conn, err = pgx.ConnectConfig(ctx, g.db.watcher()); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
@@ -110,8 +68,13 @@ func (g *guard) with(ctx context.Context, use func(context.Context, *pgx.Conn) e
 }
 
 func (g *guard) used(ctx context.Context) (used spec.Used, err error) {
+	if g.Observer != nil {
+		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+		defer cancel()
+		return g.Observer.Used(ctx)
+	}
 	err = g.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		used, err = readUsed(ctx, c)
+		used, err = observer.ReadUsed(ctx, c)
 		return err
 	})
 	return used, err
@@ -151,10 +114,14 @@ func (g *guard) watch(ctx context.Context, stop context.CancelCauseFunc) {
 
 // end the sessions of the benchmark's role.
 func (g *guard) end(ctx context.Context) {
-	err := g.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, endQuery, g.db.config.User)
-		return err
-	})
+	var err error
+	if g.Observer != nil {
+		err = g.Observer.End(ctx)
+	} else {
+		err = g.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			return observer.EndSessions(ctx, c, g.db.config.User)
+		})
+	}
 	if err != nil {
 		g.Log.Warn("the sessions of the benchmark were not ended", "error", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
@@ -60,7 +61,7 @@ func TestUsedSpaceAsEachRoleSeesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		used, err := readUsed(t.Context(), conn)
+		used, err := observer.ReadUsed(t.Context(), conn)
 		if err != nil || used.Data < 20<<20 || used.WALHidden != tc.hidden || used.WAL < 16<<20 || used.WALLimit < 1<<30 {
 			t.Errorf("%s: %+v %v", role, used, err)
 		}
@@ -124,7 +125,7 @@ func TestBenchmarkStopsBeforeItsVolumeIsFull(t *testing.T) {
 			}
 			runner, rec := p.runner(t, s)
 			if integrity == "Basic" {
-				runner.CheckUser = ""
+				runner.Observer = nil
 			}
 			began := time.Now()
 			_, err := runner.Run(t.Context())

@@ -158,7 +158,7 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 	if facts.Target == nil {
 		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
-	if o := consent(b, facts.Target); o.Kind != state.Done && facts.Job == nil {
+	if o := admitted(b, facts.Target); o.Kind != state.Done && facts.Job == nil {
 		return o
 	}
 	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {

@@ -37,8 +37,8 @@ func ConsentCommand(namespace, cluster string) string {
 	return fmt.Sprintf(`kubectl -n %s patch pgsc %s --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`, namespace, cluster)
 }
 
-// consent that a benchmark has, or lacks.
-func consent(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) state.Outcome {
+// admitted says whether the cluster admits a benchmark, and else how it would.
+func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) state.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	if Admits(target, b) {
 		return state.DoneWith(c, v1alpha1.ReasonReady, "")

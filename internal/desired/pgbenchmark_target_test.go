@@ -18,7 +18,7 @@ import (
 // change its cluster.
 func TestClustersAdmitBenchmarks(t *testing.T) {
 	yes := true
-	declared := v1alpha1.PgbenchSpec{Scale: 5, Clients: []int32{1}, Resources: &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}
+	declared := v1alpha1.PgbenchSpec{Scale: 5, Clients: []int32{1}, Resources: &v1alpha1.RunnerResources{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}
 	same := *declared.DeepCopy()
 	same.Resources.Requests["cpu"] = resource.MustParse("1000m")
 	larger := *declared.DeepCopy()

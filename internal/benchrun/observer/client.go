@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 )
 
 const (
@@ -54,6 +56,17 @@ func (c *Client) Counted(ctx context.Context) (Files, error) {
 // Chill empties the caches. The caller's ctx bounds it.
 func (c *Client) Chill(ctx context.Context) error {
 	_, err := ask[struct{}](ctx, c, pathChill, 0)
+	return err
+}
+
+// Used is what the server takes of its volumes.
+func (c *Client) Used(ctx context.Context) (spec.Used, error) {
+	return ask[spec.Used](ctx, c, pathUsed, answerTimeout)
+}
+
+// End the sessions of the benchmark's role.
+func (c *Client) End(ctx context.Context) error {
+	_, err := ask[struct{}](ctx, c, pathEnd, answerTimeout)
 	return err
 }
 

@@ -20,6 +20,8 @@ const (
 	pathLook     = "/look"
 	pathCounted  = "/counted"
 	pathChill    = "/chill"
+	pathUsed     = "/used"
+	pathEnd      = "/end"
 )
 
 const (
@@ -62,6 +64,8 @@ func (o *Observer) handler(ready Ready, log *slog.Logger) http.Handler {
 	answer(mux, pathStandbys, log, o.Standbys)
 	answer(mux, pathLook, log, o.Look)
 	answer(mux, pathCounted, log, o.Counted)
+	answer(mux, pathUsed, log, o.Used)
+	answer(mux, pathEnd, log, func(ctx context.Context) (struct{}, error) { return struct{}{}, o.End(ctx) })
 	answer(mux, pathChill, log, func(ctx context.Context) (struct{}, error) { return struct{}{}, o.Chill(ctx) })
 	return mux
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,6 +27,10 @@ type Observer struct {
 	// Cold allows Chill: only a cluster that a matrix has made for itself may lose its
 	// caches.
 	Cold bool
+
+	// kept is the connection of held.
+	mu   sync.Mutex
+	kept *pgx.Conn
 }
 
 // Harden the configuration of a session: names resolve to Postgres' own objects alone,
@@ -39,17 +44,25 @@ func Harden(config *pgx.ConnConfig) *pgx.ConnConfig {
 // session as a superuser, in no database of an author's.
 func (o *Observer) session(ctx context.Context, use func(context.Context, *pgx.Conn) error) error {
 	return connect(ctx, Harden(o.Config), func(ctx context.Context, c *pgx.Conn) error {
-		var superuser bool
-		err := c.QueryRow(ctx, `SELECT r.rolsuper FROM pg_catalog.pg_database AS d JOIN pg_catalog.pg_roles AS r ON r.oid = d.datdba
-			WHERE d.datname = pg_catalog.current_database()`).Scan(&superuser)
-		if err != nil {
-			return fmt.Errorf("owner of database %s: %w", o.Config.Database, err)
-		}
-		if !superuser {
-			return fmt.Errorf("database %s: %w", o.Config.Database, ErrOwned)
+		if err := o.superuserOwns(ctx, c); err != nil {
+			return err
 		}
 		return use(ctx, c)
 	})
+}
+
+// superuserOwns the database that a session is in, or else it is an error.
+func (o *Observer) superuserOwns(ctx context.Context, c *pgx.Conn) error {
+	var superuser bool
+	err := c.QueryRow(ctx, `SELECT r.rolsuper FROM pg_catalog.pg_database AS d JOIN pg_catalog.pg_roles AS r ON r.oid = d.datdba
+		WHERE d.datname = pg_catalog.current_database()`).Scan(&superuser)
+	if err != nil {
+		return fmt.Errorf("owner of database %s: %w", o.Config.Database, err)
+	}
+	if !superuser {
+		return fmt.Errorf("database %s: %w", o.Config.Database, ErrOwned)
+	}
+	return nil
 }
 
 func connect(ctx context.Context, config *pgx.ConnConfig, use func(context.Context, *pgx.Conn) error) (err error) {

@@ -40,7 +40,6 @@ func TestMergeRefuses(t *testing.T) {
 		{"two ways to make a database", `{"bootstrap": {"initdb": {"encoding": "UTF8"}, "recovery": {"source": "old"}}}`, "spec.cnpg.spec.bootstrap: a database is made in one way, and these are initdb and recovery; keep one"},
 		{"a field that needs consent", `{"priorityClassName": "high"}`, "spec.cnpg.spec.priorityClassName: a high priority evicts pods of other namespaces; remove or correct it, or ask a cluster administrator to add priorityClassName to spec.allowedOverrides of PgStorageProfile fast"},
 		{"a wrong type", `{"affinity": {"topologyKey": 7}}`, "spec.cnpg.spec.affinity.topologyKey: Invalid value: "},
-		{"too much", `{"description": "` + strings.Repeat("a", v1alpha1.MaxOverridesBytes) + `"}`, "spec.cnpg.spec: its JSON exceeds 65536 bytes"},
 		{"no object", `[1]`, "spec.cnpg.spec: not an object"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -138,7 +137,7 @@ func TestMergeOfTheBackupTarget(t *testing.T) {
 
 func TestMergeRefusesWhatIsTooLarge(t *testing.T) {
 	for _, raw := range []string{v1alpha1.OverridesTooLarge, `{"description":"` + strings.Repeat("x", v1alpha1.MaxOverridesBytes) + `"}`} {
-		refused := Merge(map[string]any{"spec": map[string]any{}}, &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(raw)}})
+		refused := Merge(map[string]any{"spec": map[string]any{}}, &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(raw)}}, hatch.Consent{})
 		if len(refused) != 1 || !strings.Contains(refused[0], "spec.cnpg.spec: its JSON exceeds 65536 bytes; remove fields") {
 			t.Errorf("%.40s...: %q", raw, refused)
 		}
