@@ -356,8 +356,9 @@ type BenchmarkRun struct {
 	// script may have changed what a commit waits for.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
-	// durabilityNote says why the tier is not verified.
+	// durabilityNote says why the tier is not verified, in at most 1000 characters.
 	// +optional
+	// +kubebuilder:validation:MaxLength=1000
 	DurabilityNote string `json:"durabilityNote,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	// +optional

@@ -23,6 +23,7 @@ const (
 
 // DurabilityTier says what an acknowledged commit survives. Specs take Quorum, Local or
 // Async.
+// +kubebuilder:validation:MaxLength=16
 type DurabilityTier string
 
 const (

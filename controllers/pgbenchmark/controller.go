@@ -5,14 +5,11 @@ package pgbenchmark
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"maps"
-	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -22,7 +19,6 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
 	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
@@ -66,6 +62,9 @@ type Reconciler struct {
 	MatrixClusters bool
 	// Watch starts the watches of foreign kinds once their CRDs exist.
 	Watch func(state.ForeignAPIs) error
+
+	// created holds the Secrets that this process created: see passwords.
+	created sync.Map
 }
 
 // Reconcile one benchmark.
@@ -145,19 +144,6 @@ func requeue(outcomes []state.Outcome) reconcile.Result {
 		}
 	}
 	return reconcile.Result{}
-}
-
-// passwords makes the Secrets of the roles, each once, with random contents. The
-// operator never reads a Secret: one that exists is of this benchmark, because
-// its name holds the UID.
-func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wanted map[string]string) error {
-	for _, object := range slices.Sorted(maps.Keys(wanted)) {
-		secret := pgbench.Password(b, object, wanted[object], rand.Text())
-		if err := r.Create(ctx, secret); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create Secret %s: %w", object, err)
-		}
-	}
-	return nil
 }
 
 // finish cleans up after an ended benchmark as its policy asks.

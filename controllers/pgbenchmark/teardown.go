@@ -33,11 +33,7 @@ func (r *Reconciler) retire(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 	if retired(b) {
 		return "", nil
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, string(b.UID))}}
-	if err := client.IgnoreNotFound(r.Delete(ctx, secret)); err != nil {
-		return "", fmt.Errorf("delete Secret %s: %w", secret.Name, err)
-	}
-	return "", nil
+	return "", r.deleteSecret(ctx, b.Namespace, naming.BenchmarkChecker(b.Name, string(b.UID)))
 }
 
 // teardown removes what a benchmark made, in the order in which it can go: the superuser,
@@ -79,9 +75,13 @@ func (r *Reconciler) removeAccess(ctx context.Context, b *v1alpha1.PgBenchmark) 
 	}
 	uid := string(b.UID)
 	name := metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, uid)}
-	checker := metav1.ObjectMeta{Namespace: b.Namespace, Name: naming.BenchmarkChecker(b.Name, uid)}
+	for _, secret := range []string{name.Name, naming.BenchmarkChecker(b.Name, uid)} {
+		if err := r.deleteSecret(ctx, b.Namespace, secret); err != nil {
+			return err
+		}
+	}
 	for _, obj := range []client.Object{
-		&corev1.Secret{ObjectMeta: name}, &corev1.Secret{ObjectMeta: checker}, &corev1.ConfigMap{ObjectMeta: name},
+		&corev1.ConfigMap{ObjectMeta: name},
 		&rbacv1.RoleBinding{ObjectMeta: name}, &rbacv1.Role{ObjectMeta: name}, &corev1.ServiceAccount{ObjectMeta: name},
 	} {
 		if err := client.IgnoreNotFound(r.Delete(ctx, obj)); err != nil {

@@ -6,12 +6,16 @@ import (
 	"path/filepath"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/excerpt"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 )
 
 // mostOfScript is how much of a custom script is read, in bytes: more than a ConfigMap
 // can hold.
 const mostOfScript = 2 << 20
+
+// mostOfNote of the status, in bytes.
+const mostOfNote = 1000
 
 // stageScripts copies the custom scripts, refuses those that would run programs, and
 // finds the tier that their transactions have. The copies are what is run: whoever may write the ConfigMap could change the
@@ -69,7 +73,7 @@ func (r *run) judgeScript(name string, text []byte) {
 		r.tier = v1alpha1.DurabilityUnverified
 		r.Log.Warn("the tier of a custom script is not verified", "script", name, "why", err.Error())
 		if r.report.DurabilityNote == "" {
-			r.report.DurabilityNote = fmt.Sprintf("custom script %s may change what a commit waits for: %v", name, err)
+			r.report.DurabilityNote = excerpt.Of(fmt.Sprintf("custom script %s may change what a commit waits for: %v", name, err), mostOfNote)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -242,6 +244,35 @@ func TestKeptBenchmarkKeepsNoSuperuser(t *testing.T) {
 		t.Fatal(err)
 	}
 	allGone(t, c, b)
+}
+
+// The names of a benchmark's Secrets follow from its UID. Whoever creates one first
+// chooses no password.
+func TestSecretsThatExistAlreadyAreReplaced(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	ns := namespace(t, c)
+	storage(t, c, "waiting")
+	cr := cluster(ns, "waiting", "waiting")
+	create(t, c, cr)
+	b := benchmark(cr, "early")
+	create(t, c, b)
+	uid, known := string(b.UID), []byte("known")
+	for _, name := range []string{naming.BenchmarkObject(b.Name, uid), naming.BenchmarkChecker(b.Name, uid)} {
+		create(t, c, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name, Labels: naming.BenchmarkLabels(b.Name)},
+			Type:       corev1.SecretTypeBasicAuth,
+			Data:       map[string][]byte{corev1.BasicAuthUsernameKey: []byte("x"), corev1.BasicAuthPasswordKey: known},
+		})
+	}
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	startedJob(t, c, b)
+	for _, name := range []string{naming.BenchmarkObject(b.Name, uid), naming.BenchmarkChecker(b.Name, uid)} {
+		secret := get(t, c, client.ObjectKey{Namespace: b.Namespace, Name: name}, &corev1.Secret{})
+		if bytes.Equal(secret.Data[corev1.BasicAuthPasswordKey], known) || !ptr.Deref(secret.Immutable, false) {
+			t.Errorf("Secret %s has the password of whoever created it first, or can be changed", name)
+		}
+	}
 }
 
 // A script that would run programs gets neither role nor Job.

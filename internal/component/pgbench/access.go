@@ -54,15 +54,17 @@ func RoleBinding(b *v1alpha1.PgBenchmark) *rbacv1ac.RoleBindingApplyConfiguratio
 // Password is the Secret of a role, in the form that CloudNativePG reads
 // (https://cloudnative-pg.io/documentation/current/declarative_role_management/).
 func Password(b *v1alpha1.PgBenchmark, object, role, password string) *corev1.Secret {
-	controller := true
+	yes := true
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            object,
 			Namespace:       b.Namespace,
 			Labels:          naming.BenchmarkLabels(b.Name),
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: b.Name, UID: b.UID, Controller: &controller}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: b.Name, UID: b.UID, Controller: &yes}},
 		},
 		Type: corev1.SecretTypeBasicAuth,
+		// Nobody replaces the password of a role by an update.
+		Immutable: &yes,
 		StringData: map[string]string{
 			corev1.BasicAuthUsernameKey: role,
 			corev1.BasicAuthPasswordKey: password,

@@ -32,7 +32,7 @@ type BenchmarkRunApplyConfiguration struct {
 	// durability is the tier that the runner verified, or Unverified where a custom
 	// script may have changed what a commit waits for.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// durabilityNote says why the tier is not verified.
+	// durabilityNote says why the tier is not verified, in at most 1000 characters.
 	DurabilityNote *string `json:"durabilityNote,omitempty"`
 	// synchronousCommit as the server had it during the run.
 	SynchronousCommit *string `json:"synchronousCommit,omitempty"`
