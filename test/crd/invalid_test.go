@@ -46,7 +46,7 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 			case onCreate:
 				edit(t, object, r.change...)
 				mustSay(t, c.Create(t.Context(), object, client.DryRunAll), r.says)
-			case onUpdate:
+			case onUpdate, onStatus:
 				refusedUpdate(t, c, object, r)
 			case byCondition:
 				refusedByCondition(t, c, object, r)
@@ -71,7 +71,7 @@ func TestInvalidObjectsAreRefused(t *testing.T) {
 	}
 }
 
-// refusedUpdate makes the valid object and changes it.
+// refusedUpdate makes the valid object and changes it, or its status.
 func refusedUpdate(t *testing.T, c client.Client, object *unstructured.Unstructured, r row) {
 	t.Helper()
 	if err := c.Create(t.Context(), object); err != nil {
@@ -82,13 +82,20 @@ func refusedUpdate(t *testing.T, c client.Client, object *unstructured.Unstructu
 			return false, err
 		}
 		edit(t, object, r.change...)
-		err := c.Update(ctx, object, client.DryRunAll)
+		err := update(ctx, c, object, r.stage)
 		if apierrors.IsConflict(err) { // the controllers wrote in between
 			return false, nil
 		}
 		return true, err
 	})
 	mustSay(t, err, r.says)
+}
+
+func update(ctx context.Context, c client.Client, object *unstructured.Unstructured, s stage) error {
+	if s == onStatus {
+		return c.Status().Update(ctx, object, client.DryRunAll)
+	}
+	return c.Update(ctx, object, client.DryRunAll)
 }
 
 // mustSay checks that an object was found invalid in these words.

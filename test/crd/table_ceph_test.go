@@ -313,7 +313,7 @@ func cephZFSRows() []row {
 			vdevs(member+" of no devices", member, []any{fields("devices", []any{})}, at+".devices: Invalid value: 0: "+at+".devices in body should have at least 1 items"),
 			vdevs(member+" of 17 devices", member, []any{fields("devices", disks(17))}, tooMany(at+".devices", 17, 16)),
 		)
-		out = append(out, pathRows("ceph "+member, func(device any) row { return vdevs("", member, []any{fields("devices", []any{device})}) }, at+".devices[0].path")...)
+		out = append(out, deviceRules("ceph "+member, func(device any) row { return vdevs("", member, []any{fields("devices", []any{device})}) }, at+".devices[0]")...)
 	}
 	out = append(out,
 		vdevs("raidz2 of two", "vdevs", []any{fields("type", "raidz2", "devices", disks(2))}, create+".vdevs[0]: Invalid value: "+few),

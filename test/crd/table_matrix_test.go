@@ -1,5 +1,10 @@
 package crd_test
 
+import (
+	"fmt"
+	"strings"
+)
+
 func matrix(name string, c change, says ...string) row {
 	return row{name: "matrix: " + name, kind: "Matrix", stage: onCreate, change: []change{c}, says: says}
 }
@@ -12,6 +17,20 @@ func byName(variants ...map[string]any) change {
 		all = append(all, v)
 	}
 	return ofMatrix("variants", all)
+}
+
+// longVariants are so many of 16 parameters, each value of the most characters: 2048
+// characters a variant.
+func longVariants(n int) []any {
+	var all []any
+	for i := range n {
+		var parameters []any
+		for k := range 16 {
+			parameters = append(parameters, map[string]any{"name": fmt.Sprintf("app.p%d", k), "value": strings.Repeat("x", 128)})
+		}
+		all = append(all, map[string]any{"name": fmt.Sprintf("v%d", i), "parameters": parameters})
+	}
+	return all
 }
 
 func axis(name string, values ...string) map[string]any {
@@ -88,6 +107,7 @@ func matrixRows() []row {
 		matrix("too many by scripts and tiers", ofMatrix("scripts", []string{"TPCB", "SelectOnly", "SimpleUpdate"}), many).and(unset("spec/template/durability"), ofMatrix("durability", []string{"Local", "Async"}), pgbench("clients", counts(11))),
 		matrix("variants and scripts", byName(map[string]any{"name": "a"}), either).and(ofMatrix("scripts", []string{"TPCB"})),
 		matrix("variants and parameters", byName(map[string]any{"name": "a"}), either).and(ofMatrix("parameters", []any{axis("jit", "on")})),
+		matrix("values of variants too long", ofMatrix("variants", append(longVariants(8), map[string]any{"name": "one", "parameters": []any{map[string]any{"name": "jit", "value": "x"}}})), "spec.matrix.variants: Invalid value: spec.matrix.variants: the values of all parameters together have at most 16384 characters; shorten or remove some"),
 		matrix("variant twice", byName(map[string]any{"name": "a"}, map[string]any{"name": "a"}), "spec.matrix.variants[1]: Duplicate value"),
 		matrix("variant without a name", byName(map[string]any{"profile": "fast"}), "spec.matrix.variants[0].name: Required value"),
 		matrix("variant of two words", byName(map[string]any{"name": "a b"}), "spec.matrix.variants[].name must be letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"),

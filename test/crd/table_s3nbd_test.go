@@ -242,6 +242,8 @@ func s3ServerRows() []row {
 
 const unstablePath = "a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
 
+const oneDisk = "wipe: true must name one disk: this path names a slot, or what is written on a disk, and can be another disk tomorrow; add serial (lsblk -o NAME,SERIAL,WWN on the node), or use the path below /dev/disk/by-id"
+
 func s3LocalDiskRows() []row {
 	const (
 		l2arc = "spec.s3NBD.l2arc.device"
@@ -256,12 +258,14 @@ func s3LocalDiskRows() []row {
 		s3("slog of three devices", set("slog", fields("devices", disks(3), "acceptLoss", true)), tooMany(slog+".devices", 3, 2)),
 		s3("slog without acceptance", set("slog", fields("devices", disks(1))), slog+".acceptLoss: Required value"),
 		s3("slog with acceptance refused", set("slog", fields("devices", disks(1), "acceptLoss", false)), refusedValue(slog+".acceptLoss", "false", loss)),
-	}, pathRows("s3 l2arc", func(device any) row { return s3("", set("l2arc", fields("device", device))) }, l2arc+".path"),
-		pathRows("s3 slog", func(device any) row { return s3("", with(device)) }, slog+".devices[0].path"))
+	}, deviceRules("s3 l2arc", func(device any) row { return s3("", set("l2arc", fields("device", device))) }, l2arc),
+		deviceRules("s3 slog", func(device any) row { return s3("", with(device)) }, slog+".devices[0]"))
 }
 
-// pathRows are what the path of a device refuses, wherever it is.
-func pathRows(tag string, with func(device any) row, path string) []row {
+// deviceRules are what a device refuses, wherever it is; at is its field.
+func deviceRules(tag string, with func(device any) row, at string) []row {
+	const byID, byPath = "/dev/disk/by-id/a", "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"
+	path, serial := at+".path", at+".serial"
 	var out []row
 	for name, r := range map[string]struct {
 		device any
@@ -273,6 +277,9 @@ func pathRows(tag string, with func(device any) row, path string) []row {
 		"path that changes": {
 			fields("path", "/dev/nvme0n1"), refusedValue(path, `"/dev/nvme0n1"`, unstablePath),
 		},
+		"serial empty":    {fields("path", byID, "serial", ""), empty(serial)},
+		"serial too long": {fields("path", byID, "serial", strings.Repeat("s", 129)), tooLong(serial, 128)},
+		"wipe of a slot":  {fields("path", byPath, "wipe", true), at + ": Invalid value: " + oneDisk},
 	} {
 		broken := with(r.device)
 		broken.name, broken.says = tag+" "+name, []string{r.says}
@@ -329,7 +336,7 @@ func networkDeviceRows() []row {
 		out = append(out, node("server without "+field, "servers/0/"+field, nil, at+".servers[0]."+field+": Required value"))
 	}
 	for _, list := range []string{"caches", "logs"} {
-		out = append(out, pathRows("node network "+list, func(device any) row { return node("", list, []any{device}) }, at+"."+list+"[0].path")...)
+		out = append(out, deviceRules("node network "+list, func(device any) row { return node("", list, []any{device}) }, at+"."+list+"[0]")...)
 	}
 	return out
 }

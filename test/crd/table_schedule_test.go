@@ -37,6 +37,8 @@ func scheduleRows() []row {
 		schedule("label of the operator", set("spec/template/metadata", map[string]any{"labels": map[string]any{"pgstorage.dev/schedule": "other"}}), "spec.template.metadata.labels must not be of pgstorage.dev, nor app.kubernetes.io/managed-by, which are the operator's, and their values have at most 63 characters"),
 		schedule("annotation of the operator", set("spec/template/metadata", map[string]any{"annotations": map[string]any{"pgstorage.dev/scheduled-at": "now"}}), "spec.template.metadata.annotations must not be of pgstorage.dev, which are the operator's, and their values have at most 1024 characters"),
 		schedule("neither cluster nor template", unset("spec/template/spec/cluster"), "spec needs either cluster or template"),
+		schedule("limit that the runner has not", set("spec/template/spec/pgbench", map[string]any{"resources": map[string]any{"limits": map[string]any{"example.com/gpu": "1"}}}), "spec.template.spec.pgbench.resources.limits: Invalid value", "spec.pgbench.resources.limits may name cpu, memory and ephemeral-storage only"),
+		schedule("values of variants too long", set("spec/template/spec/matrix", map[string]any{"variants": longVariants(9)}), "spec.template.spec.matrix.variants: Invalid value: spec.matrix.variants: the values of all parameters together have at most 16384 characters; shorten or remove some"),
 		schedule("scale 0", set("spec/template/spec/pgbench", map[string]any{"scale": 0}), "spec.template.spec.pgbench.scale in body should be greater than or equal to 1"),
 
 		// What only the library or the calendar can tell.

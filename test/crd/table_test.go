@@ -13,6 +13,8 @@ const (
 	onCreate stage = "create"
 	// onUpdate: the API server takes the object as it is before and refuses the change.
 	onUpdate stage = "update"
+	// onStatus: the API server takes the object and refuses the change of its status.
+	onStatus stage = "status"
 	// byCondition: only facts decide; the object is stored, the controllers say
 	// Ready=False, and no database is made.
 	byCondition stage = "condition"
@@ -68,6 +70,8 @@ var rows = slices.Concat([]row{
 	cluster("an exponent that takes seconds to parse", set("spec/storage/size", "1e20000000"), "spec.storage.size", "should match"),
 	cluster("an exponent that cannot be parsed", set("spec/resources/limits/cpu", "1e99999999999999999999"), "spec.resources.limits.cpu", "should match"),
 	benchmark("a quantity of the runner that cannot be parsed", pgbench("resources", map[string]any{"limits": map[string]any{"cpu": "1e99999999999999999999"}}), "spec.pgbench.resources.limits.cpu", "should match"),
+	benchmark("a limit that the runner has not", pgbench("resources", map[string]any{"limits": map[string]any{"hugepages-2Mi": "2Mi"}}), "spec.pgbench.resources.limits: Invalid value", "spec.pgbench.resources.limits may name cpu, memory and ephemeral-storage only"),
+	cluster("a limit that the runner of an inline benchmark has not", set("spec/benchmark/resources", map[string]any{"limits": map[string]any{"example.com/gpu": "1"}}), "spec.benchmark.resources.limits: Invalid value", "spec.pgbench.resources.limits may name cpu, memory and ephemeral-storage only"),
 	benchmark("a resource that the runner has not", pgbench("resources", map[string]any{"requests": map[string]any{"example.com/gpu": "1"}}), "spec.pgbench.resources.requests may name cpu, memory and ephemeral-storage only"),
 	cluster("a long parameter", parameter("log_line_prefix", strings.Repeat("x", 1025)), "spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"),
 	cluster("many long parameters", set("spec/postgres/parameters", longParameters(17)), "spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"),
@@ -317,7 +321,7 @@ var rows = slices.Concat([]row{
 	profile("consent of no name", set("spec/allowedOverrides", []any{""}), "spec.allowedOverrides[0] in body should be at least 1 chars long"),
 	profile("consent of a long name", set("spec/allowedOverrides", []any{strings.Repeat("a", 129)}), "spec.allowedOverrides[0]: Too long: may not be more than 128 bytes"),
 	profile("65 consents", set("spec/allowedOverrides", below("plugins.", 65)), "spec.allowedOverrides: Too many: 65: must have at most 64 items"),
-}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows())
+}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows(), guidRows(), statusRows())
 
 // below are n different paths below a field.
 func below(field string, n int) []any {

@@ -100,7 +100,6 @@ func deviceRows(l layout, class string) []row {
 	for _, path := range []string{"/dev/sdb", "sdb", "/dev/nvme0n1", "/dev/mapper/data", "/dev/disk/by-uuid/1f2e", "/dev/disk/by-id/", "/dev/disk/by-id/../../sdb", "/dev/disk/by-id/..", "/dev/disk/by-id/wwn 1"} {
 		out = append(out, l.row(class+" device "+path, class+"/0/devices/0/path", path, refusedValue(first, fmt.Sprintf("%q", path), unstable)))
 	}
-	const oneDisk = "wipe: true must name one disk: this path names a slot, or what is written on a disk, and can be another disk tomorrow; add serial (lsblk -o NAME,SERIAL,WWN on the node), or use the path below /dev/disk/by-id"
 	for _, path := range []string{"/dev/disk/by-path/pci-0000:00:1f.2-ata-1", "/dev/disk/by-partlabel/data", "/dev/disk/by-partuuid/1f2e", "/dev/disk/by-id/dm-name-a", "/dev/disk/by-id/md-name-a", "/dev/disk/by-id/lvm-pv-uuid-a"} {
 		out = append(out, l.row(class+" wipe of "+path, class+"/0/devices/0", fields("path", path, "wipe", true), l.at(class+"/0/devices/0")+": Invalid value: "+oneDisk))
 	}

@@ -123,6 +123,7 @@ var valid = []edge{
 		byName(map[string]any{"name": "A.1", "profile": "a", "durability": "Quorum"}, map[string]any{"name": "b", "profile": "b", "script": "SelectOnly", "parameters": []any{map[string]any{"name": "jit", "value": "off"}}}),
 		set("spec/gate", map[string]any{"baseline": "last", "threshold": 99, "confidence": 80}),
 	}},
+	{"longest values of variants", "Matrix", []change{ofMatrix("variants", longVariants(8))}},
 	{"matrix with a cold cache", "Matrix", []change{pgbench("coldCache", true), pgbench("warmUp", "0s")}},
 	{"durations of several units", "PgBenchmark", []change{pgbench("duration", "1h30m5s"), pgbench("warmUp", "0s")}},
 }

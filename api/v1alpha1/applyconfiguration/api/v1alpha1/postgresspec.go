@@ -24,8 +24,8 @@ type PostgresSpecApplyConfiguration struct {
 	// is in the Secret that status.secrets.application names.
 	Owner *string `json:"owner,omitempty"`
 	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
-	// "5min"). Bounds: 128 parameters, 1024 characters a value, 16384 characters for all
-	// names and values together. They win over computed values, and are refused where
+	// "5min"). Bounds: at most 128 parameters, 1024 characters a value, 16384 characters
+	// for all names and values together. They win over computed values, and are refused where
 	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
 	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
 	// applied only while every volume is proved never to tear a page, which takes a
