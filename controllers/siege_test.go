@@ -26,7 +26,7 @@ func unique(i, n int) string { return strings.Repeat(fmt.Sprintf("%016x", i), n/
 func besieger(i int) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: "shop", Name: fmt.Sprint("h", i), Annotations: map[string]string{"big": unique(i, 200<<10)},
-		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: fmt.Appendf(nil, "{%q:{}}", unique(i, 100<<10))}}},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fmt.Sprintf("{%q:{}}", unique(i, 100<<10)))}},
 	}
 }
 

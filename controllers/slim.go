@@ -80,7 +80,7 @@ func slimOthers(object any) (any, error) {
 
 // metadataOnly is an object of the same type without spec and status.
 func metadataOnly(o client.Object) client.Object {
-	empty, ok := reflect.New(reflect.TypeOf(o).Elem()).Interface().(client.Object)
+	empty, ok := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(o).Elem()))
 	if !ok {
 		return o
 	}

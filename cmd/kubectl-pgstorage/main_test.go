@@ -104,19 +104,19 @@ func silent(t *testing.T) (kubeconfig string, accepted <-chan struct{}) {
 // and writes nothing to.
 func fifo(t *testing.T) (path string, opened <-chan struct{}) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := make(chan struct{}, 1)
 	go func() {
-		w, err := os.OpenFile(path, os.O_WRONLY, 0)
+		w, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err == nil {
 			t.Cleanup(func() { _ = w.Close() })
 			c <- struct{}{}
 		}
 	}()
-	return path, c
+	return name, c
 }
 
 func await(t *testing.T, what string, event <-chan struct{}, p *process) {

@@ -162,17 +162,9 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 		return err
 	}
 	b := s.benchmark(namespace, cluster)
-	if s.dryRun == dryClient {
-		if err := admitted(ctx, b); err != nil {
-			return err
-		}
-	}
 	switch s.dryRun {
 	case dryClient:
-		if o.format == "" {
-			o.format = "yaml"
-		}
-		return o.print(a.streams.Out, b, nil)
+		return a.dryRun(ctx, b, o)
 	case dryNone, dryServer:
 	default:
 		return fmt.Errorf("--dry-run: %q is not known; use none, client or server", s.dryRun)
@@ -185,6 +177,17 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 		return err
 	}
 	return a.follow(ctx, c, client.ObjectKeyFromObject(b), s.follow)
+}
+
+// dryRun checks the benchmark as render does, and prints it.
+func (a *app) dryRun(ctx context.Context, b *v1alpha1.PgBenchmark, o *output) error {
+	if err := admitted(ctx, b); err != nil {
+		return err
+	}
+	if o.format == "" {
+		o.format = "yaml"
+	}
+	return o.print(a.streams.Out, b, nil)
 }
 
 // create the benchmark, and tell its name.

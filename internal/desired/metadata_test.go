@@ -1,6 +1,7 @@
 package desired
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -67,9 +68,7 @@ func TestHaltedDatabases(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.Cluster = &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cr.Name, Annotations: map[string]string{naming.AnnotationIntent: built.intent(cr.Name)}}}
-			for k, v := range tc.annotations {
-				f.Cluster.Annotations[k] = v
-			}
+			maps.Copy(f.Cluster.Annotations, tc.annotations)
 			f.Cluster.Status = cnpgv1.ClusterStatus{Instances: 1, ReadyInstances: 1, CurrentPrimary: "shop-1"}
 			f.Cluster.Status.Conditions = append(tc.conditions, metav1.Condition{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue})
 			o := outcome(t, cr, f, v1alpha1.ConditionDatabaseReady)

@@ -212,7 +212,7 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 			all = append(all, volume(d, want, before[d.Name], size))
 		}
 	}
-	count := int32(len(all)) //nolint:gosec // a pool has fewer datasets
+	count := int32(len(all))
 	return listed(all, s.Status.Volumes), &count
 }
 
@@ -234,7 +234,7 @@ func VolumeCount(s *v1alpha1.PgNodeStorage, seen Seen) int32 {
 	for _, want := range s.Spec.Datasets {
 		n += len(children(s, seen, want.Name))
 	}
-	return int32(n) //nolint:gosec // a pool has fewer datasets
+	return int32(n)
 }
 
 // isParent says that a dataset is declared, also where it is beneath another.

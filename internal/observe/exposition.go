@@ -78,20 +78,27 @@ func (e *exposition) next() (family string, line []byte, err error) {
 			continue
 		}
 		name := familyOf(line)
-		if e.inside != "" && name != e.inside {
-			e.closed[e.inside] = true // samples of a family are in one group
-			if e.inside = ""; len(e.closed) == len(families) {
-				return "", nil, io.EOF
-			}
+		if e.enter(name); len(e.closed) == len(families) {
+			return "", nil, io.EOF
 		}
-		if name == "" || e.closed[name] {
+		if e.inside == "" {
 			continue
 		}
-		e.inside = name
 		if e.sizes[name] += len(line); !whole || e.sizes[name] > maxFamily {
 			return "", nil, errFamilyTooLong
 		}
 		return name, line, nil
+	}
+}
+
+// enter the family of a line, where its samples have not ended before: they are in one
+// group.
+func (e *exposition) enter(name string) {
+	if e.inside != "" && name != e.inside {
+		e.closed[e.inside] = true
+	}
+	if e.inside = name; e.closed[name] {
+		e.inside = ""
 	}
 }
 

@@ -42,25 +42,36 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 			s.values[name] = value
 		}
 	case settingMetric:
-		if slices.Contains(postgres.FoundationNames(), name) {
-			if s.settings == nil {
-				s.settings = map[string]string{}
-			}
-			s.settings[name] = excerpt.Of(labels["value"], mostText)
-		}
+		s.setting(name, labels["value"])
 	case overrideMetric:
-		s.overridesRead = true
-		if name != "" && len(s.overrides) < mostRows {
-			s.overrides = append(s.overrides, state.Override{
-				Database: excerpt.Of(labels["datname"], mostName), Role: excerpt.Of(labels["rolname"], mostName),
-				Name: excerpt.Of(name, mostName), Value: excerpt.Of(labels["value"], mostName),
-			})
-		}
+		s.override(name, labels)
 	case followerMetric:
 		if value > 0 && len(s.followers) < mostRows {
 			s.followers = append(s.followers, excerpt.Of(labels["application_name"], mostName))
 		}
 	}
+}
+
+func (s *scraped) setting(name, value string) {
+	if !slices.Contains(postgres.FoundationNames(), name) {
+		return
+	}
+	if s.settings == nil {
+		s.settings = map[string]string{}
+	}
+	s.settings[name] = excerpt.Of(value, mostText)
+}
+
+// override of a role or database. The one without a name says that they were read.
+func (s *scraped) override(name string, labels map[string]string) {
+	s.overridesRead = true
+	if name == "" || len(s.overrides) >= mostRows {
+		return
+	}
+	s.overrides = append(s.overrides, state.Override{
+		Database: excerpt.Of(labels["datname"], mostName), Role: excerpt.Of(labels["rolname"], mostName),
+		Name: excerpt.Of(name, mostName), Value: excerpt.Of(labels["value"], mostName),
+	})
 }
 
 // add what one instance reports. What roles and databases have is the same everywhere,

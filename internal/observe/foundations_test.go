@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func TestFoundationsAreBounded(t *testing.T) {
 		text.WriteString("cnpg_pgstorage_override_rows{datname=\"" + long + "\",name=\"fsync\",value=\"" + long + "\"} 1\n")
 	}
 	_, err := readAnswer(strings.NewReader(text.String()), nil)
-	if err != errFamilyTooLong {
+	if !errors.Is(err, errFamilyTooLong) {
 		t.Errorf("400 KB of one family: %v", err)
 	}
 	got, err := readAnswer(strings.NewReader(text.String()[:maxFamily/2]), nil)

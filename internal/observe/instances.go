@@ -81,9 +81,8 @@ func (r *ReadBack) address(ctx context.Context, c *cnpgv1.Cluster, name string) 
 // than the pod network: a pod may have its node's address, and then the port is its
 // node's.
 func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
-	owner := metav1.GetControllerOf(pod)
 	switch {
-	case owner == nil || owner.UID != c.UID || pod.Labels[labelCluster] != c.Name:
+	case !controls(c, pod):
 		return netip.Addr{}, errForeignPod
 	case pod.Spec.HostNetwork || pod.Status.PodIP != "" && pod.Status.PodIP == pod.Status.HostIP:
 		return netip.Addr{}, errHostNetwork
@@ -100,6 +99,12 @@ func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
 		return netip.Addr{}, errAddress
 	}
 	return ip, nil
+}
+
+// controls says whether a pod is an instance of a Cluster.
+func controls(c *cnpgv1.Cluster, pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.UID == c.UID && pod.Labels[labelCluster] == c.Name
 }
 
 // settings of one instance.

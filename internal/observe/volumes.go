@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -79,9 +80,7 @@ func labelsOf(node string, nodes []corev1.Node) labels.Set {
 		out[key] = node
 	}
 	if i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == node }); i >= 0 {
-		for key, value := range nodes[i].Labels {
-			out[key] = value
-		}
+		maps.Copy(out, nodes[i].Labels)
 	}
 	return out
 }

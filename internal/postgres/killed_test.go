@@ -24,7 +24,7 @@ func newGroup(t *testing.T, limit int64) group {
 	if _, err := os.Stat(filepath.Dir(g.dir)); err != nil {
 		g = group{filepath.Join("/sys/fs/cgroup", name), "memory.max", "memory.events"}
 	}
-	if err := os.Mkdir(g.dir, 0o755); err != nil { //nolint:gosec // G301: as the kernel makes them
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		t.Skipf("no control group can be made here: %v", err)
 	}
 	t.Cleanup(func() {
@@ -93,7 +93,7 @@ func TestDefaultShapeSurvivesAllConnections(t *testing.T) {
 
 // pgbenchAll serves as many clients as ordinary users can have, and returns what the
 // kernel killed.
-func pgbenchAll(t *testing.T, r real, g group, settings map[string]string) int {
+func pgbenchAll(t *testing.T, r accepting, g group, settings map[string]string) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

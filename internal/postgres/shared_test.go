@@ -52,9 +52,9 @@ func TestSharedMemoryEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", said, err)
 		}
-		estimate, real := in.final(ps).shared(), mb*mB
-		if estimate < real || estimate > real+real/8+24*mB {
-			t.Errorf("%q: %s estimated, %s asked for", pairs, rounded(estimate), rounded(real))
+		estimate, asked := in.final(ps).shared(), mb*mB
+		if estimate < asked || estimate > asked+asked/8+24*mB {
+			t.Errorf("%q: %s estimated, %s asked for", pairs, rounded(estimate), rounded(asked))
 		}
 	}
 }

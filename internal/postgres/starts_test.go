@@ -19,14 +19,14 @@ import (
 	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
-// real is a server that is started again and again, with one configuration each time.
-type real struct {
+// accepting is a server that is started again and again, with one configuration each time.
+type accepting struct {
 	*server.Server
 	major int
 }
 
 // startReal makes a data directory, or skips where there is no Postgres.
-func startReal(t *testing.T) real {
+func startReal(t *testing.T) accepting {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts Postgres many times")
@@ -45,7 +45,7 @@ func startReal(t *testing.T) real {
 			t.Error(err)
 		}
 	})
-	r := real{Server: s}
+	r := accepting{Server: s}
 	out, err := s.Command(ctx, "postgres", "--version").Output()
 	if err == nil {
 		r.major, err = strconv.Atoi(regexp.MustCompile(`\d+`).FindString(string(out)))
@@ -59,24 +59,24 @@ func startReal(t *testing.T) real {
 	return r
 }
 
-func (r real) down(ctx context.Context) error {
+func (r accepting) down(ctx context.Context) error {
 	return r.Run(ctx, "pg_ctl", "-D", r.Data, "-m", "immediate", "-w", "stop")
 }
 
 // configure the next start.
-func (r real) configure(t *testing.T, settings map[string]string) {
+func (r accepting) configure(t *testing.T, settings map[string]string) {
 	t.Helper()
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		fmt.Fprintf(&text, "%s = '%s'\n", name, strings.ReplaceAll(settings[name], "'", "''"))
 	}
-	if err := os.WriteFile(filepath.Join(r.Data, "postgresql.conf"), []byte(text.String()), 0o644); err != nil { //nolint:gosec // G306: the server has another user
+	if err := os.WriteFile(filepath.Join(r.Data, "postgresql.conf"), []byte(text.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // read the configuration, without a start; "" when Postgres takes all of it.
-func (r real) read(t *testing.T, settings map[string]string, name string) (string, error) {
+func (r accepting) read(t *testing.T, settings map[string]string, name string) (string, error) {
 	t.Helper()
 	r.configure(t, settings)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -86,7 +86,7 @@ func (r real) read(t *testing.T, settings map[string]string, name string) (strin
 }
 
 // starts says whether a server starts with the settings, and what it said if not.
-func (r real) starts(t *testing.T, settings map[string]string) error {
+func (r accepting) starts(t *testing.T, settings map[string]string) error {
 	t.Helper()
 	r.configure(t, settings)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

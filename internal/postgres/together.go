@@ -98,7 +98,7 @@ func (in Inputs) protocols(given map[string]string, _ numbers) *Refusal {
 }
 
 // statistics refuses log_statement_stats beside those that it includes.
-func (in Inputs) statistics(given map[string]string, v numbers) *Refusal {
+func (in Inputs) statistics(_ map[string]string, v numbers) *Refusal {
 	if v["log_statement_stats"] == 1 && v["log_parser_stats"]+v["log_planner_stats"]+v["log_executor_stats"] > 0 {
 		return refuse("log_statement_stats", RefusedRange, "Postgres does not start with it on beside log_parser_stats, log_planner_stats or log_executor_stats; remove it, or these")
 	}

@@ -40,7 +40,7 @@ func (c *crowded) Run(ctx context.Context, program string, args ...string) (host
 			failed.ExitCode, failed.Stderr, failed.Err = 1, fmt.Sprintf("cannot open '%s': dataset does not exist\n", name), errors.New("exit status 1")
 			return host.Output{}, failed
 		}
-		for _, property := range strings.Split(readProperties(), ",") {
+		for property := range strings.SplitSeq(readProperties(), ",") {
 			value := strings.Repeat("9", 20)
 			if property == "type" {
 				value = string(Filesystem)

@@ -163,11 +163,11 @@ func (s *scene) besiege(ctx context.Context, f *figures) error {
 	return nil
 }
 
-func (s *scene) besiegedBy(ctx context.Context, kind string, make func(int) client.Object) (besieged, error) {
+func (s *scene) besiegedBy(ctx context.Context, kind string, build func(int) client.Object) (besieged, error) {
 	b := besieged{kind: kind, objects: s.hostile}
 	var all []client.Object
 	for i := range s.hostile {
-		o := make(i)
+		o := build(i)
 		if content, err := json.Marshal(o); err == nil {
 			b.bytes = len(content)
 		}

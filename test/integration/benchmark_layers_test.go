@@ -103,7 +103,7 @@ func TestLayersAreMeasuredOnVolumesLikeThePrimarys(t *testing.T) {
 	if pod.Affinity == nil || pod.Affinity.PodAffinity == nil || pod.NodeName != "" {
 		t.Errorf("the pod is not placed beside the primary: %+v", pod.Affinity)
 	}
-	if len(pod.InitContainers) != 2 || pod.InitContainers[1].Image != b.Spec.Layers.FioImage {
+	if len(pod.InitContainers) != 3 || pod.InitContainers[1].Image != b.Spec.Layers.FioImage {
 		t.Errorf("init containers %+v", pod.InitContainers)
 	}
 	if l := told(t, c, b); len(l.Scratch) != 2 || l.NoScratch != "" || l.FioResult == "" || l.Duration != "5s" || l.Repeats != 3 {
@@ -160,7 +160,7 @@ func TestLayersWithoutAVolume(t *testing.T) {
 					t.Errorf("volume %s is of a class that %s", v.Name, tc.want)
 				}
 			}
-			if pod.Affinity != nil || len(pod.InitContainers) != 1 {
+			if pod.Affinity != nil || len(pod.InitContainers) != 2 || pod.InitContainers[1].Name != "observer" {
 				t.Errorf("%+v %+v", pod.Affinity, pod.InitContainers)
 			}
 			if l := told(t, c, b); !strings.Contains(l.NoScratch, tc.want) || len(l.Scratch) != 0 || l.FioResult != "" {

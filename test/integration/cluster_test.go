@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -240,9 +241,7 @@ func TestUnsafeEditsOfTheChildAreTakenBack(t *testing.T) {
 	text := get(t, c, queries, &corev1.ConfigMap{}).Data[naming.DurabilityQueriesKey]
 	before := pg.DeepCopy()
 	unsafe := map[string]string{"fsync": "off", "full_page_writes": "off", "zero_damaged_pages": "on"}
-	for name, value := range unsafe {
-		pg.Spec.PostgresConfiguration.Parameters[name] = value
-	}
+	maps.Copy(pg.Spec.PostgresConfiguration.Parameters, unsafe)
 	if err := c.Patch(t.Context(), pg, client.MergeFrom(before), client.FieldOwner("somebody")); err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,8 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.
 		switch text := zvolDiffers(p, claim) + recordDiffers(p, claim, zvol); {
 		case claim.Volume == "":
 			waits = append(waits, fmt.Sprintf("claim %s is not bound yet", claim.Name))
-		case claim.Observed == nil && claim.Unproved != "":
-			waits = append(waits, fmt.Sprintf("claim %s: %s", claim.Name, claim.Unproved))
 		case claim.Observed == nil:
-			waits = append(waits, fmt.Sprintf("no agent has read back volume %s of claim %s yet", claim.Volume, claim.Name))
+			waits = append(waits, unread(claim))
 		case text != "":
 			wrong = append(wrong, text)
 		case claim.Observed.Provisioning == "":
@@ -50,6 +48,14 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.
 		return state.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
 	}
 	return state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes of OSDs were read back as thick zvols with volblocksize=%s", read, volblocksize(p)))
+}
+
+// unread says why the volume of a claim was not read back.
+func unread(c state.Claim) string {
+	if c.Unproved != "" {
+		return fmt.Sprintf("claim %s: %s", c.Name, c.Unproved)
+	}
+	return fmt.Sprintf("no agent has read back volume %s of claim %s yet", c.Volume, c.Name)
 }
 
 // zvolDiffers says what of an OSD's volume is not as declared.
