@@ -115,13 +115,13 @@ func TestValuesSwitchObjects(t *testing.T) {
 		{"metrics.ceph.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-ceph"}},
 		{"metrics.ceph.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-ceph"}},
 		{"networkPolicy.enabled=false", []string{"NetworkPolicy pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-manager"}},
-		{"agent.admissionPolicy=false", []string{"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent"}},
+		{"agent.admissionPolicy=false", []string{"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicy /pgstorage-agent-events", "ValidatingAdmissionPolicyBinding /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent-events"}},
 		{"agent.enabled=false,metrics.prometheusRule.enabled=false", []string{
 			"ClusterRole /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent", "ClusterRoleBinding /pgstorage-agent-metrics-auth",
 			"DaemonSet pgstorage-system/pgstorage-agent", "NetworkPolicy pgstorage-system/pgstorage-agent", "PodMonitor pgstorage-system/pgstorage-servers",
 			"PrometheusRule pgstorage-system/pgstorage-agent", "Role default/pgstorage-agent", "RoleBinding default/pgstorage-agent", "Service pgstorage-system/pgstorage-agent-metrics",
 			"ServiceAccount pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-agent",
-			"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent",
+			"ValidatingAdmissionPolicy /pgstorage-agent", "ValidatingAdmissionPolicy /pgstorage-agent-events", "ValidatingAdmissionPolicyBinding /pgstorage-agent", "ValidatingAdmissionPolicyBinding /pgstorage-agent-events",
 		}},
 		{"leaderElection.enabled=false", []string{
 			"Role pgstorage-system/pgstorage-leader-election", "RoleBinding pgstorage-system/pgstorage-leader-election",

@@ -41,6 +41,7 @@ var managerRights = []right{
 	{"storage.k8s.io", "csinodes", "", watched, "whether a CSI driver is on a node, and by which name it knows the node"},
 	{"", "nodes", "", watched, "the nodes that a profile selects, and whether they are Ready"},
 	{"", "persistentvolumes", "", "list watch", "a class stays while a volume needs it; a profile of Ceph waits for the end of its own"},
+	{"", "persistentvolumes", "", "get", "which claim a volume is bound to, and to which node it belongs: an agent is believed about no other"},
 	{"", "persistentvolumeclaims", "", "list watch", "which volumes a database or an OSD has, to hold them against the profile"},
 	{"", "pods", "", "get", "the address of an instance, whose metrics are read: kubelet writes it, and a Cluster's status may be written by others"},
 	{"zfs.openebs.io", "zfsnodes", "", "list", "whether the driver lists the pool"},
@@ -240,7 +241,7 @@ func TestBindings(t *testing.T) {
 			ref, subjects = binding.RoleRef, binding.Subjects
 		case "RoleBinding":
 			binding := into[rbacv1.RoleBinding](t, object)
-			ref, subjects, roleNamespace = binding.RoleRef, binding.Subjects, namespace
+			ref, subjects, roleNamespace = binding.RoleRef, binding.Subjects, binding.Namespace
 		default:
 			continue
 		}
