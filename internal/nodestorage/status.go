@@ -2,6 +2,7 @@ package nodestorage
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,7 +213,7 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 			all = append(all, volume(d, want, before[d.Name], size))
 		}
 	}
-	count := int32(len(all))
+	count := int32(min(len(all), math.MaxInt32))
 	return listed(all, s.Status.Volumes), &count
 }
 
