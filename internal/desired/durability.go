@@ -149,7 +149,7 @@ func unread(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) string {
 		return "the instances' metrics could not be read: " + joined(seen.Errors)
 	}
 	for instance := range seen.Instances {
-		if missing := len(postgres.FoundationNames()) - len(seen.Settings[instance]); missing > 0 || !seen.OverridesRead {
+		if len(postgres.Unreported(seen.Settings[instance])) > 0 || !seen.OverridesRead {
 			return "not every instance reports the settings that durability rests on; its ConfigMap of queries may be new, or removed from spec.monitoring of the Cluster"
 		}
 	}

@@ -41,6 +41,19 @@ var foundations = map[string]foundation{
 // FoundationNames are the settings that are read from every instance, sorted.
 func FoundationNames() []string { return slices.Sorted(maps.Keys(foundations)) }
 
+// Unreported are the foundations that an instance should report and does not. It cannot
+// report synchronous_commit, of which CloudNativePG's own sessions have another value:
+// that one rests on the Cluster's parameters and on what roles and databases have.
+func Unreported(settings map[string]string) []string {
+	var out []string
+	for _, name := range FoundationNames() {
+		if _, reported := settings[name]; !reported && name != "synchronous_commit" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // guards are written into every Cluster. Postgres has the same values by default; a
 // field that is not set here would keep a value that somebody else wrote.
 func guards() []Parameter {

@@ -39,13 +39,15 @@ func QueriesText() string {
 	return fmt.Sprintf(queries, strings.Join(names, ", "))
 }
 
+// A value that the session brings with it is not the server's: CloudNativePG's sessions
+// have synchronous_commit=local (its pkg/management/postgres/pool/profiles.go).
 // queries has limits that bound the series of an instance.
 const queries = `# Settings that durability rests on, read by pgstorage. Changes are taken back.
 pgstorage_setting:
   query: |
     SELECT s.name, s.setting AS value, 1 AS info
     FROM pg_catalog.pg_settings s
-    WHERE s.name OPERATOR(pg_catalog.=) ANY (ARRAY[%[1]s])
+    WHERE s.name OPERATOR(pg_catalog.=) ANY (ARRAY[%[1]s]) AND s.source OPERATOR(pg_catalog.<>) ALL (ARRAY['client', 'session'])
   metrics:
     - name:
         usage: "LABEL"
