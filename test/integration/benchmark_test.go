@@ -275,6 +275,27 @@ func TestSecretsThatExistAlreadyAreReplaced(t *testing.T) {
 	}
 }
 
+// A ConfigMap that cannot exist is reported as one that does not.
+func TestNamesThatNothingCanHaveAreReported(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := readyCluster(t, c, "named")
+	for name, configMap := range map[string]string{"slash": "Scripts/../x", "dots": ".."} {
+		b := benchmark(cr, name)
+		b.Spec.Pgbench.CustomScripts = []v1alpha1.CustomScript{{ConfigMap: configMap, Key: "a.sql"}}
+		create(t, c, b)
+		eventually(t, name+" to be reported", func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+				return err
+			}
+			if cond := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); cond == nil || cond.Reason != v1alpha1.ReasonScriptNotFound {
+				return fmt.Errorf("%+v", cond)
+			}
+			return nil
+		})
+	}
+}
+
 // A script that would run programs gets neither role nor Job.
 func TestScriptThatRunsProgramsIsRefused(t *testing.T) {
 	c := apiserver.Client(t, config)
