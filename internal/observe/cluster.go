@@ -7,7 +7,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -134,7 +134,7 @@ func keyOf(gvk schema.GroupVersionKind, obj client.Object) plan.Key {
 // one of those: a client refuses to ask for it, which no later pass would change.
 func find[T client.Object](ctx context.Context, r client.Reader, key client.ObjectKey, into T) (T, error) {
 	var none T
-	if len(path.IsValidPathSegmentName(key.Name)) > 0 {
+	if len(content.IsPathSegmentName(key.Name)) > 0 {
 		return none, nil
 	}
 	if err := r.Get(ctx, key, into); err != nil {
