@@ -18,8 +18,8 @@ const mostOfScript = 2 << 20
 const mostOfNote = 1000
 
 // stageScripts copies the custom scripts, refuses those that would run programs, and
-// finds the tier that their transactions have. The copies are what is run: whoever may write the ConfigMap could change the
-// originals after they were read.
+// finds the tier that their transactions have. The copies are what is run: whoever may
+// write the ConfigMap could change the originals after they were read.
 func (r *run) stageScripts() error {
 	r.tier = r.Spec.Durability
 	scripts, err := r.Spec.Scripts()

@@ -2,10 +2,8 @@ package observe
 
 import (
 	"context"
-	"fmt"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -23,9 +21,9 @@ func (r Readers) volumes(ctx context.Context, b *v1alpha1.PgBenchmark, facts see
 	if err != nil || cluster == nil {
 		return out, err
 	}
-	list := &corev1.PersistentVolumeClaimList{}
-	if err := r.Live.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{labelCluster: cluster.Name}, client.Limit(maxClaims)); err != nil {
-		return out, fmt.Errorf("list claims of %s: %w", cluster.Name, err)
+	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{labelCluster: cluster.Name})
+	if err != nil {
+		return out, err
 	}
 	for i := range list.Items {
 		c := &list.Items[i]

@@ -35,15 +35,25 @@ const maxClaims = 64
 // consumer (k8s.io/component-helpers storage/volume). It stays when a pool is away.
 const annotationSelectedNode = "volume.kubernetes.io/selected-node"
 
+// listClaims lists at most maxClaims claims of CloudNativePG by their labels. Continue is
+// set where there are more.
+func (r Readers) listClaims(ctx context.Context, namespace string, labels client.MatchingLabels) (*corev1.PersistentVolumeClaimList, error) {
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := r.Live.List(ctx, list, client.InNamespace(namespace), labels, client.Limit(maxClaims)); err != nil {
+		return nil, fmt.Errorf("list claims of %s: %w", labels[labelCluster], err)
+	}
+	return list, nil
+}
+
 // claims of a database whose profile has its volumes read back. They are
 // CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
 func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *seen.Cluster) error {
 	if facts.Cluster == nil || facts.Profile == nil || facts.Profile.Spec.Type == v1alpha1.ProfileTypeExternal {
 		return nil
 	}
-	list := &corev1.PersistentVolumeClaimList{}
-	if err := r.Live.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name}, client.Limit(maxClaims)); err != nil {
-		return fmt.Errorf("list claims of %s: %w", cr.Name, err)
+	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{labelCluster: cr.Name})
+	if err != nil {
+		return err
 	}
 	volumes, err := r.readBack(ctx, facts)
 	if err != nil {

@@ -56,9 +56,9 @@ func hasDatabase(facts seen.Benchmark) bool {
 
 // claimsOf an instance; nil where it has none.
 func (r Readers) claimsOf(ctx context.Context, cluster *cnpgv1.Cluster, instance string) (data, wal *corev1.PersistentVolumeClaim, err error) {
-	list := &corev1.PersistentVolumeClaimList{}
-	if err := r.Live.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{labelCluster: cluster.Name, labelInstance: instance}, client.Limit(maxClaims)); err != nil {
-		return nil, nil, fmt.Errorf("list claims of %s: %w", instance, err)
+	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{labelCluster: cluster.Name, labelInstance: instance})
+	if err != nil {
+		return nil, nil, err
 	}
 	for i := range list.Items {
 		c := &list.Items[i]
