@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // group is a memory control group of cgroup v1 or v2.
@@ -27,15 +29,25 @@ func newGroup(t *testing.T, limit int64) group {
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		t.Skipf("no control group can be made here: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := os.Remove(g.dir); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { g.remove(t) })
 	if err := os.WriteFile(filepath.Join(g.dir, g.limit), strconv.AppendInt(nil, limit, 10), 0o600); err != nil {
 		t.Skipf("no memory limit can be set here: %v", err)
 	}
 	return g
+}
+
+// remove the group. The kernel refuses while a process that was killed has not ended yet.
+func (g group) remove(t *testing.T) {
+	t.Helper()
+	var refused error
+	if err := wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, 30*time.Second, true,
+		func(context.Context) (bool, error) {
+			refused = os.Remove(g.dir)
+			return refused == nil, nil
+		}); err != nil {
+		left, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
+		t.Errorf("%v, with the processes %q", refused, left)
+	}
 }
 
 // take in a process, with what it starts from now on.
