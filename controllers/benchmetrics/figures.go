@@ -60,10 +60,10 @@ func figuresOf(schedules []v1alpha1.PgScheduledBenchmark, benchmarks []v1alpha1.
 
 // succeeded benchmarks: the last of each schedule by its UID, and those that nothing made
 // which has their figures.
-func succeeded(benchmarks []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchmark, alone []*v1alpha1.PgBenchmark) {
+func succeeded(all []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchmark, alone []*v1alpha1.PgBenchmark) {
 	own = map[types.UID]*v1alpha1.PgBenchmark{}
-	for i := range benchmarks {
-		b := &benchmarks[i]
+	for i := range all {
+		b := &all[i]
 		if b.Status.Phase != desired.PhaseSucceeded {
 			continue
 		}

@@ -76,13 +76,19 @@ func doubts(results []v1alpha1.BenchmarkResult) state.Outcome {
 		message = fmt.Sprintf("no check rejects the figures, in which %d rejected runs do not count", rejected)
 	}
 	reason := v1alpha1.ReasonBelievable
-	if lacking = sorted(lacking); len(lacking) > 0 {
+	if lacking = distinct(lacking); len(lacking) > 0 {
 		reason = v1alpha1.ReasonPartlyChecked
 		message += "; not run, since what they need was not observed: " + strings.Join(lacking, ", ")
 	}
-	if cautions = sorted(cautions); len(cautions) > 0 {
+	if cautions = distinct(cautions); len(cautions) > 0 {
 		reason = v1alpha1.ReasonCautions
 		message += "; cautions, whose messages are in status.run.results: " + strings.Join(cautions, ", ")
 	}
 	return state.DoneWith(c, reason, message)
+}
+
+// distinct names, sorted.
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
 }

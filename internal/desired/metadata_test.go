@@ -15,7 +15,7 @@ import (
 )
 
 // outcome of a cluster about one condition; nil where it has none.
-func outcome(t *testing.T, cr *v1alpha1.PgStorageCluster, f seen.Cluster, condition string) *state.Outcome {
+func conditionOf(t *testing.T, cr *v1alpha1.PgStorageCluster, f seen.Cluster, condition string) *state.Outcome {
 	t.Helper()
 	built, err := PgStorageCluster(cr, f, config)
 	if err != nil {
@@ -31,15 +31,15 @@ func outcome(t *testing.T, cr *v1alpha1.PgStorageCluster, f seen.Cluster, condit
 
 func TestAnnotationsForwarded(t *testing.T) {
 	cr := shop(nil)
-	if o := outcome(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o != nil {
+	if o := conditionOf(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o != nil {
 		t.Errorf("without annotations: %+v", o)
 	}
 	cr.Annotations = map[string]string{"cnpg.io/hibernation": "on", "example.com/team": "a"}
-	if o := outcome(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Kind != state.Done || !o.Informative || !strings.Contains(o.Message, "cnpg.io/hibernation") {
+	if o := conditionOf(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Kind != state.Done || !o.Informative || !strings.Contains(o.Message, "cnpg.io/hibernation") {
 		t.Errorf("forwarded: %+v", o)
 	}
 	cr.Annotations["cnpg.io/podPatch"] = "[]"
-	if o := outcome(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Reason != v1alpha1.ReasonNotForwarded || !o.Informative || !strings.Contains(o.Message, "metadata.annotations[cnpg.io/podPatch]") {
+	if o := conditionOf(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Reason != v1alpha1.ReasonNotForwarded || !o.Informative || !strings.Contains(o.Message, "metadata.annotations[cnpg.io/podPatch]") {
 		t.Errorf("not forwarded: %+v", o)
 	}
 }
@@ -71,7 +71,7 @@ func TestHaltedDatabases(t *testing.T) {
 			maps.Copy(f.Cluster.Annotations, tc.annotations)
 			f.Cluster.Status = cnpgv1.ClusterStatus{Instances: 1, ReadyInstances: 1, CurrentPrimary: "shop-1"}
 			f.Cluster.Status.Conditions = append(tc.conditions, metav1.Condition{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue})
-			o := outcome(t, cr, f, v1alpha1.ConditionDatabaseReady)
+			o := conditionOf(t, cr, f, v1alpha1.ConditionDatabaseReady)
 			if o == nil || o.Reason != tc.reason || !strings.Contains(o.Message, tc.message) || (o.Kind == state.Done) != (tc.reason == v1alpha1.ReasonHealthy) {
 				t.Errorf("%+v", o)
 			}

@@ -17,7 +17,7 @@ import (
 
 const mebi = 1 << 20
 
-func exports(t *testing.T, c *ninep.Client) []ninep.Export {
+func exportsOf(t *testing.T, c *ninep.Client) []ninep.Export {
 	t.Helper()
 	all, err := c.Exports(t.Context())
 	if err != nil {
@@ -42,7 +42,7 @@ func wants(t *testing.T, err, want error, words ...string) {
 
 func TestCreateGrowList(t *testing.T) {
 	c, f := serve(t)
-	if all := exports(t, c); len(all) > 0 {
+	if all := exportsOf(t, c); len(all) > 0 {
 		t.Fatalf("%v before anything was made", all)
 	}
 	for range 2 {
@@ -50,7 +50,7 @@ func TestCreateGrowList(t *testing.T) {
 	}
 	wants(t, c.Create(t.Context(), "pool_b", 2*mebi), nil)
 	want := []ninep.Export{{Name: "pool-a.0", Bytes: mebi}, {Name: "pool_b", Bytes: 2 * mebi}}
-	if all := exports(t, c); !slices.Equal(all, want) {
+	if all := exportsOf(t, c); !slices.Equal(all, want) {
 		t.Fatalf("%v, wanted %v", all, want)
 	}
 	wants(t, c.Create(t.Context(), "pool_b", mebi), ninep.ErrExists, "pool_b", "2097152 bytes", "not 1048576")
@@ -60,7 +60,7 @@ func TestCreateGrowList(t *testing.T) {
 	wants(t, c.Grow(t.Context(), "pool_b", mebi), ninep.ErrShrink, "pool_b", "3145728 bytes", "not 1048576")
 	wants(t, c.Grow(t.Context(), "missing", mebi), ninep.ErrNoSuchExport, "missing")
 	want[1].Bytes = 3 * mebi
-	if all := exports(t, c); !slices.Equal(all, want) {
+	if all := exportsOf(t, c); !slices.Equal(all, want) {
 		t.Fatalf("%v, wanted %v", all, want)
 	}
 	f.with(func() {
@@ -116,7 +116,7 @@ func TestGrowAfterACrash(t *testing.T) {
 func TestOnlyFiles(t *testing.T) {
 	c, f := serve(t)
 	f.with(func() { f.folder, f.files["folder"], f.files["file"] = true, -1, mebi })
-	if all := exports(t, c); !slices.Equal(all, []ninep.Export{{Name: "file", Bytes: mebi}}) {
+	if all := exportsOf(t, c); !slices.Equal(all, []ninep.Export{{Name: "file", Bytes: mebi}}) {
 		t.Error(all)
 	}
 	wants(t, c.Create(t.Context(), "folder", mebi), ninep.ErrNotAFile)
@@ -132,7 +132,7 @@ func TestManyExports(t *testing.T) {
 			f.files[fmt.Sprintf("%s%03d", strings.Repeat("x", 100), i)] = mebi
 		}
 	})
-	if all := exports(t, c); len(all) != 1000 {
+	if all := exportsOf(t, c); len(all) != 1000 {
 		t.Errorf("%d exports", len(all))
 	}
 }

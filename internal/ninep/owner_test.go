@@ -31,7 +31,7 @@ func TestOwner(t *testing.T) {
 	for _, mark := range []string{"", strings.Repeat("x", 1025)} {
 		wants(t, c.SetOwner(t.Context(), mark), ninep.ErrInvalid)
 	}
-	if all := exports(t, c); len(all) > 0 {
+	if all := exportsOf(t, c); len(all) > 0 {
 		t.Error(all)
 	}
 }

@@ -54,7 +54,7 @@ func program(t *testing.T, variable string, build func(context.Context) (string,
 
 func TestZeroFS(t *testing.T) {
 	c, server := start(t)
-	if all := exports(t, c); len(all) > 0 {
+	if all := exportsOf(t, c); len(all) > 0 {
 		t.Fatal(all)
 	}
 	const tebi = 1 << 40
@@ -70,7 +70,7 @@ func TestZeroFS(t *testing.T) {
 		owned(t, c, mark)
 	}
 	want := []ninep.Export{{Name: "a", Bytes: 4 * mebi}, {Name: "b", Bytes: tebi}}
-	if all := exports(t, c); !slices.Equal(all, want) {
+	if all := exportsOf(t, c); !slices.Equal(all, want) {
 		t.Fatalf("%v, wanted %v", all, want)
 	}
 
@@ -78,7 +78,7 @@ func TestZeroFS(t *testing.T) {
 	if err := cmp.Or(server.Kill(), server.Restart(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if all := exports(t, c); !slices.Equal(all, want) {
+	if all := exportsOf(t, c); !slices.Equal(all, want) {
 		t.Fatalf("after a kill: %v, wanted %v", all, want)
 	}
 	owned(t, c, "another")
@@ -99,7 +99,7 @@ func TestZeroFSManyExports(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := exports(t, c); !slices.Equal(got, want) {
+	if got := exportsOf(t, c); !slices.Equal(got, want) {
 		t.Errorf("%d exports, wanted %d", len(got), len(want))
 	}
 }
@@ -116,7 +116,7 @@ func TestZeroFSSameAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := exports(t, c); !slices.Equal(got, []ninep.Export{{Name: "same", Bytes: mebi}}) {
+	if got := exportsOf(t, c); !slices.Equal(got, []ninep.Export{{Name: "same", Bytes: mebi}}) {
 		t.Error(got)
 	}
 }

@@ -223,7 +223,7 @@ func quantity(text string) *resource.Quantity { return new(resource.MustParse(te
 func at(n int64) *resource.Quantity { return resource.NewQuantity(n, resource.BinarySI) }
 
 // outcome in one line, so that a table shows all of it.
-func outcome(o state.Outcome) string {
+func describe(o state.Outcome) string {
 	kind := map[state.OutcomeKind]string{state.Done: "done", state.Wait: "wait", state.Invalid: "invalid"}[o.Kind]
 	if o.Unknown {
 		kind += " unknown"

@@ -79,7 +79,7 @@ func TestDevicesOutcome(t *testing.T) {
 			"invalid informative PoolUnhealthy: /dev/disk/by-id/b is ONLINE (errors: 1 read, 2 write, 14 checksum)",
 		},
 	} {
-		same(t, c.name, outcome(DevicesOutcome(c.s, c.seen)), "DevicesHealthy "+c.want)
+		same(t, c.name, describe(DevicesOutcome(c.s, c.seen)), "DevicesHealthy "+c.want)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestCapacityOutcome(t *testing.T) {
 		},
 		{"nearly full comes ahead of filling", storage(), converged(free(gib)), now.Add(time.Hour), scarce},
 	} {
-		same(t, c.name, outcome(CapacityOutcome(c.s, c.seen, now, c.fullAt)), "CapacityHealthy "+c.want)
+		same(t, c.name, describe(CapacityOutcome(c.s, c.seen, now, c.fullAt)), "CapacityHealthy "+c.want)
 	}
 }
 

@@ -198,7 +198,7 @@ func TestNewLayout(t *testing.T) {
 			same(t, c.name, compact(got), c.want)
 			continue
 		}
-		same(t, c.name, outcome(*problem), "PoolReady "+c.want)
+		same(t, c.name, describe(*problem), "PoolReady "+c.want)
 		if !reflect.DeepEqual(got, Layout{}) {
 			t.Errorf("%s: a layout beside the problem: %+v", c.name, got)
 		}
@@ -221,7 +221,7 @@ func TestNewLayoutProperties(t *testing.T) {
 		pool.Create = &create
 		got, problem := NewLayout(pool, probe())
 		if problem != nil {
-			t.Fatal(outcome(*problem))
+			t.Fatal(describe(*problem))
 		}
 		want := zfs.PoolSpec{
 			Name: "tank", Vdevs: []zfs.Vdev{{Type: "mirror", Devices: []string{byID + "a", byID + "b"}}},
@@ -239,7 +239,7 @@ func TestCreationNamesItsDevices(t *testing.T) {
 		Vdevs: []v1alpha1.ZFSVdev{vdev(stripe, "a")}, Special: []v1alpha1.ZFSVdev{vdev(stripe, "b")},
 		Logs: []v1alpha1.ZFSVdev{vdev(stripe, "c")}, Caches: []v1alpha1.ZFSVdev{vdev(stripe, "d")},
 	}))
-	same(t, "outcome", outcome(Pool(s, probe()).Outcome),
+	same(t, "outcome", describe(Pool(s, probe()).Outcome),
 		"PoolReady wait CreatingPool: pool tank is being made of /dev/disk/by-id/a, /dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d")
 }
 

@@ -352,7 +352,7 @@ func TestNetworkStep(t *testing.T) {
 		seen := seenNetwork(c.s, c.seen...)
 		step := NetworkStepOf(c.s, seen, noon)
 		same(t, c.name, stepInWords(step), c.step)
-		got := outcome(step.Outcome)
+		got := describe(step.Outcome)
 		if !strings.HasPrefix(got, "DevicesAttached "+c.want+": ") || !strings.Contains(got, c.says) {
 			t.Errorf("%s: %s; want %s: %s", c.name, got, c.want, c.says)
 		}
@@ -443,7 +443,7 @@ func TestNetworkStalls(t *testing.T) {
 		}
 	}
 	seen := seenNetwork(stripe, tells("a", zerofs.PhaseHolding, "a1"))
-	same(t, "pool", outcome(Pool(stripe, seen).Outcome), "PoolReady wait StoreUnavailable: pool tank is imported, and requests to it wait: the condition DevicesAttached says for what")
+	same(t, "pool", describe(Pool(stripe, seen).Outcome), "PoolReady wait StoreUnavailable: pool tank is imported, and requests to it wait: the condition DevicesAttached says for what")
 	if step := NetworkStepOf(stripe, seen, noon); !step.Hold {
 		t.Error("more is changed on a pool whose requests wait")
 	}
@@ -482,7 +482,7 @@ func TestNetworkPool(t *testing.T) {
 	} {
 		seen := seenNetwork(c.s, c.seen...)
 		step := Pool(c.s, seen)
-		same(t, c.name, outcome(step.Outcome), "PoolReady "+c.want)
+		same(t, c.name, describe(step.Outcome), "PoolReady "+c.want)
 		create := ""
 		if step.Create != nil {
 			for _, v := range step.Create.Spec.Vdevs {
@@ -551,7 +551,7 @@ func TestLocalDevices(t *testing.T) {
 			}
 		}
 		if step.Problem != nil {
-			got = append(got, outcome(*step.Problem))
+			got = append(got, describe(*step.Problem))
 		}
 		same(t, c.name, strings.Join(got, " "), c.want)
 	}

@@ -120,7 +120,7 @@ func TestPool(t *testing.T) {
 		},
 	} {
 		got := Pool(c.s, c.seen)
-		same(t, c.name, outcome(got.Outcome), "PoolReady "+c.want)
+		same(t, c.name, describe(got.Outcome), "PoolReady "+c.want)
 		step := "none"
 		if got.Import != 0 {
 			step = fmt.Sprint("import ", got.Import)
@@ -139,13 +139,13 @@ func TestReplacedPoolIsNeverAdopted(t *testing.T) {
 	s, seen := storage(), converged(pools("guid=43"))
 	for pass := range 3 {
 		if o := Pool(s, seen).Outcome; o.Reason != v1alpha1.ReasonPoolReplaced {
-			t.Fatalf("pass %d: %s", pass, outcome(o))
+			t.Fatalf("pass %d: %s", pass, describe(o))
 		}
 		s.Status = Status(s, seen, never)
 	}
 	s.Status = Status(s, converged(absent), never)
 	if o := Pool(s, converged()).Outcome; o.Reason != v1alpha1.ReasonPoolOnline {
-		t.Errorf("the right pool again: %s", outcome(o))
+		t.Errorf("the right pool again: %s", describe(o))
 	}
 }
 

@@ -235,6 +235,6 @@ func TestPropertiesOutcome(t *testing.T) {
 		{"suspended, and refused before", storage(condition(metav1.ConditionFalse, v1alpha1.ReasonPropertyRefused, 3)), suspended, Changes{}, nil, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
 		{"suspended, and an earlier generation applied", storage(condition(metav1.ConditionTrue, v1alpha1.ReasonApplied, 2)), suspended, Changes{}, nil, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
 	} {
-		same(t, c.name, outcome(PropertiesOutcome(c.s, c.pool, c.changes, c.failed)), "PropertiesApplied "+c.want)
+		same(t, c.name, describe(PropertiesOutcome(c.s, c.pool, c.changes, c.failed)), "PropertiesApplied "+c.want)
 	}
 }

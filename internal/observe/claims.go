@@ -78,15 +78,15 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 }
 
 // readBack lists what the agents of a cluster's profile have read back.
-func (r Readers) readBack(ctx context.Context, facts *seen.Cluster) (observed, error) {
+func (r Readers) readBack(ctx context.Context, facts *seen.Cluster) (volumesByNode, error) {
 	profile := facts.Profile.Name
 	storages := &v1alpha1.PgNodeStorageList{}
 	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}, client.UnsafeDisableDeepCopy); err != nil {
-		return observed{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
+		return volumesByNode{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
 	}
 	nodes := &corev1.NodeList{}
 	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return observed{}, fmt.Errorf("list Nodes: %w", err)
+		return volumesByNode{}, fmt.Errorf("list Nodes: %w", err)
 	}
 	facts.Devices = devicesByNode(profile, storages.Items)
 	return observedVolumes(profile, storages.Items, nodes.Items), nil
@@ -102,7 +102,7 @@ func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*
 
 // claim of an instance, with its volume as the agent of the volume's own node read it
 // back. A role that is not known here stays in the list: what it holds may be data.
-func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes observed) state.Claim {
+func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes volumesByNode) state.Claim {
 	out := state.Claim{
 		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
 		Home: c.Annotations[annotationSelectedNode],

@@ -11,7 +11,7 @@ import (
 func TestEveryClaimIsSeen(t *testing.T) {
 	for role, want := range map[string]string{roleData: "", roleWAL: "", "PG_TABLESPACE": "PG_TABLESPACE", "PG_FUTURE": "PG_FUTURE", "": "none"} {
 		c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "shop-1", Labels: map[string]string{labelPVCRole: role, labelInstance: "shop-1"}}}
-		if got := claim(c, nil, observed{}); got.Role != want || got.WAL != (role == roleWAL) {
+		if got := claim(c, nil, volumesByNode{}); got.Role != want || got.WAL != (role == roleWAL) {
 			t.Errorf("role %q: %+v", role, got)
 		}
 	}

@@ -105,14 +105,14 @@ func (r Readers) osdClaims(ctx context.Context, p *v1alpha1.PgStorageProfile, fa
 	if err != nil {
 		return err
 	}
-	observed := observedVolumes(p.Name, storages, nodes)
+	found := observedVolumes(p.Name, storages, nodes)
 	for i := range list.Items {
 		c := &list.Items[i]
 		if c.DeletionTimestamp != nil {
 			continue
 		}
 		claim := state.Claim{Name: c.Name, Volume: c.Spec.VolumeName}
-		observed.locate(&claim, c, volumes[c.Spec.VolumeName])
+		found.locate(&claim, c, volumes[c.Spec.VolumeName])
 		claim.Home, claim.Detached = "", ""
 		facts.Ceph.Claims = append(facts.Ceph.Claims, claim)
 	}

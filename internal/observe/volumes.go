@@ -28,9 +28,9 @@ type located struct {
 	detached string
 }
 
-// observed holds what the agents of a profile read back. Each agent is believed about
+// volumesByNode holds what the agents of a profile read back. Each agent is believed about
 // its own node only, so everything is kept by node.
-type observed struct {
+type volumesByNode struct {
 	nodes   []candidate
 	volumes map[string][]located
 	// unlisted says of a node that its status has no room for all volumes.
@@ -46,8 +46,8 @@ type candidate struct {
 
 // observedVolumes collects what the agents of a profile read back. A node that is gone
 // has the labels that the driver gives to a node by default.
-func observedVolumes(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node) observed {
-	out := observed{volumes: map[string][]located{}, unlisted: map[string]string{}}
+func observedVolumes(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node) volumesByNode {
+	out := volumesByNode{volumes: map[string][]located{}, unlisted: map[string]string{}}
 	for i := range storages {
 		s := &storages[i]
 		if !genuine(profile, s) {
@@ -88,7 +88,7 @@ func labelsOf(node string, nodes []corev1.Node) labels.Set {
 // home is the one node that a PersistentVolume belongs to by its node affinity, which
 // only the driver writes. Labels of a Node can be its kubelet's own words: where two
 // nodes match, neither is believed. The problem says why there is no such node.
-func (o observed) home(v *corev1.PersistentVolume) (node, problem string) {
+func (o volumesByNode) home(v *corev1.PersistentVolume) (node, problem string) {
 	if v.Spec.NodeAffinity == nil || v.Spec.NodeAffinity.Required == nil {
 		return "", fmt.Sprintf("PersistentVolume %s has no node affinity, so no agent is believed about it", v.Name)
 	}
@@ -109,7 +109,7 @@ func (o observed) home(v *corev1.PersistentVolume) (node, problem string) {
 }
 
 // find what the agent of a volume's own node read back.
-func (o observed) find(node string, v *corev1.PersistentVolume) (found located, problem string) {
+func (o volumesByNode) find(node string, v *corev1.PersistentVolume) (found located, problem string) {
 	if v.Spec.CSI == nil || v.Spec.CSI.Driver != zfsLocalPV {
 		return located{}, fmt.Sprintf("PersistentVolume %s is not provisioned by %s", v.Name, zfsLocalPV)
 	}
@@ -127,7 +127,7 @@ func (o observed) find(node string, v *corev1.PersistentVolume) (found located, 
 }
 
 // locate fills in what is believed about the volume of a claim, or why nothing is.
-func (o observed) locate(out *state.Claim, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) {
+func (o volumesByNode) locate(out *state.Claim, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) {
 	switch {
 	case c.Spec.VolumeName == "":
 		return

@@ -29,9 +29,9 @@ const (
 	hostOfGuest = "10.0.2.2"
 	bucket      = "bench"
 	password    = "correct horse battery staple"
-	// exports of exportSize, as many as a profile has by default.
-	exports    = 3
-	exportSize = "2Gi"
+	// exportCount exports of exportSize, as many as a profile has by default.
+	exportCount = 3
+	exportSize  = "2Gi"
 	// memoryBytes of the cluster; a quarter becomes shared_buffers.
 	memoryBytes = 256 << 20
 	// nodeDisk is the node's own, with ZeroFS' cache; cacheDisk the L2ARC.
@@ -171,7 +171,7 @@ func (b *bench) declared() (job.Job, error) {
 			Name: "main", Bucket: bucket, Endpoint: b.store.Endpoint(hostOfGuest), Region: s3.Region,
 			AccessKey: b.store.AccessKey, SecretKey: b.store.SecretKey, Password: password,
 		}},
-		Exports: exports, ExportSize: exportSize, MemoryBytes: memoryBytes,
+		Exports: exportCount, ExportSize: exportSize, MemoryBytes: memoryBytes,
 	}.Job(vm.Root())
 	if err != nil {
 		return j, err

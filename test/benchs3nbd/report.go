@@ -27,7 +27,7 @@ func report(o options, m *measured, f figures) string {
 		"The agent measured a flush of %s under the same load there, from which commit_delay=%d and commit_siblings=%d are derived. "+
 		"The guest's kernel counted %d flushes in all, the relay %d. Other programs took %.0f%% of the host's processors meanwhile.\n\n",
 		m.took.Round(time.Minute), o.latency, turns, o.turnSeconds, m.facts.HostFlush.Round(time.Millisecond), delayed, rounds, o.seconds,
-		benchmark.Accelerator(m.accelerator), o.memory, m.facts.Versions, exports, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
+		benchmark.Accelerator(m.accelerator), o.memory, m.facts.Versions, exportCount, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
 		m.facts.Flush.Round(time.Millisecond), m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
 	f.marks(&b)
 	_, _ = fmt.Fprintf(&b, "\n**commit_delay on the host's processors, %d clients, durable**\n\n", delayed)

@@ -55,13 +55,13 @@ func TestTheRecordOfABenchmark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := asRunner(t, b)
+	ofRunner := asRunner(t, b)
 	eventually(t, "the runner's rights", func(ctx context.Context) error {
-		_, err := benchrun.ConfigMapKeeper{Client: runner, Namespace: b.Namespace, Name: key.Name}.Keep(ctx, data)
+		_, err := benchrun.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: key.Name}.Keep(ctx, data)
 		return err
 	})
 	for _, other := range []string{naming.BenchmarkObject(b.Name, string(b.UID)), "somebody-elses"} {
-		if _, err := (benchrun.ConfigMapKeeper{Client: runner, Namespace: b.Namespace, Name: other}).Keep(t.Context(), data); !apierrors.IsForbidden(err) {
+		if _, err := (benchrun.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: other}).Keep(t.Context(), data); !apierrors.IsForbidden(err) {
 			t.Errorf("ConfigMap %s: want forbidden, got %v", other, err)
 		}
 	}

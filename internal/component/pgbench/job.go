@@ -92,7 +92,7 @@ func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfigu
 		WithWorkingDir(workDir).
 		WithEnv(environment(b, name)...).
 		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("ca", caDir, true), mount("work", workDir, false)))
-	if observed(b) {
+	if watched(b) {
 		c.WithVolumeMounts(mount("observe", observeDir, true))
 	}
 	for _, s := range b.Spec.Pgbench.CustomScripts {

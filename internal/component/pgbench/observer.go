@@ -18,7 +18,7 @@ const (
 )
 
 // observed says whether a superuser looks at the server of a benchmark.
-func observed(b *v1alpha1.PgBenchmark) bool {
+func watched(b *v1alpha1.PgBenchmark) bool {
 	return b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic
 }
 
@@ -28,7 +28,7 @@ func runCommand(b *v1alpha1.PgBenchmark) []string {
 		binDir + "/bench", "run", "--spec", specDir + "/" + specFile, "--namespace", b.Namespace, "--name", b.Name,
 		"--record", naming.BenchmarkRecord(b.Name, string(b.UID)),
 	}
-	if observed(b) {
+	if watched(b) {
 		command = append(command, "--observer", observerSocket)
 	}
 	return command
@@ -40,7 +40,7 @@ func runCommand(b *v1alpha1.PgBenchmark) []string {
 // after all other init containers and ends with the pod.
 func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	b := in.Benchmark
-	if !observed(b) {
+	if !watched(b) {
 		return
 	}
 	database := naming.BenchmarkDatabase(string(b.UID))

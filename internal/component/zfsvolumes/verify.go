@@ -49,7 +49,7 @@ func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, po
 	if data < instances {
 		waits = append(waits, fmt.Sprintf("%d of %d data volumes were read back", data, instances))
 	}
-	return outcome(mains(claims), waits, wrong), proof(data, waits, torn)
+	return verifiedOutcome(mains(claims), waits, wrong), proof(data, waits, torn)
 }
 
 // mains counts the claims of data and WAL, which the profile is held to. Tablespaces may
@@ -111,7 +111,7 @@ func unprotected(o *v1alpha1.ObservedVolume) string {
 	return ""
 }
 
-func outcome(claims int, waits, wrong []string) *state.Outcome {
+func verifiedOutcome(claims int, waits, wrong []string) *state.Outcome {
 	const c = v1alpha1.ConditionVolumesVerified
 	// What ZFS reports of a dataset says nothing about the files that are there.
 	o := state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))

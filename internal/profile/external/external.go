@@ -39,11 +39,11 @@ func (t Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (pro
 		}
 	}
 	const c = v1alpha1.ConditionStorageReady
-	outcome := state.DoneWith(c, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
+	found := state.DoneWith(c, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
 	if len(missing) > 0 {
-		outcome = state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
+		found = state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
 	}
-	return profile.Built{Outcomes: []state.Outcome{outcome}}, nil
+	return profile.Built{Outcomes: []state.Outcome{found}}, nil
 }
 
 // Volumes are of the classes that the profile names.

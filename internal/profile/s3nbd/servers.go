@@ -29,7 +29,7 @@ func serversOf(store, revision string, nodes []string, facts state.ProfileFacts)
 	var out []server
 	for _, node := range nodes {
 		s := server{node: node, store: store}
-		s.judge(podOf(facts.Servers, store, node), revision, observed(facts.Storages, store, node))
+		s.judge(podOf(facts.Servers, store, node), revision, serverOn(facts.Storages, store, node))
 		out = append(out, s)
 	}
 	return out
@@ -50,7 +50,7 @@ func podOf(pods []*corev1.Pod, store, node string) *corev1.Pod {
 }
 
 // observed of a store's server by the agent of its node; nothing where none did.
-func observed(storages []*v1alpha1.PgNodeStorage, store, node string) v1alpha1.ObservedServer {
+func serverOn(storages []*v1alpha1.PgNodeStorage, store, node string) v1alpha1.ObservedServer {
 	for _, s := range storages {
 		if s.Spec.NodeName != node {
 			continue

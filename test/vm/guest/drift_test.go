@@ -66,7 +66,7 @@ func drifting(t *testing.T, policy v1alpha1.DriftPolicy) (*node.Node, *v1alpha1.
 	t.Helper()
 	erase(t, "d", 0)
 	keepARCMax(t)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("d", madeOf(v1alpha1.VdevStripe, 0))
 	s.Spec.ARCMax = resource.NewQuantity(512<<20, resource.BinarySI)
 	s.Spec.DriftPolicy = policy
@@ -119,7 +119,7 @@ func TestDriftIsReported(t *testing.T) {
 	}
 	before := allOf(t, "d")
 	wantReported(t, n, s)
-	restarted, _ := agent(nil)
+	restarted, _ := newAgent(nil)
 	wantReported(t, restarted, s)
 	alone(t, "zpool", "export", "d")
 	if r := pass(t, restarted, s); !r.Changed {
@@ -175,7 +175,7 @@ func volumeAt(t *testing.T, pool string) string {
 // a little, and while use goes up and down around a whole percentage.
 func TestStatusRests(t *testing.T) {
 	erase(t, "rest", 0)
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	s := declared("rest", madeOf(v1alpha1.VdevStripe, 0))
 	ready(t, n, s)
 	dir := volumeAt(t, "rest")
@@ -249,7 +249,7 @@ func settleFrees(t *testing.T, pool string) {
 // it, and room that is made is seen.
 func TestPoolRunsFull(t *testing.T) {
 	erase(t, "full", 0)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("full", madeOf(v1alpha1.VdevStripe, 0))
 	s.Spec.Pool.HeadroomPercent = new(int32(40)) // of a pool this small ZFS keeps a quarter to itself
 	ready(t, n, s)
@@ -300,7 +300,7 @@ func TestDeviceOfMirrorFails(t *testing.T) {
 	}
 	part := disk(11) + "-part1"
 	erase(t, "pair", 10, 11)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("pair", madeOf(v1alpha1.VdevMirror, 10, 11))
 	ready(t, n, s)
 	for _, tc := range []struct {

@@ -148,7 +148,7 @@ func (f files) Grow(_ context.Context, export string, bytes uint64) error {
 
 // networkAgent is the hands of an agent with the tests' servers.
 func networkAgent(before func(argv []string) error) (*node.Node, *host.Counter) {
-	n, counter := agent(before)
+	n, counter := newAgent(before)
 	n.Exports = func(socket string) node.Exports { return files{filepath.Join(filepath.Dir(socket), "exports")} }
 	n.Restart = func() error { return errors.New("no test restarts the machine") }
 	return n, counter

@@ -129,16 +129,16 @@ func (m *mortalNetwork) Disconnect(ctx context.Context, index int, identifier st
 	return err
 }
 
-// exports is another name, as one of its methods has its own.
-type exports = node.Exports
+// exporter is another name for the interface, which has a method Exports.
+type exporter = node.Exports
 
 type mortalExports struct {
-	exports
+	exporter
 	m *mortalNetwork
 }
 
 func (e mortalExports) Create(ctx context.Context, export string, bytes uint64) error {
-	err := e.exports.Create(ctx, export, bytes)
+	err := e.exporter.Create(ctx, export, bytes)
 	e.m.changed("create "+export, err)
 	return err
 }

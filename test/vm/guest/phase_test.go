@@ -74,7 +74,7 @@ func tell(words string) { fmt.Printf("\nphase: %s\n", words) }
 
 // sparing is an agent that must not make or wipe anything.
 func sparing(t *testing.T) *node.Node {
-	n, _ := agent(func(argv []string) error {
+	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool create") || strings.HasPrefix(command, "wipefs -a") {
 			t.Errorf("the agent was about to run %s", command)
 			return errors.New("not in this test")
@@ -87,7 +87,7 @@ func sparing(t *testing.T) *node.Node {
 // phaseMake makes a pool, which is in use until the end, and by hand another one of
 // its name.
 func phaseMake(t *testing.T, s *v1alpha1.PgNodeStorage) {
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	run(t, "zfs", "create", "-o", "mountpoint=legacy", "boot/pgdata/volume")
 	ready(t, n, s)
@@ -181,7 +181,7 @@ func phaseTwins(t *testing.T, s *v1alpha1.PgNodeStorage) {
 // phaseCut goes as far as the host lets it.
 func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	at := os.Getenv("PGSTORAGE_CUT")
-	n, _ := agent(func(argv []string) error {
+	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, at) {
 			tell("cut")
 		}
@@ -205,7 +205,7 @@ func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 // phaseAfterCut converges, or says what to do, and converges once that is done.
 func phaseAfterCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	s.Status = v1alpha1.PgNodeStorageStatus{}
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	converge(t, n, s)
 	if c := conditionReason(s, v1alpha1.ConditionPoolReady); c == v1alpha1.ReasonDeviceNotBlank {
 		message := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, c)
@@ -269,7 +269,7 @@ func clearing(t *testing.T) func() {
 // phaseErrors: one disk of the mirror fails writes, and then no more.
 func phaseErrors(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	n := sparing(t)
-	made, _ := agent(nil)
+	made, _ := newAgent(nil)
 	ready(t, made, s)
 	tell("fail")
 	writes := 0

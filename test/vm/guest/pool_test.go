@@ -24,7 +24,7 @@ import (
 // it when it is as declared runs at most six commands and changes nothing.
 func TestMirrorIsMade(t *testing.T) {
 	erase(t, "made", 0, 1)
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevMirror, 0, 1))
 	ready(t, n, s)
 	if got := run(t, "zfs", "get", "-Hp", "-o", "value,source", "recordsize", "made/pgdata"); got != "8192\tlocal" {
@@ -100,7 +100,7 @@ func TestPoolIsMade(t *testing.T) {
 			erase(t, "made", used(c.create)...)
 			c.create.Ashift = &c.ashift
 			s := declared("made", func(spec *v1alpha1.PgNodeStorageSpec) { spec.Pool.Create = &c.create })
-			n, _ := agent(nil)
+			n, _ := newAgent(nil)
 			ready(t, n, s)
 			if got := tree(s); got != c.want {
 				t.Errorf("made of %s, want %s", got, c.want)
@@ -150,7 +150,7 @@ func TestPoolBySelector(t *testing.T) {
 	text(0, "bluestore block device\n")(t, disk(10))
 	before := digests(t, 10)
 	s := declared("chosen", made(selected(v1alpha1.VdevMirror, 2), vdev(v1alpha1.VdevMirror, 0, 1)))
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	if got, want := tree(s), "data mirror-0 disk11 disk2, data mirror-1 disk0 disk1"; got != want {
 		t.Errorf("made of %s, want %s", got, want)
@@ -187,7 +187,7 @@ func TestPoolIsNotMade(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			erase(t, "absent")
-			n, counter := agent(nil)
+			n, counter := newAgent(nil)
 			s := declared("absent", c.spec)
 			converge(t, n, s)
 			if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, c.reason); got != c.message {
@@ -259,7 +259,7 @@ func TestPoolIsAdopted(t *testing.T) {
 			run(t, "zpool", "get", "-Hp", "comment,guid,autoreplace,autoexpand", "adopted")
 	}
 	before := untouched()
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	s := declared("adopted", nil)
 	ready(t, n, s)
 	if after := untouched(); after != before {
@@ -281,7 +281,7 @@ func TestPoolIsAdopted(t *testing.T) {
 
 // recording is an agent whose imports are recorded.
 func recording(imports *[]string) (*node.Node, *host.Counter) {
-	return agent(func(argv []string) error {
+	return newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool import -N") {
 			*imports = append(*imports, command)
 		}
@@ -297,7 +297,7 @@ func TestPoolIsImportedAgain(t *testing.T) {
 			known := poolByHand(t, "away", 0)
 			run(t, "zfs", "create", "-o", "mountpoint=/mnt/away", "away/volume")
 			s := declared("away", nil)
-			n, _ := agent(nil)
+			n, _ := newAgent(nil)
 			ready(t, n, s)
 			alone(t, "zpool", "export", "away")
 			if !keep {
@@ -328,7 +328,7 @@ func TestPoolIsAmbiguous(t *testing.T) {
 		guids[i] = poolByHand(t, "twin", i)
 		alone(t, "zpool", "export", "twin")
 	}
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	s := declared("twin", madeOf(v1alpha1.VdevStripe, 2))
 	converge(t, n, s)
 	message := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolAmbiguous)
@@ -361,7 +361,7 @@ func TestPoolIsReplaced(t *testing.T) {
 	found := poolByHand(t, "other", 0)
 	s := declared("other", madeOf(v1alpha1.VdevStripe, 1))
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "other", GUID: "1234"}
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	converge(t, n, s)
 	want := fmt.Sprintf("the imported pool other has GUID %s, but the pool of this node had 1234; export the wrong one and import the right one by GUID, or list 1234 in pool.abandonedGUIDs of the profile to adopt the new one", found)
 	if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolReplaced); got != want {
@@ -383,13 +383,13 @@ func TestPoolIsReplaced(t *testing.T) {
 func TestPoolIsLost(t *testing.T) {
 	erase(t, "lost", 0, 1)
 	s := declared("lost", madeOf(v1alpha1.VdevMirror, 0, 1))
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	known := s.Status.Pool.GUID
 	alone(t, "zpool", "destroy", "lost")
 	blank(t, 0)
 	blank(t, 1)
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	want := fmt.Sprintf("pool lost (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once nothing of it is needed", known)
 	for range 3 {
 		pass(t, n, s)
@@ -417,7 +417,7 @@ func TestPoolIsMadeOnce(t *testing.T) {
 		spec.Pool.Create.Vdevs[0].Devices[0].Wipe = new(true)
 	}
 	s := declared("once", create)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	known := s.Status.Pool.GUID
 	if record := file(t, poolRecord("once"), ""); !strings.Contains(record, known) {
@@ -427,7 +427,7 @@ func TestPoolIsMadeOnce(t *testing.T) {
 	blank(t, 0)
 	text(0, "bluestore block device\n")(t, disk(0))
 	before := digests(t, 0)
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	for name, again := range map[string]*v1alpha1.PgNodeStorage{
 		"the same object":     s,
 		"deleted and created": declared("once", create),
@@ -464,7 +464,7 @@ func TestPoolIsMadeOnce(t *testing.T) {
 func TestPoolLayoutDiffers(t *testing.T) {
 	erase(t, "layout", 0, 1, 2)
 	s := declared("layout", madeOf(v1alpha1.VdevMirror, 0, 1))
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	ready(t, n, s)
 	before := changes(counter)
 	run(t, "zpool", "add", "-f", "layout", disk(2))
@@ -484,7 +484,7 @@ func TestPoolARCLimit(t *testing.T) {
 	erase(t, "arc", 0)
 	s := declared("arc", madeOf(v1alpha1.VdevStripe, 0))
 	s.Spec.ARCMax = new(resource.MustParse("256Mi"))
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	if got := strings.TrimSpace(file(t, arcMaxFile, "")); got != "268435456" || s.Status.ARC.Max.Value() != 256<<20 {
 		t.Errorf("zfs_arc_max is %s, status has %v", got, s.Status.ARC.Max)

@@ -82,7 +82,7 @@ const parents = 14
 // value; then every property goes back to where it was.
 func TestPropertiesTakeEveryValue(t *testing.T) {
 	erase(t, "tuned", 0)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("tuned", madeOf(v1alpha1.VdevStripe, 0))
 	first := s.Spec.Datasets[0].Properties
 	s.Spec.Datasets = nil
@@ -204,7 +204,7 @@ func wantBack(t *testing.T, s *v1alpha1.PgNodeStorage) {
 
 func TestPoolPropertiesTakeEveryValue(t *testing.T) {
 	erase(t, "tuned", 0)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("tuned", madeOf(v1alpha1.VdevStripe, 0))
 	s.Spec.Pool.Properties = set(s.Spec.Pool.Properties, "compatibility", "off")
 	ready(t, n, s)
@@ -231,7 +231,7 @@ func TestAshiftIsThatOfTheVdev(t *testing.T) {
 	for _, ashift := range []int32{9, 13, 16} {
 		t.Run(fmt.Sprint(ashift), func(t *testing.T) {
 			erase(t, "shifted", 0)
-			n, _ := agent(nil)
+			n, _ := newAgent(nil)
 			s := declared("shifted", madeOf(v1alpha1.VdevStripe, 0))
 			s.Spec.Pool.Create.Ashift = &ashift
 			s.Spec.Pool.Properties = set(s.Spec.Pool.Properties, "compatibility", "openzfs-2.1-linux")
@@ -281,7 +281,7 @@ func keepARCMax(t *testing.T) {
 func TestARCMaxIsHeeded(t *testing.T) {
 	erase(t, "tuned", 0)
 	keepARCMax(t)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("tuned", madeOf(v1alpha1.VdevStripe, 0))
 	ready(t, n, s)
 	for _, mib := range []int64{256, 512, 300} {
@@ -327,7 +327,7 @@ func dataProperty(name, value string) func(*v1alpha1.PgNodeStorageSpec) {
 func TestRefusedPropertyIsNamed(t *testing.T) {
 	erase(t, "r", 0)
 	keepARCMax(t)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	first := declared("r", madeOf(v1alpha1.VdevStripe, 0))
 	ready(t, n, first)
 	for _, tc := range refusals {
@@ -391,7 +391,7 @@ func allOf(t *testing.T, pool string) string {
 // without it, rather than not at all.
 func TestRefusedPropertyOfNewDataset(t *testing.T) {
 	erase(t, "r", 0)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("r", madeOf(v1alpha1.VdevStripe, 0))
 	dataProperty("checksum", "blake3")(&s.Spec)
 	pass(t, n, s)
@@ -404,7 +404,7 @@ func TestRefusedPropertyOfNewDataset(t *testing.T) {
 // A volume with values of its own is shown with them, and left alone.
 func TestVolumeDiffersFromParent(t *testing.T) {
 	erase(t, "made", 0)
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevStripe, 0))
 	ready(t, n, s)
 	run(t, "zfs", "create", "-o", "mountpoint=legacy", "made/pgdata/like")

@@ -29,7 +29,7 @@ func disk(number int) string { return fmt.Sprintf("/dev/disk/by-id/virtio-disk%d
 
 // agent is the hands of an agent on this machine; before, when given, is called
 // ahead of each command.
-func agent(before func(argv []string) error) (*node.Node, *host.Counter) {
+func newAgent(before func(argv []string) error) (*node.Node, *host.Counter) {
 	var runner host.Runner = &host.Exec{}
 	if before != nil {
 		runner = &host.Hook{Runner: runner, Before: before}

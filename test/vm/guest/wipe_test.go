@@ -223,7 +223,7 @@ func guard(t *testing.T, batch []carrier) {
 		t.Run(c.name+" wiped", func(t *testing.T) { leaves(t, s, number, c.left) })
 	}
 	t.Run("wiped", func(t *testing.T) {
-		n, _ := agent(nil)
+		n, _ := newAgent(nil)
 		ready(t, n, all)
 	})
 }
@@ -250,7 +250,7 @@ func kernelNames(t *testing.T, words string, number int) string {
 // refused runs passes that must say a message and change nothing.
 func refused(t *testing.T, s *v1alpha1.PgNodeStorage, passes int, message string) {
 	t.Helper()
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	for range passes {
 		if result := pass(t, n, s); result.Changed {
 			t.Error("the pass changed something")
@@ -267,7 +267,7 @@ func refused(t *testing.T, s *v1alpha1.PgNodeStorage, passes int, message string
 // leaves wants the words for a disk on which wipefs leaves something.
 func leaves(t *testing.T, s *v1alpha1.PgNodeStorage, number int, left string) {
 	t.Helper()
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	pass(t, n, s)
 	want := fmt.Sprintf("pool %s is being made of %s, but the node refused, and it is tried again every minute: not wiped: %s: %s; overwrite the device by hand if nothing of it is needed", s.Name, disk(number), disk(number), left)
 	if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonHostCommandFailed); got != want {
@@ -310,7 +310,7 @@ func TestWipeGuardInUse(t *testing.T) {
 				s.Spec.Pool.Create.Vdevs[0].Devices[0].Wipe = &wipe
 				refused(t, s, 1, fmt.Sprintf("pool.create.vdevs[0]: %s is in use (%s) and is not touched; release it, or name another device", disk(0), words))
 			}
-			n, counter := agent(nil)
+			n, counter := newAgent(nil)
 			want := fmt.Sprintf("in use: %s: %s; release it before it is wiped", disk(0), words)
 			if _, err := n.Devices.Wipe(t.Context(), disk(0), blockdev.Identity{}); err == nil || err.Error() != want {
 				t.Errorf("Wipe returned %v, want %s", err, want)
@@ -379,7 +379,7 @@ func TestWipeOfExactlyTheNamed(t *testing.T) {
 	refused(t, s, 2, notBlank(t, carriers[1], 1))
 	wantDigests(t, before, 0, 1)
 	blank(t, 1)
-	n, counter := agent(nil)
+	n, counter := newAgent(nil)
 	ready(t, n, s)
 	if got := changes(counter); got["wipefs"] != 1 || got["zpool create"] != 1 {
 		t.Errorf("ran %v", got)
@@ -396,7 +396,7 @@ func TestWipeNeverBySelector(t *testing.T) {
 	}
 	before := digests(t, 0, 1, 2)
 	s := declared("chosen", made(selected(v1alpha1.VdevStripe, 2)))
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	ready(t, n, s)
 	if got, want := tree(s), "data disk10, data disk11"; got != want {
 		t.Errorf("made of %s, want %s", got, want)
@@ -406,7 +406,7 @@ func TestWipeNeverBySelector(t *testing.T) {
 
 // Disks that are blank are taken for it, by every program that is asked.
 func TestWipeGuardBlank(t *testing.T) {
-	n, _ := agent(nil)
+	n, _ := newAgent(nil)
 	for number := range blankDisks {
 		found, err := n.Devices.Blank(t.Context(), disk(number))
 		if err != nil || !found.Blank() || found.InUse() || found.String() != "blank" {

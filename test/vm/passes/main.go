@@ -41,7 +41,7 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	a := agent{file: flag.Arg(0), node: node.New(*root, &host.Exec{Root: strings.TrimSuffix(*root, "/")}), every: *every}
+	a := loop{file: flag.Arg(0), node: node.New(*root, &host.Exec{Root: strings.TrimSuffix(*root, "/")}), every: *every}
 	err := a.load()
 	switch {
 	case err != nil:
@@ -56,14 +56,14 @@ func main() {
 	}
 }
 
-type agent struct {
+type loop struct {
 	file    string
 	node    *node.Node
 	every   time.Duration
 	storage v1alpha1.PgNodeStorage
 }
 
-func (a *agent) load() error {
+func (a *loop) load() error {
 	text, err := os.ReadFile(a.file)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (a *agent) load() error {
 	return json.Unmarshal(kept, &a.storage.Status)
 }
 
-func (a *agent) passUntil(ctx context.Context, until string) error {
+func (a *loop) passUntil(ctx context.Context, until string) error {
 	for {
 		changed, err := a.pass(ctx)
 		if err != nil {
@@ -104,7 +104,7 @@ func (a *agent) passUntil(ctx context.Context, until string) error {
 
 // pass runs one, keeps its status, and prints each condition that changed. One that
 // could not read the node is no end.
-func (a *agent) pass(ctx context.Context) (changed bool, err error) {
+func (a *loop) pass(ctx context.Context) (changed bool, err error) {
 	s := &a.storage
 	result, passErr := a.node.Pass(ctx, s)
 	if passErr != nil {
@@ -127,7 +127,7 @@ func (a *agent) pass(ctx context.Context) (changed bool, err error) {
 	return result.Changed, os.WriteFile(a.file+".status", kept, 0o600)
 }
 
-func (a *agent) holds(until string) bool {
+func (a *loop) holds(until string) bool {
 	want, reason, _ := strings.Cut(until, "/")
 	kind, value, _ := strings.Cut(want, "=")
 	c := meta.FindStatusCondition(a.storage.Status.Conditions, kind)
