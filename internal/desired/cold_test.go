@@ -32,9 +32,9 @@ func TestColdCacheIsForAMatrixOwnClusters(t *testing.T) {
 		"owned, and nobody's": {owner("PgBenchmark", version, nil), false},
 		"a later version's":   {owner("PgBenchmark", "pgstorage.dev/v9", &yes), false},
 	} {
-		target := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
-		target.OwnerReferences = c.owners
-		built, err := PgBenchmark(b, seen.Benchmark{Target: target}, config)
+		cr := target(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
+		cr.OwnerReferences = c.owners
+		built, err := PgBenchmark(b, seen.Benchmark{Target: cr}, runnerConfig)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestColdCacheIsForAMatrixOwnClusters(t *testing.T) {
 		if _, held := built.Plan.Held(plan.StageAccess); !held {
 			t.Errorf("%s: something is made for a cluster that cannot be measured", name)
 		}
-		if o := built.Outcomes(b, seen.Benchmark{Target: target})[1]; refused && (o.Kind != state.Invalid || o.Condition != v1alpha1.ConditionComplete) {
+		if o := built.Outcomes(b, seen.Benchmark{Target: cr})[1]; refused && (o.Kind != state.Invalid || o.Condition != v1alpha1.ConditionComplete) {
 			t.Errorf("%s: it never ends: %+v", name, o)
 		}
 	}

@@ -55,20 +55,20 @@ func TestClustersAdmitBenchmarks(t *testing.T) {
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			target := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: declared} })
+			cr := target(func(s *v1alpha1.PgStorageClusterSpec) { s.Benchmark = &v1alpha1.InlineBenchmark{PgbenchSpec: declared} })
 			b := &v1alpha1.PgBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "mine"}, Spec: v1alpha1.PgBenchmarkSpec{Cluster: "shop", Pgbench: v1alpha1.PgbenchSpec{Scale: 10}}}
 			if tc.cluster != nil {
-				tc.cluster(target)
+				tc.cluster(cr)
 			}
 			if tc.benchmark != nil {
-				tc.benchmark(b, target)
+				tc.benchmark(b, cr)
 			}
-			built, err := PgBenchmark(b, seen.Benchmark{Target: target}, config)
+			built, err := PgBenchmark(b, seen.Benchmark{Target: cr}, runnerConfig)
 			if err != nil {
 				t.Fatal(err)
 			}
 			refused := built.Target.Reason == v1alpha1.ReasonConsentRequired
-			if refused == tc.admits || Admits(target, b) != tc.admits {
+			if refused == tc.admits || Admits(cr, b) != tc.admits {
 				t.Errorf("%+v", built.Target)
 			}
 			if !refused {
@@ -85,8 +85,8 @@ func TestClustersAdmitBenchmarks(t *testing.T) {
 }
 
 func TestTablesThatCannotFitAreRefused(t *testing.T) {
-	target := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
-	target.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
+	cr := target(func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
+	cr.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, ObservedGeneration: 1}}
 	for _, tc := range []struct {
 		name    string
 		scale   int32
@@ -99,8 +99,8 @@ func TestTablesThatCannotFitAreRefused(t *testing.T) {
 		{"also where they grew", 3100, seen.Volumes{Data: 200 << 30}, false},
 	} {
 		b := &v1alpha1.PgBenchmark{Spec: v1alpha1.PgBenchmarkSpec{Cluster: "shop", Pgbench: v1alpha1.PgbenchSpec{Scale: tc.scale}}}
-		f := seen.Benchmark{ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true}, Target: target, Image: "postgres:17", Volumes: tc.volumes}
-		built, err := PgBenchmark(b, f, config)
+		f := seen.Benchmark{ForeignAPIs: state.ForeignAPIs{CNPGInstalled: true}, Target: cr, Image: "postgres:17", Volumes: tc.volumes}
+		built, err := PgBenchmark(b, f, runnerConfig)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,4 +122,21 @@ func TestNothingIsKeptWhereFreeSpaceWasLow(t *testing.T) {
 	if Keeps(b) {
 		t.Error("it is kept")
 	}
+}
+
+var runnerConfig = Config{BenchImage: "registry.example/pgstorage:1"}
+
+// target is the cluster that benchmarks measure, with one change.
+func target(change func(*v1alpha1.PgStorageClusterSpec)) *v1alpha1.PgStorageCluster {
+	cr := &v1alpha1.PgStorageCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop", UID: "11111111-2222-3333-4444-555555555555", Generation: 1},
+		Spec: v1alpha1.PgStorageClusterSpec{
+			Profile:    "standard",
+			Postgres:   v1alpha1.PostgresSpec{Version: "17", Database: "app", Owner: "app"},
+			Storage:    v1alpha1.ClusterStorage{Size: resource.MustParse("100Gi")},
+			Durability: v1alpha1.DurabilityLocal,
+		},
+	}
+	change(&cr.Spec)
+	return cr
 }
