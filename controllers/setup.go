@@ -26,7 +26,7 @@ import (
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/state"
 )

@@ -24,8 +24,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
-	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/node"
 	"github.com/pgstorage/pgstorage/internal/scrape"
 )

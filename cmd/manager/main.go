@@ -16,8 +16,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
 // version is set by the linker.

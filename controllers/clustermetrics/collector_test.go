@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
 func shop(name string, status metav1.ConditionStatus, reason string) *v1alpha1.PgStorageCluster {

@@ -18,14 +18,15 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
-	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
@@ -101,7 +102,7 @@ func (r *Reconciler) single(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 		return r.finish(ctx, b, facts)
 	case facts.Job != nil || b.Status.Job != "":
 		completion := desired.Completion(b, facts)
-		return reconcile.Result{}, r.report(ctx, b, facts, state.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "the benchmark was started"), completion)
+		return reconcile.Result{}, r.report(ctx, b, facts, outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "the benchmark was started"), completion)
 	}
 	return r.prepare(ctx, b, facts, live)
 }
@@ -115,7 +116,7 @@ func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if built.Target.Kind == state.Done && facts.Role == nil {
+	if built.Target.Kind == outcome.Done && facts.Role == nil {
 		if err := r.passwords(ctx, b, built.Passwords); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -123,7 +124,7 @@ func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts
 	_, applyErr := apply.Plan(ctx, r.Client, &built.Plan, live)
 	outcomes := built.Outcomes(b, facts)
 	if applyErr != nil && apply.Rejected(applyErr) {
-		outcomes[1] = state.WaitFor(v1alpha1.ConditionComplete, v1alpha1.ReasonRejected, "the API server refuses what the benchmark needs: "+applyErr.Error())
+		outcomes[1] = outcome.WaitFor(v1alpha1.ConditionComplete, v1alpha1.ReasonRejected, "the API server refuses what the benchmark needs: "+applyErr.Error())
 		applyErr = nil
 	}
 	if err := r.report(ctx, b, facts, outcomes...); err != nil {
@@ -136,7 +137,7 @@ func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts
 	return result, applyErr
 }
 
-func requeue(outcomes []state.Outcome) reconcile.Result {
+func requeue(outcomes []outcome.Outcome) reconcile.Result {
 	for _, o := range outcomes {
 		switch o.Reason {
 		case v1alpha1.ReasonScriptNotFound, v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonRejected:
@@ -148,24 +149,24 @@ func requeue(outcomes []state.Outcome) reconcile.Result {
 
 // finish cleans up after an ended benchmark as its policy asks.
 func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
-	outcomes := append([]state.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}, desired.Layers(b)...)
-	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
+	outcomes := append([]outcome.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}, desired.Layers(b)...)
+	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
 	remove := r.teardown
 	if desired.Keeps(b) {
-		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and its owner stay until this PgBenchmark is deleted; %s", b.Spec.Pgbench.Cleanup, superuserGone))
+		cleaned = outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and its owner stay until this PgBenchmark is deleted; %s", b.Spec.Pgbench.Cleanup, superuserGone))
 		remove = r.retire
 	}
 	if waits, err := remove(ctx, b, facts); err != nil {
 		return reconcile.Result{}, err
 	} else if waits != "" {
-		cleaned = state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
+		cleaned = outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
 	}
 	cleaned.Informative = true
 	return reconcile.Result{}, r.report(ctx, b, facts, append(outcomes, cleaned)...)
 }
 
 // report writes the status, then the event of a transition.
-func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, outcomes ...state.Outcome) error {
+func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, outcomes ...outcome.Outcome) error {
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	completion := outcomes[0]
 	for _, o := range outcomes {
@@ -174,7 +175,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 		}
 	}
 	want := desired.BenchmarkStatus(b, facts, completion, now)
-	if want.Phase == desired.PhaseSucceeded && completion.Kind == state.Done && !desired.Ended(b) {
+	if want.Phase == desired.PhaseSucceeded && completion.Kind == outcome.Done && !desired.Ended(b) {
 		outcomes = append(outcomes, desired.Integrity(b), desired.Believable(b))
 	}
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, outcomes)

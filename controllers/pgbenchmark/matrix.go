@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
 	"github.com/pgstorage/pgstorage/internal/sweep"
 )
 
@@ -175,9 +175,9 @@ func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark
 	if err := r.discard(ctx, runs, clusters); err != nil {
 		return reconcile.Result{}, err
 	}
-	waits := state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, message)
+	waits := outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, message)
 	want := *b.Status.DeepCopy()
 	want.Run = nil
-	step := sweep.Step{Status: want, Outcomes: []state.Outcome{waits}}
+	step := sweep.Step{Status: want, Outcomes: []outcome.Outcome{waits}}
 	return reconcile.Result{RequeueAfter: recheck}, r.record(ctx, b, step)
 }

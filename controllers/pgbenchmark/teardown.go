@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // superuserGone is in the message of what is kept.
@@ -114,7 +114,7 @@ func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, fact
 		return reconcile.Result{}, err
 	}
 	if waits != "" {
-		return reconcile.Result{RequeueAfter: recheck}, r.report(ctx, b, facts, state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
+		return reconcile.Result{RequeueAfter: recheck}, r.report(ctx, b, facts, outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
 	}
 	return reconcile.Result{}, apply.Release(ctx, r.Client, b, naming.BenchmarkFinalizer)
 }

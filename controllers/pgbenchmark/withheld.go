@@ -10,8 +10,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/sweep"
 )
 
@@ -37,9 +37,9 @@ func (r *Reconciler) withheld(ctx context.Context, b *v1alpha1.PgBenchmark) (rec
 	if want.Phase == "" {
 		want.Phase = desired.PhasePending
 	}
-	refused := state.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec,
+	refused := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec,
 		"spec.template: clusters of a matrix' own are alpha; to try them, "+switchOn+", or name a cluster in spec.cluster")
-	return reconcile.Result{}, r.record(ctx, b, sweep.Step{Status: want, Outcomes: []state.Outcome{refused}})
+	return reconcile.Result{}, r.record(ctx, b, sweep.Step{Status: want, Outcomes: []outcome.Outcome{refused}})
 }
 
 // abandoned names the clusters of a deleted matrix that the manager may not delete, and

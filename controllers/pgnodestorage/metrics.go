@@ -5,8 +5,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -42,7 +42,7 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r node.Result) {
 	m.Forget(s.Name)
 	for _, o := range r.Outcomes {
-		m.conditions.WithLabelValues(s.Name, o.Condition, o.Reason).Set(truth(o.Kind == state.Done && !o.Unknown))
+		m.conditions.WithLabelValues(s.Name, o.Condition, o.Reason).Set(truth(o.Kind == outcome.Done && !o.Unknown))
 	}
 	if len(r.Drift) > 0 {
 		m.drift.WithLabelValues(s.Name).Add(float64(len(r.Drift)))

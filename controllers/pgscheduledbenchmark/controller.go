@@ -19,11 +19,11 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/observe"
 	"github.com/pgstorage/pgstorage/internal/schedule"
-	"github.com/pgstorage/pgstorage/internal/status"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgscheduledbenchmarks,verbs=get;list;watch

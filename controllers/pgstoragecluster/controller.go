@@ -19,14 +19,15 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
-	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
 )
 
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
@@ -193,20 +194,20 @@ func (r *Reconciler) report(ctx context.Context, p *pass, applyErr error) (recon
 
 // rejected turns an object that the API server will not take into an outcome, so
 // that it is shown and not retried without end.
-func rejected(outcomes []state.Outcome, err error) ([]state.Outcome, error) {
+func rejected(outcomes []outcome.Outcome, err error) ([]outcome.Outcome, error) {
 	if err == nil || !apply.Rejected(err) {
 		return outcomes, err
 	}
 	for i, o := range outcomes {
 		if o.Condition == v1alpha1.ConditionDatabaseReady {
-			outcomes[i] = state.InvalidBecause(o.Condition, v1alpha1.ReasonRejected, "the API server refuses what follows from this spec: "+err.Error())
+			outcomes[i] = outcome.InvalidBecause(o.Condition, v1alpha1.ReasonRejected, "the API server refuses what follows from this spec: "+err.Error())
 		}
 	}
 	return outcomes, nil
 }
 
 // next says when to look again at what no watch covers.
-func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
+func (r *Reconciler) next(p *pass, outcomes []outcome.Outcome) reconcile.Result {
 	result := reconcile.Result{}
 	soon := func(d time.Duration) {
 		if result.RequeueAfter == 0 || d < result.RequeueAfter {
@@ -234,7 +235,7 @@ func (r *Reconciler) next(p *pass, outcomes []state.Outcome) reconcile.Result {
 
 // settle has a read-back that was as wanted believed for longer. What a role or database
 // has is not expected to change soon.
-func (r *Reconciler) settle(p *pass, outcomes []state.Outcome) {
+func (r *Reconciler) settle(p *pass, outcomes []outcome.Outcome) {
 	durability := reasonOf(outcomes, v1alpha1.ConditionDurabilityVerified)
 	if reasonOf(outcomes, v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
 		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
@@ -242,7 +243,7 @@ func (r *Reconciler) settle(p *pass, outcomes []state.Outcome) {
 }
 
 // reasonOf a condition among the outcomes; empty where there is none.
-func reasonOf(outcomes []state.Outcome, condition string) string {
+func reasonOf(outcomes []outcome.Outcome, condition string) string {
 	for _, o := range outcomes {
 		if o.Condition == condition {
 			return o.Reason

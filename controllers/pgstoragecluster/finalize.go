@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/apply"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 )
 
 // finalize carries out deletionPolicy. While suspended nothing is removed, the
@@ -86,7 +86,7 @@ func (r *Reconciler) waiting(ctx context.Context, p *pass, reason, message strin
 	want := *p.cr.Status.DeepCopy()
 	want.ObservedGeneration = p.cr.Generation
 	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()),
-		[]state.Outcome{state.WaitFor(v1alpha1.ConditionDatabaseReady, reason, message)})
+		[]outcome.Outcome{outcome.WaitFor(v1alpha1.ConditionDatabaseReady, reason, message)})
 	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want)
 	return err
 }

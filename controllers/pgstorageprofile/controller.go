@@ -18,14 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/profile/catalog"
 	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch;patch
@@ -79,8 +80,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, p *v1alpha1.PgStorageProfile
 	}
 	if work.kind == nil {
 		_, err := catalog.For(p.Spec.Type)
-		invalid := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec, err.Error())
-		return reconcile.Result{}, r.report(ctx, work, profile.Built{Outcomes: []state.Outcome{invalid}})
+		invalid := outcome.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec, err.Error())
+		return reconcile.Result{}, r.report(ctx, work, profile.Built{Outcomes: []outcome.Outcome{invalid}})
 	}
 	result, err := r.act(ctx, work)
 	if err = errors.Join(err, r.tellReachable(ctx, work)); err != nil {
@@ -120,7 +121,7 @@ func (r *Reconciler) offers(t v1alpha1.ProfileType) bool {
 
 // withheld says that a type is not offered. What was made while it was stays as it is.
 func withheld(p *v1alpha1.PgStorageProfile) profile.Built {
-	o := state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec,
+	o := outcome.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonInvalidSpec,
 		fmt.Sprintf("spec.type: %[1]s is alpha; to try it, start the manager with --feature-gates=%[1]s=true, or use another type", p.Spec.Type))
 	return profile.Kept(p, o)
 }
@@ -152,7 +153,7 @@ func (r *Reconciler) carryOut(ctx context.Context, work *pass, built profile.Bui
 		applyErr = r.prune(ctx, work)
 	}
 	if apply.Rejected(applyErr) {
-		built.Outcomes = append(built.Outcomes, state.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonRejected, applyErr.Error()))
+		built.Outcomes = append(built.Outcomes, outcome.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonRejected, applyErr.Error()))
 		applyErr = nil
 	}
 	if err := r.report(ctx, work, built); err != nil {
@@ -166,12 +167,12 @@ func (r *Reconciler) carryOut(ctx context.Context, work *pass, built profile.Bui
 
 // unwatched says whether no watch covers the end of what an outcome is about: CRDs that
 // are missing, and what zfs-localpv lists.
-func unwatched(o state.Outcome) bool {
+func unwatched(o outcome.Outcome) bool {
 	switch o.Reason {
 	case v1alpha1.ReasonRejected, v1alpha1.ReasonRookNotInstalled:
 		return true
 	}
-	return o.Condition == v1alpha1.ConditionDriverReady && o.Kind != state.Done
+	return o.Condition == v1alpha1.ConditionDriverReady && o.Kind != outcome.Done
 }
 
 // prune deletes the PgNodeStorages of nodes that are gone, or that the profile no

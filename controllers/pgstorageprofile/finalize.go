@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/apply"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/profile"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // finalize lets a profile go once nothing uses it, and says what does until then.
@@ -64,7 +64,7 @@ func (r *Reconciler) carries(ctx context.Context, work *pass) (bool, error) {
 }
 
 func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) (reconcile.Result, error) {
-	waits := state.WaitFor(v1alpha1.ConditionStorageReady, reason, message)
+	waits := outcome.WaitFor(v1alpha1.ConditionStorageReady, reason, message)
 	return reconcile.Result{}, r.report(ctx, work, profile.Kept(work.profile, waits))
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/statistics"
 	"github.com/pgstorage/pgstorage/internal/validity"
 )

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/layers"
 	"github.com/pgstorage/pgstorage/internal/record"
 )

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // Bounds of what a status holds: it is an object in etcd, not an archive.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/cli/gather"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/scheme"
+	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
 // client of the cluster that kubeconfig and flags name.

@@ -6,26 +6,26 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
 // Believable says whether the figures of a benchmark stand, from what its runner
 // observed while they were taken. One figure of rejected runs alone is enough for no.
 // It takes no part in Ready: what was measured is a result, whatever it is of.
-func Believable(b *v1alpha1.PgBenchmark) state.Outcome {
+func Believable(b *v1alpha1.PgBenchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionBelievable
 	var results []v1alpha1.BenchmarkResult
 	if b.Status.Run != nil {
 		results = b.Status.Run.Results
 	}
-	var o state.Outcome
+	var o outcome.Outcome
 	checked := func(r v1alpha1.BenchmarkResult) bool { return len(r.Passed)+len(r.Findings) > 0 }
 	if !slices.ContainsFunc(results, checked) {
-		o = state.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
 		o.Unknown = true
 	} else if reason, rejected := rejections(results); reason != "" {
-		o = state.InvalidBecause(c, reason, rejected)
+		o = outcome.InvalidBecause(c, reason, rejected)
 	} else {
 		o = doubts(results)
 	}
@@ -54,7 +54,7 @@ func rejections(results []v1alpha1.BenchmarkResult) (reason, message string) {
 }
 
 // doubts about figures that stand.
-func doubts(results []v1alpha1.BenchmarkResult) state.Outcome {
+func doubts(results []v1alpha1.BenchmarkResult) outcome.Outcome {
 	const c = v1alpha1.ConditionBelievable
 	var cautions, lacking []string
 	rejected := int32(0)
@@ -84,7 +84,7 @@ func doubts(results []v1alpha1.BenchmarkResult) state.Outcome {
 		reason = v1alpha1.ReasonCautions
 		message += "; cautions, whose messages are in status.run.results: " + strings.Join(cautions, ", ")
 	}
-	return state.DoneWith(c, reason, message)
+	return outcome.DoneWith(c, reason, message)
 }
 
 // distinct names, sorted.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 func finding(check, verdict, reason string, runs int32) v1alpha1.BenchmarkFinding {
@@ -21,19 +21,19 @@ func TestBelievable(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		results []v1alpha1.BenchmarkResult
-		kind    state.OutcomeKind
+		kind    outcome.Kind
 		unknown bool
 		reason  string
 		says    []string
 	}{
-		"no result":            {nil, state.Wait, true, v1alpha1.ReasonNotRun, nil},
-		"of an older runner":   {[]v1alpha1.BenchmarkResult{{Clients: 1, TPS: "1"}}, state.Wait, true, v1alpha1.ReasonNotRun, nil},
-		"nothing found":        {[]v1alpha1.BenchmarkResult{result(1, 0)}, state.Done, false, v1alpha1.ReasonBelievable, nil},
-		"not all was observed": {[]v1alpha1.BenchmarkResult{result(1, 0, flush), result(4, 0, flush)}, state.Done, false, v1alpha1.ReasonPartlyChecked, []string{"not observed: Flush"}},
-		"cautions":             {[]v1alpha1.BenchmarkResult{result(1, 0, flush, warm)}, state.Done, false, v1alpha1.ReasonCautions, []string{"DatasetInMemory", "not observed: Flush"}},
-		"some runs rejected":   {[]v1alpha1.BenchmarkResult{result(1, 1, stolen)}, state.Done, false, v1alpha1.ReasonCautions, []string{"1 rejected runs do not count", "ProcessorStolen in 1 of 2 runs"}},
+		"no result":            {nil, outcome.Wait, true, v1alpha1.ReasonNotRun, nil},
+		"of an older runner":   {[]v1alpha1.BenchmarkResult{{Clients: 1, TPS: "1"}}, outcome.Wait, true, v1alpha1.ReasonNotRun, nil},
+		"nothing found":        {[]v1alpha1.BenchmarkResult{result(1, 0)}, outcome.Done, false, v1alpha1.ReasonBelievable, nil},
+		"not all was observed": {[]v1alpha1.BenchmarkResult{result(1, 0, flush), result(4, 0, flush)}, outcome.Done, false, v1alpha1.ReasonPartlyChecked, []string{"not observed: Flush"}},
+		"cautions":             {[]v1alpha1.BenchmarkResult{result(1, 0, flush, warm)}, outcome.Done, false, v1alpha1.ReasonCautions, []string{"DatasetInMemory", "not observed: Flush"}},
+		"some runs rejected":   {[]v1alpha1.BenchmarkResult{result(1, 1, stolen)}, outcome.Done, false, v1alpha1.ReasonCautions, []string{"1 rejected runs do not count", "ProcessorStolen in 1 of 2 runs"}},
 		"all rejected": {
-			[]v1alpha1.BenchmarkResult{result(1, 1, stolen), result(4, 2, warm, throttled)}, state.Invalid, false, v1alpha1.ReasonPodThrottled,
+			[]v1alpha1.BenchmarkResult{result(1, 1, stolen), result(4, 2, warm, throttled)}, outcome.Invalid, false, v1alpha1.ReasonPodThrottled,
 			[]string{"with 4 clients: PodThrottled: seen; do this"},
 		},
 	} {

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Caches are emptied on clusters that a matrix has made, and on no other.
@@ -38,14 +38,14 @@ func TestColdCacheIsForAMatrixOwnClusters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := built.Target.Kind == state.Invalid && built.Target.Reason == v1alpha1.ReasonInvalidSpec && strings.HasPrefix(built.Target.Message, "spec.pgbench.coldCache ")
+		refused := built.Target.Kind == outcome.Invalid && built.Target.Reason == v1alpha1.ReasonInvalidSpec && strings.HasPrefix(built.Target.Message, "spec.pgbench.coldCache ")
 		if refused == c.takes {
 			t.Errorf("%s: %+v", name, built.Target)
 		}
 		if _, held := built.Plan.Held(plan.StageAccess); !held {
 			t.Errorf("%s: something is made for a cluster that cannot be measured", name)
 		}
-		if o := built.Outcomes(b, seen.Benchmark{Target: cr})[1]; refused && (o.Kind != state.Invalid || o.Condition != v1alpha1.ConditionComplete) {
+		if o := built.Outcomes(b, seen.Benchmark{Target: cr})[1]; refused && (o.Kind != outcome.Invalid || o.Condition != v1alpha1.ConditionComplete) {
 			t.Errorf("%s: it never ends: %+v", name, o)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -157,22 +158,22 @@ func unread(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) string {
 }
 
 // outcome is the condition DurabilityVerified.
-func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) state.Outcome {
+func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDurabilityVerified
 	found := slices.Concat(g.weak, g.damage)
 	switch {
 	case len(found) > 0:
-		return state.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf("%s; find who set it, take it back, and treat the database as suspect if it crashed meanwhile", strings.Join(found, "; ")))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf("%s; find who set it, take it back, and treat the database as suspect if it crashed meanwhile", strings.Join(found, "; ")))
 	case len(g.overrides) > 0:
-		o := state.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf("%s; take it back with ALTER ROLE or ALTER DATABASE ... RESET, or accept that these sessions do not have durability %s", strings.Join(g.overrides, "; "), cr.Spec.Durability))
+		o := outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf("%s; take it back with ALTER ROLE or ALTER DATABASE ... RESET, or accept that these sessions do not have durability %s", strings.Join(g.overrides, "; "), cr.Spec.Durability))
 		o.Informative = true
 		return o
 	case g.unread != "":
-		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the settings that durability rests on are not proved: "+g.unread)
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the settings that durability rests on are not proved: "+g.unread)
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return state.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf("every instance reports the settings that durability %s rests on, and no role or database has weaker ones", cr.Spec.Durability))
+	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf("every instance reports the settings that durability %s rests on, and no role or database has weaker ones", cr.Spec.Durability))
 }
 
 // durability is the statement of the tier and the storage, as far as the placement and

@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -175,7 +176,7 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 			if o.Reason != tc.reason || !strings.Contains(o.Message, tc.text) {
 				t.Errorf("%s: %s", o.Reason, o.Message)
 			}
-			if counts := o.Kind == state.Invalid && !o.Informative; counts != tc.counts {
+			if counts := o.Kind == outcome.Invalid && !o.Informative; counts != tc.counts {
 				t.Errorf("counts %v, want %v", counts, tc.counts)
 			}
 			if l := lossOf(t, durability(tc.cr, f), "ProcessCrash"); l.AcknowledgedCommits != tc.crash {
@@ -232,7 +233,7 @@ func TestUnsafeClustersAreNotAdopted(t *testing.T) {
 			}
 			o := built.databaseOutcome(shop(nil), f)
 			_, held := built.Plan.Held(plan.StageDatabase)
-			if refused := o.Reason == v1alpha1.ReasonAdoptionRefused && o.Kind == state.Invalid; refused != (tc.text != "") || held != refused || !strings.Contains(o.Message, tc.text) {
+			if refused := o.Reason == v1alpha1.ReasonAdoptionRefused && o.Kind == outcome.Invalid; refused != (tc.text != "") || held != refused || !strings.Contains(o.Message, tc.text) {
 				t.Errorf("held %v, %s: %s", held, o.Reason, o.Message)
 			}
 		})

@@ -11,7 +11,8 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -211,7 +212,7 @@ func (i instance) awaited(facts seen.Cluster, all []instance, fenced []string) b
 
 // attachedOutcome is the condition VolumesAttached; nil where the devices of the
 // profile are no server's.
-func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) *state.Outcome {
+func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) *outcome.Outcome {
 	if facts.Cluster == nil || facts.Devices == nil {
 		return nil
 	}
@@ -249,20 +250,20 @@ func (a *attachment) add(i instance, facts seen.Cluster, text string) {
 	}
 }
 
-func (a *attachment) outcome() state.Outcome {
+func (a *attachment) outcome() outcome.Outcome {
 	const c = v1alpha1.ConditionVolumesAttached
 	others := slices.Concat(a.stalled, a.between)
 	switch {
 	case len(a.lost) > 0 && !a.manual:
-		return state.WaitFor(c, a.reason, strings.Join(a.lost, "; "))
+		return outcome.WaitFor(c, a.reason, strings.Join(a.lost, "; "))
 	case len(a.lost) > 0:
-		return state.InvalidBecause(c, a.reason, strings.Join(a.lost, "; "))
+		return outcome.InvalidBecause(c, a.reason, strings.Join(a.lost, "; "))
 	case len(a.stalled) > 0:
-		return state.WaitFor(c, a.waits, strings.Join(others, "; "))
+		return outcome.WaitFor(c, a.waits, strings.Join(others, "; "))
 	case len(others) > 0:
-		return state.WaitFor(c, v1alpha1.ReasonAttaching, strings.Join(others, "; "))
+		return outcome.WaitFor(c, v1alpha1.ReasonAttaching, strings.Join(others, "; "))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonDevicesAttached, "every device beneath the volumes is attached")
+	return outcome.DoneWith(c, v1alpha1.ReasonDevicesAttached, "every device beneath the volumes is attached")
 }
 
 // worst of the instance's nodes: lost before what waits, and that before the others.

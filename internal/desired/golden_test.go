@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
@@ -190,18 +191,18 @@ func TestReadBackOutcome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := state.DoneWith(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonHealthy, "")
+	done := outcome.DoneWith(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonHealthy, "")
 	for _, tc := range []struct {
 		name   string
 		seen   state.ReadBack
 		reason string
-		kind   state.OutcomeKind
+		kind   outcome.Kind
 		counts bool
 	}{
-		{"as given", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}}, v1alpha1.ReasonApplied, state.Done, true},
-		{"another value", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 16384}}}, v1alpha1.ReasonParametersDiffer, state.Wait, true},
-		{"nothing read", state.ReadBack{}, v1alpha1.ReasonNotReadBack, state.Wait, false},
-		{"one that did not answer", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}, Errors: map[string]string{"shop-2": "no"}}, v1alpha1.ReasonNotReadBack, state.Wait, false},
+		{"as given", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}}, v1alpha1.ReasonApplied, outcome.Done, true},
+		{"another value", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 16384}}}, v1alpha1.ReasonParametersDiffer, outcome.Wait, true},
+		{"nothing read", state.ReadBack{}, v1alpha1.ReasonNotReadBack, outcome.Wait, false},
+		{"one that did not answer", state.ReadBack{Instances: map[string]map[string]float64{"shop-1": {"shared_buffers": 131072}}, Errors: map[string]string{"shop-2": "no"}}, v1alpha1.ReasonNotReadBack, outcome.Wait, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := appliedOutcome(shop(nil), built.Parameters, tc.seen, done)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/testing/hostile"
 )
 
@@ -81,7 +81,7 @@ func refusedBy(t *testing.T, built Cluster, reason, names string) {
 		t.Error("the database is not held back")
 	}
 	for _, o := range built.Outcomes {
-		if o.Condition == v1alpha1.ConditionParametersAccepted && o.Kind == state.Invalid && o.Reason == reason && strings.Contains(o.Message, names) {
+		if o.Condition == v1alpha1.ConditionParametersAccepted && o.Kind == outcome.Invalid && o.Reason == reason && strings.Contains(o.Message, names) {
 			return
 		}
 	}

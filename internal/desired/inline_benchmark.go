@@ -6,8 +6,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	apiac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 )
 
 // inlineBenchmark is the PgBenchmark of a cluster's own benchmark.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // conditionHibernation of CloudNativePG, which says how far it is with stopping the
@@ -22,15 +22,15 @@ const conditionHibernation = "cnpg.io/hibernation"
 
 // metadataOutcome says which annotations reach the CloudNativePG Cluster. It is nil
 // for an object without any that CloudNativePG knows.
-func metadataOutcome(cr *v1alpha1.PgStorageCluster) *state.Outcome {
+func metadataOutcome(cr *v1alpha1.PgStorageCluster) *outcome.Outcome {
 	const c = v1alpha1.ConditionAnnotationsForwarded
-	var out state.Outcome
+	var out outcome.Outcome
 	passed, held := cnpg.ForwardedAnnotations(cr), cnpg.NotForwarded(cr)
 	switch {
 	case len(held) > 0:
-		out = state.WaitFor(c, v1alpha1.ReasonNotForwarded, strings.Join(held, "; "))
+		out = outcome.WaitFor(c, v1alpha1.ReasonNotForwarded, strings.Join(held, "; "))
 	case len(passed) > 0:
-		out = state.DoneWith(c, v1alpha1.ReasonForwarded, "the CloudNativePG Cluster gets "+strings.Join(slices.Sorted(maps.Keys(passed)), ", "))
+		out = outcome.DoneWith(c, v1alpha1.ReasonForwarded, "the CloudNativePG Cluster gets "+strings.Join(slices.Sorted(maps.Keys(passed)), ", "))
 	default:
 		return nil
 	}
@@ -40,21 +40,21 @@ func metadataOutcome(cr *v1alpha1.PgStorageCluster) *state.Outcome {
 
 // halted says that a CloudNativePG Cluster is stopped, or left alone, by an
 // annotation. The live object is read, so it does not matter who set it.
-func halted(cluster *cnpgv1.Cluster) (state.Outcome, bool) {
+func halted(cluster *cnpgv1.Cluster) (outcome.Outcome, bool) {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if cluster.Annotations[naming.AnnotationReconciliationLoop] == "disabled" {
-		return state.WaitFor(cond, v1alpha1.ReasonReconciliationDisabled, fmt.Sprintf("annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume", naming.AnnotationReconciliationLoop)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonReconciliationDisabled, fmt.Sprintf("annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume", naming.AnnotationReconciliationLoop)), true
 	}
 	if cluster.Annotations[naming.AnnotationHibernation] != "on" {
-		return state.Outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	const resume = "set it to off to start the instances"
 	c := meta.FindStatusCondition(cluster.Status.Conditions, conditionHibernation)
 	switch {
 	case c == nil:
-		return state.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on, and CloudNativePG has not acted on it yet; %s", naming.AnnotationHibernation, resume)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on, and CloudNativePG has not acted on it yet; %s", naming.AnnotationHibernation, resume)), true
 	case c.Status != metav1.ConditionTrue:
-		return state.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on; CloudNativePG: %s; %s", naming.AnnotationHibernation, c.Message, resume)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on; CloudNativePG: %s; %s", naming.AnnotationHibernation, c.Message, resume)), true
 	}
-	return state.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on: no instance runs, and the volumes are kept; %s", naming.AnnotationHibernation, resume)), true
+	return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on: no instance runs, and the volumes are kept; %s", naming.AnnotationHibernation, resume)), true
 }

@@ -9,13 +9,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // outcome of a cluster about one condition; nil where it has none.
-func conditionOf(t *testing.T, cr *v1alpha1.PgStorageCluster, f seen.Cluster, condition string) *state.Outcome {
+func conditionOf(t *testing.T, cr *v1alpha1.PgStorageCluster, f seen.Cluster, condition string) *outcome.Outcome {
 	t.Helper()
 	built, err := PgStorageCluster(cr, f, config)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestAnnotationsForwarded(t *testing.T) {
 		t.Errorf("without annotations: %+v", o)
 	}
 	cr.Annotations = map[string]string{"cnpg.io/hibernation": "on", "example.com/team": "a"}
-	if o := conditionOf(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Kind != state.Done || !o.Informative || !strings.Contains(o.Message, "cnpg.io/hibernation") {
+	if o := conditionOf(t, cr, facts(), v1alpha1.ConditionAnnotationsForwarded); o == nil || o.Kind != outcome.Done || !o.Informative || !strings.Contains(o.Message, "cnpg.io/hibernation") {
 		t.Errorf("forwarded: %+v", o)
 	}
 	cr.Annotations["cnpg.io/podPatch"] = "[]"
@@ -72,7 +72,7 @@ func TestHaltedDatabases(t *testing.T) {
 			f.Cluster.Status = cnpgv1.ClusterStatus{Instances: 1, ReadyInstances: 1, CurrentPrimary: "shop-1"}
 			f.Cluster.Status.Conditions = append(tc.conditions, metav1.Condition{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue})
 			o := conditionOf(t, cr, f, v1alpha1.ConditionDatabaseReady)
-			if o == nil || o.Reason != tc.reason || !strings.Contains(o.Message, tc.message) || (o.Kind == state.Done) != (tc.reason == v1alpha1.ReasonHealthy) {
+			if o == nil || o.Reason != tc.reason || !strings.Contains(o.Message, tc.message) || (o.Kind == outcome.Done) != (tc.reason == v1alpha1.ReasonHealthy) {
 				t.Errorf("%+v", o)
 			}
 		})

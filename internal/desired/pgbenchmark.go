@@ -15,10 +15,10 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/component/pgbench"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Benchmark is what follows from a PgBenchmark and the facts about it.
@@ -27,7 +27,7 @@ type Benchmark struct {
 	// Passwords are the Secrets that must exist before the plan's roles, with the
 	// role that each is for. Their contents are random, so they are no plan.
 	Passwords map[string]string
-	Target    state.Outcome
+	Target    outcome.Outcome
 }
 
 // PgBenchmark builds the plan of a benchmark that has not ended.
@@ -37,7 +37,7 @@ func PgBenchmark(b *v1alpha1.PgBenchmark, facts seen.Benchmark, config Config) (
 		Target:    targetOutcome(b, facts),
 		Passwords: map[string]string{naming.BenchmarkObject(b.Name, string(b.UID)): naming.BenchmarkDatabase(uid)},
 	}
-	if out.Target.Kind != state.Done {
+	if out.Target.Kind != outcome.Done {
 		out.Plan.Hold(plan.StageAccess, out.Target.Reason, out.Target.Message)
 	}
 	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch, space(facts))
@@ -153,25 +153,25 @@ func waits(applied *bool, why, what string) string {
 	return message
 }
 
-func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	if facts.Target == nil {
-		return state.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
+		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
-	if o := admitted(b, facts.Target); o.Kind != state.Done && facts.Job == nil {
+	if o := admitted(b, facts.Target); o.Kind != outcome.Done && facts.Job == nil {
 		return o
 	}
 	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
-		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
 	}
-	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
-		return state.WaitFor(c, o.Reason, o.Message)
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
+		return outcome.WaitFor(c, o.Reason, o.Message)
 	}
 	if len(facts.MissingScripts) > 0 {
-		return state.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
+		return outcome.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
 	}
 	if len(facts.RefusedScripts) > 0 {
-		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.pgbench.customScripts: "+strings.Join(facts.RefusedScripts, "; ")+"; then create another PgBenchmark")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.pgbench.customScripts: "+strings.Join(facts.RefusedScripts, "; ")+"; then create another PgBenchmark")
 	}
 	if facts.Job == nil {
 		return turnOutcome(b, facts)
@@ -180,20 +180,20 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome 
 }
 
 // turnOutcome of a benchmark that has not begun.
-func turnOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func turnOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
-		return state.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
+		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
 	}
 	if facts.Before != "" {
-		return state.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
+		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
 	}
 	return roomOutcome(b, facts)
 }
 
-func measurable(b *v1alpha1.PgBenchmark) state.Outcome {
-	return state.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
+func measurable(b *v1alpha1.PgBenchmark) outcome.Outcome {
+	return outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
 }
 
 // ofMatrix says that a matrix has made a cluster for itself: nothing is in it but

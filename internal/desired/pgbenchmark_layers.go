@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/layers"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Layers says whether the layers that spec.layers asks for were measured; nothing
 // without it. Those that were not keep a benchmark from nothing.
-func Layers(b *v1alpha1.PgBenchmark) []state.Outcome {
+func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
 	const c = v1alpha1.ConditionLayersMeasured
 	if b.Spec.Layers == nil {
 		return nil
@@ -32,10 +32,10 @@ func Layers(b *v1alpha1.PgBenchmark) []state.Outcome {
 	} else {
 		missing = append(missing, "the runner has reported nothing")
 	}
-	o := state.DoneWith(c, v1alpha1.ReasonMeasured, verdict)
+	o := outcome.DoneWith(c, v1alpha1.ReasonMeasured, verdict)
 	if len(missing) > 0 {
-		o = state.WaitFor(c, v1alpha1.ReasonLayersNotMeasured, "not measured: "+strings.Join(missing, "; "))
+		o = outcome.WaitFor(c, v1alpha1.ReasonLayersNotMeasured, "not measured: "+strings.Join(missing, "; "))
 	}
 	o.Informative = true
-	return []state.Outcome{o}
+	return []outcome.Outcome{o}
 }

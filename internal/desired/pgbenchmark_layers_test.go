@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 func TestLayers(t *testing.T) {
@@ -28,7 +28,7 @@ func TestLayers(t *testing.T) {
 			b := &v1alpha1.PgBenchmark{Spec: v1alpha1.PgBenchmarkSpec{Layers: &v1alpha1.BenchmarkLayers{}}}
 			b.Status.Run = tc.run
 			got := Layers(b)
-			if len(got) != 1 || got[0].Reason != tc.reason || got[0].Message != tc.message || !got[0].Informative || (got[0].Kind == state.Done) != (tc.reason == v1alpha1.ReasonMeasured) {
+			if len(got) != 1 || got[0].Reason != tc.reason || got[0].Message != tc.message || !got[0].Informative || (got[0].Kind == outcome.Done) != (tc.reason == v1alpha1.ReasonMeasured) {
 				t.Errorf("%+v", got)
 			}
 			b.Spec.Layers = nil

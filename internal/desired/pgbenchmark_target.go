@@ -7,8 +7,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Admits says whether a cluster lets a benchmark run against it: by its policy, because
@@ -38,12 +38,12 @@ func ConsentCommand(namespace, cluster string) string {
 }
 
 // admitted says whether the cluster admits a benchmark, and else how it would.
-func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) state.Outcome {
+func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) outcome.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	if Admits(target, b) {
-		return state.DoneWith(c, v1alpha1.ReasonReady, "")
+		return outcome.DoneWith(c, v1alpha1.ReasonReady, "")
 	}
-	return state.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
+	return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
 }
 
 // space of the target's volumes: as its claims have it, and before they do as its spec
@@ -65,9 +65,9 @@ func space(facts seen.Benchmark) *spec.Space {
 
 // roomOutcome refuses tables that could not fit the volumes of the target if nothing
 // else was on them. What else is on them, the runner sees.
-func roomOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func roomOutcome(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	if lacks := space(facts).Refuse(b.Spec.Pgbench.Scale); lacks != "" {
-		return state.InvalidBecause(v1alpha1.ConditionTargetReady, v1alpha1.ReasonNotEnoughSpace, lacks+"; then create another PgBenchmark")
+		return outcome.InvalidBecause(v1alpha1.ConditionTargetReady, v1alpha1.ReasonNotEnoughSpace, lacks+"; then create another PgBenchmark")
 	}
 	return measurable(b)
 }

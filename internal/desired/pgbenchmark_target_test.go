@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -74,7 +75,7 @@ func TestClustersAdmitBenchmarks(t *testing.T) {
 			if !refused {
 				return
 			}
-			if built.Target.Kind != state.Wait || !strings.HasSuffix(built.Target.Message, `kubectl -n prod patch pgsc shop --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`) {
+			if built.Target.Kind != outcome.Wait || !strings.HasSuffix(built.Target.Message, `kubectl -n prod patch pgsc shop --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`) {
 				t.Errorf("%+v", built.Target)
 			}
 			if _, held := built.Plan.Held(plan.StageAccess); !held {
@@ -104,7 +105,7 @@ func TestTablesThatCannotFitAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := built.Target.Kind == state.Invalid && built.Target.Reason == v1alpha1.ReasonNotEnoughSpace && strings.HasPrefix(built.Target.Message, "spec.pgbench.scale: ")
+		refused := built.Target.Kind == outcome.Invalid && built.Target.Reason == v1alpha1.ReasonNotEnoughSpace && strings.HasPrefix(built.Target.Message, "spec.pgbench.scale: ")
 		if refused != tc.refused {
 			t.Errorf("%s: %+v", tc.name, built.Target)
 		}

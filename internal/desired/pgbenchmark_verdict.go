@@ -9,19 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Outcomes are the conditions of a benchmark that has not been cleaned up yet.
-func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts seen.Benchmark) []state.Outcome {
-	return []state.Outcome{d.Target, d.completion(b, facts)}
+func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts seen.Benchmark) []outcome.Outcome {
+	return []outcome.Outcome{d.Target, d.completion(b, facts)}
 }
 
-func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionComplete
-	if o := d.Target; o.Kind != state.Done {
+	if o := d.Target; o.Kind != outcome.Done {
 		o.Condition = c
 		return o
 	}
@@ -29,14 +29,14 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) st
 		return Completion(b, facts)
 	}
 	if gate, held := d.Plan.Held(plan.StageBenchmark); held {
-		return state.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
+		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
 	}
-	return state.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
+	return outcome.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
 }
 
 // Completion is what the runner and its Job say of a started benchmark. What
 // they said of one that has ended stands, though its Job is gone.
-func Completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func Completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionComplete
 	if o, ended := stored(b); ended {
 		return o
@@ -47,51 +47,51 @@ func Completion(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
 		if run.Durability == v1alpha1.DurabilityUnverified {
 			message += ": " + run.DurabilityNote
 		}
-		return state.DoneWith(c, v1alpha1.ReasonSucceeded, message)
+		return outcome.DoneWith(c, v1alpha1.ReasonSucceeded, message)
 	}
 	if run != nil && run.Phase == PhaseFailed {
 		reason := run.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonFailed
 		}
-		return state.InvalidBecause(c, reason, "the benchmark failed: "+run.Message+"; create another PgBenchmark to run it again")
+		return outcome.InvalidBecause(c, reason, "the benchmark failed: "+run.Message+"; create another PgBenchmark to run it again")
 	}
 	return unreported(b, facts)
 }
 
 // stored is the Complete condition of a benchmark that has ended.
-func stored(b *v1alpha1.PgBenchmark) (state.Outcome, bool) {
+func stored(b *v1alpha1.PgBenchmark) (outcome.Outcome, bool) {
 	known := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
 	if known == nil || !Ended(b) {
-		return state.Outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	if b.Status.Phase == PhaseSucceeded {
-		return state.DoneWith(known.Type, known.Reason, known.Message), true
+		return outcome.DoneWith(known.Type, known.Reason, known.Message), true
 	}
-	return state.InvalidBecause(known.Type, known.Reason, known.Message), true
+	return outcome.InvalidBecause(known.Type, known.Reason, known.Message), true
 }
 
 // unreported is what the Job says of a benchmark whose runner has not ended.
-func unreported(b *v1alpha1.PgBenchmark, facts seen.Benchmark) state.Outcome {
+func unreported(b *v1alpha1.PgBenchmark, facts seen.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionComplete
 	run := b.Status.Run
 	if why := jobFailed(facts.Job); why != "" {
-		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s failed without a result: %s; see kubectl -n %s logs job/%s, and create another PgBenchmark to run it again", facts.Job.Name, why, b.Namespace, facts.Job.Name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s failed without a result: %s; see kubectl -n %s logs job/%s, and create another PgBenchmark to run it again", facts.Job.Name, why, b.Namespace, facts.Job.Name))
 	}
 	if facts.Job == nil && b.Status.Job != "" {
-		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s was deleted before it had a result; create another PgBenchmark to run it again", b.Status.Job))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s was deleted before it had a result; create another PgBenchmark to run it again", b.Status.Job))
 	}
 	if jobComplete(facts.Job) {
-		return state.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s ended and its result never arrived; see kubectl -n %s logs job/%s", facts.Job.Name, b.Namespace, facts.Job.Name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s ended and its result never arrived; see kubectl -n %s logs job/%s", facts.Job.Name, b.Namespace, facts.Job.Name))
 	}
 	if run == nil || run.Phase == "" {
-		return state.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf("waits for the runner's pod to start; see kubectl -n %s describe job %s", b.Namespace, facts.Job.Name))
+		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf("waits for the runner's pod to start; see kubectl -n %s describe job %s", b.Namespace, facts.Job.Name))
 	}
-	return state.WaitFor(c, run.Phase, fmt.Sprintf("%s: %s", run.Phase, run.Message))
+	return outcome.WaitFor(c, run.Phase, fmt.Sprintf("%s: %s", run.Phase, run.Message))
 }
 
 // Integrity is what the checks after the run found.
-func Integrity(b *v1alpha1.PgBenchmark) state.Outcome {
+func Integrity(b *v1alpha1.PgBenchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionIntegrityVerified
 	var passed, failed, notRun []string
 	if b.Status.Run != nil {
@@ -108,9 +108,9 @@ func Integrity(b *v1alpha1.PgBenchmark) state.Outcome {
 	}
 	switch {
 	case len(failed) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, strings.Join(failed, "; ")+"; keep the cluster's volumes and look into the storage")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, strings.Join(failed, "; ")+"; keep the cluster's volumes and look into the storage")
 	case len(passed) == 0:
-		o := state.WaitFor(c, v1alpha1.ReasonNotRun, "no check was run: "+strings.Join(notRun, "; "))
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no check was run: "+strings.Join(notRun, "; "))
 		o.Unknown, o.Informative = true, true
 		return o
 	}
@@ -118,7 +118,7 @@ func Integrity(b *v1alpha1.PgBenchmark) state.Outcome {
 	if len(notRun) > 0 {
 		message += "; not run: " + strings.Join(notRun, ", ")
 	}
-	return state.DoneWith(c, v1alpha1.ReasonVerified, message)
+	return outcome.DoneWith(c, v1alpha1.ReasonVerified, message)
 }
 
 // Keeps says whether the cleanup policy leaves the Job and the database of an
@@ -138,7 +138,7 @@ func Keeps(b *v1alpha1.PgBenchmark) bool {
 
 // BenchmarkStatus is the status of a benchmark without conditions and without
 // run, which the runner writes.
-func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion state.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
+func BenchmarkStatus(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion outcome.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
 	s := v1alpha1.PgBenchmarkStatus{
 		ObservedGeneration: b.Generation,
 		Job:                b.Status.Job,
@@ -171,13 +171,13 @@ func verified(stated, run v1alpha1.DurabilityTier) v1alpha1.DurabilityTier {
 	return stated
 }
 
-func phase(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion state.Outcome) string {
+func phase(b *v1alpha1.PgBenchmark, facts seen.Benchmark, completion outcome.Outcome) string {
 	switch {
 	case Ended(b):
 		return b.Status.Phase
-	case completion.Kind == state.Done:
+	case completion.Kind == outcome.Done:
 		return PhaseSucceeded
-	case completion.Kind == state.Invalid:
+	case completion.Kind == outcome.Invalid:
 		return PhaseFailed
 	case b.Status.Run != nil && b.Status.Run.Phase != "":
 		return b.Status.Run.Phase

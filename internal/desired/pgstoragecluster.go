@@ -18,8 +18,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg/hatch"
 	"github.com/pgstorage/pgstorage/internal/component/monitoring"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/profile/catalog"
@@ -40,10 +41,10 @@ type Cluster struct {
 	Plan       plan.Plan
 	Parameters []postgres.Parameter
 	// Outcomes that are decided before anything is applied.
-	Outcomes []state.Outcome
+	Outcomes []outcome.Outcome
 	// verified says whether the volumes are as the profile declares; nil where
 	// nothing is read back.
-	verified *state.Outcome
+	verified *outcome.Outcome
 }
 
 // PgStorageCluster builds the plan of a PgStorageCluster.
@@ -51,7 +52,7 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	var out Cluster
 	storage := storageOutcome(cr, facts)
 	out.Outcomes = append(out.Outcomes, storage)
-	if storage.Kind != state.Done && (facts.Cluster == nil || facts.Profile == nil) {
+	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
 		out.Plan.Hold(plan.StageStorage, storage.Reason, storage.Message)
 	}
 	volumes, err := volumes(facts.Profile)
@@ -72,7 +73,7 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	}
 	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
 	out.Outcomes = append(out.Outcomes, accepted)
-	if accepted.Kind != state.Done {
+	if accepted.Kind != outcome.Done {
 		out.Plan.Hold(plan.StageStorage, accepted.Reason, accepted.Message)
 	}
 	holdDatabase(&out.Plan, cr, facts)
@@ -85,22 +86,22 @@ func PgStorageCluster(cr *v1alpha1.PgStorageCluster, facts seen.Cluster, config 
 	return out, addCompanions(&out.Plan, cr, facts)
 }
 
-func storageOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
+func storageOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionStorageReady
 	if facts.Profile == nil {
-		return state.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
+		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
 	}
 	ready := meta.FindStatusCondition(facts.Profile.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
-		return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
+		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
 	}
 	if ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == facts.Profile.Generation {
-		return state.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
+		return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
 	}
 	if serves(facts.Profile, ready) {
-		return state.DoneWith(c, ready.Reason, fmt.Sprintf("the StorageClasses of PgStorageProfile %s are there, but %s", cr.Spec.Profile, ready.Message))
+		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf("the StorageClasses of PgStorageProfile %s are there, but %s", cr.Spec.Profile, ready.Message))
 	}
-	return state.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, ready.Reason, ready.Message))
+	return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, ready.Reason, ready.Message))
 }
 
 // serves says that a profile lacks nothing but nodes that are out of reach: new
@@ -122,7 +123,7 @@ func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 }
 
 // verify the volumes of the database by its profile.
-func verify(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (*state.Outcome, postgres.Proof) {
+func verify(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (*outcome.Outcome, postgres.Proof) {
 	if facts.Profile == nil {
 		return nil, postgres.Proof{Possible: true, Missing: "the profile does not exist"}
 	}
@@ -242,24 +243,24 @@ func overrides(cr *v1alpha1.PgStorageCluster) map[string]any {
 	return map[string]any{"spec": spec}
 }
 
-func acceptance(refusals []postgres.Refusal, overridden []string) state.Outcome {
+func acceptance(refusals []postgres.Refusal, overridden []string) outcome.Outcome {
 	const c = v1alpha1.ConditionParametersAccepted
 	if len(refusals) > 0 {
 		messages := make([]string, 0, len(refusals))
 		for _, r := range refusals {
 			messages = append(messages, r.Message)
 		}
-		return state.InvalidBecause(c, v1alpha1.ReasonInvalidParameters, strings.Join(messages, "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidParameters, strings.Join(messages, "; "))
 	}
 	if len(overridden) > 0 {
-		return state.InvalidBecause(c, v1alpha1.ReasonOverrideRefused, strings.Join(overridden, "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonOverrideRefused, strings.Join(overridden, "; "))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonAccepted, "every parameter and override is valid and safe")
+	return outcome.DoneWith(c, v1alpha1.ReasonAccepted, "every parameter and override is valid and safe")
 }
 
 // holdDatabase keeps a Cluster from being made where that would not be safe.
 func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluster) {
-	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		p.Hold(plan.StageDatabase, o.Reason, o.Message)
 	}
 	if o, held := ownership(cr, facts); held {
@@ -268,45 +269,45 @@ func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluste
 }
 
 // CNPGOutcome says whether CloudNativePG can take what we apply.
-func CNPGOutcome(apis state.ForeignAPIs) state.Outcome {
+func CNPGOutcome(apis state.ForeignAPIs) outcome.Outcome {
 	const c = v1alpha1.ConditionDatabaseReady
 	if !apis.CNPGInstalled {
-		return state.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/")
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/")
 	}
 	if len(apis.CNPGMissing) > 0 {
-		return state.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf("CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer", strings.Join(apis.CNPGMissing, ", ")))
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf("CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer", strings.Join(apis.CNPGMissing, ", ")))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonHealthy, "")
+	return outcome.DoneWith(c, v1alpha1.ReasonHealthy, "")
 }
 
 // ownership refuses a namesake that is not ours, and a new empty database in
 // place of one that somebody deleted.
-func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome, bool) {
+func ownership(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (outcome.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
 	if o, refused := namesake(cr, facts); refused {
 		return o, true
 	}
 	known := cr.Status.Database
 	if facts.Cluster != nil || facts.Namesake != nil || known == nil || known.UID == "" || known.Initialized == nil || !*known.Initialized {
-		return state.Outcome{}, false
+		return outcome.Outcome{}, false
 	}
 	if cr.Annotations[naming.AnnotationRecreate] == known.UID {
-		return state.Outcome{}, false
+		return outcome.Outcome{}, false
 	}
-	return state.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
+	return outcome.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
 }
 
 // namesake refuses a Cluster of our name that was not given to us, or is not safe to
 // take over.
-func namesake(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (state.Outcome, bool) {
+func namesake(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) (outcome.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
 	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
-		return state.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
 	}
 	if unsafe := unadoptable(cr, facts); len(unsafe) > 0 {
-		return state.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
+		return outcome.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
 	}
-	return state.Outcome{}, false
+	return outcome.Outcome{}, false
 }
 
 func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Cluster) error {
@@ -316,7 +317,7 @@ func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts seen.Clust
 			return err
 		}
 		p.Add(o)
-		if o := MonitoredOutcome(cr, facts); o.Reason == v1alpha1.ReasonCRDNotInstalled || o.Kind == state.Invalid {
+		if o := MonitoredOutcome(cr, facts); o.Reason == v1alpha1.ReasonCRDNotInstalled || o.Kind == outcome.Invalid {
 			p.Hold(plan.StageMonitors, o.Reason, o.Message)
 		}
 	}
@@ -347,17 +348,17 @@ func metricsTLS(p *plan.Plan) bool {
 }
 
 // MonitoredOutcome says whether a PodMonitor can be made.
-func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
-	o := state.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf("PodMonitor %s selects the instances", cr.Name))
+func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) outcome.Outcome {
+	o := outcome.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf("PodMonitor %s selects the instances", cr.Name))
 	switch {
 	case cr.Spec.Monitoring != nil && cr.Spec.Monitoring.PodMonitor == v1alpha1.PodMonitorDisabled:
-		o = state.WaitFor(o.Condition, v1alpha1.ReasonDisabled, "spec.monitoring.podMonitor is Disabled")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonDisabled, "spec.monitoring.podMonitor is Disabled")
 	case !facts.PodMonitors:
-		o = state.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled")
 	case facts.ForeignPodMonitor:
-		o = state.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a PodMonitor %s exists and was not made by this operator; rename it, or set spec.monitoring.podMonitor: Disabled", cr.Name))
+		o = outcome.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a PodMonitor %s exists and was not made by this operator; rename it, or set spec.monitoring.podMonitor: Disabled", cr.Name))
 	case !facts.PodMonitor:
-		o = state.WaitFor(o.Condition, v1alpha1.ReasonProgressing, "the PodMonitor is made together with the database")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonProgressing, "the PodMonitor is made together with the database")
 	}
 	o.Informative = true
 	return o

@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -25,14 +26,14 @@ func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
 		name       string
 		conditions []metav1.Condition
 		generation int64
-		kind       state.OutcomeKind
+		kind       outcome.Kind
 		reason     string
 	}{
-		{"a node is not Ready", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 2, state.Done, v1alpha1.ReasonNodeNotReady},
-		{"a Node is gone", []metav1.Condition{ready(v1alpha1.ReasonNodeNotFound), applied}, 2, state.Done, v1alpha1.ReasonNodeNotFound},
-		{"no class either", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady)}, 2, state.Wait, v1alpha1.ReasonProfileNotReady},
-		{"of an old spec", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 3, state.Wait, v1alpha1.ReasonProfileNotReady},
-		{"another reason", []metav1.Condition{ready(v1alpha1.ReasonPoolSuspended), applied}, 2, state.Wait, v1alpha1.ReasonProfileNotReady},
+		{"a node is not Ready", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 2, outcome.Done, v1alpha1.ReasonNodeNotReady},
+		{"a Node is gone", []metav1.Condition{ready(v1alpha1.ReasonNodeNotFound), applied}, 2, outcome.Done, v1alpha1.ReasonNodeNotFound},
+		{"no class either", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady)}, 2, outcome.Wait, v1alpha1.ReasonProfileNotReady},
+		{"of an old spec", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 3, outcome.Wait, v1alpha1.ReasonProfileNotReady},
+		{"another reason", []metav1.Condition{ready(v1alpha1.ReasonPoolSuspended), applied}, 2, outcome.Wait, v1alpha1.ReasonProfileNotReady},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "zfs", Generation: tc.generation}}
@@ -43,7 +44,7 @@ func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			const want = "the StorageClasses of PgStorageProfile zfs are there, but 1 of 2 nodes are not ready: n2: its Node is not Ready"
-			if tc.kind == state.Done && got.Message != want {
+			if tc.kind == outcome.Done && got.Message != want {
 				t.Errorf("message %q, want %q", got.Message, want)
 			}
 		})

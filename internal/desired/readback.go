@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // appliedOutcome compares what every instance reports with what was given. What
 // cannot be read is said to be unknown, and does not keep a cluster from Ready.
-func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, seen state.ReadBack, database state.Outcome) state.Outcome {
+func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, seen state.ReadBack, database outcome.Outcome) outcome.Outcome {
 	const cond = v1alpha1.ConditionParametersApplied
-	if database.Kind != state.Done {
-		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "parameters are read back once the database is ready")
+	if database.Kind != outcome.Done {
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "parameters are read back once the database is ready")
 		o.Informative, o.Unknown = true, true
 		return o
 	}
@@ -30,13 +31,13 @@ func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Paramet
 	}
 	switch {
 	case len(differences) > 0:
-		return state.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+"; CloudNativePG reloads or restarts instances one by one")
+		return outcome.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+"; CloudNativePG reloads or restarts instances one by one")
 	case len(seen.Errors) > 0 || compared == 0 || len(seen.Instances) < int(Instances(cr)):
-		o := state.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the instances' metrics could not be read, so the parameters are not proved: "+joined(seen.Errors))
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the instances' metrics could not be read, so the parameters are not proved: "+joined(seen.Errors))
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return state.DoneWith(cond, v1alpha1.ReasonApplied, fmt.Sprintf("%d instances report the numeric and boolean parameters of status.parameters as given", len(seen.Instances)))
+	return outcome.DoneWith(cond, v1alpha1.ReasonApplied, fmt.Sprintf("%d instances report the numeric and boolean parameters of status.parameters as given", len(seen.Instances)))
 }
 
 func compare(major int, instance string, parameters []postgres.Parameter, have map[string]float64) (int, []string) {

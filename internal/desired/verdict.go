@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // stuck are the phases in which CloudNativePG waits for a person.
@@ -27,7 +27,7 @@ var stuck = []string{
 }
 
 // AllOutcomes are all conditions of a PgStorageCluster, from the facts of the pass.
-func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) []state.Outcome {
+func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) []outcome.Outcome {
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
 	out = append(out, database)
@@ -50,54 +50,54 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts seen.Cluster)
 	return out
 }
 
-func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) state.Outcome {
+func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts seen.Cluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if o, held := ownership(cr, facts); held {
 		return o
 	}
-	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != state.Done {
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		return o
 	}
 	if gate, held := c.Plan.Held(plan.StageDatabase); held {
-		return state.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
+		return outcome.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
 	}
 	if facts.Cluster == nil && Suspended(cr) {
-		return state.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: no database is made")
+		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: no database is made")
 	}
 	if facts.Cluster == nil {
-		return state.WaitFor(cond, v1alpha1.ReasonClusterCreating, "the CloudNativePG Cluster is being created")
+		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, "the CloudNativePG Cluster is being created")
 	}
 	if c.intent(cr.Name) != facts.Cluster.Annotations[naming.AnnotationIntent] {
 		if Suspended(cr) {
-			return state.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: the database runs on, and this spec is not applied to it")
+			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: the database runs on, and this spec is not applied to it")
 		}
-		return state.WaitFor(cond, v1alpha1.ReasonProgressing, "the CloudNativePG Cluster is being updated to this spec")
+		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, "the CloudNativePG Cluster is being updated to this spec")
 	}
 	return c.health(cr, facts.Cluster)
 }
 
 // health is what CloudNativePG reports. Its status has no observedGeneration, so
 // a change is believed only when the read-back of the parameters agrees too.
-func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) state.Outcome {
+func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
 	words := cluster.Status.Phase
 	if cluster.Status.PhaseReason != "" {
 		words += ": " + cluster.Status.PhaseReason
 	}
 	if slices.Contains(stuck, cluster.Status.Phase) {
-		return state.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
 	}
 	wanted := int(Instances(cr))
 	if o, stopped := halted(cluster); stopped {
 		return o
 	}
 	if Healthy(cr, cluster) {
-		return state.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
+		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
 	}
 	if words == "" {
 		words = "nothing reported yet; is the CloudNativePG operator running?"
 	}
-	return state.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf("%d of %d instances are ready; CloudNativePG: %s", cluster.Status.ReadyInstances, wanted, words))
+	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf("%d of %d instances are ready; CloudNativePG: %s", cluster.Status.ReadyInstances, wanted, words))
 }
 
 func (c *Cluster) intent(name string) string {
@@ -109,10 +109,10 @@ func (c *Cluster) intent(name string) string {
 	return ""
 }
 
-func benchmarkOutcome(b *v1alpha1.PgBenchmark, database state.Outcome) state.Outcome {
-	o := state.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, "the benchmark is being created")
+func benchmarkOutcome(b *v1alpha1.PgBenchmark, database outcome.Outcome) outcome.Outcome {
+	o := outcome.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, "the benchmark is being created")
 	if b == nil {
-		if database.Kind != state.Done {
+		if database.Kind != outcome.Done {
 			o.Reason, o.Message = v1alpha1.ReasonTargetNotReady, "the benchmark starts when the database is ready"
 		}
 		o.Informative = true
@@ -121,7 +121,7 @@ func benchmarkOutcome(b *v1alpha1.PgBenchmark, database state.Outcome) state.Out
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {
 		o.Reason, o.Message = c.Reason, fmt.Sprintf("PgBenchmark %s: %s", b.Name, c.Message)
 		if c.Status == "True" {
-			o.Kind = state.Done
+			o.Kind = outcome.Done
 		}
 	}
 	o.Informative = true

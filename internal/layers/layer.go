@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/excerpt"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/statistics"
 )

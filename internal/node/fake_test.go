@@ -20,8 +20,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/host/hosttest"
-	"github.com/pgstorage/pgstorage/internal/state"
-	"github.com/pgstorage/pgstorage/internal/status"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 )
 
 const gib = 1 << 30
@@ -267,8 +267,8 @@ func store(s *v1alpha1.PgNodeStorage, r Result, now time.Time) {
 }
 
 // line of an outcome, so that a table shows all of it.
-func line(o state.Outcome) string {
-	kind := map[state.OutcomeKind]string{state.Done: "done", state.Wait: "wait", state.Invalid: "invalid"}[o.Kind]
+func line(o outcome.Outcome) string {
+	kind := map[outcome.Kind]string{outcome.Done: "done", outcome.Wait: "wait", outcome.Invalid: "invalid"}[o.Kind]
 	if o.Unknown {
 		kind += " unknown"
 	}

@@ -16,10 +16,10 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/nbd"
 	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
@@ -264,7 +264,7 @@ func TestNetworkLost(t *testing.T) {
 			if (err != nil) != stuck {
 				t.Fatal(err)
 			}
-			if o := r.Outcomes[0]; o.Reason != v1alpha1.ReasonServerLost || o.Kind != state.Invalid {
+			if o := r.Outcomes[0]; o.Reason != v1alpha1.ReasonServerLost || o.Kind != outcome.Invalid {
 				t.Errorf("stuck %v: %s", stuck, line(o))
 			}
 			if r.Restarting {
@@ -660,7 +660,7 @@ func TestNetworkGrowsLater(t *testing.T) {
 	s.Spec.NetworkDevices.ExportSize = resource.MustParse("16Mi")
 	net.did = nil
 	r := passes(t, n, s)
-	if o := r.Outcomes[0]; o.Reason != v1alpha1.ReasonGrowing || o.Kind != state.Done || len(net.did) > 0 {
+	if o := r.Outcomes[0]; o.Reason != v1alpha1.ReasonGrowing || o.Kind != outcome.Done || len(net.did) > 0 {
 		t.Errorf("%s; did %q", line(o), net.did)
 	}
 	// Mounted, it is not even tried.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -56,9 +56,9 @@ func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *n
 	r := Result{Outcomes: unreadOutcomes(s, unread(err))}
 	if net == nil {
 		if s.Spec.NetworkDevices != nil {
-			o := state.WaitFor(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the network devices could not be read: %v", err))
+			o := outcome.WaitFor(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the network devices could not be read: %v", err))
 			o.Unknown = true
-			r.Outcomes = append([]state.Outcome{o}, r.Outcomes...)
+			r.Outcomes = append([]outcome.Outcome{o}, r.Outcomes...)
 		}
 		return r
 	}
@@ -73,7 +73,7 @@ func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *n
 	}
 	r.Soon = step.Hold
 	r.Restarting = due.Intend != nil && failed == nil && n.DryRun == nil
-	r.Outcomes = append([]state.Outcome{networkOutcome(step, failed)}, r.Outcomes...)
+	r.Outcomes = append([]outcome.Outcome{networkOutcome(step, failed)}, r.Outcomes...)
 	return r
 }
 
@@ -84,14 +84,14 @@ func stillUsed(step nodestorage.NetworkStep, failed error) bool {
 }
 
 // networkOutcome names what the node answered to a change that it refused.
-func networkOutcome(step nodestorage.NetworkStep, failed error) state.Outcome {
+func networkOutcome(step nodestorage.NetworkStep, failed error) outcome.Outcome {
 	switch {
 	case failed == nil:
 		return step.Outcome
 	case stillUsed(step, failed):
-		return state.DoneWith(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonGrowing,
+		return outcome.DoneWith(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonGrowing,
 			fmt.Sprintf("the devices are attached, and grow once nothing uses the pool: %v", failed))
 	}
-	return state.InvalidBecause(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed,
+	return outcome.InvalidBecause(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed,
 		fmt.Sprintf("%s, but the node refused, and it is tried again every minute: %v", step.Outcome.Message, failed))
 }

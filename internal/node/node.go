@@ -19,10 +19,10 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/nbd"
 	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/nodestorage"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -80,7 +80,7 @@ func New(root string, runner host.Runner) *Node {
 type Result struct {
 	// Status as it was read before anything was changed, without conditions.
 	Status   v1alpha1.PgNodeStorageStatus
-	Outcomes []state.Outcome
+	Outcomes []outcome.Outcome
 	// Changed says that something was changed, so that another pass is due to read
 	// it back.
 	Changed bool
@@ -172,7 +172,7 @@ func (n *Node) decide(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) decision
 		d.network = nodestorage.NetworkStepOf(s, seen, n.Clock.Now())
 		d.local = nodestorage.LocalDevices(s, seen)
 	}
-	if d.pool.Outcome.Kind == state.Done {
+	if d.pool.Outcome.Kind == outcome.Done {
 		d.changes = nodestorage.Properties(s, seen)
 	}
 	return d
@@ -183,7 +183,7 @@ func (n *Node) decide(s *v1alpha1.PgNodeStorage, seen nodestorage.Seen) decision
 func (r *Result) onlyPrinted() {
 	r.Changed, r.Drift = false, nil
 	for i := range r.Outcomes {
-		if r.Outcomes[i].Kind == state.Wait {
+		if r.Outcomes[i].Kind == outcome.Wait {
 			r.Outcomes[i].Message += " (dry run: the agent's log says what it would do, and nothing is done)"
 		}
 	}
@@ -197,7 +197,7 @@ func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, d decision, r
 		r.Changed = d.network.Intend == nil && d.network.Restart == nil && !stillUsed(d.network, err)
 		r.Restarting = d.network.Intend != nil && err == nil && n.DryRun == nil
 		return err
-	case d.network.Outcome.Kind == state.Invalid, d.network.Hold:
+	case d.network.Outcome.Kind == outcome.Invalid, d.network.Hold:
 		return nil // whatever is wrong with the devices, more changes do not mend it
 	}
 	return n.actOnPool(ctx, s, d, r)
@@ -304,18 +304,18 @@ func (n *Node) setARCMax(bytes uint64) error {
 
 // poolOutcome names what the node answered to an import or a creation that it
 // refused.
-func poolOutcome(step nodestorage.PoolStep, failed error) state.Outcome {
-	if failed == nil || step.Outcome.Kind == state.Done {
+func poolOutcome(step nodestorage.PoolStep, failed error) outcome.Outcome {
+	if failed == nil || step.Outcome.Kind == outcome.Done {
 		return step.Outcome
 	}
-	return state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed,
+	return outcome.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed,
 		fmt.Sprintf("%s, but the node refused, and it is tried again every minute: %v", step.Outcome.Message, failed))
 }
 
 // unreadOutcomes say of every condition that it is not known, so that none is taken
 // for what it was and none is lost.
-func unreadOutcomes(s *v1alpha1.PgNodeStorage, pool state.Outcome) []state.Outcome {
-	return []state.Outcome{
+func unreadOutcomes(s *v1alpha1.PgNodeStorage, pool outcome.Outcome) []outcome.Outcome {
+	return []outcome.Outcome{
 		pool,
 		nodestorage.PropertiesOutcome(s, pool, nodestorage.Changes{}, nil),
 		nodestorage.DevicesOutcome(s, nodestorage.Seen{}),
@@ -323,12 +323,12 @@ func unreadOutcomes(s *v1alpha1.PgNodeStorage, pool state.Outcome) []state.Outco
 	}
 }
 
-func unread(err error) state.Outcome {
+func unread(err error) outcome.Outcome {
 	if errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded) {
-		return state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended,
+		return outcome.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended,
 			fmt.Sprintf("a command on the node does not end, which is how a suspended pool or a dead device looks; see zpool status and dmesg there: %v", err))
 	}
-	o := state.WaitFor(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the node could not be read: %v", err))
+	o := outcome.WaitFor(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the node could not be read: %v", err))
 	o.Unknown = true
 	return o
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // What a status lists at most, as the schema bounds it.
@@ -60,7 +60,7 @@ func bytesOf(v v1alpha1.ObservedVolume) int {
 // Complete is the condition StatusComplete, or nil while the status lists all that was
 // read. What is not listed works, but nobody sees it: a database on such a volume keeps
 // full_page_writes on.
-func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *state.Outcome {
+func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *outcome.Outcome {
 	var missing []string
 	if n := status.VolumeCount; n != nil && int(*n) > len(status.Volumes) {
 		missing = append(missing, fmt.Sprintf("status.volumes lists %d of %d volumes (at most %d, or %d KiB), and databases on the others keep full_page_writes on; put new databases on other nodes, or delete volumes that nothing needs", len(status.Volumes), *n, maxVolumes, volumeBytes>>10))
@@ -74,7 +74,7 @@ func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *state.Outcome {
 	if len(missing) == 0 {
 		return nil
 	}
-	o := state.InvalidBecause(v1alpha1.ConditionStatusComplete, v1alpha1.ReasonListTruncated, strings.Join(missing, "; "))
+	o := outcome.InvalidBecause(v1alpha1.ConditionStatusComplete, v1alpha1.ReasonListTruncated, strings.Join(missing, "; "))
 	o.Informative = true
 	return &o
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -223,8 +223,8 @@ func quantity(text string) *resource.Quantity { return new(resource.MustParse(te
 func at(n int64) *resource.Quantity { return resource.NewQuantity(n, resource.BinarySI) }
 
 // outcome in one line, so that a table shows all of it.
-func describe(o state.Outcome) string {
-	kind := map[state.OutcomeKind]string{state.Done: "done", state.Wait: "wait", state.Invalid: "invalid"}[o.Kind]
+func describe(o outcome.Outcome) string {
+	kind := map[outcome.Kind]string{outcome.Done: "done", outcome.Wait: "wait", outcome.Invalid: "invalid"}[o.Kind]
 	if o.Unknown {
 		kind += " unknown"
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -19,9 +19,9 @@ const soon = 72 * time.Hour
 
 // DevicesOutcome is the condition DevicesHealthy. It does not take part in Ready:
 // a degraded mirror still serves.
-func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) state.Outcome {
+func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) outcome.Outcome {
 	const c = v1alpha1.ConditionDevicesHealthy
-	o := state.DoneWith(c, v1alpha1.ReasonHealthy, "every device of the pool works and none has counted an error")
+	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, "every device of the pool works and none has counted an error")
 	var bad []string
 	for _, v := range seen.Status.Vdevs {
 		for _, d := range v.Disks() {
@@ -32,15 +32,15 @@ func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) state.Outcome {
 	}
 	switch {
 	case seen.Pool == nil:
-		o = state.WaitFor(c, v1alpha1.ReasonNotReadBack, "devices are looked at once the pool is imported")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "devices are looked at once the pool is imported")
 		o.Unknown = true
 	case len(bad) > 0 || seen.Status.DataErrors != 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, ailment(seen.Status, bad))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, ailment(seen.Status, bad))
 	case seen.health() == zfs.Degraded:
-		o = state.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, said(seen.Status))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, said(seen.Status))
 	default:
 		if text := otherLayout(s, seen); text != "" {
-			o = state.InvalidBecause(c, v1alpha1.ReasonLayoutDiffers, text)
+			o = outcome.InvalidBecause(c, v1alpha1.ReasonLayoutDiffers, text)
 		} else if problem := LocalDevices(s, seen).Problem; problem != nil {
 			o = *problem
 		}
@@ -140,23 +140,23 @@ func words(shape []string) string { return strings.Join(shape, ", ") }
 
 // CapacityOutcome is the condition CapacityHealthy. It does not take part in
 // Ready. FullAt is when the pool will be full, or zero.
-func CapacityOutcome(s *v1alpha1.PgNodeStorage, seen Seen, now, fullAt time.Time) state.Outcome {
+func CapacityOutcome(s *v1alpha1.PgNodeStorage, seen Seen, now, fullAt time.Time) outcome.Outcome {
 	const c = v1alpha1.ConditionCapacityHealthy
 	headroom := uint64(defaultHeadroom)
 	if h := s.Spec.Pool.HeadroomPercent; h != nil && *h > 0 {
 		headroom = uint64(*h)
 	}
-	o := state.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf("at least %d%% of the pool is free", headroom))
+	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf("at least %d%% of the pool is free", headroom))
 	size, known := seen.Pool["size"].Number()
 	free, _ := seen.Pool["free"].Number() // capacity is cut to a whole number
 	switch {
 	case !known:
-		o = state.WaitFor(c, v1alpha1.ReasonNotReadBack, "capacity is read once the pool is imported")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "capacity is read once the pool is imported")
 		o.Unknown = true
 	case free*100 < headroom*size:
-		o = state.InvalidBecause(c, v1alpha1.ReasonPoolNearlyFull, fmt.Sprintf("less than %d%% of the pool is free: ZFS slows down and fragments, and at 0 every database on it stops. Add a vdev, delete snapshots (usedBySnapshots in status), or move databases", headroom))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolNearlyFull, fmt.Sprintf("less than %d%% of the pool is free: ZFS slows down and fragments, and at 0 every database on it stops. Add a vdev, delete snapshots (usedBySnapshots in status), or move databases", headroom))
 	case !fullAt.IsZero() && fullAt.Sub(now) < soon:
-		o = state.InvalidBecause(c, v1alpha1.ReasonPoolFilling, fmt.Sprintf("the pool will be full around %s if it goes on filling as it did; add a vdev, delete snapshots, or find what grows", fullAt.UTC().Format("2006-01-02 15:00 MST")))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolFilling, fmt.Sprintf("the pool will be full around %s if it goes on filling as it did; add a vdev, delete snapshots, or find what grows", fullAt.UTC().Format("2006-01-02 15:00 MST")))
 	}
 	o.Informative = true
 	return o

@@ -7,7 +7,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -63,7 +63,7 @@ type layouter struct {
 }
 
 // NewLayout names the devices of a new pool, or says why there can be none yet.
-func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *state.Outcome) {
+func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *outcome.Outcome) {
 	l := layouter{seen: seen, taken: map[string]bool{}, named: map[string]bool{}}
 	create := pool.Create
 	for _, d := range DevicesOf(create) {
@@ -101,7 +101,7 @@ func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *state.Outcome) {
 	return Layout{Spec: spec, Wipe: l.wipe}, nil
 }
 
-func (l *layouter) vdev(field string, v v1alpha1.ZFSVdev) (zfs.Vdev, *state.Outcome) {
+func (l *layouter) vdev(field string, v v1alpha1.ZFSVdev) (zfs.Vdev, *outcome.Outcome) {
 	out := zfs.Vdev{Type: string(v.Type)}
 	if v.Type == v1alpha1.VdevStripe {
 		out.Type = ""
@@ -122,13 +122,13 @@ func (l *layouter) vdev(field string, v v1alpha1.ZFSVdev) (zfs.Vdev, *state.Outc
 
 // name takes a device by its path. One that carries anything at all is refused
 // unless it is named with wipe: true, and one that is in use is refused always.
-func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
+func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
 	if slices.Contains(l.seen.Missing, d.Path) {
-		return refuse(v1alpha1.ReasonDeviceNotFound, state.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
 	}
 	found, probed := l.seen.Signatures[d.Path]
 	if !probed {
-		return refuse(v1alpha1.ReasonHostCommandFailed, state.Wait, "%s: what is on %s could not be read", field, d.Path)
+		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, "%s: what is on %s could not be read", field, d.Path)
 	}
 	if problem := l.unfit(field, d, found); problem != nil {
 		return problem
@@ -138,16 +138,16 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *state.Outcome {
 }
 
 // unfit says why a device that was probed is not taken; one that may be wiped is noted.
-func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *state.Outcome {
+func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *outcome.Outcome {
 	switch {
 	case l.taken[d.Path]:
-		return refuse(v1alpha1.ReasonInvalidSpec, state.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
+		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
 	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
-		return refuse(v1alpha1.ReasonDeviceNotFound, state.Wait, "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)", field, d.Path, diskAt(l.seen, d.Path), d.Serial)
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)", field, d.Path, diskAt(l.seen, d.Path), d.Serial)
 	case found.InUse():
-		return refuse(v1alpha1.ReasonDeviceNotBlank, state.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
 	case !found.Blank() && !wipes(d):
-		return refuse(v1alpha1.ReasonDeviceNotBlank, state.Invalid, "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", field, d.Path, found)
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", field, d.Path, found)
 	case !found.Blank():
 		if problem := l.mayWipe(field, d, found); problem != nil {
 			return problem
@@ -157,10 +157,10 @@ func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Sign
 	return nil
 }
 
-func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string, *state.Outcome) {
+func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string, *outcome.Outcome) {
 	matching, err := blockdev.Select(l.seen.Devices, criteria(s))
 	if err != nil {
-		return nil, refuse(v1alpha1.ReasonInvalidSpec, state.Invalid, "%s.selector: %v", field, err)
+		return nil, refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s.selector: %v", field, err)
 	}
 	var out []string
 	for _, d := range matching {
@@ -176,7 +176,7 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 		if len(out) > 0 {
 			which = " (" + strings.Join(out, ", ") + ")"
 		}
-		return nil, refuse(v1alpha1.ReasonTooFewDevices, state.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, which)
+		return nil, refuse(v1alpha1.ReasonTooFewDevices, outcome.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, which)
 	}
 	return out, nil
 }
@@ -209,6 +209,6 @@ func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	return step
 }
 
-func refuse(reason string, kind state.OutcomeKind, format string, args ...any) *state.Outcome {
-	return &state.Outcome{Condition: v1alpha1.ConditionPoolReady, Kind: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
+func refuse(reason string, kind outcome.Kind, format string, args ...any) *outcome.Outcome {
+	return &outcome.Outcome{Condition: v1alpha1.ConditionPoolReady, Kind: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -20,7 +20,7 @@ type LocalStep struct {
 	// Caches and Log to add. Two devices of a log are mirrored.
 	Caches, Log []string
 	// Problem is why a device cannot be added, as the condition DevicesHealthy.
-	Problem *state.Outcome
+	Problem *outcome.Outcome
 }
 
 // None says that nothing is to be done.

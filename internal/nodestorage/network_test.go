@@ -11,7 +11,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/blockdev"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
@@ -591,7 +591,7 @@ func TestNetworkStatus(t *testing.T) {
 			t.Errorf("%s after %s: %s, want %s", c.now, c.old, got.Duration, c.want)
 		}
 	}
-	if o := DevicesOutcome(s, seenNetwork(network())); o.Reason != v1alpha1.ReasonLayoutDiffers || o.Kind != state.Invalid {
+	if o := DevicesOutcome(s, seenNetwork(network())); o.Reason != v1alpha1.ReasonLayoutDiffers || o.Kind != outcome.Invalid {
 		t.Errorf("a stripe that is declared a mirror: %+v", o)
 	}
 }

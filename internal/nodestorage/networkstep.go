@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // NetworkStep is what has to be done about the network devices: at most one of its
@@ -44,7 +44,7 @@ type NetworkStep struct {
 	// Hold: nothing else is to be changed meanwhile, as it would wait for the devices.
 	Hold bool
 	// Outcome is the condition DevicesAttached, before the step.
-	Outcome state.Outcome
+	Outcome outcome.Outcome
 }
 
 // None says that nothing is to be done.
@@ -136,7 +136,7 @@ func (d networkDecision) detach() (NetworkStep, bool) {
 
 // exports that have to be made or grown for devices. One that was larger, or is gone
 // beneath a pool that was there, is not made anew: what it held is lost.
-func (d networkDecision) exports(devices []NetworkDevice) ([]ExportChange, *state.Outcome) {
+func (d networkDecision) exports(devices []NetworkDevice) ([]ExportChange, *outcome.Outcome) {
 	want := exportBytes(d.s)
 	var out []ExportChange
 	for _, device := range devices {
@@ -209,7 +209,7 @@ func (d networkDecision) stalled(away []string) NetworkStep {
 
 // attached: every device is; what is left to do with them.
 func (d networkDecision) attached() NetworkStep {
-	done := NetworkStep{Outcome: state.DoneWith(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonDevicesAttached,
+	done := NetworkStep{Outcome: outcome.DoneWith(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonDevicesAttached,
 		fmt.Sprintf("%d devices are attached to servers that run", len(d.net.Devices)))}
 	if d.seen.Pool == nil || !d.seen.Serves() {
 		return done
@@ -278,9 +278,9 @@ func names(devices []NetworkDevice) string {
 }
 
 func networkWait(reason, format string, args ...any) NetworkStep {
-	return NetworkStep{Outcome: state.WaitFor(v1alpha1.ConditionDevicesAttached, reason, fmt.Sprintf(format, args...))}
+	return NetworkStep{Outcome: outcome.WaitFor(v1alpha1.ConditionDevicesAttached, reason, fmt.Sprintf(format, args...))}
 }
 
 func networkInvalid(reason, format string, args ...any) NetworkStep {
-	return NetworkStep{Outcome: state.InvalidBecause(v1alpha1.ConditionDevicesAttached, reason, fmt.Sprintf(format, args...))}
+	return NetworkStep{Outcome: outcome.InvalidBecause(v1alpha1.ConditionDevicesAttached, reason, fmt.Sprintf(format, args...))}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -21,7 +21,7 @@ type PoolStep struct {
 	// Create the pool, once the devices were wiped that the layout says.
 	Create *Layout
 	// Outcome is the condition PoolReady, before the step.
-	Outcome state.Outcome
+	Outcome outcome.Outcome
 }
 
 // Pool decides about the pool. A pool that was once there is never made anew:
@@ -107,7 +107,7 @@ func imported(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 		if seen.Network.Stalls() {
 			return wait(v1alpha1.ReasonStoreUnavailable, "pool %s is imported, and requests to it wait: the condition DevicesAttached says for what", name)
 		}
-		return PoolStep{Outcome: state.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}
+		return PoolStep{Outcome: outcome.DoneWith(c, v1alpha1.ReasonPoolOnline, fmt.Sprintf("pool %s is imported, %s", name, seen.health()))}
 	}
 	return invalid(v1alpha1.ReasonPoolUnhealthy, "pool %s is %s. ZFS says: %s", name, seen.health(), said(seen.Status))
 }
@@ -191,9 +191,9 @@ func said(s zfs.Status) string {
 }
 
 func wait(reason, format string, args ...any) PoolStep {
-	return PoolStep{Outcome: state.WaitFor(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
+	return PoolStep{Outcome: outcome.WaitFor(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
 }
 
 func invalid(reason, format string, args ...any) PoolStep {
-	return PoolStep{Outcome: state.InvalidBecause(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
+	return PoolStep{Outcome: outcome.InvalidBecause(v1alpha1.ConditionPoolReady, reason, fmt.Sprintf(format, args...))}
 }

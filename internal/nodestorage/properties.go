@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -156,26 +156,26 @@ func differs(object, property, want, have string) string {
 // PropertiesOutcome is the condition PropertiesApplied. Failed is what the node
 // answered to a change, if it refused one. While the pool cannot be looked at, the
 // reason stays what it was: it is what tells drift from a first application later.
-func PropertiesOutcome(s *v1alpha1.PgNodeStorage, pool state.Outcome, changes Changes, failed error) state.Outcome {
+func PropertiesOutcome(s *v1alpha1.PgNodeStorage, pool outcome.Outcome, changes Changes, failed error) outcome.Outcome {
 	const c = v1alpha1.ConditionPropertiesApplied
 	switch {
-	case pool.Kind != state.Done:
-		o := state.WaitFor(c, v1alpha1.ReasonNotReadBack, "properties are read back once the pool is imported and answers")
+	case pool.Kind != outcome.Done:
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "properties are read back once the pool is imported and answers")
 		o.Unknown = true
 		if applied(s) {
 			o.Reason = meta.FindStatusCondition(s.Status.Conditions, c).Reason
 		}
 		return o
 	case failed != nil:
-		return state.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf("the node refused a change, which is tried again every minute: %s", strings.ReplaceAll(failed.Error(), "\n", "; ")))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf("the node refused a change, which is tried again every minute: %s", strings.ReplaceAll(failed.Error(), "\n", "; ")))
 	case len(changes.Refused) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, "refused, so that the old values stay while all else is applied: "+strings.Join(changes.Refused, "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, "refused, so that the old values stay while all else is applied: "+strings.Join(changes.Refused, "; "))
 	case changes.None():
-		return state.DoneWith(c, v1alpha1.ReasonApplied, fmt.Sprintf("%d properties were read back as declared", declared(s)))
+		return outcome.DoneWith(c, v1alpha1.ReasonApplied, fmt.Sprintf("%d properties were read back as declared", declared(s)))
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonPropertyDrift, "changed by hand, and driftPolicy is Report: "+strings.Join(slices.Sorted(slices.Values(changes.Drift)), "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyDrift, "changed by hand, and driftPolicy is Report: "+strings.Join(slices.Sorted(slices.Values(changes.Drift)), "; "))
 	}
-	return state.WaitFor(c, v1alpha1.ReasonProgressing, "properties are being set")
+	return outcome.WaitFor(c, v1alpha1.ReasonProgressing, "properties are being set")
 }
 
 func declared(s *v1alpha1.PgNodeStorage) int {

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/zfs"
 )
 
@@ -196,9 +196,9 @@ func TestPropertiesConverge(t *testing.T) {
 }
 
 func TestPropertiesOutcome(t *testing.T) {
-	ready := state.DoneWith(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, "")
-	waiting := state.WaitFor(v1alpha1.ConditionPoolReady, v1alpha1.ReasonCreatingPool, "")
-	suspended := state.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended, "")
+	ready := outcome.DoneWith(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, "")
+	waiting := outcome.WaitFor(v1alpha1.ConditionPoolReady, v1alpha1.ReasonCreatingPool, "")
+	suspended := outcome.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended, "")
 	failed := errors.Join(errors.New("zfs set quota=1 tank/pgdata: exit status 1: size is less than current used"), errors.New("zpool set failmode=wait tank: exit status 1"))
 	some := Changes{Pool: map[string]string{"autotrim": "on"}}
 	drifted := Changes{Pool: map[string]string{"autotrim": "on"}, Drift: []string{"b differs", "a differs"}}
@@ -211,7 +211,7 @@ func TestPropertiesOutcome(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		s       *v1alpha1.PgNodeStorage
-		pool    state.Outcome
+		pool    outcome.Outcome
 		changes Changes
 		failed  error
 		want    string

@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -30,7 +31,7 @@ type Volumes struct {
 // seen.
 type Built struct {
 	Plan     plan.Plan
-	Outcomes []state.Outcome
+	Outcomes []outcome.Outcome
 	// Nodes says how far each node is.
 	Nodes []v1alpha1.ProfileNode
 	// FlushLatency is what was measured of a flush, where it is.
@@ -42,10 +43,10 @@ type Built struct {
 }
 
 // Kept is what was found of a profile before, where nothing was looked at now.
-func Kept(p *v1alpha1.PgStorageProfile, o state.Outcome) Built {
+func Kept(p *v1alpha1.PgStorageProfile, o outcome.Outcome) Built {
 	return Built{
 		Nodes: p.Status.Nodes, FlushLatency: p.Status.FlushLatency, MonthlyStorage: p.Status.EstimatedMonthlyStorage, Ceph: p.Status.Ceph,
-		Outcomes: []state.Outcome{o},
+		Outcomes: []outcome.Outcome{o},
 	}
 }
 
@@ -62,5 +63,5 @@ type Type interface {
 	Volumes(p *v1alpha1.PgStorageProfile) Volumes
 	// Verify holds the volumes of a database of so many instances against the
 	// profile. The outcome is nil where a profile reads nothing back.
-	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof)
+	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*outcome.Outcome, postgres.Proof)
 }

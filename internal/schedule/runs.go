@@ -9,8 +9,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // run of a schedule, and the time that it was made for.
@@ -113,7 +113,7 @@ func (r runs) result() *v1alpha1.ScheduledResult {
 }
 
 // outcomes of the last run that ended. Where it is gone they stay as they were.
-func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) []state.Outcome {
+func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) []outcome.Outcome {
 	kinds := []string{v1alpha1.ConditionLastRunSucceeded}
 	if s.Spec.Gate != nil {
 		kinds = append(kinds, v1alpha1.ConditionNotRegressed)
@@ -122,7 +122,7 @@ func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) []state.Outcome {
 	if ended := r.ended(); len(ended) > 0 {
 		source, from = ended[0].Status.Conditions, []string{v1alpha1.ConditionComplete, v1alpha1.ConditionNotRegressed}
 	}
-	var out []state.Outcome
+	var out []outcome.Outcome
 	for i, kind := range kinds {
 		out = append(out, reported(kind, meta.FindStatusCondition(source, from[i])))
 	}
@@ -130,18 +130,18 @@ func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) []state.Outcome {
 }
 
 // reported is what a condition of a run says, as a condition of its schedule.
-func reported(kind string, c *metav1.Condition) state.Outcome {
-	o := state.Outcome{Condition: kind, Kind: state.Wait, Reason: v1alpha1.ReasonNotRun, Message: "no run has ended that says so", Informative: true, Unknown: true}
+func reported(kind string, c *metav1.Condition) outcome.Outcome {
+	o := outcome.Outcome{Condition: kind, Kind: outcome.Wait, Reason: v1alpha1.ReasonNotRun, Message: "no run has ended that says so", Informative: true, Unknown: true}
 	if c == nil {
 		return o
 	}
 	o.Reason, o.Message, o.Unknown = c.Reason, c.Message, c.Status == metav1.ConditionUnknown
 	switch {
 	case c.Status == metav1.ConditionTrue:
-		o.Kind = state.Done
+		o.Kind = outcome.Done
 	case c.Reason == v1alpha1.ReasonIntegrityFailed:
 		// Damage is for a person, whatever else is well.
-		o.Kind, o.Informative = state.Invalid, false
+		o.Kind, o.Informative = outcome.Invalid, false
 	}
 	return o
 }

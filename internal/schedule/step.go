@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Reasons of events.
@@ -27,7 +27,7 @@ type Step struct {
 	Create *v1alpha1.PgBenchmark
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgScheduledBenchmarkStatus
-	Outcomes []state.Outcome
+	Outcomes []outcome.Outcome
 	// Prune these runs of the schedule, which are no longer kept.
 	Prune []*v1alpha1.PgBenchmark
 	// Events to be told once the status is written.
@@ -86,13 +86,13 @@ func (p *pass) record() {
 }
 
 func (p *pass) invalid(message string) {
-	p.outcome(state.InvalidBecause(v1alpha1.ConditionScheduled, v1alpha1.ReasonInvalidSpec, message))
+	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionScheduled, v1alpha1.ReasonInvalidSpec, message))
 }
 
-func (p *pass) outcome(o state.Outcome) { p.step.Outcomes = append(p.step.Outcomes, o) }
+func (p *pass) outcome(o outcome.Outcome) { p.step.Outcomes = append(p.step.Outcomes, o) }
 
 // informs of a condition that takes no part in Ready.
-func (p *pass) informs(o state.Outcome) {
+func (p *pass) informs(o outcome.Outcome) {
 	o.Informative = true
 	p.outcome(o)
 }
@@ -101,10 +101,10 @@ func (p *pass) informs(o state.Outcome) {
 func (p *pass) schedule(times Times) {
 	zoned := p.s.Spec.Schedule + " " + p.s.Spec.TimeZone
 	if p.s.Spec.Suspend {
-		p.informs(state.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, "spec.suspend is true: no run is begun"))
+		p.informs(outcome.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, "spec.suspend is true: no run is begun"))
 		return
 	}
-	p.outcome(state.DoneWith(v1alpha1.ConditionScheduled, v1alpha1.ReasonScheduled, fmt.Sprintf("runs begin at %s in %s", p.s.Spec.Schedule, p.s.Spec.TimeZone)))
+	p.outcome(outcome.DoneWith(v1alpha1.ConditionScheduled, v1alpha1.ReasonScheduled, fmt.Sprintf("runs begin at %s in %s", p.s.Spec.Schedule, p.s.Spec.TimeZone)))
 	if p.resumes(zoned) {
 		// What passed before was not asked for.
 		p.skip(times.Last(p.since(), p.now))
@@ -141,7 +141,7 @@ func (p *pass) begin(times Times) {
 	case p.tooLate(due):
 		p.miss(due, times.Count(since, due))
 	case len(p.own.active()) > 0:
-		p.informs(state.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonPreviousRunning,
+		p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonPreviousRunning,
 			fmt.Sprintf("the run due at %s waits until PgBenchmark %s has ended", at(due), p.own.active()[0])))
 		if deadline := p.deadline(); deadline > 0 {
 			p.again(due.Add(deadline).Sub(p.now) + time.Second)
@@ -160,14 +160,14 @@ func (p *pass) onTime(since time.Time) {
 	if known != nil && skipped != nil && skipped.Time.Equal(since) {
 		switch known.Reason {
 		case v1alpha1.ReasonMissedSchedule:
-			p.informs(state.WaitFor(known.Type, known.Reason, known.Message))
+			p.informs(outcome.WaitFor(known.Type, known.Reason, known.Message))
 			return
 		case v1alpha1.ReasonRejected:
-			p.outcome(state.InvalidBecause(known.Type, known.Reason, known.Message))
+			p.outcome(outcome.InvalidBecause(known.Type, known.Reason, known.Message))
 			return
 		}
 	}
-	p.informs(state.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
 }
 
 func (p *pass) deadline() time.Duration {
@@ -184,14 +184,14 @@ func (p *pass) tooLate(due time.Time) bool {
 func (p *pass) miss(due time.Time, count int) {
 	p.skip(due)
 	message := fmt.Sprintf("the run due at %s was not begun within spec.startingDeadlineSeconds of %d%s", at(due), *p.s.Spec.StartingDeadlineSeconds, others(count))
-	p.informs(state.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonMissedSchedule, message))
+	p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonMissedSchedule, message))
 	p.event(corev1.EventTypeWarning, EventMissed, message)
 }
 
 func (p *pass) refuse(due time.Time) {
 	p.skip(due)
 	message := fmt.Sprintf("the API server refuses the run due at %s: %s; the next time is tried again", at(due), p.facts.Refusal)
-	p.outcome(state.InvalidBecause(v1alpha1.ConditionOnTime, v1alpha1.ReasonRejected, message))
+	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionOnTime, v1alpha1.ReasonRejected, message))
 	p.event(corev1.EventTypeWarning, EventRejected, message)
 }
 
@@ -200,7 +200,7 @@ func (p *pass) create(due time.Time, count int) {
 	p.step.Create = b
 	p.step.Status.LastScheduleTime = timeOf(due)
 	p.step.Status.Active = []string{b.Name}
-	p.informs(state.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
 	p.event(corev1.EventTypeNormal, EventCreated, fmt.Sprintf("PgBenchmark %s for %s", b.Name, at(due)))
 	if count > 1 {
 		p.event(corev1.EventTypeWarning, EventMissed, fmt.Sprintf("the run due at %s is made up%s", at(due), others(count)))

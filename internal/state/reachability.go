@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // Reachability of a node, as its Node object has it. Only the node's own agent
@@ -41,11 +42,11 @@ func (r Reachability) Cause(node string) (reason, text string) {
 }
 
 // Outcome is the condition NodeReachable of the node's PgNodeStorages.
-func (r Reachability) Outcome(node string) Outcome {
+func (r Reachability) Outcome(node string) outcome.Outcome {
 	reason, text := r.Cause(node)
-	o := WaitFor(v1alpha1.ConditionNodeReachable, reason, "Node "+node+" "+text)
+	o := outcome.WaitFor(v1alpha1.ConditionNodeReachable, reason, "Node "+node+" "+text)
 	if r.Holds() {
-		o.Kind = Done
+		o.Kind = outcome.Done
 	}
 	o.Informative, o.Unknown = true, !r.Gone && r.Status != metav1.ConditionTrue && r.Status != metav1.ConditionFalse
 	return o

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
@@ -60,7 +60,7 @@ func (p *pass) standing(variant string) standing {
 
 // believable says whether the figures of the variants stand. A variant of which only
 // rejected runs succeeded has none.
-func (p *pass) believable() state.Outcome {
+func (p *pass) believable() outcome.Outcome {
 	const c = v1alpha1.ConditionBelievable
 	var without, cautions []string
 	reason, counted, rejected := "", 0, 0
@@ -72,15 +72,15 @@ func (p *pass) believable() state.Outcome {
 			reason = cmp.Or(reason, s.why)
 		}
 	}
-	o := state.DoneWith(c, v1alpha1.ReasonPartlyChecked, "no check rejects a run or cautions against it; which were run is in status.run.results of each run's PgBenchmark")
+	o := outcome.DoneWith(c, v1alpha1.ReasonPartlyChecked, "no check rejects a run or cautions against it; which were run is in status.run.results of each run's PgBenchmark")
 	switch {
 	case counted+rejected == 0:
-		o = state.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
 		o.Unknown = true
 	case len(without) > 0:
-		o = state.InvalidBecause(c, reason, fmt.Sprintf("every run of %d of %d variants is rejected, and these have no figure: %s; what was seen and what to do is in status.run.results of the runs' PgBenchmarks", len(without), len(p.Variants), strings.Join(without, "; ")))
+		o = outcome.InvalidBecause(c, reason, fmt.Sprintf("every run of %d of %d variants is rejected, and these have no figure: %s; what was seen and what to do is in status.run.results of the runs' PgBenchmarks", len(without), len(p.Variants), strings.Join(without, "; ")))
 	case rejected > 0 || len(cautions) > 0:
-		o = state.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf("every variant that succeeded has runs that no check rejects; %d of %d runs are rejected and do not count; cautions: %s", rejected, counted+rejected, distinct(cautions)))
+		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf("every variant that succeeded has runs that no check rejects; %d of %d runs are rejected and do not count; cautions: %s", rejected, counted+rejected, distinct(cautions)))
 	}
 	o.Informative = true
 	return o

@@ -9,12 +9,12 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // decide what is next, and what the conditions say.
-func (p *pass) decide() ([]state.Outcome, error) {
+func (p *pass) decide() ([]outcome.Outcome, error) {
 	switch {
 	case p.progress.Stop != "":
 		return p.finish(), nil
@@ -25,19 +25,19 @@ func (p *pass) decide() ([]state.Outcome, error) {
 }
 
 // progressing are the outcomes of a matrix that has not ended.
-func progressing(reason, message string) []state.Outcome {
-	return []state.Outcome{
-		state.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "what is next can be measured, or is being made"),
-		state.WaitFor(v1alpha1.ConditionComplete, reason, message),
+func progressing(reason, message string) []outcome.Outcome {
+	return []outcome.Outcome{
+		outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "what is next can be measured, or is being made"),
+		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
 	}
 }
 
 // waiting are the outcomes while the cluster that spec.cluster names cannot be
 // measured.
-func waiting(reason, message string) []state.Outcome {
-	return []state.Outcome{
-		state.WaitFor(v1alpha1.ConditionTargetReady, reason, message),
-		state.WaitFor(v1alpha1.ConditionComplete, reason, message),
+func waiting(reason, message string) []outcome.Outcome {
+	return []outcome.Outcome{
+		outcome.WaitFor(v1alpha1.ConditionTargetReady, reason, message),
+		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
 	}
 }
 
@@ -47,7 +47,7 @@ func (p *pass) where(r matrix.Run) string {
 }
 
 // watch the run that is under way.
-func (p *pass) watch(r matrix.Run) ([]state.Outcome, error) {
+func (p *pass) watch(r matrix.Run) ([]outcome.Outcome, error) {
 	p.makeCurrent(r)
 	if err := p.want(r.Target); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *pass) waitsSince(run *v1alpha1.PgBenchmark) (time.Time, bool) {
 }
 
 // begin the next run, once nothing of the one before can disturb it.
-func (p *pass) begin(r matrix.Run) ([]state.Outcome, error) {
+func (p *pass) begin(r matrix.Run) ([]outcome.Outcome, error) {
 	if p.facts.Refusal != "" {
 		message := "the API server refuses it: " + p.facts.Refusal
 		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+message), p.fail(r.ID, v1alpha1.ReasonRejected, message)
@@ -133,7 +133,7 @@ func (p *pass) rest() time.Duration {
 }
 
 // onGiven begins a run on the cluster that spec.cluster names.
-func (p *pass) onGiven(r matrix.Run) ([]state.Outcome, error) {
+func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
 	var cluster *v1alpha1.PgStorageCluster
 	for _, c := range p.facts.Clusters {
 		if c.Name == p.b.Spec.Cluster {
@@ -152,7 +152,7 @@ func (p *pass) onGiven(r matrix.Run) ([]state.Outcome, error) {
 }
 
 // onOwn begins a run on the cluster of its target, which is made where there is none.
-func (p *pass) onOwn(r matrix.Run) ([]state.Outcome, error) {
+func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
 	name := p.cluster(r.Target)
 	if p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("PgStorageCluster %s exists and is not of this benchmark", name))
@@ -178,12 +178,12 @@ func (p *pass) onOwn(r matrix.Run) ([]state.Outcome, error) {
 }
 
 // lose a run that cannot be begun.
-func (p *pass) lose(r matrix.Run, reason, message string) ([]state.Outcome, error) {
+func (p *pass) lose(r matrix.Run, reason, message string) ([]outcome.Outcome, error) {
 	return progressing(v1alpha1.ReasonPreparing, p.where(r)+" has failed: "+message), p.fail(r.ID, reason, message)
 }
 
 // start a run.
-func (p *pass) start(r matrix.Run) ([]state.Outcome, error) {
+func (p *pass) start(r matrix.Run) ([]outcome.Outcome, error) {
 	if name := p.run(r.ID); p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf("PgBenchmark %s exists and is not of this matrix", name))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/component/pgbench"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/naming"
 )
 
 // Axes that are not Postgres parameters. No parameter has one of these names: the

@@ -8,18 +8,18 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // finish a matrix of which no run is left.
-func (p *pass) finish() []state.Outcome {
-	outcomes := []state.Outcome{p.result(), p.integrity(), p.believable()}
-	cleaned := state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "nothing is left of what the runs were measured on")
+func (p *pass) finish() []outcome.Outcome {
+	outcomes := []outcome.Outcome{p.result(), p.integrity(), p.believable()}
+	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "nothing is left of what the runs were measured on")
 	if waits := p.settle(); waits != "" {
-		cleaned = state.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
+		cleaned = outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
 	} else if kept := p.kept(); kept != "" {
-		cleaned = state.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, kept)
+		cleaned = outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, kept)
 	}
 	cleaned.Informative = true
 	outcomes = append(outcomes, cleaned)
@@ -31,7 +31,7 @@ func (p *pass) finish() []state.Outcome {
 
 // result of all runs. Variants that failed are results; only a matrix without any
 // figure has failed.
-func (p *pass) result() state.Outcome {
+func (p *pass) result() outcome.Outcome {
 	const c = v1alpha1.ConditionComplete
 	n := p.progress
 	counts := fmt.Sprintf("%d runs of %d variants: %d succeeded, %d failed, %d skipped", len(p.Runs), len(p.Variants), n.Succeeded, n.Failed, n.Skipped)
@@ -40,27 +40,27 @@ func (p *pass) result() state.Outcome {
 	}
 	switch {
 	case n.Succeeded == 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonFailed, counts+p.firstFailure()+"; create another PgBenchmark to run it again")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, counts+p.firstFailure()+"; create another PgBenchmark to run it again")
 	case n.Stop == matrix.BudgetSpent:
-		return state.DoneWith(c, v1alpha1.ReasonBudgetSpent, counts)
+		return outcome.DoneWith(c, v1alpha1.ReasonBudgetSpent, counts)
 	}
-	return state.DoneWith(c, v1alpha1.ReasonSucceeded, counts)
+	return outcome.DoneWith(c, v1alpha1.ReasonSucceeded, counts)
 }
 
 // integrity of what the runs that succeeded or failed were measured on.
-func (p *pass) integrity() state.Outcome {
+func (p *pass) integrity() outcome.Outcome {
 	const c = v1alpha1.ConditionIntegrityVerified
 	for _, r := range p.Runs {
 		if run := p.ended[r.ID]; run.Reason == v1alpha1.ReasonIntegrityFailed {
-			return state.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, fmt.Sprintf("%s on PgStorageCluster %s: %s", p.where(r), p.cluster(r.Target), run.Message))
+			return outcome.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, fmt.Sprintf("%s on PgStorageCluster %s: %s", p.where(r), p.cluster(r.Target), run.Message))
 		}
 	}
 	if p.progress.Succeeded == 0 {
-		o := state.WaitFor(c, v1alpha1.ReasonNotRun, "no run came to its checks")
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run came to its checks")
 		o.Unknown, o.Informative = true, true
 		return o
 	}
-	return state.DoneWith(c, v1alpha1.ReasonVerified, "no check after a run failed; which were run is in status.run.integrity of each run's PgBenchmark")
+	return outcome.DoneWith(c, v1alpha1.ReasonVerified, "no check after a run failed; which were run is in status.run.integrity of each run's PgBenchmark")
 }
 
 func (p *pass) firstFailure() string {

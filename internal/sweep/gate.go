@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // recheck is when a baseline that is not there yet is looked for again.
@@ -19,7 +19,7 @@ const recheck = 30 * time.Second
 
 // gate holds the result of a matrix against its baseline. What it found once stands,
 // whatever becomes of the baseline.
-func (p *pass) gate() state.Outcome {
+func (p *pass) gate() outcome.Outcome {
 	const c = v1alpha1.ConditionNotRegressed
 	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && Decided(known.Reason) {
 		return gateOutcome(known.Status, known.Reason, known.Message)
@@ -51,8 +51,8 @@ func Decided(reason string) bool {
 }
 
 // against a baseline that has ended.
-func (p *pass) against(baseline *v1alpha1.PgBenchmark) state.Outcome {
-	incomparable := func(err error) state.Outcome {
+func (p *pass) against(baseline *v1alpha1.PgBenchmark) outcome.Outcome {
+	incomparable := func(err error) outcome.Outcome {
 		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, err.Error())
 	}
 	var own []v1alpha1.VariantStatus
@@ -78,7 +78,7 @@ func (p *pass) against(baseline *v1alpha1.PgBenchmark) state.Outcome {
 
 // judge differences by the gate: one regression is enough; what cannot be compared is
 // no proof that there is none.
-func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) state.Outcome {
+func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outcome.Outcome {
 	share, confidence := float64(g.Threshold)/100, float64(g.Confidence)/100
 	var worse, unknown []string
 	excluded := 0
@@ -121,10 +121,10 @@ func settingsDiffer(before, now []v1alpha1.VariantStatus) string {
 }
 
 // gateOutcome takes no part in Ready: a regression is a result.
-func gateOutcome(status metav1.ConditionStatus, reason, message string) state.Outcome {
-	o := state.InvalidBecause(v1alpha1.ConditionNotRegressed, reason, message)
+func gateOutcome(status metav1.ConditionStatus, reason, message string) outcome.Outcome {
+	o := outcome.InvalidBecause(v1alpha1.ConditionNotRegressed, reason, message)
 	if status == metav1.ConditionTrue {
-		o.Kind = state.Done
+		o.Kind = outcome.Done
 	}
 	o.Informative, o.Unknown = true, status == metav1.ConditionUnknown
 	return o

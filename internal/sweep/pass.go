@@ -8,10 +8,10 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Step is what one pass over a matrix does, in the order of the fields: what is
@@ -19,7 +19,7 @@ import (
 type Step struct {
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgBenchmarkStatus
-	Outcomes []state.Outcome
+	Outcomes []outcome.Outcome
 	// Benchmarks and Clusters to be deleted. All were made for this matrix.
 	Benchmarks []*v1alpha1.PgBenchmark
 	Clusters   []*v1alpha1.PgStorageCluster
@@ -80,8 +80,8 @@ func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Step {
 	if s.CompletionTime == nil {
 		s.CompletionTime = &now
 	}
-	invalid := state.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, err.Error()+"; create another PgBenchmark")
-	return Step{Status: s, Outcomes: []state.Outcome{invalid}}
+	invalid := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, err.Error()+"; create another PgBenchmark")
+	return Step{Status: s, Outcomes: []outcome.Outcome{invalid}}
 }
 
 // pass is all that one pass knows.

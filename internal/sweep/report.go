@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/statistics"
 )
 
@@ -20,14 +20,14 @@ const phaseResting = "Resting"
 
 // report makes the status of what was decided.
 func (p *pass) report() error {
-	completion := state.Outcome{}
+	completion := outcome.Outcome{}
 	for _, o := range p.step.Outcomes {
 		if o.Condition == v1alpha1.ConditionComplete {
 			completion = o
 		}
 	}
 	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: p.b.Generation, Phase: phase(completion), CompletionTime: p.b.Status.CompletionTime}
-	finished := completion.Kind != state.Wait
+	finished := completion.Kind != outcome.Wait
 	if finished && s.CompletionTime == nil {
 		now := p.now
 		s.CompletionTime = &now
@@ -45,11 +45,11 @@ func (p *pass) report() error {
 	return nil
 }
 
-func phase(completion state.Outcome) string {
+func phase(completion outcome.Outcome) string {
 	switch {
-	case completion.Kind == state.Done:
+	case completion.Kind == outcome.Done:
 		return desired.PhaseSucceeded
-	case completion.Kind == state.Invalid:
+	case completion.Kind == outcome.Invalid:
 		return desired.PhaseFailed
 	case completion.Reason == v1alpha1.ReasonResting:
 		return phaseResting

@@ -1,6 +1,8 @@
 package validity
 
-import "github.com/pgstorage/pgstorage/api/v1alpha1"
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
 
 // Verdict of a check.
 type Verdict string

@@ -10,10 +10,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime"  //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/slowdisk"  //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/vm"        //nolint:depguard // the same
+	//nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime"
+	"github.com/pgstorage/pgstorage/internal/testing/slowdisk"
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 	cephdeclare "github.com/pgstorage/pgstorage/test/vm/ceph/declare"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"

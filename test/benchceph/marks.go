@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	//nolint:depguard // a measurement
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchceph/cell"
 )
 

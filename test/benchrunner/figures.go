@@ -13,9 +13,11 @@ import (
 	"slices"
 	"strings"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/statistics"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 // mostCost of the runner, as a share of the rate of the same pgbench by hand.

@@ -13,7 +13,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	//nolint:depguard // a measurement
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 // options of a run.

@@ -19,10 +19,13 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	//nolint:depguard // a measurement
+	//nolint:depguard // the same
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun"
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime" //nolint:depguard // a measurement
-	"github.com/pgstorage/pgstorage/internal/testing/postgres" //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime"
+	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
 // database of both sides.

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // what a measurement writes down
+	//nolint:depguard // what a measurement writes down
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 var place = benchmark.Place("bench-runner")

@@ -16,12 +16,14 @@ import (
 
 	"k8s.io/utils/clock"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/record"
-	"github.com/pgstorage/pgstorage/internal/testing/postgres" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
 // Sides that are compared.

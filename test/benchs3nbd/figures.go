@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/statistics"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 // key of what is compared: one line of a table.

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement in a virtual machine
+	//nolint:depguard // a measurement in a virtual machine
+
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
 const (

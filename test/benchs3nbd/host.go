@@ -14,12 +14,18 @@ import (
 	"syscall"
 	"time"
 
+	//nolint:depguard // a measurement
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+
 	"github.com/pgstorage/pgstorage/internal/ninep"
-	"github.com/pgstorage/pgstorage/internal/testing/postgres" //nolint:depguard // a measurement
-	"github.com/pgstorage/pgstorage/internal/testing/process"  //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/s3"       //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/vm"       //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/zerofs"   //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/postgres"
+	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/s3"
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
+	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 )
 

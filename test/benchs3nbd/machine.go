@@ -14,12 +14,18 @@ import (
 	"strings"
 	"time"
 
+	//nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+	//nolint:depguard // the same
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime"  //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/s3"        //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/vm"        //nolint:depguard // the same
-	"github.com/pgstorage/pgstorage/internal/testing/zerofs"    //nolint:depguard // the same
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
+	"github.com/pgstorage/pgstorage/internal/testing/hosttime"
+	"github.com/pgstorage/pgstorage/internal/testing/s3"
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
+	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/job"
 )

@@ -14,8 +14,10 @@ import (
 	"os"
 	"time"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 // options of a run.

@@ -11,9 +11,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/testing/s3" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/s3"
 )
 
 // Variants of the caches that reads are measured with.

@@ -9,9 +9,12 @@ import (
 	"strings"
 	"time"
 
+	//nolint:depguard // a measurement
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/testing/s3" //nolint:depguard // a measurement
-	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/s3"
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
 // Configurations that are compared.

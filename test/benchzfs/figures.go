@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/internal/statistics"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	//nolint:depguard // a measurement
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 // What the profile must be worth, against the defaults.

@@ -15,12 +15,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/internal/analysis"
 	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/pgbench"
 	"github.com/pgstorage/pgstorage/internal/report"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/internal/validity"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )

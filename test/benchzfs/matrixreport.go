@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	//nolint:depguard // what a measurement writes down
+
 	"github.com/pgstorage/pgstorage/internal/comparison"
 	"github.com/pgstorage/pgstorage/internal/statistics"
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // what a measurement writes down
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 
 var matrixPlace = benchmark.Place("bench-zfs of the matrix")

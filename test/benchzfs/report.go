@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/benchmark" //nolint:depguard // what a measurement writes down
+	//nolint:depguard // what a measurement writes down
+
+	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 

@@ -5,10 +5,12 @@ package main
 import (
 	"strings"
 
+	//nolint:depguard // a measurement
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/testing/vm" //nolint:depguard // a measurement
+	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )

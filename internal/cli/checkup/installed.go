@@ -13,7 +13,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // oldest Kubernetes that the chart takes.
@@ -152,7 +152,7 @@ func (c *checker) foreign() {
 		return
 	}
 	apis := *c.facts.APIs
-	if o := desired.CNPGOutcome(apis); o.Kind == state.Done {
+	if o := desired.CNPGOutcome(apis); o.Kind == outcome.Done {
 		c.ok("CloudNativePG", "is installed, with what is needed of it")
 	} else {
 		remedy, link := c.reason(o.Reason, "pgstoragecluster")

@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/tree"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // oldestZFS that the agent takes.

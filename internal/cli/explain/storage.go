@@ -12,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // Reference says what the CRDs say of fields.

@@ -10,7 +10,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -112,10 +113,10 @@ func (b *builder) add(kind, namespace, name string, p plan.Plan) {
 }
 
 // refusal joins the outcomes that need a person: no fact could heal them.
-func refusal(outcomes []state.Outcome) error {
+func refusal(outcomes []outcome.Outcome) error {
 	var text []string
 	for _, o := range outcomes {
-		if o.Kind == state.Invalid && !o.Informative {
+		if o.Kind == outcome.Invalid && !o.Informative {
 			text = append(text, o.Reason+": "+o.Message)
 		}
 	}

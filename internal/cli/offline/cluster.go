@@ -11,9 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/sweep"
 )
 
@@ -148,5 +148,5 @@ func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
 		return err
 	}
 	b.add("PgBenchmark", pb.Namespace, pb.Name, built.Plan)
-	return refusal([]state.Outcome{built.Target})
+	return refusal([]outcome.Outcome{built.Target})
 }

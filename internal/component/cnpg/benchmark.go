@@ -7,8 +7,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	cnpgac "github.com/pgstorage/pgstorage/internal/extapply/cnpg/api/v1"
 	machineryac "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 )
 
 const benchmarkKind = "PgBenchmark"

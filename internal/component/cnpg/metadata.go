@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // forwarded are the annotations of a PgStorageCluster that its CloudNativePG Cluster

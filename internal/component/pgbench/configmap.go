@@ -11,8 +11,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
 	"github.com/pgstorage/pgstorage/internal/fingerprint"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/seen"
 )
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -72,7 +73,7 @@ func quantity(n int64) string {
 
 // Budget is the condition MemoryBudget: the ARC does not count as available
 // memory (OpenZFS issue 10255), so pods and ARC fight where both were promised it.
-func (s Storage) Budget(facts state.ProfileFacts) *state.Outcome {
+func (s Storage) Budget(facts state.ProfileFacts) *outcome.Outcome {
 	var over, crowded []string
 	read := 0
 	for _, node := range facts.Nodes {
@@ -92,12 +93,12 @@ func (s Storage) Budget(facts state.ProfileFacts) *state.Outcome {
 		return nil
 	}
 	const c = v1alpha1.ConditionMemoryBudget
-	o := state.DoneWith(c, v1alpha1.ReasonWithinBudget, fmt.Sprintf("the ARC,%s shared_buffers and a reserve of %d%% fit the memory of each node", s.serversText(), reservePercent))
+	o := outcome.DoneWith(c, v1alpha1.ReasonWithinBudget, fmt.Sprintf("the ARC,%s shared_buffers and a reserve of %d%% fit the memory of each node", s.serversText(), reservePercent))
 	switch {
 	case len(over) > 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonOverBudget, "more memory is promised than there is, and the kernel will kill a database for it: "+strings.Join(append(over, crowded...), "; ")+". Set or lower "+s.Field+".arcMax, or move instances")
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonOverBudget, "more memory is promised than there is, and the kernel will kill a database for it: "+strings.Join(append(over, crowded...), "; ")+". Set or lower "+s.Field+".arcMax, or move instances")
 	case len(crowded) > 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonOverBudget, "the L2ARC is larger than the ARC can keep record of, so part of it stays unused: "+strings.Join(crowded, "; ")+". Raise "+s.Field+".arcMax, use a smaller partition, or larger records")
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonOverBudget, "the L2ARC is larger than the ARC can keep record of, so part of it stays unused: "+strings.Join(crowded, "; ")+". Raise "+s.Field+".arcMax, use a smaller partition, or larger records")
 	}
 	o.Informative = true
 	return &o

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	v1alpha1ac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // NodeStorage is what a node's agent has to make true whatever the devices are:

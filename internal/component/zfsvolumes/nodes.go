@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -22,7 +23,7 @@ type Verdict struct {
 	// is not Ready for a while keeps its place in them.
 	reachable       state.Reachability
 	Reason, Message string
-	Kind            state.OutcomeKind
+	Kind            outcome.Kind
 	// Note about a node that is ready.
 	Note string
 	// driver says that what is missing is the CSI driver's to bring.
@@ -57,7 +58,7 @@ func (v Verdict) now() Verdict {
 	if v.Reason != "" {
 		text += "; before: " + v.Message
 	}
-	v.Reason, v.Message, v.Kind, v.driver = reason, text, state.Wait, false
+	v.Reason, v.Message, v.Kind, v.driver = reason, text, outcome.Wait, false
 	return v
 }
 
@@ -94,28 +95,28 @@ func (s Storage) Judge(facts state.ProfileFacts) []Verdict {
 // storage judges what the agent read back, and says whether it found fault.
 func (v *Verdict) storage(s *v1alpha1.PgNodeStorage) bool {
 	if s == nil {
-		v.Reason, v.Message, v.Kind = v1alpha1.ReasonAgentNotSeen, "its PgNodeStorage was not made yet", state.Wait
+		v.Reason, v.Message, v.Kind = v1alpha1.ReasonAgentNotSeen, "its PgNodeStorage was not made yet", outcome.Wait
 		return true
 	}
 	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || s.Status.ObservedGeneration != s.Generation {
-		v.Reason, v.Kind = v1alpha1.ReasonAgentNotSeen, state.Wait
+		v.Reason, v.Kind = v1alpha1.ReasonAgentNotSeen, outcome.Wait
 		v.Message = fmt.Sprintf("no agent has answered for generation %d of PgNodeStorage %s; does a pod of the DaemonSet pgstorage-agent run on the node?", s.Generation, s.Name)
 		return true
 	}
 	if ready.Status == metav1.ConditionTrue {
 		return false
 	}
-	v.Reason, v.Message, v.Kind = ready.Reason, ready.Message, state.Wait
+	v.Reason, v.Message, v.Kind = ready.Reason, ready.Message, outcome.Wait
 	if meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled) {
-		v.Kind = state.Invalid
+		v.Kind = outcome.Invalid
 	}
 	return true
 }
 
 // csi judges what the driver reports of the node.
 func (v *Verdict) csi(pool string, facts state.ProfileFacts) {
-	v.driver, v.Kind = true, state.Wait
+	v.driver, v.Kind = true, outcome.Wait
 	switch {
 	case !facts.ZFSLocalPV:
 		v.Reason, v.Message = v1alpha1.ReasonDriverNotInstalled, "OpenEBS zfs-localpv is not installed"
@@ -124,7 +125,7 @@ func (v *Verdict) csi(pool string, facts state.ProfileFacts) {
 	case !slices.Contains(v.Pools, pool):
 		v.Reason, v.Message = v1alpha1.ReasonPoolNotListed, fmt.Sprintf("the driver's ZFSNode does not list pool %s yet; it is renewed every 60 s", pool)
 	default:
-		v.driver, v.Kind = false, state.Done
+		v.driver, v.Kind = false, outcome.Done
 	}
 }
 
@@ -139,21 +140,21 @@ func usable(nodes []Verdict) []Verdict {
 	return out
 }
 
-func driverOutcome(facts state.ProfileFacts, nodes []Verdict) state.Outcome {
+func driverOutcome(facts state.ProfileFacts, nodes []Verdict) outcome.Outcome {
 	const c = v1alpha1.ConditionDriverReady
 	if !facts.ZFSLocalPV {
-		return state.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, "OpenEBS zfs-localpv is not installed; install its Helm chart (https://openebs.github.io/zfs-localpv)")
+		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, "OpenEBS zfs-localpv is not installed; install its Helm chart (https://openebs.github.io/zfs-localpv)")
 	}
 	if o, bad := worst(c, nodes, func(v Verdict) bool { return v.driver }); bad {
 		return o
 	}
-	return state.DoneWith(c, v1alpha1.ReasonDriverReady, "the CSI driver lists the pool on every node that is ready")
+	return outcome.DoneWith(c, v1alpha1.ReasonDriverReady, "the CSI driver lists the pool on every node that is ready")
 }
 
-func (s Storage) nodesOutcome(nodes []Verdict) state.Outcome {
+func (s Storage) nodesOutcome(nodes []Verdict) outcome.Outcome {
 	const c = v1alpha1.ConditionNodesReady
 	if !slices.ContainsFunc(nodes, func(v Verdict) bool { return v.Selected }) {
-		return state.WaitFor(c, v1alpha1.ReasonNoNodeSelected, fmt.Sprintf("spec.nodeSelector: no node has the labels %s; label one with kubectl label node NAME %s", selectorText(s.Profile, ","), selectorText(s.Profile, " ")))
+		return outcome.WaitFor(c, v1alpha1.ReasonNoNodeSelected, fmt.Sprintf("spec.nodeSelector: no node has the labels %s; label one with kubectl label node NAME %s", selectorText(s.Profile, ","), selectorText(s.Profile, " ")))
 	}
 	var current []Verdict
 	for _, v := range nodes {
@@ -162,14 +163,14 @@ func (s Storage) nodesOutcome(nodes []Verdict) state.Outcome {
 	if o, bad := worst(c, current, Verdict.PoolFails); bad {
 		return o
 	}
-	return state.DoneWith(c, v1alpha1.ReasonNodesReady, fmt.Sprintf("pool %s and its datasets were read back as declared on %d of %d nodes", s.Pool, len(nodes), len(nodes)))
+	return outcome.DoneWith(c, v1alpha1.ReasonNodesReady, fmt.Sprintf("pool %s and its datasets were read back as declared on %d of %d nodes", s.Pool, len(nodes), len(nodes)))
 }
 
 // worst joins what is wrong with nodes. One that needs a person outranks those
 // that wait, and these the ones that are only out of reach: volumes can be made on
 // the others.
-func worst(condition string, nodes []Verdict, wrong func(Verdict) bool) (state.Outcome, bool) {
-	o := state.Outcome{Condition: condition}
+func worst(condition string, nodes []Verdict, wrong func(Verdict) bool) (outcome.Outcome, bool) {
+	o := outcome.Outcome{Condition: condition}
 	var messages []string
 	for _, v := range nodes {
 		if !wrong(v) {
@@ -198,7 +199,7 @@ func selectorText(p *v1alpha1.PgStorageProfile, separator string) string {
 }
 
 // classOutcome says in a condition whether the profile's classes exist.
-func (s Storage) classOutcome(condition string, facts state.ProfileFacts) state.Outcome {
+func (s Storage) classOutcome(condition string, facts state.ProfileFacts) outcome.Outcome {
 	var missing []string
 	for _, name := range s.ClassNames() {
 		class := facts.Classes[name]
@@ -210,9 +211,9 @@ func (s Storage) classOutcome(condition string, facts state.ProfileFacts) state.
 		}
 	}
 	if len(missing) > 0 {
-		return state.WaitFor(condition, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once a node is ready", strings.Join(missing, ", ")))
+		return outcome.WaitFor(condition, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once a node is ready", strings.Join(missing, ", ")))
 	}
-	return state.DoneWith(condition, v1alpha1.ReasonStorageClassApplied, "every StorageClass of the profile exists")
+	return outcome.DoneWith(condition, v1alpha1.ReasonStorageClassApplied, "every StorageClass of the profile exists")
 }
 
 // Owned says whether a class is the profile's own.
@@ -221,6 +222,6 @@ func Owned(class *storagev1.StorageClass, profile string) bool {
 }
 
 // NotOwned says in a condition that a class is somebody else's.
-func NotOwned(condition, name string) state.Outcome {
-	return state.InvalidBecause(condition, v1alpha1.ReasonStorageClassNotOwned, fmt.Sprintf("StorageClass %s exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", name))
+func NotOwned(condition, name string) outcome.Outcome {
+	return outcome.InvalidBecause(condition, v1alpha1.ReasonStorageClassNotOwned, fmt.Sprintf("StorageClass %s exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", name))
 }

@@ -7,8 +7,9 @@ package zfsvolumes
 
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -97,14 +98,14 @@ func (s Storage) CompleteBacking(b *profile.Built, facts state.ProfileFacts, nod
 		return err
 	}
 	b.Plan.Add(class)
-	outcomes := []state.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driverOutcome(facts, nodes), s.nodesOutcome(nodes)}
+	outcomes := []outcome.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driverOutcome(facts, nodes), s.nodesOutcome(nodes)}
 	b.Outcomes = append(b.Outcomes, outcomes...)
 	for _, n := range nodes {
 		b.Nodes = append(b.Nodes, n.reported())
 	}
 	for _, o := range outcomes {
 		switch {
-		case o.Kind == state.Done:
+		case o.Kind == outcome.Done:
 		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(ready) == 0 && o.Condition != v1alpha1.ConditionBackingReady, !facts.ZFSLocalPV && o.Condition == v1alpha1.ConditionDriverReady:
 			b.Plan.Hold(plan.StageBacking, o.Reason, o.Message)
 			return nil
@@ -117,7 +118,7 @@ func (s Storage) CompleteBacking(b *profile.Built, facts state.ProfileFacts, nod
 // are somebody else's.
 func holdClasses(b *profile.Built, facts state.ProfileFacts, usable []Verdict) {
 	for _, o := range b.Outcomes {
-		if o.Kind == state.Done || o.Informative {
+		if o.Kind == outcome.Done || o.Informative {
 			continue
 		}
 		switch {

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -19,7 +20,7 @@ const pageSize = 8192
 // whole pages: ZFS replaces a record as a whole or not at all (OpenZFS, Workload
 // Tuning; PostgreSQL, wal.sgml). What was written to devices that are not attached
 // is not known, so there it proves nothing.
-func (s Storage) Verify(instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
+func (s Storage) Verify(instances int, claims []state.Claim) (*outcome.Outcome, postgres.Proof) {
 	var waits, wrong, torn []string
 	data := 0
 	for _, c := range claims {
@@ -111,15 +112,15 @@ func unprotected(o *v1alpha1.ObservedVolume) string {
 	return ""
 }
 
-func verifiedOutcome(claims int, waits, wrong []string) *state.Outcome {
+func verifiedOutcome(claims int, waits, wrong []string) *outcome.Outcome {
 	const c = v1alpha1.ConditionVolumesVerified
 	// What ZFS reports of a dataset says nothing about the files that are there.
-	o := state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))
+	o := outcome.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))
 	switch {
 	case len(wrong) > 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile")
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile")
 	case len(waits) > 0:
-		o = state.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
 	}
 	return &o
 }

@@ -5,8 +5,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -102,16 +103,16 @@ func volblocksize(p *v1alpha1.PgStorageProfile) string {
 }
 
 // foundClass judges a class that is not the profile's.
-func foundClass(name string, facts state.ProfileFacts) state.Outcome {
+func foundClass(name string, facts state.ProfileFacts) outcome.Outcome {
 	const c = v1alpha1.ConditionBackingReady
 	class := facts.Classes[name]
 	switch {
 	case class == nil:
-		return state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s does not exist; create it, or name one of kubectl get storageclass", name))
+		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s does not exist; create it, or name one of kubectl get storageclass", name))
 	case class.Provisioner == zfsvolumes.Driver && class.Parameters["fstype"] == "zfs":
-		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s has fstype: zfs, so zfs-localpv makes datasets of it, which no OSD can use (zfs-localpv issue 538); name a class without fstype, or use backing.zfs in another profile", name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s has fstype: zfs, so zfs-localpv makes datasets of it, which no OSD can use (zfs-localpv issue 538); name a class without fstype, or use backing.zfs in another profile", name))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonStorageClassFound, fmt.Sprintf("StorageClass %s exists", name))
+	return outcome.DoneWith(c, v1alpha1.ReasonStorageClassFound, fmt.Sprintf("StorageClass %s exists", name))
 }
 
 // osdMemory in bytes that OSDs are limited to, by node.

@@ -8,8 +8,9 @@ package cephrbd
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -32,7 +33,7 @@ func (Type) Classes(p *v1alpha1.PgStorageProfile) []string {
 
 // Verify has nothing to read back of an image, and proves nothing: a file system on
 // RBD writes in place, whatever lies below, so full_page_writes stays on.
-func (Type) Verify(*v1alpha1.PgStorageProfile, int, []state.Claim) (*state.Outcome, postgres.Proof) {
+func (Type) Verify(*v1alpha1.PgStorageProfile, int, []state.Claim) (*outcome.Outcome, postgres.Proof) {
 	return nil, postgres.Proof{}
 }
 
@@ -67,8 +68,8 @@ func zfsOf(p *v1alpha1.PgStorageProfile) *v1alpha1.CephZFSBacking {
 }
 
 // hold a stage back where an outcome is not done.
-func hold(b *profile.Built, stage plan.Stage, o state.Outcome) {
-	if o.Kind != state.Done {
+func hold(b *profile.Built, stage plan.Stage, o outcome.Outcome) {
+	if o.Kind != outcome.Done {
 		b.Plan.Hold(stage, o.Reason, o.Message)
 	}
 }

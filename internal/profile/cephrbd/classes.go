@@ -15,8 +15,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -188,7 +189,7 @@ func snapshotClass(p *v1alpha1.PgStorageProfile) plan.Object {
 	})
 }
 
-func classOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts, parameters map[string]string) state.Outcome {
+func classOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts, parameters map[string]string) outcome.Outcome {
 	const c = v1alpha1.ConditionStorageReady
 	name := naming.DataClass(p.Name)
 	class := facts.Classes[name]
@@ -200,13 +201,13 @@ func classOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts, parame
 	case class != nil && !zfsvolumes.Owned(class, p.Name):
 		return zfsvolumes.NotOwned(c, name)
 	case len(differs) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
 	case !slices.Contains(facts.Ceph.Drivers, driver(p)):
-		return state.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(facts.Ceph.Drivers)))
+		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(facts.Ceph.Drivers)))
 	case class == nil:
-		return state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once the pool is ready", name))
+		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once the pool is ready", name))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonStorageClassApplied, "the StorageClass of the profile exists")
+	return outcome.DoneWith(c, v1alpha1.ReasonStorageClassApplied, "the StorageClass of the profile exists")
 }
 
 // classDiffers lists what of a class is not as declared, of what is immutable in it.

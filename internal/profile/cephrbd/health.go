@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/rook"
-	"github.com/pgstorage/pgstorage/internal/state"
 )
 
 // Verdict on one health check of Ceph.
@@ -82,20 +82,20 @@ func checks(p *v1alpha1.PgStorageProfile, status rook.CephStatus) []v1alpha1.Obs
 }
 
 // healthOutcome is nil where new volumes may be made.
-func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *state.Outcome {
+func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
 	raised := checks(p, status)
 	persons, waits := names(raised, NeedsPerson), names(raised, Waits)
-	var o state.Outcome
+	var o outcome.Outcome
 	switch {
 	case len(persons) > 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, fmt.Sprintf("%s: %s. New databases wait until that is put right; those that run are left alone. See ceph health detail", status.Health, strings.Join(append(persons, waits...), ", ")))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, fmt.Sprintf("%s: %s. New databases wait until that is put right; those that run are left alone. See ceph health detail", status.Health, strings.Join(append(persons, waits...), ", ")))
 	case status.Health == rook.HealthErr:
-		o = state.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, "HEALTH_ERR without a check that Rook reports; see ceph health detail")
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, "HEALTH_ERR without a check that Rook reports; see ceph health detail")
 	case len(waits) > 0:
-		o = state.WaitFor(c, v1alpha1.ReasonCephWarning, fmt.Sprintf("%s: %s. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings", status.Health, strings.Join(waits, ", ")))
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephWarning, fmt.Sprintf("%s: %s. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings", status.Health, strings.Join(waits, ", ")))
 	case status.Health == "":
-		o = state.WaitFor(c, v1alpha1.ReasonCephProgressing, "Ceph has not reported its health yet")
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephProgressing, "Ceph has not reported its health yet")
 	default:
 		return nil
 	}

@@ -9,8 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/rook"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -124,7 +125,7 @@ func parameters(p *v1alpha1.PgStorageProfile, c v1alpha1.CephCompression) map[st
 	return out
 }
 
-func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, facts state.ProfileFacts) state.Outcome {
+func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, facts state.ProfileFacts) outcome.Outcome {
 	const c = v1alpha1.ConditionBlockPoolReady
 	var waits, differs []string
 	for _, want := range wanted {
@@ -135,7 +136,7 @@ func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, fa
 		case !found:
 			waits = append(waits, where+" is made once Ceph is ready")
 		case pool.Owner != string(p.UID):
-			return state.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, where+" exists and is not this profile's; it is left as it is. Create the profile under another name, or, where nothing needs the pool, delete it")
+			return outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, where+" exists and is not this profile's; it is left as it is. Create the profile under another name, or, where nothing needs the pool, delete it")
 		case pool.Deleting:
 			waits = append(waits, where+" is being deleted")
 		case len(odd) > 0:
@@ -146,9 +147,9 @@ func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, fa
 	}
 	switch {
 	case len(differs) > 0:
-		return state.WaitFor(c, v1alpha1.ReasonBlockPoolDiffers, strings.Join(differs, "; ")+". It is written as declared once CephReady is True")
+		return outcome.WaitFor(c, v1alpha1.ReasonBlockPoolDiffers, strings.Join(differs, "; ")+". It is written as declared once CephReady is True")
 	case len(waits) > 0:
-		return state.WaitFor(c, v1alpha1.ReasonBlockPoolNotReady, strings.Join(waits, "; "))
+		return outcome.WaitFor(c, v1alpha1.ReasonBlockPoolNotReady, strings.Join(waits, "; "))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonBlockPoolReady, fmt.Sprintf("%d CephBlockPools are ready, with the copies and failure domains that are declared", len(wanted)))
+	return outcome.DoneWith(c, v1alpha1.ReasonBlockPoolReady, fmt.Sprintf("%d CephBlockPools are ready, with the copies and failure domains that are declared", len(wanted)))
 }

@@ -9,7 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/rook"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -17,10 +18,10 @@ import (
 // cephOutcome says whether the Ceph cluster can have new volumes: it is there, is as
 // declared, is healthy enough, and has OSDs on as many failure domains as a block
 // needs. Rook takes a pool that no OSDs can satisfy, and its I/O hangs.
-func cephOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.Outcome {
+func cephOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
 	if !facts.Ceph.Installed {
-		return state.WaitFor(c, v1alpha1.ReasonRookNotInstalled, "Rook is not installed: the CRDs of ceph.rook.io are not there; install its Helm chart (https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/)")
+		return outcome.WaitFor(c, v1alpha1.ReasonRookNotInstalled, "Rook is not installed: the CRDs of ceph.rook.io are not there; install its Helm chart (https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/)")
 	}
 	if o := found(p, facts.Ceph.Cluster); o != nil {
 		return *o
@@ -32,9 +33,9 @@ func cephOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.O
 		return *o
 	}
 	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(facts.Ceph.OSDs) > 0 {
-		return state.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
 	}
-	return state.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), facts.Ceph.Cluster.Status.Ceph.Health))
+	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), facts.Ceph.Cluster.Status.Ceph.Health))
 }
 
 func clusterName(p *v1alpha1.PgStorageProfile) string {
@@ -42,21 +43,21 @@ func clusterName(p *v1alpha1.PgStorageProfile) string {
 }
 
 // found says what keeps the CephCluster itself from being used; nil: nothing.
-func found(p *v1alpha1.PgStorageProfile, cluster *state.CephCluster) *state.Outcome {
+func found(p *v1alpha1.PgStorageProfile, cluster *state.CephCluster) *outcome.Outcome {
 	if cluster == nil {
 		return new(notFound(p))
 	}
 	const c = v1alpha1.ConditionCephReady
 	external := clusterOf(p) == nil
 	name := "CephCluster " + clusterName(p)
-	var o state.Outcome
+	var o outcome.Outcome
 	switch {
 	case !external && cluster.Owner != string(p.UID):
-		o = state.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, name+" exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one")
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, name+" exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one")
 	case cluster.Deleting:
-		o = state.WaitFor(c, v1alpha1.ReasonDeleting, name+" is being deleted")
+		o = outcome.WaitFor(c, v1alpha1.ReasonDeleting, name+" is being deleted")
 	case cluster.Status.ObservedGeneration < cluster.Generation || !servingPhase(cluster.Status.Phase, external):
-		o = state.WaitFor(c, v1alpha1.ReasonCephProgressing, fmt.Sprintf("%s is in phase %q: %s", name, cluster.Status.Phase, cluster.Status.Message))
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephProgressing, fmt.Sprintf("%s is in phase %q: %s", name, cluster.Status.Phase, cluster.Status.Message))
 	default:
 		return nil
 	}
@@ -64,17 +65,17 @@ func found(p *v1alpha1.PgStorageProfile, cluster *state.CephCluster) *state.Outc
 }
 
 // notFound says why there is no CephCluster.
-func notFound(p *v1alpha1.PgStorageProfile) state.Outcome {
+func notFound(p *v1alpha1.PgStorageProfile) outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
 	name := "CephCluster " + clusterName(p)
 	switch {
 	case clusterOf(p) == nil:
-		return state.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, "spec.cephRBD.rook: "+name+" does not exist; correct namespace and cluster, or create it")
+		return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, "spec.cephRBD.rook: "+name+" does not exist; correct namespace and cluster, or create it")
 	case deletedByHand(p):
 		uid := p.Status.Ceph.ClusterUID
-		return state.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
 	}
-	return state.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
+	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
 }
 
 // deletedByHand: a CephCluster of the profile with OSDs was seen before, and nobody has
@@ -91,7 +92,7 @@ func servingPhase(phase string, external bool) bool {
 
 // osdsOutcome says what OSDs lack; nil: nothing. Those of a Ceph outside of Kubernetes
 // are not seen.
-func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph state.Ceph) *state.Outcome {
+func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph state.Ceph) *outcome.Outcome {
 	if clusterOf(p) == nil && len(ceph.OSDs) == 0 {
 		return nil
 	}
@@ -99,16 +100,16 @@ func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph state.Ceph) *state.Outcome {
 	up, want := up(ceph.OSDs), wantedOSDs(p, ceph)
 	domains, needed := domains(p, up), cephLayout(p, state.ProfileFacts{Ceph: ceph}).Needed()
 	missing, strange := missingHosts(p, up), otherClass(p, ceph.OSDs)
-	var o state.Outcome
+	var o outcome.Outcome
 	switch {
 	case len(strange) > 0:
-		o = state.InvalidBecause(c, v1alpha1.ReasonOSDsDiffer, fmt.Sprintf("spec.cephRBD.cluster.osds.deviceClass is %s, and Rook reports %s; see ceph osd tree", clusterOf(p).OSDs.DeviceClass, strings.Join(strange, ", ")))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonOSDsDiffer, fmt.Sprintf("spec.cephRBD.cluster.osds.deviceClass is %s, and Rook reports %s; see ceph osd tree", clusterOf(p).OSDs.DeviceClass, strings.Join(strange, ", ")))
 	case len(up) < want:
-		o = state.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare", len(up), want, p.Spec.CephRBD.Rook.Namespace))
+		o = outcome.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare", len(up), want, p.Spec.CephRBD.Rook.Namespace))
 	case len(domains) < needed:
-		o = state.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d: a pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
+		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d: a pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
 	case len(missing) > 0:
-		o = state.WaitFor(c, v1alpha1.ReasonTooFewDomains, "spec.cephRBD.pool.pinnedHosts: no OSD runs on "+strings.Join(missing, ", "))
+		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, "spec.cephRBD.pool.pinnedHosts: no OSD runs on "+strings.Join(missing, ", "))
 	default:
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/layout"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
@@ -115,15 +116,15 @@ func zfsLayout(p *v1alpha1.PgStorageProfile) *layout.ZFS {
 
 // failuresOutcome says whether one node has both instances and OSDs. It takes no part
 // in Ready: with few nodes there is no other way.
-func failuresOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.Outcome {
+func failuresOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) outcome.Outcome {
 	const c = v1alpha1.ConditionFailuresIndependent
 	instances := map[string][]string{}
 	for _, i := range facts.Ceph.Instances {
 		instances[i.Node] = append(instances[i.Node], i.Cluster+" "+i.Instance)
 	}
-	o := state.DoneWith(c, v1alpha1.ReasonIndependent, "no node has both an instance and an OSD")
+	o := outcome.DoneWith(c, v1alpha1.ReasonIndependent, "no node has both an instance and an OSD")
 	if text := cephLayout(p, facts).Shared(instances, hosts(up(facts.Ceph.OSDs))); text != "" {
-		o = state.WaitFor(c, v1alpha1.ReasonSharedNodes, text)
+		o = outcome.WaitFor(c, v1alpha1.ReasonSharedNodes, text)
 	}
 	o.Informative = true
 	return o

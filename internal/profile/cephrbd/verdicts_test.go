@@ -11,8 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/rook"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -34,13 +35,13 @@ func build(t *testing.T, p *v1alpha1.PgStorageProfile, facts state.ProfileFacts)
 	return b
 }
 
-func outcomeOf(b profile.Built, condition string) state.Outcome {
+func outcomeOf(b profile.Built, condition string) outcome.Outcome {
 	for _, o := range b.Outcomes {
 		if o.Condition == condition {
 			return o
 		}
 	}
-	return state.Outcome{}
+	return outcome.Outcome{}
 }
 
 // open stages of a plan, as far as the profile has objects in them.
@@ -81,96 +82,96 @@ func TestStages(t *testing.T) {
 	const toCeph, toPool = "nodes backing ceph", "nodes backing ceph pool"
 	for _, tc := range []struct {
 		name, condition, reason, message string
-		kind                             state.OutcomeKind
+		kind                             outcome.Kind
 		facts                            func(*state.ProfileFacts)
 		open                             string
 	}{
 		{name: "everything", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephReady, message: "CephCluster rook-ceph/rook-ceph is ready: HEALTH_OK", open: all},
-		{name: "zfs-localpv is missing", condition: v1alpha1.ConditionDriverReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.ZFSLocalPV = false }, open: "nodes"},
-		{name: "no node", condition: v1alpha1.ConditionNodesReady, reason: v1alpha1.ReasonNoNodeSelected, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Nodes, f.Storages = nil, nil }, open: "nodes"},
-		{name: "somebody else's block class", condition: v1alpha1.ConditionBackingReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Classes["ceph-block"] = &storagev1.StorageClass{} }, open: "nodes"},
-		{name: "Rook is missing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonRookNotInstalled, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Installed = false }, open: "nodes backing"},
-		{name: "no CephCluster yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephClusterNotFound, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster = nil }, open: toCeph},
+		{name: "zfs-localpv is missing", condition: v1alpha1.ConditionDriverReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.ZFSLocalPV = false }, open: "nodes"},
+		{name: "no node", condition: v1alpha1.ConditionNodesReady, reason: v1alpha1.ReasonNoNodeSelected, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Nodes, f.Storages = nil, nil }, open: "nodes"},
+		{name: "somebody else's block class", condition: v1alpha1.ConditionBackingReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Classes["ceph-block"] = &storagev1.StorageClass{} }, open: "nodes"},
+		{name: "Rook is missing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonRookNotInstalled, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Installed = false }, open: "nodes backing"},
+		{name: "no CephCluster yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephClusterNotFound, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster = nil }, open: toCeph},
 		{
-			name: "somebody else's CephCluster", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephNotOwned, kind: state.Invalid, open: "nodes backing", facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Owner = "" },
+			name: "somebody else's CephCluster", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, open: "nodes backing", facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Owner = "" },
 			message: "CephCluster rook-ceph/rook-ceph exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one",
 		},
-		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Deleting = true }, open: toCeph},
+		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Deleting = true }, open: toCeph},
 		{
-			name: "Progressing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: state.Wait, open: toCeph,
+			name: "Progressing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, open: toCeph,
 			message: `CephCluster rook-ceph/rook-ceph is in phase "Progressing": Configuring Ceph Mons`,
 			facts: func(f *state.ProfileFacts) {
 				f.Ceph.Cluster.Status.Phase, f.Ceph.Cluster.Status.Message = rook.PhaseProgressing, "Configuring Ceph Mons"
 			},
 		},
-		{name: "an old generation", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Generation = 3 }, open: toCeph},
-		{name: "Connected is not enough", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Status.Phase = rook.PhaseConnected }, open: toCeph},
-		{name: "no health yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: state.Wait, facts: raises("", "", "", ""), open: toCeph},
+		{name: "an old generation", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Generation = 3 }, open: toCeph},
+		{name: "Connected is not enough", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Cluster.Status.Phase = rook.PhaseConnected }, open: toCeph},
+		{name: "no health yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: raises("", "", "", ""), open: toCeph},
 		{
-			name: "a warning that waits", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephWarning, kind: state.Wait, facts: raises("HEALTH_WARN", "OSD_DOWN", "HEALTH_WARN", "1 osds down"), open: toCeph,
+			name: "a warning that waits", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephWarning, kind: outcome.Wait, facts: raises("HEALTH_WARN", "OSD_DOWN", "HEALTH_WARN", "1 osds down"), open: toCeph,
 			message: "HEALTH_WARN: OSD_DOWN. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings",
 		},
 		{
-			name: "a warning for a person", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: state.Invalid, facts: raises("HEALTH_WARN", "OSD_NEARFULL", "HEALTH_WARN", "1 nearfull osd(s)"), open: toCeph,
+			name: "a warning for a person", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_WARN", "OSD_NEARFULL", "HEALTH_WARN", "1 nearfull osd(s)"), open: toCeph,
 			message: "HEALTH_WARN: OSD_NEARFULL. New databases wait until that is put right; those that run are left alone. See ceph health detail",
 		},
 		{name: "a warning of the past", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephReady, facts: raises("HEALTH_WARN", "RECENT_CRASH", "HEALTH_WARN", "1 daemons have recently crashed"), open: all},
-		{name: "an error", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: state.Invalid, facts: raises("HEALTH_ERR", "OSD_FULL", "HEALTH_ERR", "1 full osd(s)"), open: toCeph},
-		{name: "an error without a check", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: state.Invalid, facts: raises("HEALTH_ERR", "", "", ""), open: toCeph},
+		{name: "an error", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "OSD_FULL", "HEALTH_ERR", "1 full osd(s)"), open: toCeph},
+		{name: "an error without a check", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "", "", ""), open: toCeph},
 		{
-			name: "an OSD does not run", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsMissing, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[1].Up = false }, open: toCeph,
+			name: "an OSD does not run", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsMissing, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[1].Up = false }, open: toCeph,
 			message: "2 of 3 OSDs run; see kubectl -n rook-ceph get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare",
 		},
 		{
-			name: "an OSD of another class", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsDiffer, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[1].DeviceClass = "hdd" }, open: toCeph,
+			name: "an OSD of another class", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsDiffer, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[1].DeviceClass = "hdd" }, open: toCeph,
 			message: "spec.cephRBD.cluster.osds.deviceClass is ssd, and Rook reports hdd of osd.1; see ceph osd tree",
 		},
 		{
-			name: "a pool that cannot be satisfied", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonTooFewDomains, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[2].Host = "n1" }, open: toCeph,
+			name: "a pool that cannot be satisfied", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonTooFewDomains, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.OSDs[2].Host = "n1" }, open: toCeph,
 			message: "OSDs run on 2 failure domains (host: n1, n2) and a block needs 3: a pool would take no writes; add nodes, or create a profile with fewer copies",
 		},
-		{name: "a volume not read back", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed = nil }, open: toCeph, message: "no agent has read back volume pvc-n1 of claim pgstorage-data-n1 yet; 2 of 3 volumes of OSDs were read back"},
-		{name: "a claim not bound", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0] = state.Claim{Name: "a"} }, open: toCeph, message: "claim a is not bound yet; 2 of 3 volumes of OSDs were read back"},
-		{name: "no record of a volume", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: state.Wait, facts: func(f *state.ProfileFacts) { delete(f.Ceph.Zvols, "pvc-n1") }, open: toCeph, message: "zfs-localpv has no ZFSVolume pvc-n1 of claim pgstorage-data-n1; 2 of 3 volumes of OSDs were read back"},
-		{name: "a zvol made thin since", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Provisioning = "Thin" }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto tank/pgblock/pvc-n1 makes it thick where the pool has room. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "thickness not told", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Provisioning = "" }, open: toCeph, message: "the agent of node n1 does not say yet whether volume pvc-n1 of claim pgstorage-data-n1 is thick; 2 of 3 volumes of OSDs were read back"},
-		{name: "a record of a thin zvol", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Zvols["pvc-n1"] = state.Zvol{Type: "ZVOL", Thin: "yes"} }, open: toCeph, message: "ZFSVolume pvc-n1 of claim pgstorage-data-n1 has thinProvision yes: on a full pool it answers its OSD with errors. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "a record of a dataset", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Zvols["pvc-n1"] = state.Zvol{Type: "DATASET"} }, open: toCeph},
-		{name: "a record of another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) {
+		{name: "a volume not read back", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed = nil }, open: toCeph, message: "no agent has read back volume pvc-n1 of claim pgstorage-data-n1 yet; 2 of 3 volumes of OSDs were read back"},
+		{name: "a claim not bound", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0] = state.Claim{Name: "a"} }, open: toCeph, message: "claim a is not bound yet; 2 of 3 volumes of OSDs were read back"},
+		{name: "no record of a volume", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { delete(f.Ceph.Zvols, "pvc-n1") }, open: toCeph, message: "zfs-localpv has no ZFSVolume pvc-n1 of claim pgstorage-data-n1; 2 of 3 volumes of OSDs were read back"},
+		{name: "a zvol made thin since", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Provisioning = "Thin" }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto tank/pgblock/pvc-n1 makes it thick where the pool has room. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "thickness not told", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Provisioning = "" }, open: toCeph, message: "the agent of node n1 does not say yet whether volume pvc-n1 of claim pgstorage-data-n1 is thick; 2 of 3 volumes of OSDs were read back"},
+		{name: "a record of a thin zvol", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Zvols["pvc-n1"] = state.Zvol{Type: "ZVOL", Thin: "yes"} }, open: toCeph, message: "ZFSVolume pvc-n1 of claim pgstorage-data-n1 has thinProvision yes: on a full pool it answers its OSD with errors. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "a record of a dataset", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Zvols["pvc-n1"] = state.Zvol{Type: "DATASET"} }, open: toCeph},
+		{name: "a record of another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) {
 			f.Ceph.Zvols["pvc-n1"] = state.Zvol{Type: "ZVOL", Volblocksize: "8k"}
 		}, open: toCeph},
-		{name: "no claim yet", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims = nil }, open: toCeph},
-		{name: "a dataset beneath an OSD", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Type = "Filesystem" }, open: toCeph},
-		{name: "another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Volblocksize = 16384 }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has volblocksize 16384, and not 4096. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "of another parent", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Name = "tank/pvc-n1" }, open: toCeph},
-		{name: "with a property of its own", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) {
+		{name: "no claim yet", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Claims = nil }, open: toCeph},
+		{name: "a dataset beneath an OSD", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Type = "Filesystem" }, open: toCeph},
+		{name: "another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Volblocksize = 16384 }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has volblocksize 16384, and not 4096. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "of another parent", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Claims[0].Observed.Name = "tank/pvc-n1" }, open: toCeph},
+		{name: "with a property of its own", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) {
 			f.Ceph.Claims[0].Observed.Differs = []v1alpha1.ObservedProperty{{Name: "sync", Value: "disabled", Source: "local"}}
 		}, open: toCeph},
-		{name: "no pool yet", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: state.Wait, facts: func(f *state.ProfileFacts) { delete(f.Ceph.Pools, "ceph") }, open: toPool, message: "CephBlockPool rook-ceph/ceph is made once Ceph is ready"},
-		{name: "a pool that fails", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: state.Wait, facts: func(f *state.ProfileFacts) {
+		{name: "no pool yet", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { delete(f.Ceph.Pools, "ceph") }, open: toPool, message: "CephBlockPool rook-ceph/ceph is made once Ceph is ready"},
+		{name: "a pool that fails", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *state.ProfileFacts) {
 			pool := f.Ceph.Pools["ceph"]
 			pool.Status = rook.PoolStatus{Phase: rook.PhaseFailure}
 			f.Ceph.Pools["ceph"] = pool
 		}, open: toPool, message: `CephBlockPool rook-ceph/ceph is in phase "Failure"; see kubectl describe`},
-		{name: "a pool of fewer copies", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: state.Wait, facts: func(f *state.ProfileFacts) {
+		{name: "a pool of fewer copies", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: outcome.Wait, facts: func(f *state.ProfileFacts) {
 			pool := f.Ceph.Pools["ceph"]
 			pool.Spec.Replicated, pool.Spec.FailureDomain = &rook.Replicated{Size: new(int32(2))}, "osd"
 			f.Ceph.Pools["ceph"] = pool
 		}, open: toPool, message: "CephBlockPool rook-ceph/ceph has failureDomain osd (declared: host), replicated.size 2 (declared: 3). It is written as declared once CephReady is True"},
-		{name: "a pool that Rook made otherwise", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: state.Wait, facts: func(f *state.ProfileFacts) {
+		{name: "a pool that Rook made otherwise", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: outcome.Wait, facts: func(f *state.ProfileFacts) {
 			pool := f.Ceph.Pools["ceph"]
 			pool.Status.Info = map[string]string{"failureDomain": "osd", "type": "Replicated"}
 			f.Ceph.Pools["ceph"] = pool
 		}, open: toPool},
-		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Pools["ceph"] = state.CephPool{Owner: uid, Deleting: true} }, open: toPool},
-		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Pools["ceph"] = state.CephPool{} }, open: toCeph},
-		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: state.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toPool, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
-		{name: "a class of another pool", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassDiffers, kind: state.Invalid, facts: func(f *state.ProfileFacts) {
+		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Pools["ceph"] = state.CephPool{Owner: uid, Deleting: true} }, open: toPool},
+		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Ceph.Pools["ceph"] = state.CephPool{} }, open: toCeph},
+		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *state.ProfileFacts) { f.Ceph.Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toPool, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
+		{name: "a class of another pool", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassDiffers, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) {
 			class := applied(f)
 			class.Parameters["pool"], class.Parameters["mine"] = "rbd", "1"
 		}, open: toPool, message: `StorageClass ceph has parameters.mine "1" (declared: ""), parameters.pool "rbd" (declared: "ceph"); a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are`},
 		{name: "the class as it was made", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassApplied, facts: func(f *state.ProfileFacts) { applied(f) }, open: all},
-		{name: "somebody else's class", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: state.Invalid, facts: func(f *state.ProfileFacts) { f.Classes["ceph"] = &storagev1.StorageClass{} }, open: toPool},
+		{name: "somebody else's class", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: outcome.Invalid, facts: func(f *state.ProfileFacts) { f.Classes["ceph"] = &storagev1.StorageClass{} }, open: toPool},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := onZFS(nil)
@@ -340,7 +341,7 @@ func TestDeletedByHand(t *testing.T) {
 	b := build(t, p, facts)
 	o := outcomeOf(b, v1alpha1.ConditionCephReady)
 	const want = "CephCluster rook-ceph/rook-ceph (uid ceph-uid) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp ceph pgstorage.dev/recreate-ceph=ceph-uid"
-	if o.Reason != v1alpha1.ReasonCephDeleted || o.Kind != state.Invalid || o.Message != want {
+	if o.Reason != v1alpha1.ReasonCephDeleted || o.Kind != outcome.Invalid || o.Message != want {
 		t.Errorf("%+v", o)
 	}
 	if got := open(b.Plan); got != "nodes backing" {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -18,7 +19,7 @@ const thin = "Thin"
 // zvolsOutcome holds the volumes of the OSDs' claims against the profile, as agents
 // have read them back: zvols beneath the right parent, with the block size and the
 // properties that were declared, and thick; and that zfs-localpv has recorded the same.
-func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.Outcome {
+func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) outcome.Outcome {
 	const c = v1alpha1.ConditionBackingVerified
 	var waits, wrong []string
 	read := 0
@@ -42,12 +43,12 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) state.
 	want := int(ptr.Deref(clusterOf(p).OSDs.Count, 1))
 	switch {
 	case len(wrong) > 0:
-		return state.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another")
 	case len(waits) > 0 || read < want:
 		waits = append(waits, fmt.Sprintf("%d of %d volumes of OSDs were read back", read, want))
-		return state.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
+		return outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, strings.Join(waits, "; "))
 	}
-	return state.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes of OSDs were read back as thick zvols with volblocksize=%s", read, volblocksize(p)))
+	return outcome.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes of OSDs were read back as thick zvols with volblocksize=%s", read, volblocksize(p)))
 }
 
 // unread says why the volume of a claim was not read back.

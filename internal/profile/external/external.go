@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -39,11 +40,11 @@ func (t Type) Build(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (pro
 		}
 	}
 	const c = v1alpha1.ConditionStorageReady
-	found := state.DoneWith(c, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
+	found := outcome.DoneWith(c, v1alpha1.ReasonStorageClassFound, "every StorageClass of the profile exists")
 	if len(missing) > 0 {
-		found = state.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
+		found = outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s does not exist; create it, or make a profile that names one of kubectl get storageclass", strings.Join(missing, ", ")))
 	}
-	return profile.Built{Outcomes: []state.Outcome{found}}, nil
+	return profile.Built{Outcomes: []outcome.Outcome{found}}, nil
 }
 
 // Volumes are of the classes that the profile names.
@@ -63,6 +64,6 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 }
 
 // Verify has nothing to read back, and proves nothing.
-func (Type) Verify(*v1alpha1.PgStorageProfile, int, []state.Claim) (*state.Outcome, postgres.Proof) {
+func (Type) Verify(*v1alpha1.PgStorageProfile, int, []state.Claim) (*outcome.Outcome, postgres.Proof) {
 	return nil, postgres.Proof{}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
@@ -182,28 +183,28 @@ func TestServers(t *testing.T) {
 		name    string
 		pod     func(*corev1.Pod)
 		reason  string
-		kind    state.OutcomeKind
+		kind    outcome.Kind
 		message string
 	}{
-		{"runs and does not serve yet", func(p *corev1.Pod) { p.Status.Conditions = nil }, v1alpha1.ReasonServerNotRunning, state.Wait, "is starting"},
-		{"runs", func(*corev1.Pod) {}, v1alpha1.ReasonServersReady, state.Done, "2 ZeroFS servers run"},
-		{"no pod", func(p *corev1.Pod) { p.Spec.NodeName = "elsewhere" }, v1alpha1.ReasonServerNotRunning, state.Wait, "has no pod yet; if it stays, see the events of its DaemonSet in the operator's namespace"},
-		{"stopped", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, v1alpha1.ReasonServerNotRunning, state.Wait, "is being stopped"},
-		{"starts", func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }, v1alpha1.ReasonServerNotRunning, state.Wait, "is starting"},
-		{"no Secret", held("CreateContainerConfigError", `secret "main-keys" not found`), v1alpha1.ReasonSecretNotFound, state.Wait, `waits for a Secret in namespace pgstorage-system: secret "main-keys" not found`},
-		{"no key", held("CreateContainerConfigError", "couldn't find key password in Secret pgstorage-system/zerofs"), v1alpha1.ReasonSecretNotFound, state.Wait, "waits for a Secret in namespace pgstorage-system: couldn't find key password in Secret pgstorage-system/zerofs"},
-		{"no image", held("ImagePullBackOff", "not found"), v1alpha1.ReasonServerNotRunning, state.Wait, "does not start: container preflight of pod zerofs-s3-main-" + naming.Hash([]string{"s3", "main"})[:8] + "-n1: ImagePullBackOff: not found"},
+		{"runs and does not serve yet", func(p *corev1.Pod) { p.Status.Conditions = nil }, v1alpha1.ReasonServerNotRunning, outcome.Wait, "is starting"},
+		{"runs", func(*corev1.Pod) {}, v1alpha1.ReasonServersReady, outcome.Done, "2 ZeroFS servers run"},
+		{"no pod", func(p *corev1.Pod) { p.Spec.NodeName = "elsewhere" }, v1alpha1.ReasonServerNotRunning, outcome.Wait, "has no pod yet; if it stays, see the events of its DaemonSet in the operator's namespace"},
+		{"stopped", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, v1alpha1.ReasonServerNotRunning, outcome.Wait, "is being stopped"},
+		{"starts", func(p *corev1.Pod) { p.Status = corev1.PodStatus{} }, v1alpha1.ReasonServerNotRunning, outcome.Wait, "is starting"},
+		{"no Secret", held("CreateContainerConfigError", `secret "main-keys" not found`), v1alpha1.ReasonSecretNotFound, outcome.Wait, `waits for a Secret in namespace pgstorage-system: secret "main-keys" not found`},
+		{"no key", held("CreateContainerConfigError", "couldn't find key password in Secret pgstorage-system/zerofs"), v1alpha1.ReasonSecretNotFound, outcome.Wait, "waits for a Secret in namespace pgstorage-system: couldn't find key password in Secret pgstorage-system/zerofs"},
+		{"no image", held("ImagePullBackOff", "not found"), v1alpha1.ReasonServerNotRunning, outcome.Wait, "does not start: container preflight of pod zerofs-s3-main-" + naming.Hash([]string{"s3", "main"})[:8] + "-n1: ImagePullBackOff: not found"},
 		{"not scheduled", func(p *corev1.Pod) {
 			p.Status = corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "insufficient memory"}}}
-		}, v1alpha1.ReasonServerNotRunning, state.Wait, "is not given to the node: insufficient memory"},
-		{"endpoint away", checked("EndpointUnreachable", "no route"), v1alpha1.ReasonEndpointUnreachable, state.Wait, "no route"},
-		{"clocks", checked("ClockSkew", "an hour"), v1alpha1.ReasonClockSkew, state.Wait, "an hour"},
-		{"credentials", checked("CredentialsRejected", "AccessDenied"), v1alpha1.ReasonCredentialsRejected, state.Invalid, "AccessDenied"},
-		{"bucket", checked("BucketNotFound", "no such bucket"), v1alpha1.ReasonBucketNotFound, state.Invalid, "no such bucket"},
-		{"foreign data", checked("PrefixNotEmpty", "a, b"), v1alpha1.ReasonPrefixNotEmpty, state.Invalid, "a, b"},
-		{"no conditional writes", checked("ConditionalPutUnsupported", "it wrote over"), v1alpha1.ReasonConditionalPutUnsupported, state.Invalid, "it wrote over"},
-		{"password", checked("PasswordWrong", "not the one"), v1alpha1.ReasonPasswordWrong, state.Invalid, "not the one"},
-		{"a reason of nobody", checked("Ready", "trust me"), v1alpha1.ReasonServerNotRunning, state.Wait, "container preflight of pod zerofs-s3-main-" + naming.Hash([]string{"s3", "main"})[:8] + "-n1 ended with exit code 1; see its log"},
+		}, v1alpha1.ReasonServerNotRunning, outcome.Wait, "is not given to the node: insufficient memory"},
+		{"endpoint away", checked("EndpointUnreachable", "no route"), v1alpha1.ReasonEndpointUnreachable, outcome.Wait, "no route"},
+		{"clocks", checked("ClockSkew", "an hour"), v1alpha1.ReasonClockSkew, outcome.Wait, "an hour"},
+		{"credentials", checked("CredentialsRejected", "AccessDenied"), v1alpha1.ReasonCredentialsRejected, outcome.Invalid, "AccessDenied"},
+		{"bucket", checked("BucketNotFound", "no such bucket"), v1alpha1.ReasonBucketNotFound, outcome.Invalid, "no such bucket"},
+		{"foreign data", checked("PrefixNotEmpty", "a, b"), v1alpha1.ReasonPrefixNotEmpty, outcome.Invalid, "a, b"},
+		{"no conditional writes", checked("ConditionalPutUnsupported", "it wrote over"), v1alpha1.ReasonConditionalPutUnsupported, outcome.Invalid, "it wrote over"},
+		{"password", checked("PasswordWrong", "not the one"), v1alpha1.ReasonPasswordWrong, outcome.Invalid, "not the one"},
+		{"a reason of nobody", checked("Ready", "trust me"), v1alpha1.ReasonServerNotRunning, outcome.Wait, "container preflight of pod zerofs-s3-main-" + naming.Hash([]string{"s3", "main"})[:8] + "-n1 ended with exit code 1; see its log"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := stripe(nil)
@@ -216,7 +217,7 @@ func TestServers(t *testing.T) {
 			}
 			o := built.Outcomes[0]
 			want := tc.message
-			if tc.kind != state.Done {
+			if tc.kind != outcome.Done {
 				want = "1 of 2 servers do not serve: n1: the server of store main " + tc.message
 				if got := "the server of store main " + tc.message + "; no server"; built.Nodes[0].Message != got {
 					t.Errorf("node says %q, want %q", built.Nodes[0].Message, got)
@@ -233,11 +234,11 @@ func TestServers(t *testing.T) {
 func TestServersThatHold(t *testing.T) {
 	for _, tc := range []struct {
 		phase, reason, message string
-		kind                   state.OutcomeKind
+		kind                   outcome.Kind
 	}{
-		{"Holding", v1alpha1.ReasonStoreUnavailable, "holds what the pool asks until its store answers: StoreLost: 503", state.Wait},
-		{"Fenced", v1alpha1.ReasonFenced, "holds what the pool asks for ever, since another writer opened its prefix: StoreLost: 503", state.Invalid},
-		{"Starting", v1alpha1.ReasonServerNotRunning, "is starting", state.Wait},
+		{"Holding", v1alpha1.ReasonStoreUnavailable, "holds what the pool asks until its store answers: StoreLost: 503", outcome.Wait},
+		{"Fenced", v1alpha1.ReasonFenced, "holds what the pool asks for ever, since another writer opened its prefix: StoreLost: 503", outcome.Invalid},
+		{"Starting", v1alpha1.ReasonServerNotRunning, "is starting", outcome.Wait},
 	} {
 		t.Run(tc.phase, func(t *testing.T) {
 			p := stripe(nil)
@@ -249,7 +250,7 @@ func TestServersThatHold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := state.Outcome{Condition: v1alpha1.ConditionServersReady, Kind: tc.kind, Reason: tc.reason, Message: "1 of 2 servers do not serve: n1: the server of store main " + tc.message}
+			want := outcome.Outcome{Condition: v1alpha1.ConditionServersReady, Kind: tc.kind, Reason: tc.reason, Message: "1 of 2 servers do not serve: n1: the server of store main " + tc.message}
 			if built.Outcomes[0] != want {
 				t.Errorf("%+v\nwant %+v", built.Outcomes[0], want)
 			}
@@ -282,7 +283,7 @@ func TestAServerThatIsNotMissedTakesNoPartInReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := built.Outcomes[0]; o.Kind != state.Wait || !o.Informative {
+	if o := built.Outcomes[0]; o.Kind != outcome.Wait || !o.Informative {
 		t.Errorf("%+v", o)
 	}
 	if n := built.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != "the server of store fra is starting" {
@@ -301,7 +302,7 @@ func TestAnOlderServerIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := built.Outcomes[0]; o.Kind != state.Done {
+	if o := built.Outcomes[0]; o.Kind != outcome.Done {
 		t.Errorf("%+v", o)
 	}
 	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order"
@@ -373,7 +374,7 @@ func TestPrefixCollision(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := built.Outcomes[0]
-			if collides := o.Reason == v1alpha1.ReasonPrefixCollision; collides != (tc.message != "") || collides && (o.Message != tc.message || o.Kind != state.Invalid) {
+			if collides := o.Reason == v1alpha1.ReasonPrefixCollision; collides != (tc.message != "") || collides && (o.Message != tc.message || o.Kind != outcome.Invalid) {
 				t.Errorf("%+v\nwant %q", o, tc.message)
 			}
 			if applied := len(built.Plan.Open()) > 0; applied != (tc.message == "") {

@@ -5,7 +5,7 @@ import (
 	v1alpha1ac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/state"
 )
 
@@ -52,24 +53,24 @@ func (a place) meets(b place) bool {
 
 // collision of a profile with an older one: a prefix has one writer, and one of two
 // servers would end the other. The older one is left in peace.
-func collision(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (state.Outcome, bool) {
+func collision(p *v1alpha1.PgStorageProfile, facts state.ProfileFacts) (outcome.Outcome, bool) {
 	const c = v1alpha1.ConditionServersReady
 	own := places(p)
 	for i, mine := range own {
 		for _, other := range own[:i] {
 			if mine.endpoint == other.endpoint && mine.bucket == other.bucket {
-				return state.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s] and [%s] are the same bucket %s, and a mirror inside one bucket is lost with it; create the profile again with a bucket for each", other.store, mine.store, mine.bucket)), true
+				return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s] and [%s] are the same bucket %s, and a mirror inside one bucket is lost with it; create the profile again with a bucket for each", other.store, mine.store, mine.bucket)), true
 			}
 		}
 		for _, q := range facts.Others {
 			for _, other := range places(q) {
 				if older(q, p) && mine.meets(other) {
-					return state.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s].prefix: %s of bucket %s meets %s of PgStorageProfile %s, which is older, and a prefix has one writer; create this profile again with another prefix", mine.store, mine.prefix, mine.bucket, other.prefix, q.Name)), true
+					return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s].prefix: %s of bucket %s meets %s of PgStorageProfile %s, which is older, and a prefix has one writer; create this profile again with another prefix", mine.store, mine.prefix, mine.bucket, other.prefix, q.Name)), true
 				}
 			}
 		}
 	}
-	return state.Outcome{}, false
+	return outcome.Outcome{}, false
 }
 
 func older(a, b *v1alpha1.PgStorageProfile) bool {

@@ -11,8 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -42,7 +43,7 @@ func storage(p *v1alpha1.PgStorageProfile) zfsvolumes.Storage {
 func (Type) Classes(p *v1alpha1.PgStorageProfile) []string { return storage(p).ClassNames() }
 
 // Verify holds each volume against the profile; see [zfsvolumes.Storage.Verify].
-func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
+func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*outcome.Outcome, postgres.Proof) {
 	return storage(p).Verify(instances, claims)
 }
 

@@ -9,7 +9,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/state"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
@@ -19,7 +20,7 @@ type server struct {
 	node, store string
 	// reason is empty for one that runs.
 	reason, message string
-	kind            state.OutcomeKind
+	kind            outcome.Kind
 	// note about one that runs.
 	note string
 }
@@ -88,14 +89,14 @@ func (s *server) notServing(says v1alpha1.ObservedServer) {
 		s.reason = v1alpha1.ReasonStoreUnavailable
 	case zerofs.PhaseFenced:
 		s.waits("holds what the pool asks for ever, since another writer opened its prefix: %s", says.Message)
-		s.reason, s.kind = v1alpha1.ReasonFenced, state.Invalid
+		s.reason, s.kind = v1alpha1.ReasonFenced, outcome.Invalid
 	default:
 		s.waits("is starting")
 	}
 }
 
 func (s *server) waits(format string, args ...any) {
-	s.reason, s.message, s.kind = v1alpha1.ReasonServerNotRunning, fmt.Sprintf(format, args...), state.Wait
+	s.reason, s.message, s.kind = v1alpha1.ReasonServerNotRunning, fmt.Sprintf(format, args...), outcome.Wait
 }
 
 // passing are failures that time or the network can heal; the others need a person.
@@ -113,9 +114,9 @@ func (s *server) preflight(pod *corev1.Pod) bool {
 		if why == nil || !slices.Contains(failures, why.Reason) {
 			why = &zerofs.Failure{Reason: v1alpha1.ReasonServerNotRunning, Message: fmt.Sprintf("container %s of pod %s ended with exit code %d; see its log", c.Name, pod.Name, ended.ExitCode)}
 		}
-		s.reason, s.message, s.kind = why.Reason, why.Message, state.Invalid
+		s.reason, s.message, s.kind = why.Reason, why.Message, outcome.Invalid
 		if slices.Contains(passing, why.Reason) {
-			s.kind = state.Wait
+			s.kind = outcome.Wait
 		}
 		return true
 	}
@@ -179,10 +180,10 @@ func ready(pod *corev1.Pod) bool {
 // serversOutcome is the condition ServersReady. While every pool serves without a
 // server, as a mirror does, it takes no part in Ready. A node's own verdict names
 // its servers.
-func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts state.ProfileFacts) state.Outcome {
-	o := state.Outcome{Condition: v1alpha1.ConditionServersReady}
+func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts state.ProfileFacts) outcome.Outcome {
+	o := outcome.Outcome{Condition: v1alpha1.ConditionServersReady}
 	if facts.Operator.Namespace == "" {
-		return state.InvalidBecause(o.Condition, v1alpha1.ReasonInvalidSpec, "the operator does not know its namespace, where servers run; start it with --namespace")
+		return outcome.InvalidBecause(o.Condition, v1alpha1.ReasonInvalidSpec, "the operator does not know its namespace, where servers run; start it with --namespace")
 	}
 	var messages []string
 	for _, s := range servers {
@@ -196,7 +197,7 @@ func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts state.Pr
 		messages = append(messages, fmt.Sprintf("%s: the server of store %s %s", s.node, s.store, s.message))
 	}
 	if len(messages) == 0 {
-		return state.DoneWith(o.Condition, v1alpha1.ReasonServersReady, fmt.Sprintf("%d ZeroFS servers run", len(servers)))
+		return outcome.DoneWith(o.Condition, v1alpha1.ReasonServersReady, fmt.Sprintf("%d ZeroFS servers run", len(servers)))
 	}
 	o.Message = fmt.Sprintf("%d of %d servers do not serve: %s", len(messages), len(servers), strings.Join(messages, "; "))
 	o.Informative = len(nodes) > 0 && !slices.ContainsFunc(nodes, zfsvolumes.Verdict.PoolFails)

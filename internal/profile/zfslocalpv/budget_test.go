@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 // database of one instance on each node, with these shared_buffers.
@@ -50,7 +50,7 @@ func TestMemoryBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := state.Outcome{}
+			o := outcome.Outcome{}
 			for _, found := range built.Outcomes {
 				if found.Condition == v1alpha1.ConditionMemoryBudget {
 					o = found

@@ -6,7 +6,8 @@ package zfslocalpv
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
-	"github.com/pgstorage/pgstorage/internal/plan"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/postgres"
 	"github.com/pgstorage/pgstorage/internal/profile"
 	"github.com/pgstorage/pgstorage/internal/state"
@@ -39,7 +40,7 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 }
 
 // Verify holds each volume against the profile; see [zfsvolumes.Storage.Verify].
-func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*state.Outcome, postgres.Proof) {
+func (Type) Verify(p *v1alpha1.PgStorageProfile, instances int, claims []state.Claim) (*outcome.Outcome, postgres.Proof) {
 	return storage(p).Verify(instances, claims)
 }
 

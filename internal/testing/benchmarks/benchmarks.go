@@ -18,7 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/analysis"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/fingerprint"
-	"github.com/pgstorage/pgstorage/internal/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/sweep"
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"

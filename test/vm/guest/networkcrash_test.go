@@ -16,9 +16,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/nbd"
 	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/status"
 )
 
 // networkCrash is what a child is told: an agent of a pool on network devices that is

@@ -13,7 +13,9 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
+	//nolint:depguard // the node of a test
+
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 )
 
 const (

@@ -2,7 +2,9 @@
 // cluster on zvols.
 package job
 
-import "github.com/pgstorage/pgstorage/api/v1alpha1"
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
 
 const (
 	// Name of the file among what the guest is given.

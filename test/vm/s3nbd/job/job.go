@@ -2,7 +2,9 @@
 // over buckets.
 package job
 
-import "github.com/pgstorage/pgstorage/api/v1alpha1"
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
 
 // Name of the file among what the guest is given.
 const Name = "job.json"

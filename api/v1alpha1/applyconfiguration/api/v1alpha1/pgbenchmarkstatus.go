@@ -3,9 +3,10 @@
 package v1alpha1
 
 import (
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 // PgBenchmarkStatusApplyConfiguration represents a declarative configuration of the PgBenchmarkStatus type for use

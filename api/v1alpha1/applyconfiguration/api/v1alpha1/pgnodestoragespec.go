@@ -3,8 +3,9 @@
 package v1alpha1
 
 import (
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 	resource "k8s.io/apimachinery/pkg/api/resource"
+
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 // PgNodeStorageSpecApplyConfiguration represents a declarative configuration of the PgNodeStorageSpec type for use

@@ -3,12 +3,13 @@
 package v1alpha1
 
 import (
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgScheduledBenchmarkApplyConfiguration represents a declarative configuration of the PgScheduledBenchmark type for use

@@ -5,8 +5,10 @@ package v1
 import (
 	api "github.com/cloudnative-pg/barman-cloud/pkg/api"
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	pkgapi "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	pkgapi "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
 )
 
 // BackupStatusApplyConfiguration represents a declarative configuration of the BackupStatus type for use

@@ -3,7 +3,7 @@
 package v1
 
 import (
-	api "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
+	"github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
 )
 
 // BootstrapInitDBApplyConfiguration represents a declarative configuration of the BootstrapInitDB type for use

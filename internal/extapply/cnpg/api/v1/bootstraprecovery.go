@@ -3,7 +3,7 @@
 package v1
 
 import (
-	api "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
+	"github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
 )
 
 // BootstrapRecoveryApplyConfiguration represents a declarative configuration of the BootstrapRecovery type for use

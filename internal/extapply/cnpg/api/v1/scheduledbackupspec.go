@@ -4,7 +4,8 @@ package v1
 
 import (
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	api "github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
+
+	"github.com/pgstorage/pgstorage/internal/extapply/cnpg/pkg/api"
 )
 
 // ScheduledBackupSpecApplyConfiguration represents a declarative configuration of the ScheduledBackupSpec type for use

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
 var (
@@ -19,20 +19,20 @@ var (
 )
 
 func TestSummary(t *testing.T) {
-	informative := state.InvalidBecause("Monitored", "NotOwned", "whose?")
+	informative := outcome.InvalidBecause("Monitored", "NotOwned", "whose?")
 	informative.Informative = true
 	for _, tc := range []struct {
 		name     string
-		outcomes []state.Outcome
+		outcomes []outcome.Outcome
 		ready    metav1.ConditionStatus
 		reason   string
 		also     string
 	}{
-		{"all done", []state.Outcome{state.DoneWith("A", "Fine", "")}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
-		{"one waits", []state.Outcome{state.DoneWith("A", "Fine", ""), state.WaitFor("B", "Slow", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
-		{"a person is named before a wait", []state.Outcome{state.WaitFor("A", "Slow", ""), state.InvalidBecause("B", "Wrong", "")}, metav1.ConditionFalse, "Wrong", v1alpha1.ConditionStalled},
-		{"the first of two", []state.Outcome{state.WaitFor("A", "Slow", ""), state.WaitFor("B", "Slower", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
-		{"informative ones do not count", []state.Outcome{informative}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+		{"all done", []outcome.Outcome{outcome.DoneWith("A", "Fine", "")}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+		{"one waits", []outcome.Outcome{outcome.DoneWith("A", "Fine", ""), outcome.WaitFor("B", "Slow", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"a person is named before a wait", []outcome.Outcome{outcome.WaitFor("A", "Slow", ""), outcome.InvalidBecause("B", "Wrong", "")}, metav1.ConditionFalse, "Wrong", v1alpha1.ConditionStalled},
+		{"the first of two", []outcome.Outcome{outcome.WaitFor("A", "Slow", ""), outcome.WaitFor("B", "Slower", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"informative ones do not count", []outcome.Outcome{informative}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Conditions(nil, 7, early, tc.outcomes)
@@ -50,14 +50,14 @@ func TestSummary(t *testing.T) {
 }
 
 func TestTimesChangeWithStatusOnly(t *testing.T) {
-	first := Conditions(nil, 1, early, []state.Outcome{state.WaitFor("A", "Slow", "1 of 3")})
-	second := Conditions(first, 2, late, []state.Outcome{state.WaitFor("A", "Slow", "2 of 3")})
+	first := Conditions(nil, 1, early, []outcome.Outcome{outcome.WaitFor("A", "Slow", "1 of 3")})
+	second := Conditions(first, 2, late, []outcome.Outcome{outcome.WaitFor("A", "Slow", "2 of 3")})
 	for _, c := range second {
 		if !c.LastTransitionTime.Equal(&early) {
 			t.Errorf("%s moved without a change of status", c.Type)
 		}
 	}
-	third := Conditions(second, 2, late, []state.Outcome{state.DoneWith("A", "Fine", "")})
+	third := Conditions(second, 2, late, []outcome.Outcome{outcome.DoneWith("A", "Fine", "")})
 	for _, kind := range []string{"A", v1alpha1.ConditionReady} {
 		if c := meta.FindStatusCondition(third, kind); !c.LastTransitionTime.Equal(&late) {
 			t.Errorf("%s kept its time through a change", kind)
@@ -66,7 +66,7 @@ func TestTimesChangeWithStatusOnly(t *testing.T) {
 }
 
 func TestConditionOfOneOutcome(t *testing.T) {
-	o := state.WaitFor("A", "Slow", strings.Repeat("ä", maxMessage))
+	o := outcome.WaitFor("A", "Slow", strings.Repeat("ä", maxMessage))
 	first := Condition(nil, early, o)
 	if first.Status != metav1.ConditionFalse || first.ObservedGeneration != 0 || len(first.Message) > maxMessage || !utf8.ValidString(first.Message) {
 		t.Errorf("%s of generation %d with %d bytes", first.Status, first.ObservedGeneration, len(first.Message))
@@ -74,15 +74,15 @@ func TestConditionOfOneOutcome(t *testing.T) {
 	if again := Condition([]metav1.Condition{first}, late, o); again != first {
 		t.Error("another condition of the same outcome")
 	}
-	if done := Condition([]metav1.Condition{first}, late, state.DoneWith("A", "Fine", "")); !done.LastTransitionTime.Equal(&late) {
+	if done := Condition([]metav1.Condition{first}, late, outcome.DoneWith("A", "Fine", "")); !done.LastTransitionTime.Equal(&late) {
 		t.Error("it kept its time through a change")
 	}
 }
 
 func TestUnknown(t *testing.T) {
-	o := state.WaitFor("A", "NotReadBack", "")
+	o := outcome.WaitFor("A", "NotReadBack", "")
 	o.Unknown, o.Informative = true, true
-	got := meta.FindStatusCondition(Conditions(nil, 1, early, []state.Outcome{o}), "A")
+	got := meta.FindStatusCondition(Conditions(nil, 1, early, []outcome.Outcome{o}), "A")
 	if got.Status != metav1.ConditionUnknown {
 		t.Errorf("status %s", got.Status)
 	}

@@ -1,14 +1,14 @@
-// Package state holds plain values that pass between reading, planning and
+// Package outcome holds plain values that pass between reading, planning and
 // reporting: what was seen, and what follows from it. It has no behaviour that
 // reaches outside.
-package state
+package outcome
 
 // OutcomeKind is how far one concern of an object is.
-type OutcomeKind int
+type Kind int
 
 const (
 	// Done means as declared.
-	Done OutcomeKind = iota
+	Done Kind = iota
 	// Wait means not yet; it can come by itself.
 	Wait
 	// Invalid means that a person must act.
@@ -20,7 +20,7 @@ const (
 type Outcome struct {
 	// Condition type that the outcome is about.
 	Condition string
-	Kind      OutcomeKind
+	Kind      Kind
 	// Reason is a CamelCase constant of package v1alpha1.
 	Reason string
 	// Message is for people; it holds nothing that changes by itself.
