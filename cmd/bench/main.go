@@ -20,9 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/pgstorage/pgstorage/internal/benchrun"
-	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
-	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/observer"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 )
 
 const usage = `usage:
@@ -108,7 +108,7 @@ func measureVolumes(ctx context.Context, file string) {
 	if err == nil {
 		var s spec.Spec
 		if s, err = spec.Parse(raw); err == nil {
-			err = benchrun.Fio(ctx, s, log)
+			err = runner.Fio(ctx, s, log)
 		}
 	}
 	if err != nil {
@@ -145,15 +145,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	runner := &benchrun.Runner{
-		Reporter:   benchrun.StatusReporter{Client: client, Namespace: o.namespace, Name: o.name},
-		Keeper:     benchrun.ConfigMapKeeper{Client: client, Namespace: o.namespace, Name: o.record},
+	runner := &runner.Runner{
+		Reporter:   runner.StatusReporter{Client: client, Namespace: o.namespace, Name: o.name},
+		Keeper:     runner.ConfigMapKeeper{Client: client, Namespace: o.namespace, Name: o.record},
 		Files:      os.DirFS("/"),
 		Attempt:    os.Getenv("POD_UID"),
 		Processors: runtime.GOMAXPROCS(0),
 		Clock:      clock.RealClock{},
 		Log:        slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Connecting: benchrun.Connecting,
+		Connecting: runner.Connecting,
 	}
 	if o.observer != "" {
 		runner.Observer = observer.NewClient(o.observer)

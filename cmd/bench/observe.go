@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgstorage/pgstorage/internal/benchrun"
-	"github.com/pgstorage/pgstorage/internal/benchrun/observer"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/observer"
 )
 
 // observeOptions are the arguments of observe. They come from the Job and not from the
@@ -52,7 +52,7 @@ func observe(ctx context.Context, args []string) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	obs := &observer.Observer{Config: config, Database: o.database, Role: o.role, Cold: o.cold}
-	if err := obs.Settle(ctx, benchrun.Connecting); err != nil {
+	if err := obs.Settle(ctx, runner.Connecting); err != nil {
 		return err
 	}
 	var ready observer.Ready

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/schedule"
-	"github.com/pgstorage/pgstorage/internal/statistics"
 )
 
 // Bounds of what is told, whatever is stored: series cost memory in every Prometheus.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/pgstorage/pgstorage/internal/bench/report"
 	"github.com/pgstorage/pgstorage/internal/cli/measured"
-	"github.com/pgstorage/pgstorage/internal/report"
 )
 
 // reportOptions are the flags of report.

@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/pgstorage/pgstorage/internal/bench/report"
 	"github.com/pgstorage/pgstorage/internal/cli/measured"
-	"github.com/pgstorage/pgstorage/internal/report"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmarks"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/commitcost"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/layers"
 )
 
 // Layers says whether the layers that spec.layers asks for were measured; nothing
@@ -22,7 +22,7 @@ func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
 	if run := b.Status.Run; run != nil {
 		verdict = run.LayersVerdict
 		for _, l := range run.Layers {
-			if l.Milliseconds == "" && !slices.Contains(layers.Counted(), l.Name) {
+			if l.Milliseconds == "" && !slices.Contains(commitcost.Counted(), l.Name) {
 				missing = append(missing, fmt.Sprintf("%s: %s", l.Name, l.Note))
 			}
 		}

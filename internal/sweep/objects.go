@@ -7,9 +7,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	apiac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/matrix"
 )
 
 const kind = "PgBenchmark"

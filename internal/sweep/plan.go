@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 )
 
 // Plan of a matrix, for those who tell of it.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
@@ -206,7 +206,7 @@ func TestReporter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	if err := reporter.Report(t.Context(), benchrun.Report{Attempt: "bench", Phase: benchrun.PhaseRunning}); err != nil {
+	if err := reporter.Report(t.Context(), runner.Report{Attempt: "bench", Phase: runner.PhaseRunning}); err != nil {
 		t.Error(err)
 	}
 }

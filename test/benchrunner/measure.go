@@ -23,13 +23,13 @@ import (
 	//nolint:depguard // the same
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
 	"github.com/pgstorage/pgstorage/internal/testing/hosttime"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
 // database of both sides.
-const database = benchrun.DatabasePrefix + "_runner"
+const database = runner.DatabasePrefix + "_runner"
 
 // settings of the server: nothing but the load takes processors, and commits do not wait.
 var settings = []string{
@@ -201,7 +201,7 @@ func (b bench) sql(ctx context.Context, database string, statements ...string) e
 
 // startReporter is the runner's own, to a server that answers an apply with what was
 // applied. It runs in this process, so that the runner pays for both ends.
-func startReporter() (benchrun.Reporter, func(), error) {
+func startReporter() (runner.Reporter, func(), error) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -216,5 +216,5 @@ func startReporter() (benchrun.Reporter, func(), error) {
 		server.Close()
 		return nil, nil, err
 	}
-	return benchrun.StatusReporter{Client: client, Namespace: "bench", Name: "bench"}, server.Close, nil
+	return runner.StatusReporter{Client: client, Namespace: "bench", Name: "bench"}, server.Close, nil
 }

@@ -19,10 +19,10 @@ import (
 	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/benchrun"
-	"github.com/pgstorage/pgstorage/internal/benchrun/spec"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/record"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
@@ -72,7 +72,7 @@ type Run struct {
 type bench struct {
 	options
 	server   *postgres.Server
-	reporter benchrun.Reporter
+	reporter runner.Reporter
 	// dir takes the logs.
 	dir string
 }
@@ -110,18 +110,18 @@ func (b bench) carryOut(ctx context.Context, todo block, done func(Run)) error {
 	return err
 }
 
-func (b bench) runner(todo block) *benchrun.Runner {
+func (b bench) runner(todo block) *runner.Runner {
 	clients := make([]int32, 0, len(b.clients))
 	for _, n := range b.clients {
 		clients = append(clients, int32(n))
 	}
-	return &benchrun.Runner{
+	return &runner.Runner{
 		Spec: spec.Spec{Cluster: "bench", Durability: tier, Pgbench: v1alpha1.PgbenchSpec{
 			Scale: int32(b.scale), Clients: clients, Script: todo.script, Duration: b.seconds.String(), WarmUp: b.warmUp.String(),
 			Repeats: int32(todo.repeats), MaxTries: 1, Protocol: v1alpha1.ProtocolSimple, Integrity: v1alpha1.IntegrityBasic,
 		}},
 		Reporter: b.reporter, Attempt: "bench", Bin: b.server.Bin, WorkDir: b.dir, Processors: runtime.NumCPU(),
-		Clock: clock.RealClock{}, Connecting: benchrun.Connecting,
+		Clock: clock.RealClock{}, Connecting: runner.Connecting,
 		Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 }

@@ -12,7 +12,7 @@ import (
 	//nolint:depguard // a measurement
 	//nolint:depguard // a measurement
 
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )

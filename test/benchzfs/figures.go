@@ -11,7 +11,7 @@ import (
 
 	//nolint:depguard // a measurement
 
-	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )

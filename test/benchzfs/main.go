@@ -16,7 +16,7 @@ import (
 
 	//nolint:depguard // a measurement
 
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )

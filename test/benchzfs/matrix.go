@@ -17,13 +17,13 @@ import (
 
 	//nolint:depguard // a measurement
 
-	"github.com/pgstorage/pgstorage/internal/analysis"
-	"github.com/pgstorage/pgstorage/internal/comparison"
-	"github.com/pgstorage/pgstorage/internal/fingerprint"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/report"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
-	"github.com/pgstorage/pgstorage/internal/validity"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )
 

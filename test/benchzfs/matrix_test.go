@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/comparison"
-	"github.com/pgstorage/pgstorage/internal/histogram"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+	"github.com/pgstorage/pgstorage/internal/bench/histogram"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 )

@@ -11,8 +11,8 @@ import (
 
 	//nolint:depguard // what a measurement writes down
 
-	"github.com/pgstorage/pgstorage/internal/comparison"
-	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmark"
 )
 

@@ -8,8 +8,8 @@ import (
 	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/fingerprint"
-	"github.com/pgstorage/pgstorage/internal/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/benchzfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"

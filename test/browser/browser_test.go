@@ -25,9 +25,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/analysis"
-	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/report"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/record"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
 )
 
 // throttledRunner measures with a twentieth of a processor: the figure is the quota's,

@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/benchrun"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
+	"github.com/pgstorage/pgstorage/internal/bench/runner"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
-	"github.com/pgstorage/pgstorage/internal/record"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
@@ -57,11 +57,11 @@ func TestTheRecordOfABenchmark(t *testing.T) {
 	}
 	ofRunner := asRunner(t, b)
 	eventually(t, "the runner's rights", func(ctx context.Context) error {
-		_, err := benchrun.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: key.Name}.Keep(ctx, data)
+		_, err := runner.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: key.Name}.Keep(ctx, data)
 		return err
 	})
 	for _, other := range []string{naming.BenchmarkObject(b.Name, string(b.UID)), "somebody-elses"} {
-		if _, err := (benchrun.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: other}).Keep(t.Context(), data); !apierrors.IsForbidden(err) {
+		if _, err := (runner.ConfigMapKeeper{Client: ofRunner, Namespace: b.Namespace, Name: other}).Keep(t.Context(), data); !apierrors.IsForbidden(err) {
 			t.Errorf("ConfigMap %s: want forbidden, got %v", other, err)
 		}
 	}

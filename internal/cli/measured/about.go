@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/report"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
 )
 
 // about says what was measured.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/validity"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
 // checkStatus is what a status alone says of a run.

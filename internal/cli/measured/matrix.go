@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/analysis"
-	"github.com/pgstorage/pgstorage/internal/matrix"
-	"github.com/pgstorage/pgstorage/internal/report"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
 	"github.com/pgstorage/pgstorage/internal/sweep"
 )
 

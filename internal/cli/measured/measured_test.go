@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
-	"github.com/pgstorage/pgstorage/internal/record"
-	"github.com/pgstorage/pgstorage/internal/report"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmarks"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
-	"github.com/pgstorage/pgstorage/internal/validity"
 )
 
 func show(t *testing.T, s snapshot.Measured, form report.Form) string {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/analysis"
-	"github.com/pgstorage/pgstorage/internal/record"
-	"github.com/pgstorage/pgstorage/internal/report"
-	"github.com/pgstorage/pgstorage/internal/validity"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
+	"github.com/pgstorage/pgstorage/internal/bench/report"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
 // What is found of a run of which only the status tells.

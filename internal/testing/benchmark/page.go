@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pgstorage/pgstorage/internal/statistics"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/testing/document"
 )
 

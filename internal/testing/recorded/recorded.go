@@ -1,4 +1,4 @@
-// Package recorded has real runs of pgbench, as internal/analysis keeps them.
+// Package recorded has real runs of pgbench, as internal/bench/analysis keeps them.
 package recorded
 
 import (
@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/analysis"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 )
 
 // Matrix of one version, as "v17": durability Local and Async by 1 and 4 clients,

@@ -4,8 +4,8 @@
 package cell
 
 import (
-	"github.com/pgstorage/pgstorage/internal/histogram"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/histogram"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/measure"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/benchrun/machine"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/machine"
 )
 
 // counted by the kernel for what is mounted at a path, as a benchmark reads it.

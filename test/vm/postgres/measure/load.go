@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/histogram"
-	"github.com/pgstorage/pgstorage/internal/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/histogram"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
 )
 

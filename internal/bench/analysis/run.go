@@ -1,0 +1,108 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
+	"github.com/pgstorage/pgstorage/internal/bench/histogram"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
+)
+
+// Run of pgbench, as it was recorded.
+type Run struct {
+	Variant string
+	// Repeat from 1.
+	Repeat int
+	// Tier that was proved before and after the run.
+	Tier v1alpha1.DurabilityTier
+	// Failure says why there is no Result.
+	Failure string
+	Result  *pgbench.Result
+	// Seconds are the lines of pgbench --progress=1, in order.
+	Seconds []pgbench.Progress
+	// Latencies of the transactions, or a sample of them; nil without a log.
+	Latencies *histogram.Histogram
+	// LatencyP99 in milliseconds, where Latencies are not there to tell it.
+	LatencyP99 float64
+	// Facts that were observed. What the Result and the Seconds say is filled in.
+	Facts validity.Facts
+	// Settings that were read back.
+	Settings fingerprint.Settings
+	// Known are findings besides those of the checks, and in place of those that did
+	// not run for want of facts.
+	Known []validity.Finding
+}
+
+// Repeat of a variant in a report.
+type Repeat struct {
+	Repeat int `json:"repeat"`
+	// Counted in the figures: it ended, and no check rejects it.
+	Counted bool   `json:"counted"`
+	Failure string `json:"failure,omitempty"`
+	// TPS, and latencies in milliseconds; zero where it failed, or is not known.
+	TPS            float64 `json:"tps"`
+	LatencyAverage float64 `json:"latencyAverage"`
+	LatencyP99     float64 `json:"latencyP99,omitempty"`
+	// Rate is the TPS of each second, and Levels what it is made of.
+	Rate     []float64               `json:"rate,omitempty"`
+	Levels   statistics.Segmentation `json:"levels"`
+	Findings []validity.Finding      `json:"findings,omitempty"`
+}
+
+// Examine one run by itself. It is an error where it has neither a result nor a failure.
+func Examine(r Run) (Repeat, error) {
+	repeat := Repeat{Repeat: r.Repeat, Failure: r.Failure}
+	if r.Result == nil {
+		if r.Failure == "" {
+			return Repeat{}, fmt.Errorf("repeat %d of variant %q has neither a result nor a failure", r.Repeat, r.Variant)
+		}
+		return repeat, nil
+	}
+	repeat.TPS, repeat.LatencyAverage, repeat.LatencyP99 = r.Result.TPS, r.Result.LatencyAvg, r.LatencyP99
+	if r.Latencies != nil {
+		repeat.LatencyP99 = r.Latencies.Percentile(99)
+	}
+	for _, s := range r.Seconds {
+		repeat.Rate = append(repeat.Rate, s.TPS)
+	}
+	repeat.Levels = statistics.Segment(repeat.Rate)
+	repeat.Findings = known(validity.Check(r.facts(repeat.Levels)), r.Known)
+	repeat.Counted = r.Failure == "" && validity.Worst(repeat.Findings) != validity.Rejected
+	return repeat, nil
+}
+
+// known findings beside those of the checks.
+func known(checked, others []validity.Finding) []validity.Finding {
+	for _, f := range others {
+		at := slices.IndexFunc(checked, func(c validity.Finding) bool { return c.Check == f.Check && c.Verdict == validity.NotRun })
+		if at < 0 {
+			checked = append(checked, f)
+			continue
+		}
+		checked[at] = f
+	}
+	return checked
+}
+
+// facts with what pgbench itself says.
+func (r Run) facts(levels statistics.Segmentation) validity.Facts {
+	f := r.Facts
+	if f.Duration == 0 {
+		f.Duration = r.Result.Duration
+	}
+	w := &f.Workload
+	w.Clients, w.Tier = r.Result.Clients, r.Tier
+	w.LatencyAverage = time.Duration(r.Result.LatencyAvg * float64(time.Millisecond))
+	w.Transactions, w.Failed = r.Result.Transactions, r.Result.Failed
+	w.Changes = nil
+	for _, c := range levels.Changes {
+		// A line is told at the end of its second.
+		w.Changes = append(w.Changes, validity.LevelChange{At: r.Seconds[c.At-1].At, Before: c.Before, After: c.After})
+	}
+	return f
+}

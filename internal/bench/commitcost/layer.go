@@ -1,0 +1,78 @@
+package commitcost
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
+)
+
+// maxNote bounds what a status says of a layer.
+const maxNote = 300
+
+// Counted are the layers, from the lowest up, that take no time of their own: what
+// reaches them is counted, where it can be.
+func Counted() []string {
+	return []string{v1alpha1.LayerNetworkDevices, v1alpha1.LayerDevice, v1alpha1.LayerDataDevice, v1alpha1.LayerContainer}
+}
+
+// Layer as it was measured or counted. One with neither Milliseconds nor Bytes was not,
+// and its Note says why.
+type Layer struct {
+	record.Layer
+	Note string
+}
+
+// Measured says whether there is a time.
+func (l Layer) Measured() bool { return len(l.Milliseconds) > 0 }
+
+// counted says whether it is known what reached it.
+func (l Layer) counted() bool { return l.Bytes != nil }
+
+// Status of layers, in their order.
+func Status(all []Layer) []v1alpha1.BenchmarkLayer {
+	var out []v1alpha1.BenchmarkLayer
+	for _, l := range all {
+		s := v1alpha1.BenchmarkLayer{Name: l.Name, Method: l.Method, Note: excerpt.Of(l.Note, maxNote)}
+		for _, ms := range l.Milliseconds {
+			s.MillisecondsOfRepeats = append(s.MillisecondsOfRepeats, decimals(ms))
+		}
+		if summary, err := statistics.Summarise(l.Milliseconds); err == nil {
+			s.Milliseconds = decimals(summary.Median)
+		}
+		if l.Bytes != nil {
+			s.BytesPerTransaction = strconv.FormatFloat(*l.Bytes, 'f', 0, 64)
+		}
+		if l.Flushes != nil {
+			s.FlushesPerTransaction = strconv.FormatFloat(*l.Flushes, 'f', 2, 64)
+		}
+		if l.Requests != nil {
+			s.RequestsPerTransaction = strconv.FormatFloat(*l.Requests, 'f', 2, 64)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Record of the layers that were measured or counted. One that would stand on a layer
+// that was not measured stands on nothing.
+func Record(all []Layer) []record.Layer {
+	var out []record.Layer
+	for _, l := range all {
+		if !l.Measured() && !l.counted() {
+			continue
+		}
+		r := l.Layer
+		if !slices.ContainsFunc(out, func(below record.Layer) bool { return below.Name == r.Over && len(below.Milliseconds) > 0 }) {
+			r.Over = ""
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// decimals of milliseconds, to a microsecond.
+func decimals(ms float64) string { return strconv.FormatFloat(ms, 'f', 3, 64) }

@@ -1,0 +1,56 @@
+package comparison
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// Between compares the variants of a benchmark with those of the same name of an
+// older one, which the messages name as baseline. Their repeats were not run side by
+// side, so they are no pairs. What has no counterpart of the same tier is
+// NotComparable, and so is a variant that only the older one has. All comparisons are
+// corrected together.
+func Between(figure Figure, baseline string, before, now []Result) []Difference {
+	g := Group{figure: figure}
+	var differences []Difference
+	var p []float64
+	var tested []int
+	for _, r := range now {
+		d := g.untested(baseline, r.Variant)
+		c, err := counterpart(before, r)
+		if err != nil {
+			d.Message = fmt.Sprintf("%s cannot be compared with %s: %v", r.Variant, baseline, err)
+		} else {
+			d.Comparison = &c
+			p, tested = append(p, c.P), append(tested, len(differences))
+		}
+		differences = append(differences, d)
+	}
+	for _, old := range before {
+		if !slices.ContainsFunc(now, func(r Result) bool { return r.Variant == old.Variant }) {
+			d := g.untested(baseline, old.Variant)
+			d.Message = fmt.Sprintf("%s of %s is not measured here", old.Variant, baseline)
+			differences = append(differences, d)
+		}
+	}
+	g.correct(differences, tested, p)
+	return differences
+}
+
+func (g Group) untested(baseline, variant string) Difference {
+	return Difference{Baseline: baseline, Variant: variant, Verdict: NotComparable, P: 1, lowerIsBetter: g.figure.LowerIsBetter}
+}
+
+// counterpart of a result, compared with it.
+func counterpart(before []Result, r Result) (statistics.Comparison, error) {
+	at := slices.IndexFunc(before, func(old Result) bool { return old.Variant == r.Variant })
+	if at < 0 {
+		return statistics.Comparison{}, fmt.Errorf("it has no variant of that name")
+	}
+	if old := before[at]; old.Tier != r.Tier {
+		return statistics.Comparison{}, fmt.Errorf("it was measured with durability %s, not %s, and tiers do not compare", old.Tier, r.Tier)
+	}
+	return statistics.CompareIndependent(before[at].inOrder(), r.inOrder())
+}

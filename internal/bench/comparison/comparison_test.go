@@ -1,0 +1,265 @@
+package comparison
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+const (
+	local  = v1alpha1.DurabilityLocal
+	async  = v1alpha1.DurabilityAsync
+	quorum = v1alpha1.DurabilityQuorum
+)
+
+// repeats of a variant, from the first on.
+func repeats(values ...float64) map[int]float64 {
+	numbered := map[int]float64{}
+	for i, v := range values {
+		numbered[i+1] = v
+	}
+	return numbered
+}
+
+// matrix of two tiers and two client counts, as a 2 x 2 matrix yields it.
+func matrix() []Result {
+	return []Result{
+		{"async 1", async, repeats(1510, 1490, 1502, 1497, 1505)},
+		{"local 1", local, repeats(301, 299, 303, 298, 300)},
+		{"async 8", async, repeats(6020, 5990, 6045, 5970, 6010)},
+		{"local 8", local, repeats(1203, 1197, 1210, 1190, 1201)},
+		{"local failed", local, nil},
+	}
+}
+
+func groups(t *testing.T, figure Figure, results ...Result) []Group {
+	t.Helper()
+	all, err := ByTier(figure, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestTiersStayApart(t *testing.T) {
+	all := groups(t, TPS, matrix()...)
+	var got [][]string
+	for _, g := range all {
+		places, differences := g.Ranking()
+		names := []string{string(g.Tier())}
+		for _, p := range places {
+			names = append(names, p.Variant)
+		}
+		got = append(got, names)
+		for _, d := range differences {
+			if strings.Fields(d.Baseline)[0] != strings.Fields(d.Variant)[0] {
+				t.Errorf("compared across tiers: %s", d.Message)
+			}
+		}
+	}
+	if diff := cmp.Diff([][]string{{"Local", "local 8", "local 1"}, {"Async", "async 8", "async 1"}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := all[0].Against("async 1"); err == nil || !strings.Contains(err.Error(), `no results with durability Local`) {
+		t.Errorf("a baseline of another tier: %v", err)
+	}
+	if _, known := all[0].Summary("async 1"); known {
+		t.Error("a group knows a variant of another tier")
+	}
+}
+
+func TestByTierRefuses(t *testing.T) {
+	if _, err := ByTier(TPS, []Result{{"x", "", repeats(1)}}); !errors.Is(err, ErrUnknownTier) {
+		t.Error(err)
+	}
+	if _, err := ByTier(TPS, []Result{{"x", local, repeats(1)}, {"x", async, repeats(1)}}); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Error(err)
+	}
+	if got := groups(t, TPS); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	baseline := Result{"base", quorum, repeats(1000, 1010, 990, 1005, 995)}
+	for name, tc := range map[string]struct {
+		figure  Figure
+		values  map[int]float64
+		want    Verdict
+		message string
+	}{
+		"faster":             {TPS, repeats(1101, 1109, 1091, 1104, 1096), Better, "TPS of other is +10.0 % against base: 95 % interval +"},
+		"slower":             {TPS, repeats(901, 907, 893, 903, 897), Worse, "TPS of other is -10.0 % against base"},
+		"longer":             {LatencyP99, repeats(1101, 1109, 1091, 1104, 1096), Worse, "p99 latency of other is +10.0 %"},
+		"shorter":            {LatencyP99, repeats(901, 907, 893, 903, 897), Better, "p99 latency of other is -10.0 %"},
+		"the same":           {TPS, repeats(1003, 1001, 996, 1009, 990), NoDifference, "no difference in TPS can be claimed between other and base: 95 % interval -"},
+		"too few":            {TPS, repeats(1100, 1110), NotComparable, "other cannot be compared with base: a comparison needs at least 3 repeats of each"},
+		"nothing went":       {TPS, repeats(0, 0, 0), NotComparable, "a ratio needs values above zero"},
+		"pairs of what both": {TPS, map[int]float64{2: 1109, 3: 1091, 5: 1096}, Better, "PairedT, 2 degrees"},
+		"no common repeats":  {TPS, map[int]float64{6: 1109, 7: 1091, 8: 1096}, Better, "WelchT"},
+	} {
+		differences, err := groups(t, tc.figure, baseline, Result{"other", quorum, tc.values})[0].Against("base")
+		if err != nil || len(differences) != 1 {
+			t.Fatalf("%s: %v %v", name, err, differences)
+		}
+		if d := differences[0]; d.Verdict != tc.want || !strings.Contains(d.Message, tc.message) {
+			t.Errorf("%s: %s: %s", name, d.Verdict, d.Message)
+		}
+	}
+}
+
+// What one comparison may claim, one of many may not.
+func TestManyComparisonsAreCorrected(t *testing.T) {
+	results := []Result{
+		{"base", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"a", local, repeats(1012, 1013, 1008, 1011, 1010)},
+	}
+	alone, err := groups(t, TPS, results...)[0].Against("base")
+	if err != nil || alone[0].Verdict != Better {
+		t.Fatalf("%v: %s", err, alone[0].Message)
+	}
+	for _, name := range []string{"b", "c", "d", "e", "f", "g"} {
+		results = append(results, Result{name, local, repeats(1003, 1001, 996, 1009, 990)})
+	}
+	among, err := groups(t, TPS, results...)[0].Against("base")
+	if err != nil || among[0].Verdict != NoDifference || !strings.Contains(among[0].Message, "corrected for 7 comparisons") {
+		t.Errorf("%v: %s", err, among[0].Message)
+	}
+}
+
+func TestRankingSharesPlaces(t *testing.T) {
+	group := groups(t, TPS,
+		Result{"slow", local, repeats(500, 505, 495, 503, 497)},
+		Result{"good", local, repeats(1000, 1010, 990, 1005, 995)},
+		Result{"as good", local, repeats(1003, 1001, 996, 1009, 990)},
+	)[0]
+	places, differences := group.Ranking()
+	type row struct {
+		Variant string
+		Rank    int
+		Better  int
+	}
+	var got []row
+	for _, p := range places {
+		got = append(got, row{p.Variant, p.Rank, len(p.BetterThan)})
+	}
+	if diff := cmp.Diff([]row{{"as good", 1, 1}, {"good", 1, 1}, {"slow", 3, 0}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(differences) != 3 {
+		t.Errorf("%d differences of three variants", len(differences))
+	}
+	lower := groups(t, LatencyP99, Result{"long", local, repeats(9, 9.1, 8.9)}, Result{"short", local, repeats(1, 1.1, 0.9)})[0]
+	if places, _ := lower.Ranking(); places[0].Variant != "short" {
+		t.Errorf("%+v", places)
+	}
+}
+
+func TestWithinAndBeyond(t *testing.T) {
+	base := Result{"base", local, repeats(1000, 1010, 990, 1005, 995)}
+	of := func(figure Figure, values ...float64) Difference {
+		differences, err := groups(t, figure, base, Result{"other", local, repeats(values...)})[0].Against("base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return differences[0]
+	}
+	same := of(TPS, 1001, 1009, 991, 1004, 996)
+	if !same.Within(0.01) || same.Within(0.0001) || same.Within(0) || same.Beyond(0) {
+		t.Errorf("%+v", same.Comparison)
+	}
+	slower := of(TPS, 901, 907, 893, 903, 897)
+	if slower.Within(0.05) || !slower.Beyond(0.05) || slower.Beyond(0.11) || slower.Beyond(-1) {
+		t.Errorf("%+v", slower.Comparison)
+	}
+	if longer := of(LatencyP99, 1101, 1109, 1091, 1104, 1096); !longer.Beyond(0.05) || longer.Beyond(0.11) {
+		t.Errorf("%+v", longer.Comparison)
+	}
+	if faster := of(TPS, 1101, 1109, 1091, 1104, 1096); faster.Beyond(0) {
+		t.Error("an improvement is no regression")
+	}
+	if few := of(TPS, 1, 2); few.Within(1) || few.Beyond(0) {
+		t.Error("what cannot be compared is bounded")
+	}
+}
+
+func TestBeyondAtAnotherConfidence(t *testing.T) {
+	base := Result{"base", local, repeats(1000, 1010, 990, 1005, 995)}
+	of := func(values ...float64) Difference {
+		differences, err := groups(t, TPS, base, Result{"other", local, repeats(values...)})[0].Against("base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return differences[0]
+	}
+	slower := of(901, 907, 893, 903, 897)
+	for _, share := range []float64{0, 0.05, 0.09, 0.11} {
+		if slower.BeyondAt(share, 0.95) != slower.Beyond(share) {
+			t.Errorf("%v at 95 %% is not Beyond", share)
+		}
+	}
+	// The interval at 95 % is 0.8984 to 0.9013 about, that of 99 % is wider.
+	upper := slower.Comparison.IntervalAt(0.99).Upper
+	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99) || !slower.BeyondAt(1-upper-0.0001, 0.99) {
+		t.Errorf("upper bound at 99 %%: %v, at 95 %%: %v", upper, slower.Comparison.Interval.Upper)
+	}
+	if slower.ExcludesAt(0.05, 0.95) || !slower.ExcludesAt(0.15, 0.95) {
+		t.Error("what is excluded is what the worse end does not reach")
+	}
+	if faster := of(1101, 1109, 1091, 1104, 1096); faster.BeyondAt(0, 0.95) || !faster.ExcludesAt(0, 0.99) {
+		t.Error("an improvement is no regression")
+	}
+	if few := of(1, 2); few.BeyondAt(0, 0.95) || few.ExcludesAt(0.99, 0.8) {
+		t.Error("what cannot be compared is bounded")
+	}
+}
+
+func TestBetween(t *testing.T) {
+	before := []Result{
+		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"slower", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"tier", local, repeats(1, 2, 3)},
+		{"few", local, repeats(1, 2, 3)},
+		{"gone", local, repeats(1, 2, 3)},
+	}
+	now := []Result{
+		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
+		{"slower", local, repeats(900, 909, 891, 904.5, 895.5)},
+		{"tier", async, repeats(1, 2, 3)},
+		{"few", local, repeats(1, 2)},
+		{"new", local, repeats(1, 2, 3)},
+	}
+	want := map[string]struct {
+		verdict Verdict
+		says    string
+	}{
+		"same":   {NoDifference, "no difference in TPS can be claimed between same and last week: "},
+		"slower": {Worse, "TPS of slower is -10.0 % against last week: "},
+		"tier":   {NotComparable, "tier cannot be compared with last week: it was measured with durability Local, not Async"},
+		"few":    {NotComparable, "few cannot be compared with last week: "},
+		"new":    {NotComparable, "new cannot be compared with last week: it has no variant of that name"},
+		"gone":   {NotComparable, "gone of last week is not measured here"},
+	}
+	got := Between(TPS, "last week", before, now)
+	if len(got) != len(want) {
+		t.Fatalf("%+v", got)
+	}
+	for _, d := range got {
+		if w := want[d.Variant]; d.Verdict != w.verdict || !strings.HasPrefix(d.Message, w.says) {
+			t.Errorf("%+v", d)
+		}
+		// The repeats of two benchmarks are no pairs, though they have the same numbers:
+		// these would differ without any spread.
+		if d.Comparison != nil && d.Comparison.Test != statistics.WelchT {
+			t.Errorf("%s by %s", d.Variant, d.Comparison.Test)
+		}
+	}
+	if !strings.Contains(got[1].Message, "corrected for 2 comparisons") {
+		t.Errorf("%s", got[1].Message)
+	}
+}

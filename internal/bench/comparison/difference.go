@@ -1,0 +1,137 @@
+package comparison
+
+import (
+	"fmt"
+
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// Level of the tests: the chance that among all comparisons of one call even one
+// claims a difference where there is none.
+const Level = 1 - statistics.Confidence
+
+// Verdict on two variants.
+type Verdict string
+
+const (
+	// Better than the baseline: a difference is claimed.
+	Better Verdict = "Better"
+	// Worse than the baseline: a difference is claimed.
+	Worse Verdict = "Worse"
+	// NoDifference can be claimed. That is not equality; the Interval says how
+	// large a difference would have gone unseen.
+	NoDifference Verdict = "NoDifference"
+	// NotComparable is a pair that no test could be made of; the message says why.
+	NotComparable Verdict = "NotComparable"
+)
+
+// Difference of a variant from a baseline of the same tier.
+type Difference struct {
+	Baseline string  `json:"baseline"`
+	Variant  string  `json:"variant"`
+	Verdict  Verdict `json:"verdict"`
+	// Comparison of the values; absent when NotComparable.
+	Comparison *statistics.Comparison `json:"comparison,omitempty"`
+	// P after Holm's correction for all comparisons of the same call.
+	P float64 `json:"p"`
+	// Message is the verdict in a sentence.
+	Message string `json:"message"`
+
+	lowerIsBetter bool
+}
+
+// Against compares every other variant of the group with one of it.
+func (g Group) Against(baseline string) ([]Difference, error) {
+	from := g.index(baseline)
+	if from < 0 {
+		return nil, fmt.Errorf("baseline %q has no results with durability %s: variants are compared within a tier only; choose one of %q", baseline, g.tier, g.Variants())
+	}
+	var pairs [][2]member
+	for at, m := range g.members {
+		if at != from {
+			pairs = append(pairs, [2]member{g.members[from], m})
+		}
+	}
+	return g.compare(pairs), nil
+}
+
+// Pairs compares all variants of the group with each other.
+func (g Group) Pairs() []Difference {
+	var pairs [][2]member
+	for i, a := range g.members {
+		for _, b := range g.members[i+1:] {
+			pairs = append(pairs, [2]member{a, b})
+		}
+	}
+	return g.compare(pairs)
+}
+
+// compare pairs, and correct them together.
+func (g Group) compare(pairs [][2]member) []Difference {
+	differences := make([]Difference, len(pairs))
+	var p []float64
+	var tested []int
+	for i, pair := range pairs {
+		d := g.untested(pair[0].Variant, pair[1].Variant)
+		c, err := compareTwo(pair[0].Result, pair[1].Result)
+		if err != nil {
+			d.Message = fmt.Sprintf("%s cannot be compared with %s: %v", d.Variant, d.Baseline, err)
+		} else {
+			d.Comparison = &c
+			p, tested = append(p, c.P), append(tested, i)
+		}
+		differences[i] = d
+	}
+	g.correct(differences, tested, p)
+	return differences
+}
+
+// correct the p-values of the differences that were tested, and judge these.
+func (g Group) correct(differences []Difference, tested []int, p []float64) {
+	for i, corrected := range statistics.Holm(p) {
+		d := &differences[tested[i]]
+		d.P = corrected
+		d.Verdict = g.verdict(*d)
+		d.Message = g.message(*d, len(p))
+	}
+}
+
+// compareTwo by the repeats that both have, where those are enough; a repeat that
+// failed on one side says nothing about the pair.
+func compareTwo(a, b Result) (statistics.Comparison, error) {
+	var before, after []float64
+	for _, n := range a.repeats() {
+		if v, both := b.Values[n]; both {
+			before, after = append(before, a.Values[n]), append(after, v)
+		}
+	}
+	if len(before) >= statistics.FewestToCompare {
+		return statistics.ComparePaired(before, after)
+	}
+	return statistics.CompareIndependent(a.inOrder(), b.inOrder())
+}
+
+func (g Group) verdict(d Difference) Verdict {
+	switch {
+	case d.P >= Level:
+		return NoDifference
+	case (d.Comparison.Ratio > 1) == g.figure.LowerIsBetter:
+		return Worse
+	}
+	return Better
+}
+
+func (g Group) message(d Difference, comparisons int) string {
+	c := d.Comparison
+	figures := fmt.Sprintf("95 %% interval %+.1f to %+.1f %%, p = %.2g (%s, %.3g degrees of freedom", percent(c.Interval.Lower), percent(c.Interval.Upper), d.P, c.Test, c.Degrees)
+	if comparisons > 1 {
+		figures += fmt.Sprintf(", corrected for %d comparisons", comparisons)
+	}
+	figures += ")"
+	if d.Verdict == NoDifference {
+		return fmt.Sprintf("no difference in %s can be claimed between %s and %s: %s", g.figure.Name, d.Variant, d.Baseline, figures)
+	}
+	return fmt.Sprintf("%s of %s is %+.1f %% against %s: %s", g.figure.Name, d.Variant, percent(c.Ratio), d.Baseline, figures)
+}
+
+func percent(ratio float64) float64 { return 100 * (ratio - 1) }

@@ -1,0 +1,124 @@
+package comparison
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// Result is one figure of one variant, of every repeat that was measured.
+type Result struct {
+	// Variant by name, unique among the results.
+	Variant string
+	// Tier that was proved while it was measured.
+	Tier v1alpha1.DurabilityTier
+	// Values by number of the repeat. Repeats that failed are absent.
+	Values map[int]float64
+}
+
+// Figure that is compared.
+type Figure struct {
+	// Name and Unit for messages: "TPS", "p99 latency" and "ms".
+	Name, Unit string
+	// LowerIsBetter, as of a latency.
+	LowerIsBetter bool
+}
+
+// The usual figures.
+var (
+	TPS        = Figure{Name: "TPS"}
+	LatencyP99 = Figure{Name: "p99 latency", Unit: "ms", LowerIsBetter: true}
+)
+
+// tiers in the order in which they are shown: what loses least comes first, and what is
+// not known last.
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
+
+// Group of the results of one durability tier. Only ByTier makes one.
+type Group struct {
+	tier    v1alpha1.DurabilityTier
+	figure  Figure
+	members []member
+}
+
+type member struct {
+	Result
+	summary statistics.Summary
+}
+
+// ErrUnknownTier is the error of a result without one of the API's tiers: what a
+// commit waited for must be known before its rate means anything.
+var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async or Unverified")
+
+// ByTier groups results by their tier, tiers and variants in a fixed order. A
+// result without values, of a variant that failed throughout, stays out.
+func ByTier(figure Figure, results []Result) ([]Group, error) {
+	groups := make([]Group, len(tiers))
+	seen := map[string]bool{}
+	for _, r := range results {
+		at := slices.Index(tiers, r.Tier)
+		if at < 0 {
+			return nil, fmt.Errorf("variant %q with durability %q: %w", r.Variant, r.Tier, ErrUnknownTier)
+		}
+		if seen[r.Variant] {
+			return nil, fmt.Errorf("variant %q is there twice", r.Variant)
+		}
+		seen[r.Variant] = true
+		if len(r.Values) == 0 {
+			continue
+		}
+		summary, err := statistics.Summarise(r.inOrder())
+		if err != nil {
+			return nil, fmt.Errorf("variant %q: %w", r.Variant, err)
+		}
+		groups[at].tier, groups[at].figure = r.Tier, figure
+		groups[at].members = append(groups[at].members, member{r, summary})
+	}
+	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.members) == 0 }), nil
+}
+
+// Tier of all results in the group.
+func (g Group) Tier() v1alpha1.DurabilityTier { return g.tier }
+
+// Variants of the group, in the order in which they came.
+func (g Group) Variants() []string {
+	var names []string
+	for _, m := range g.members {
+		names = append(names, m.Variant)
+	}
+	return names
+}
+
+// Summary of a variant's values; false where it is not in the group.
+func (g Group) Summary(variant string) (statistics.Summary, bool) {
+	at := g.index(variant)
+	if at < 0 {
+		return statistics.Summary{}, false
+	}
+	return g.members[at].summary, true
+}
+
+func (g Group) index(variant string) int {
+	return slices.IndexFunc(g.members, func(m member) bool { return m.Variant == variant })
+}
+
+// repeats that were measured, in order.
+func (r Result) repeats() []int {
+	var numbers []int
+	for n := range r.Values {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+func (r Result) inOrder() []float64 {
+	var values []float64
+	for _, n := range r.repeats() {
+		values = append(values, r.Values[n])
+	}
+	return values
+}

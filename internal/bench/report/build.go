@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+	"github.com/pgstorage/pgstorage/internal/postgres"
+)
+
+// Input of a Report. All but the Analysis may be left out, and is then not told.
+type Input struct {
+	About    About
+	Analysis analysis.Report
+	// Runs that the Analysis was made of, for what it does not keep: the latency of
+	// each second, percentiles of each repeat, settings.
+	Runs []analysis.Run
+	// Axes and Variants of the plan, and how far it is.
+	Axes     []matrix.Axis
+	Variants []matrix.Variant
+	Progress *matrix.Progress
+	// Varied are the settings that were varied on purpose.
+	Varied map[fingerprint.Group][]string
+	// Layers by variant.
+	Layers map[string][]Layer
+	// Notes on what the report could not be made of.
+	Notes []string
+}
+
+// tiers in the order in which they are shown.
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
+
+// Build a Report. It refuses parts that do not belong to the Analysis.
+func Build(in Input) (Report, error) {
+	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
+	for _, a := range in.Axes {
+		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
+	}
+	runs := map[string][]analysis.Run{}
+	for _, run := range in.Runs {
+		runs[run.Variant] = append(runs[run.Variant], run)
+	}
+	if err := in.check(runs); err != nil {
+		return Report{}, err
+	}
+	for _, tier := range tiers {
+		g, err := in.group(tier, runs)
+		if err != nil {
+			return Report{}, err
+		}
+		if r.running() {
+			g.Ranking, g.Differences = nil, nil
+		}
+		if len(g.Variants) > 0 {
+			r.Groups = append(r.Groups, g)
+		}
+	}
+	for _, v := range in.Variants {
+		if !in.has(v.Name) {
+			r.NotRun = append(r.NotRun, v.Name)
+		}
+	}
+	return r, nil
+}
+
+func progress(p *matrix.Progress) *Progress {
+	if p == nil {
+		return nil
+	}
+	return &Progress{Succeeded: p.Succeeded, Failed: p.Failed, Skipped: p.Skipped, Pending: p.Pending + p.Running, Stop: string(p.Stop)}
+}
+
+func (in Input) has(variant string) bool {
+	return slices.ContainsFunc(in.Analysis.Variants, func(v analysis.Variant) bool { return v.Name == variant })
+}
+
+// check that everything is of a variant of the analysis, in a tier that is shown.
+func (in Input) check(runs map[string][]analysis.Run) error {
+	for _, v := range in.Analysis.Variants {
+		if !slices.Contains(tiers, v.Durability) {
+			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async or Unverified", v.Name, v.Durability)
+		}
+	}
+	for name := range runs {
+		if !in.has(name) {
+			return fmt.Errorf("a run is of variant %q, which is not in the analysis: give the runs that were analysed", name)
+		}
+	}
+	for name, layers := range in.Layers {
+		if !in.has(name) {
+			return fmt.Errorf("layers are of variant %q, which is not in the analysis: name one of it", name)
+		}
+		if err := checkLayers(layers); err != nil {
+			return fmt.Errorf("variant %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Run) (Group, error) {
+	// Of two instances, so that Quorum is what it is with a standby.
+	const instances = 2
+	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
+	if tier != v1alpha1.DurabilityUnverified {
+		g.Acknowledged = postgres.Durability(postgres.Tier(tier), instances, postgres.Flush{}).Acknowledged
+	}
+	for _, t := range in.Analysis.Tiers {
+		if t.Durability == tier {
+			g.Ranking, g.Differences = t.Ranking, t.Differences
+		}
+	}
+	var known []read
+	for _, v := range in.Analysis.Variants {
+		if v.Durability != tier {
+			continue
+		}
+		variant, err := in.variant(v, runs[v.Name])
+		if err != nil {
+			return Group{}, err
+		}
+		g.Variants = append(g.Variants, variant)
+		if settings := firstSettings(runs[v.Name]); settings != nil {
+			known = append(known, read{v.Name, settings})
+		} else {
+			g.Settings.Unknown = append(g.Settings.Unknown, v.Name)
+		}
+	}
+	g.Settings.compare(known, in.Varied)
+	return g, nil
+}
+
+func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error) {
+	out := Variant{
+		Name: v.Name, TPS: v.TPS, LatencyAverage: v.LatencyAverage, LatencyP99: v.LatencyP99, Curve: v.Curve,
+		Fingerprint: v.Fingerprint, SettingsChanged: v.SettingsChanged, Agreement: v.Agreement, Layers: in.Layers[v.Name],
+	}
+	if v.Latencies != nil {
+		out.Latencies = v.Latencies.Count()
+	}
+	for _, planned := range in.Variants {
+		if planned.Name == v.Name {
+			out.Values = planned.Values
+		}
+	}
+	byRepeat := map[int]analysis.Run{}
+	for _, run := range runs {
+		byRepeat[run.Repeat] = run
+	}
+	var counted []analysis.Run
+	for _, repeat := range v.Repeats {
+		run := byRepeat[repeat.Repeat]
+		out.Repeats = append(out.Repeats, Repeat{
+			Number: repeat.Repeat, Counted: repeat.Counted, Failure: repeat.Failure,
+			TPS: repeat.TPS, LatencyAverage: repeat.LatencyAverage, LatencyP99: repeat.LatencyP99,
+			Levels: repeat.Levels, Findings: repeat.Findings, Seconds: seconds(repeat.Rate, run.Seconds),
+		})
+		if !repeat.Counted {
+			continue
+		}
+		counted = append(counted, run)
+		if run.Latencies != nil {
+			out.Transactions += run.Result.Transactions
+		}
+	}
+	var err error
+	if out.Percentiles, err = percentiles(counted); err != nil {
+		return Variant{}, fmt.Errorf("variant %q: %w", v.Name, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
+)
+
+// concern is a finding that one or several repeats have, or, without any, their
+// agreement. Its message is that of the first.
+type concern struct {
+	validity.Finding
+	repeats []int
+}
+
+// concerns of a variant that say something against its figures, rejections first.
+func (v Variant) concerns() []concern {
+	var all []concern
+	for _, r := range v.Repeats {
+		for _, f := range r.Findings {
+			if f.Verdict != validity.Rejected && f.Verdict != validity.Caution {
+				continue
+			}
+			at := slices.IndexFunc(all, func(o concern) bool { return o.Verdict == f.Verdict && o.Reason == f.Reason })
+			if at < 0 {
+				all, at = append(all, concern{Finding: f}), len(all)
+			}
+			all[at].repeats = append(all[at].repeats, r.Number)
+		}
+	}
+	if v.Agreement.Verdict == validity.Caution || v.Agreement.Verdict == validity.Rejected {
+		all = append(all, concern{Finding: v.Agreement})
+	}
+	slices.SortStableFunc(all, func(a, b concern) int { return rejection(b) - rejection(a) })
+	return all
+}
+
+func rejection(f concern) int {
+	if f.Verdict == validity.Rejected {
+		return 1
+	}
+	return 0
+}
+
+// short form of a concern, to stand beside a figure.
+func (f concern) short() string {
+	text := fmt.Sprintf("%s %s", f.Verdict, f.Reason)
+	if len(f.repeats) > 0 {
+		text += " (" + of(f.repeats) + ")"
+	}
+	return text
+}
+
+func of(repeats []int) string {
+	if len(repeats) == 1 {
+		return "repeat " + numbers(repeats)
+	}
+	return "repeats " + numbers(repeats)
+}
+
+// String is the whole concern.
+func (f concern) String() string {
+	if len(f.repeats) > 1 {
+		return fmt.Sprintf("%s. Of repeat %d: %s", f.short(), f.repeats[0], f.Message)
+	}
+	return f.short() + ": " + f.Message
+}
+
+// flagged is all that is to be known beside a figure of the variant, in short.
+func (v Variant) flagged() string {
+	var words []string
+	if failed := v.failed(); len(failed) > 0 {
+		words = append(words, "Failed ("+of(failed)+")")
+	}
+	for _, f := range v.concerns() {
+		words = append(words, f.short())
+	}
+	return strings.Join(words, "; ")
+}
+
+func (v Variant) failed() []int {
+	var all []int
+	for _, r := range v.Repeats {
+		if r.Failure != "" {
+			all = append(all, r.Number)
+		}
+	}
+	return all
+}
+
+// unchecked are the checks that did not run in some repeat, in their order.
+func (v Variant) unchecked() []string {
+	var names []string
+	for _, r := range v.Repeats {
+		for _, f := range r.Findings {
+			if f.Verdict == validity.NotRun && !slices.Contains(names, f.Check) {
+				names = append(names, f.Check)
+			}
+		}
+	}
+	return names
+}
+
+// counted repeats.
+func (v Variant) counted() int {
+	n := 0
+	for _, r := range v.Repeats {
+		if r.Counted {
+			n++
+		}
+	}
+	return n
+}
+
+// uncounted run with why it does not count.
+type uncounted struct {
+	Variant string
+	Repeat  int
+	Why     string
+}
+
+// uncounted runs of the group.
+func (g Group) uncounted() []uncounted {
+	var all []uncounted
+	for _, v := range g.Variants {
+		for _, r := range v.Repeats {
+			if !r.Counted {
+				all = append(all, uncounted{v.Name, r.Number, r.why()})
+			}
+		}
+	}
+	return all
+}
+
+// why a repeat does not count.
+func (r Repeat) why() string {
+	var reasons []string
+	if r.Failure != "" {
+		reasons = append(reasons, "Failed: "+r.Failure)
+	}
+	for _, f := range r.Findings {
+		if f.Verdict == validity.Rejected {
+			reasons = append(reasons, fmt.Sprintf("Rejected %s: %s", f.Reason, f.Message))
+		}
+	}
+	return strings.Join(reasons, "; ")
+}

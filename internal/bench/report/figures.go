@@ -1,0 +1,60 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// none is shown where there is no figure.
+const none = "–"
+
+func number(v float64) string { return chart.Number(v) }
+
+// between the ends of an interval, or why there is none.
+func between(i *statistics.Interval, why string) string {
+	if i == nil {
+		return "[" + why + "]"
+	}
+	return fmt.Sprintf("[%s, %s]", number(i.Lower), number(i.Upper))
+}
+
+// mean with its interval.
+func mean(s *statistics.Summary, unit string) string {
+	if s == nil {
+		return none
+	}
+	return join(number(s.Mean), unit, between(s.Interval, "no interval of one repeat"))
+}
+
+// median with its interval, which few repeats do not have.
+func median(s *statistics.Summary, unit string) string {
+	if s == nil {
+		return none
+	}
+	return join(number(s.Median), unit, between(s.MedianInterval, "no interval below 6 repeats"))
+}
+
+// join words, leaving out empty ones.
+func join(words ...string) string {
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// list of names, as "a, b and c".
+func list(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// numbers as a list.
+func numbers(all []int) string {
+	var words []string
+	for _, n := range all {
+		words = append(words, fmt.Sprint(n))
+	}
+	return list(words)
+}

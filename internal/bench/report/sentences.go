@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+)
+
+// Texts that every form shows.
+const (
+	// apart is said wherever there are several groups.
+	apart = "Results of different durability tiers are not compared: a commit that is acknowledged before it is flushed is another thing than one that is."
+	// reading is how figures are to be read.
+	reading = "Figures are means over the repeats that count, with their 95 % intervals in brackets. " +
+		"A difference is claimed only where chance is excluded at that confidence, corrected for all comparisons of a tier."
+	unranked = "There is no ranking before the end: who looks before, stops when the result pleases."
+	single   = "Each single run is shown as it was measured; one run has no interval."
+)
+
+func (g Group) title() string { return "Durability " + string(g.Durability) }
+
+func (g Group) acknowledged() string { return "A commit is acknowledged " + g.Acknowledged + "." }
+
+// running says that runs are still to come.
+func (r Report) running() bool {
+	return r.Progress != nil && r.Progress.Pending > 0 && r.Progress.Stop == ""
+}
+
+// caveats are what is to be known before all else.
+func (r Report) caveats() []string { return present(append([]string{r.partial()}, r.Notes...)...) }
+
+// verdict on the variants of a group, in a few sentences.
+func (r Report) verdict(g Group) string {
+	if r.running() {
+		return unranked
+	}
+	return g.verdict()
+}
+
+func (g Group) verdict() string {
+	if len(g.Ranking) == 0 {
+		return "No repeat of any variant counts, so there is no figure."
+	}
+	if len(g.Ranking) == 1 {
+		return fmt.Sprintf("Only %s has repeats that count: there is nothing to compare it with.", g.Ranking[0].Variant)
+	}
+	var ranked []comparison.Place
+	var unranked []string
+	for _, p := range g.Ranking {
+		if g.rank(p.Variant) > 0 {
+			ranked = append(ranked, p)
+		} else {
+			unranked = append(unranked, p.Variant)
+		}
+	}
+	if len(ranked) == 0 {
+		return "No two variants can be compared; see the comparisons for why."
+	}
+	text := first(ranked)
+	if len(unranked) > 0 {
+		text += fmt.Sprintf(" There is no rank for %s: it cannot be compared with any other.", list(unranked))
+	}
+	return text
+}
+
+// first of the variants that can be compared.
+func first(ranked []comparison.Place) string {
+	var leaders []string
+	for _, p := range ranked {
+		if p.Rank == 1 {
+			leaders = append(leaders, p.Variant)
+		}
+	}
+	switch {
+	case len(leaders) == len(ranked):
+		return fmt.Sprintf("No difference in TPS can be claimed between any of %s.", list(leaders))
+	case len(leaders) > 1:
+		return fmt.Sprintf("No difference in TPS can be claimed between the first, %s.", list(leaders))
+	}
+	better := ranked[0].BetterThan
+	text := fmt.Sprintf("%s has the highest TPS: a difference is claimed to %s.", ranked[0].Variant, list(better))
+	if rest := others(ranked[1:], better); len(rest) > 0 {
+		text += fmt.Sprintf(" No difference can be claimed between it and %s.", list(rest))
+	}
+	return text
+}
+
+func others(places []comparison.Place, named []string) []string {
+	var names []string
+	for _, p := range places {
+		if !slices.Contains(named, p.Variant) {
+			names = append(names, p.Variant)
+		}
+	}
+	return names
+}
+
+// mostDifferences are shown of a group; JSON and CSV have all.
+const mostDifferences = 15
+
+// shownDifferences of a group, and how many are left out: of many, those of the
+// first variant.
+func (g Group) shownDifferences() (shown []comparison.Difference, left int) {
+	shown = g.Differences
+	if len(shown) > mostDifferences && len(g.Variants) > 0 {
+		first := g.ordered()[0].Name
+		shown = slices.DeleteFunc(slices.Clone(shown), func(d comparison.Difference) bool { return d.Baseline != first && d.Variant != first })
+	}
+	shown = shown[:min(len(shown), mostDifferences)]
+	return shown, len(g.Differences) - len(shown)
+}
+
+// leftOut says how many differences are not shown; empty for none.
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d more comparisons are in the forms json and csv.", n)
+}
+
+// partial says how far the benchmark is, where it is not whole.
+func (r Report) partial() string {
+	var parts []string
+	if p := r.Progress; p != nil && p.Pending+p.Skipped > 0 {
+		part := fmt.Sprintf("%d runs succeeded, %d failed, %d are skipped, %d have not ended", p.Succeeded, p.Failed, p.Skipped, p.Pending)
+		if p.Stop != "" && p.Pending > 0 {
+			part += " (" + p.Stop + ")"
+		}
+		parts = append(parts, part)
+	}
+	if len(r.NotRun) > 0 {
+		parts = append(parts, "no run has ended of "+list(r.NotRun))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "The benchmark is not whole: " + strings.Join(parts, "; ") + "."
+}
+
+// ordered variants of the group: by rank, then those without one.
+func (g Group) ordered() []Variant {
+	var out []Variant
+	for _, p := range g.Ranking {
+		if at := g.index(p.Variant); at >= 0 && g.rank(p.Variant) > 0 {
+			out = append(out, g.Variants[at])
+		}
+	}
+	for _, v := range g.Variants {
+		if g.rank(v.Name) == 0 {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (g Group) index(variant string) int {
+	return slices.IndexFunc(g.Variants, func(v Variant) bool { return v.Name == variant })
+}
+
+// rank of a variant; zero where nothing counts, and where it can be compared with
+// no other.
+func (g Group) rank(variant string) int {
+	for _, p := range g.Ranking {
+		if p.Variant == variant && g.compared(variant) {
+			return p.Rank
+		}
+	}
+	return 0
+}
+
+// compared says that a variant was compared with some other.
+func (g Group) compared(variant string) bool {
+	return slices.ContainsFunc(g.Differences, func(d comparison.Difference) bool {
+		return (d.Baseline == variant || d.Variant == variant) && d.Verdict != comparison.NotComparable
+	})
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"math"
+
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// seconds of a run: as pgbench told them, or, where that is not there, by the rate
+// of each.
+func seconds(rate []float64, told []pgbench.Progress) []Second {
+	var out []Second
+	for _, p := range told {
+		if s := (Second{At: p.At.Seconds(), TPS: p.TPS, Latency: p.LatencyAvg}); s.finite() {
+			out = append(out, s)
+		}
+	}
+	if len(told) > 0 {
+		return out
+	}
+	for i, tps := range rate {
+		if s := (Second{At: float64(i + 1), TPS: tps}); s.finite() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// finite says that it can be drawn, and written as JSON.
+func (s Second) finite() bool {
+	return !math.IsNaN(s.TPS+s.Latency) && !math.IsInf(s.TPS+s.Latency, 0)
+}
+
+// shownPercents are those that repeats are summarised at.
+var shownPercents = []float64{50, 90, 95, 99, 99.9}
+
+// percentiles of the runs' latencies. One that in some run fewer than one latency
+// lies above is left out: there it would be the highest.
+func percentiles(runs []analysis.Run) ([]Percentile, error) {
+	var out []Percentile
+	for _, percent := range shownPercents {
+		var values []float64
+		enough := true
+		for _, r := range runs {
+			if r.Latencies == nil {
+				continue
+			}
+			values = append(values, r.Latencies.Percentile(percent))
+			enough = enough && float64(r.Latencies.Count())*(100-percent)/100 >= 1-rounding
+		}
+		if len(values) == 0 || !enough {
+			continue
+		}
+		s, err := statistics.Summarise(values)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Percentile{percent, s})
+	}
+	return out, nil
+}
+
+// rounding of shares, which are not exact in binary.
+const rounding = 1e-6
+
+// changes of level, by the seconds at which the level before them ended.
+func (r Repeat) changes() []float64 {
+	var at []float64
+	for _, c := range r.Levels.Changes {
+		if c.At > 0 && c.At <= len(r.Seconds) {
+			at = append(at, r.Seconds[c.At-1].At)
+		}
+	}
+	return at
+}

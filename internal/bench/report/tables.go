@@ -1,0 +1,131 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
+)
+
+// results of a group, best rank first.
+func (g Group) results() *table {
+	t := &table{
+		caption: "Results, " + g.title(),
+		head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "repeats that count", "flags"},
+	}
+	for _, v := range g.ordered() {
+		rank := none
+		if n := g.rank(v.Name); n > 0 {
+			rank = strconv.Itoa(n)
+		}
+		t.rows = append(t.rows, []string{
+			v.Name, rank, mean(v.TPS, ""), mean(v.LatencyP99, ""), mean(v.LatencyAverage, ""), median(v.TPS, ""),
+			fmt.Sprintf("%d of %d", v.counted(), len(v.Repeats)), or(v.flagged()),
+		})
+	}
+	return t
+}
+
+// percentileTable of the group, nil without percentiles.
+func (g Group) percentileTable() *table {
+	t := &table{caption: "Latency (ms) by percentile: the mean over repeats, none where one has too few latencies, and the highest of all put together", head: []string{"variant"}}
+	var percents []float64
+	for _, percent := range shownPercents {
+		if g.summarised(percent) {
+			percents = append(percents, percent)
+			t.head = append(t.head, fmt.Sprintf("%g %%", percent))
+		}
+	}
+	t.head = append(t.head, "highest", "latencies")
+	for _, v := range g.ordered() {
+		if len(v.Curve) == 0 {
+			continue
+		}
+		row := []string{v.Name}
+		for _, percent := range percents {
+			row = append(row, mean(v.percentile(percent), ""))
+		}
+		t.rows = append(t.rows, append(row, number(v.Curve[len(v.Curve)-1].Latency), v.latencies()))
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+func (g Group) summarised(percent float64) bool {
+	for _, v := range g.Variants {
+		if v.percentile(percent) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// latencies is how many there are, and of how many transactions where their
+// log was sampled.
+func (v Variant) latencies() string {
+	if v.Latencies >= v.Transactions {
+		return strconv.FormatInt(v.Latencies, 10)
+	}
+	return fmt.Sprintf("%d of %d", v.Latencies, v.Transactions)
+}
+
+// percentile summarised over the repeats, nil where it is not.
+func (v Variant) percentile(percent float64) *statistics.Summary {
+	for i, p := range v.Percentiles {
+		if p.Percent == percent {
+			return &v.Percentiles[i].Latency
+		}
+	}
+	return nil
+}
+
+// uncountedTable is nil where every run counts.
+func (g Group) uncountedTable() *table {
+	t := &table{caption: "Runs that do not count, " + g.title(), head: []string{"variant", "repeat", "why"}}
+	for _, u := range g.uncounted() {
+		t.rows = append(t.rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
+	}
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+// repeatTable of a variant.
+func (v Variant) repeatTable() *table {
+	t := &table{caption: "Repeats of " + v.Name, head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counts"}}
+	for _, r := range v.Repeats {
+		counts := "yes"
+		if !r.Counted {
+			counts = join("no:", r.why())
+		}
+		t.rows = append(t.rows, []string{strconv.Itoa(r.Number), measured(r.TPS), measured(r.LatencyAverage), measured(r.LatencyP99), counts})
+	}
+	return t
+}
+
+// measured figure, where zero is none.
+func measured(v float64) string {
+	if v == 0 {
+		return none
+	}
+	return number(v)
+}
+
+// counts of a transaction: a benchmark by itself has counted once, and no interval is
+// missed.
+func counts(s *statistics.Summary) string {
+	if s != nil && s.Interval == nil {
+		return number(s.Mean)
+	}
+	return mean(s, "")
+}
+
+func or(text string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}

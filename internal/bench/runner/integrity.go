@@ -1,0 +1,169 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
+)
+
+// checksumFailures of the benchmark's database; nil where the server has no
+// checksums.
+func (d *database) checksumFailures(ctx context.Context) (*int64, error) {
+	var n *int64
+	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, `SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()`).Scan(&n)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("checksum failures: %w", err)
+	}
+	return n, nil
+}
+
+// checkChecksums compares what the server counted before and after.
+func checkChecksums(before, after *int64) v1alpha1.IntegrityCheck {
+	c := v1alpha1.IntegrityCheck{Name: CheckChecksums, Result: Passed, Message: "no page failed its checksum"}
+	switch {
+	case before == nil || after == nil:
+		c.Result, c.Message = NotRun, "data_checksums is off"
+	case *after != 0 || *before != *after:
+		c.Result, c.Message = Failed, fmt.Sprintf("%d pages failed their checksum, %d of them before the benchmark", *after, *before)
+	}
+	return c
+}
+
+// balances are the sums that pgbench's scripts keep equal.
+type balances struct{ Accounts, Tellers, Branches, History int64 }
+
+func (d *database) balances(ctx context.Context, timeout time.Duration) (balances, error) {
+	var b balances
+	err := session(ctx, d.config, timeout, func(ctx context.Context, c *pgx.Conn) error {
+		// One statement, so one snapshot.
+		return c.QueryRow(ctx, `SELECT
+			(SELECT coalesce(sum(abalance), 0) FROM public.pgbench_accounts),
+			(SELECT coalesce(sum(tbalance), 0) FROM public.pgbench_tellers),
+			(SELECT coalesce(sum(bbalance), 0) FROM public.pgbench_branches),
+			(SELECT coalesce(sum(delta), 0) FROM public.pgbench_history)`).Scan(&b.Accounts, &b.Tellers, &b.Branches, &b.History)
+	})
+	return b, err
+}
+
+// checkInvariants: each transaction adds one delta to everything it touches, and
+// writes it down in pgbench_history; nothing empties that table after filling.
+func checkInvariants(builtin string, b balances) v1alpha1.IntegrityCheck {
+	c := v1alpha1.IntegrityCheck{Name: CheckInvariants, Result: Passed}
+	equal := b.Accounts == b.History
+	text := fmt.Sprintf("accounts %d, history %d", b.Accounts, b.History)
+	if builtin == pgbench.TPCB {
+		equal = equal && b.Tellers == b.History && b.Branches == b.History
+		text = fmt.Sprintf("accounts %d, tellers %d, branches %d, history %d", b.Accounts, b.Tellers, b.Branches, b.History)
+	}
+	c.Message = "the sums agree: " + text
+	if !equal {
+		c.Result, c.Message = Failed, "the sums disagree: "+text
+	}
+	return c
+}
+
+// integrity runs all checks; only the end of ctx is an error.
+func (r *run) integrity(ctx context.Context, before *int64) ([]v1alpha1.IntegrityCheck, error) {
+	timeout := r.tableTimeout()
+	checks := []v1alpha1.IntegrityCheck{r.checksums(ctx, before), r.invariants(ctx, timeout)}
+	r.progress(PhaseCheckingIntegrity, 0.3, "pg_amcheck of the benchmark's database")
+	checks = append(checks, r.amcheck(ctx, timeout))
+	return checks, ctx.Err()
+}
+
+func (r *run) checksums(ctx context.Context, before *int64) v1alpha1.IntegrityCheck {
+	after, err := r.db.checksumFailures(ctx)
+	if err != nil {
+		return v1alpha1.IntegrityCheck{Name: CheckChecksums, Result: NotRun, Message: err.Error()}
+	}
+	return checkChecksums(before, after)
+}
+
+func (r *run) invariants(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
+	c := v1alpha1.IntegrityCheck{Name: CheckInvariants, Result: NotRun}
+	if r.Spec.Builtin() == "" {
+		c.Message = "custom scripts have no invariant that is known here"
+		return c
+	}
+	b, err := r.db.balances(ctx, timeout)
+	if err != nil {
+		c.Message = err.Error()
+		return c
+	}
+	return checkInvariants(r.Spec.Builtin(), b)
+}
+
+// corrupt is how pg_amcheck exits when it has found corruption.
+const corrupt = 2
+
+func (r *run) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
+	c := v1alpha1.IntegrityCheck{Name: CheckAmcheck, Result: NotRun}
+	switch {
+	case r.Spec.Pgbench.Integrity == v1alpha1.IntegrityBasic:
+		c.Message = "integrity is Basic"
+		return c
+	case r.notPrepared != "":
+		c.Message = excerpt.Of(r.notPrepared, 500)
+		return c
+	}
+	// pg_amcheck takes a function that it may not call for damage.
+	if err := r.db.mayCheck(ctx); err != nil {
+		c.Message = excerpt.Of(err.Error(), 500)
+		return c
+	}
+	out, err := command{
+		path: program(r.Bin, "pg_amcheck"),
+		// As the role that owns the database: what the check calls of it, such as the
+		// expression of an index, has the rights of whoever made it, and no more.
+		args:    []string{"--heapallindexed", "--no-password", r.db.config.Database},
+		env:     environment("PGOPTIONS=-c search_path= -c statement_timeout=0 -c lock_timeout=0"),
+		dir:     r.WorkDir,
+		timeout: timeout,
+	}.run(ctx)
+	return amcheckVerdict(c, out, err)
+}
+
+// mayCheck says why the functions that pg_amcheck calls cannot be called.
+func (d *database) mayCheck(ctx context.Context) error {
+	var functions, denied int
+	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE NOT has_function_privilege(p.oid, 'EXECUTE')) FROM pg_depend AS d
+			JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+			JOIN pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
+			WHERE e.extname = 'amcheck' AND p.proname IN ('verify_heapam', 'bt_index_check', 'gin_index_check')`).Scan(&functions, &denied)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("extension amcheck: %w", err)
+	case functions == 0 || denied > 0:
+		return fmt.Errorf("extension amcheck: the benchmark's role may call %d of its %d functions that check", functions-denied, functions)
+	}
+	return nil
+}
+
+func amcheckVerdict(c v1alpha1.IntegrityCheck, out string, err error) v1alpha1.IntegrityCheck {
+	var p *programError
+	switch {
+	case err == nil:
+		c.Result, c.Message = Passed, "tables and indexes are sound"
+	case errors.As(err, &p) && p.code == corrupt:
+		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+excerpt.Of(strings.Join(strings.Fields(out), " "), 500)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		c.Message = "the image has no pg_amcheck"
+	default:
+		c.Message = excerpt.Of(err.Error(), 500)
+	}
+	return c
+}

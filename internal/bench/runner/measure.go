@@ -1,0 +1,263 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
+)
+
+const (
+	// overtime is what a run may take beyond its duration until it is stopped:
+	// commits that wait for a standby which is gone wait for ever.
+	overtime = 2 * time.Minute
+	// countedLimit bounds a run by number of transactions.
+	countedLimit = 24 * time.Hour
+	// logLines is about how many transactions of a run are logged at most, for
+	// percentiles: 40 bytes each, on the disk of the node.
+	logLines = 2e6
+	// logRate is about how many are logged in a second at most, once a rate was seen: at
+	// 18,000 in a second a log of all took 2 % of the rate, where processors are what
+	// limits it (make bench-runner).
+	logRate = 2500
+	// unseenRate is the rate that is assumed before any was seen.
+	unseenRate = 20000
+	// detailedSince is the first version that knows --failures-detailed and
+	// --max-tries.
+	detailedSince = 15
+)
+
+// initialise fills the tables.
+func (r *run) initialise(ctx context.Context) error {
+	args, err := pgbench.InitOptions{Scale: int(r.Spec.Pgbench.Scale), ForeignKeys: r.Spec.ForeignKeys}.Args()
+	if err != nil {
+		return err
+	}
+	_, err = command{
+		path: program(r.Bin, "pgbench"), args: args, env: environment(), dir: r.WorkDir, timeout: 2 * r.tableTimeout(),
+		line: func(line string) {
+			if p, ok := pgbench.ParseInitProgress(line); ok {
+				r.progress(PhaseInitialising, initFraction(p), p.Step)
+			}
+		},
+	}.run(ctx)
+	if err != nil {
+		return fmt.Errorf("fill the tables: %w", err)
+	}
+	return nil
+}
+
+// generating is the share of the tuples in the time of initialising; vacuum and
+// keys are the rest.
+const generating = 0.7
+
+func initFraction(p pgbench.InitProgress) float64 {
+	switch {
+	case p.Done:
+		return 1
+	case p.Percent > 0:
+		return generating * float64(p.Percent) / 100
+	case strings.HasPrefix(p.Step, "vacuuming"), strings.HasSuffix(p.Step, "keys"):
+		return generating
+	}
+	return 0
+}
+
+// warmUp runs the first client count; its figures only tell the rate.
+func (r *run) warmUp(ctx context.Context) error {
+	if r.Spec.WarmUp() == 0 {
+		return nil
+	}
+	o, err := r.options(int(r.Spec.Pgbench.Clients[0]))
+	if err != nil {
+		return err
+	}
+	o.Duration, o.Transactions, o.LogPrefix = r.Spec.WarmUp(), 0, ""
+	m, err := r.pgbench(ctx, o, PhaseWarmingUp, "warm-up")
+	if err != nil {
+		return fmt.Errorf("warm-up: %w", err)
+	}
+	r.rate, r.rateClients = m.result.TPS, o.Clients
+	return nil
+}
+
+// measure repeats the whole list of client counts, so that a drift of the machine
+// meets all counts alike.
+func (r *run) measure(ctx context.Context) error {
+	for repeat := range int(r.Spec.Pgbench.Repeats) {
+		for _, clients := range r.Spec.Pgbench.Clients {
+			done := Run{Repeat: repeat + 1, Clients: clients}
+			err := r.once(ctx, &done)
+			if err == nil {
+				err = done.judge()
+			}
+			r.remember(ctx, done, err)
+			if err != nil {
+				return fmt.Errorf("run %d of %d with %d clients: %w", len(r.runs)+1, r.budget.runs, clients, err)
+			}
+			r.runs = append(r.runs, done)
+			r.report.Results = summarise(r.Spec.Pgbench.Clients, r.runs)
+			r.Log.Info("run", "repeat", done.Repeat, "clients", done.Clients, "tps", done.Result.TPS, "p99", done.Log.P99, "failed", done.Result.Failed, "rejected", done.Rejected)
+		}
+	}
+	return nil
+}
+
+// once is one run, with the durability proved on both sides of it, and what was
+// observed on both sides too: nothing is read while it is measured.
+func (r *run) once(ctx context.Context, done *Run) (err error) {
+	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
+	if done.Before, err = r.durability(ctx); err != nil {
+		return err
+	}
+	if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
+		return err
+	}
+	if err := r.chill(ctx); err != nil {
+		return err
+	}
+	o, err := r.options(int(done.Clients))
+	if err != nil {
+		return err
+	}
+	done.SamplingRate = o.SamplingRate
+	defer func() { err = errors.Join(err, removeLogs(o.LogPrefix)) }()
+	if err := r.watched(ctx, o, done); err != nil {
+		return err
+	}
+	r.rate, r.rateClients = done.Result.TPS, o.Clients
+	if done.After, err = r.durability(ctx); err != nil {
+		return err
+	}
+	return done.readLog(o)
+}
+
+// watched is pgbench between two looks at all that may disturb it.
+func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) error {
+	before := r.lookBefore(ctx)
+	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
+	if err != nil {
+		return err
+	}
+	after := r.lookAfter(ctx)
+	done.Result, done.seconds, done.start = m.result, m.seconds, before.at
+	done.facts, done.settings = r.facts(before, after, m, o), r.settings(after, m.result)
+	return nil
+}
+
+// readLog of the transactions.
+func (run *Run) readLog(o pgbench.RunOptions) error {
+	log := pgbench.NewLog(pgbench.LogFormat{Lag: o.Rate > 0, Retries: o.MaxTries > 1})
+	if err := log.ReadFiles(o.LogPrefix); err != nil {
+		return err
+	}
+	run.Log = log.Summary()
+	latencies, err := log.Latencies().MarshalText()
+	run.latencies = string(latencies)
+	return err
+}
+
+// measured is what pgbench said, and what it took.
+type measured struct {
+	result  *pgbench.Result
+	seconds []pgbench.Progress
+	cpu     time.Duration
+}
+
+// pgbench runs it once and reads its report.
+func (r *run) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
+	args, err := o.Args()
+	if err != nil {
+		return measured{}, err
+	}
+	var m measured
+	done := newMeter(o)
+	out, err := command{
+		path: program(r.Bin, "pgbench"), args: args, env: environment(), dir: r.WorkDir, timeout: limit(o),
+		line: func(line string) {
+			if p, ok := pgbench.ParseProgress(line); ok {
+				m.seconds = append(m.seconds, p)
+				r.progress(phase, done.at(p), fmt.Sprintf("%s: %d clients, %.1f TPS", name, o.Clients, p.TPS))
+			}
+		},
+		ended: func(s *os.ProcessState) { m.cpu = s.UserTime() + s.SystemTime() },
+	}.run(ctx)
+	if err != nil {
+		return measured{}, err
+	}
+	if m.result, err = pgbench.Parse(strings.NewReader(out)); err != nil {
+		return measured{}, err
+	}
+	for _, line := range m.result.Unknown {
+		r.Log.Warn("pgbench printed a line that is not known here", "line", line)
+	}
+	if m.result.Transactions == 0 {
+		return measured{}, fmt.Errorf("no transaction succeeded, %d failed", m.result.Failed)
+	}
+	return m, nil
+}
+
+func limit(o pgbench.RunOptions) time.Duration {
+	if o.Duration > 0 {
+		return o.Duration + overtime
+	}
+	return countedLimit
+}
+
+// options of a measured run.
+func (r *run) options(clients int) (pgbench.RunOptions, error) {
+	protocol, err := spec.Protocol(r.Spec.Pgbench.Protocol)
+	if err != nil {
+		return pgbench.RunOptions{}, err
+	}
+	o := pgbench.RunOptions{
+		Scripts:      r.scripts,
+		Clients:      clients,
+		Jobs:         r.Spec.Jobs(clients, r.Processors),
+		Duration:     r.Spec.Duration(),
+		Transactions: r.Spec.Transactions(),
+		Protocol:     protocol,
+		Progress:     time.Second,
+		LogPrefix:    filepath.Join(r.WorkDir, "transactions"),
+		Statements:   true,
+		NoVacuum:     true,
+	}
+	if r.Spec.Pgbench.Rate != nil {
+		o.Rate = float64(*r.Spec.Pgbench.Rate)
+	}
+	if r.server.Major >= detailedSince {
+		o.FailuresDetailed, o.MaxTries = true, int(r.Spec.Pgbench.MaxTries)
+	}
+	o.SamplingRate = r.sampling(o)
+	return o, nil
+}
+
+// sampling keeps the log of a run bounded, and what it costs, by the rate that was
+// seen last, or more where this run has more clients. Before any was seen, only the
+// size is bounded: of a slow run too little would be left.
+func (r *run) sampling(o pgbench.RunOptions) float64 {
+	rate, sample := float64(unseenRate), 1.0
+	if r.rate > 0 {
+		rate = r.rate * max(1, float64(o.Clients)/float64(r.rateClients))
+		sample = logRate / rate
+	}
+	expected := float64(o.Transactions) * float64(o.Clients)
+	if o.Duration > 0 {
+		expected = rate * o.Duration.Seconds()
+	}
+	return min(1, sample, logLines/max(1, expected))
+}
+
+func removeLogs(prefix string) error {
+	paths, err := filepath.Glob(prefix + ".*")
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// fake programs in a folder, as shell scripts.
+func fake(t *testing.T, programs map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, body := range programs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// pg_amcheck runs as the role that owns the database, as pgbench does, and its password
+// is in no argument.
+func TestSecretsStayOutOfArguments(t *testing.T) {
+	p := sharedPostgres(t)
+	name := p.database(t)
+	runner, _ := p.runner(t, parsed(t, short))
+	db, err := openDatabase()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner.Bin = fake(t, map[string]string{"pgbench": `echo "$@"; env`, "pg_amcheck": `echo "$@" "|" $PGUSER $PGPASSWORD $PGOPTIONS; exit 2`})
+	out, err := command{path: program(runner.Bin, "pgbench"), args: []string{"--initialize"}, env: environment()}.run(t.Context())
+	if err != nil || !strings.Contains(out, "PGPASSWORD=open") || !strings.Contains(out, "LC_ALL=C") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	r := &run{Runner: runner, db: db}
+	said := r.amcheck(t.Context(), time.Minute).Message
+	args, env, _ := strings.Cut(said, "|")
+	if strings.Contains(args, "open") || strings.Contains(args, "install") || !strings.Contains(args, name) || !strings.HasPrefix(env, " "+name+" open -c search_path= ") {
+		t.Errorf("%s", said)
+	}
+}
+
+func TestAmcheckSaysWhyItWasNotRun(t *testing.T) {
+	r := &run{Runner: &Runner{}}
+	if err := r.awaitObserver(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := r.amcheck(t.Context(), time.Minute); got.Result != NotRun || !strings.Contains(got.Message, "no superuser observes") {
+		t.Errorf("%+v", got)
+	}
+	r.Spec.Pgbench.Integrity = v1alpha1.IntegrityBasic
+	if got := r.amcheck(t.Context(), time.Minute); got.Result != NotRun || !strings.Contains(got.Message, "Basic") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCommandKeepsWhatItSaidLast(t *testing.T) {
+	bin := fake(t, map[string]string{"pgbench": `echo report; for i in 1 2 3 4 5 6 7 8; do echo "line $i" >&2; done
+		echo "progress: 1.0 s, 5.0 tps, lat 1.0 ms stddev 1.0, 0 failed" >&2; exit 3`})
+	var lines int
+	out, err := command{path: program(bin, "pgbench"), env: environment(), line: func(string) { lines++ }}.run(t.Context())
+	var p *programError
+	if !errors.As(err, &p) || p.code != 3 || len(p.said) != tail || p.said[tail-1] != "line 8" {
+		t.Errorf("%#v", err)
+	}
+	if lines != 9 || strings.TrimSpace(out) != "report" || strings.Contains(err.Error(), "progress") {
+		t.Errorf("%d lines, %q, %v", lines, out, err)
+	}
+}
+
+func TestCommandThatDoesNotEnd(t *testing.T) {
+	bin := fake(t, map[string]string{"pgbench": "exec sleep 1000"})
+	_, err := command{path: program(bin, "pgbench"), env: environment(), timeout: 50 * time.Millisecond}.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "did not end within 50ms") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommandThatIsMissing(t *testing.T) {
+	_, err := command{path: program(t.TempDir(), "pgbench")}.run(t.Context())
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if program("", "pgbench") != "pgbench" {
+		t.Error("want the PATH")
+	}
+}
+
+func TestRunWithoutAnyTransaction(t *testing.T) {
+	bin := fake(t, map[string]string{"pgbench": `echo "transaction type: x"; echo "meteorites: 3"; echo "number of failed transactions: 7 (100%)"`})
+	r := &run{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: parsed(t, short)}}
+	if err := r.stageScripts(); err != nil {
+		t.Fatal(err)
+	}
+	o, err := r.options(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.pgbench(context.Background(), o, PhaseRunning, "run"); err == nil || !strings.Contains(err.Error(), "7 failed") {
+		t.Errorf("got %v", err)
+	}
+}
