@@ -11,7 +11,7 @@ GO_TEST := go test -count=1
 # As in the image: what lint, tests and the image have in common is compiled once.
 export CGO_ENABLED := 0
 # Packages with tests that need a real ZeroFS.
-ZEROFS_PACKAGES := ./cmd/agent ./internal/nbd/... ./internal/ninep/... ./internal/zerofs/...
+ZEROFS_PACKAGES := ./cmd/agent ./internal/node/nbd/... ./internal/zerofs/exports/... ./internal/zerofs/...
 
 .PHONY: help
 help: ## Show this help

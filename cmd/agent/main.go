@@ -24,10 +24,10 @@ import (
 
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
-	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/scrape"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/metricsauth"
 )
 
 // version is set by the linker.
@@ -99,7 +99,7 @@ func run(ctx context.Context, s settings) error {
 		Scheme:                 pgnodestorage.Scheme(),
 		Cache:                  pgnodestorage.CacheOptions(s.nodeName),
 		NewClient:              apply.NewClient,
-		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: scrape.Filter},
+		Metrics:                metricsserver.Options{BindAddress: s.metrics, SecureServing: true, FilterProvider: metricsauth.Filter},
 		HealthProbeBindAddress: s.probe,
 		// A change that runs is let end: making a pool takes ten times a command's time.
 		GracefulShutdownTimeout: new(host.SlowFactor * s.timeout),
@@ -108,7 +108,7 @@ func run(ctx context.Context, s settings) error {
 		return fmt.Errorf("manager: %w", err)
 	}
 	counter := host.Counting(runner(s))
-	machine := node.New(s.root, counter)
+	machine := agent.New(s.root, counter)
 	if s.dryRun {
 		machine.DryRun = report
 	}
@@ -138,7 +138,7 @@ func start(ctx context.Context, config *rest.Config, s settings) (io.Closer, err
 	if err := await(ctx, config); err != nil || s.dryRun {
 		return io.NopCloser(nil), err
 	}
-	return node.Alone(ctx, s.root)
+	return agent.Alone(ctx, s.root)
 }
 
 // await an answer of the API server. On a node that boots, the agent is there before

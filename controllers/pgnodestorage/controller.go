@@ -26,8 +26,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgnodestorages,verbs=get;list;watch;patch
@@ -47,7 +47,7 @@ const (
 // Reconciler reconciles the PgNodeStorages of one node.
 type Reconciler struct {
 	client.Client
-	Node     *node.Node
+	Node     *agent.Node
 	NodeName string
 	// Resync is how often a node that is as declared is read again.
 	Resync time.Duration
@@ -55,7 +55,7 @@ type Reconciler struct {
 	Events events.EventRecorder
 	// Observe gets what each pass has read, for metrics; of one that could not read,
 	// the conditions that say so.
-	Observe func(s *v1alpha1.PgNodeStorage, r node.Result)
+	Observe func(s *v1alpha1.PgNodeStorage, r agent.Result)
 	// Forget is told of a PgNodeStorage that is gone.
 	Forget func(name string)
 }
@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 		result.Status = *s.Status.DeepCopy()
 		result.Status.ObservedGeneration = s.Generation
 		if n := result.Seen.Network; n != nil { // it is known without ZFS
-			result.Status.NetworkDevices, result.Status.Servers = nodestorage.ObservedDevices(s, n), nodestorage.ObservedServers(s, n)
+			result.Status.NetworkDevices, result.Status.Servers = decide.ObservedDevices(s, n), decide.ObservedServers(s, n)
 		}
 	}
 	if result.Restarting {
@@ -105,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 	return reconcile.Result{RequeueAfter: r.next(result)}, nil
 }
 
-func (r *Reconciler) next(result node.Result) time.Duration {
+func (r *Reconciler) next(result agent.Result) time.Duration {
 	for _, o := range result.Outcomes {
 		if o.Reason == v1alpha1.ReasonPropertyRefused || o.Reason == v1alpha1.ReasonHostCommandFailed {
 			return retry
@@ -116,14 +116,14 @@ func (r *Reconciler) next(result node.Result) time.Duration {
 	}
 	switch {
 	case result.Restarting:
-		return nodestorage.RestartDelay
+		return decide.RestartDelay
 	case result.Soon:
 		return min(soon, r.Resync)
 	}
 	return r.Resync
 }
 
-func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, result node.Result) error {
+func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, result agent.Result) error {
 	want := result.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(r.Clock.Now()), result.Outcomes)
 	before := s.Status
@@ -145,7 +145,7 @@ func own(conditions []metav1.Condition) []metav1.Condition {
 }
 
 // tell of what was repaired, once the status that shows it is stored.
-func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
+func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.Result) {
 	if len(result.Drift) > 0 {
 		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", "changed by hand, and set again: "+strings.Join(result.Drift, "; "))
 	}
@@ -160,7 +160,7 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result node.Result) {
 // as they are. One on network devices is released first, and is waited for. A limit on the ARC holds until the module is loaded again.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if err := r.Node.LetGo(ctx, s); err != nil {
-		if errors.Is(err, node.ErrNotReleased) {
+		if errors.Is(err, agent.ErrNotReleased) {
 			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", err.Error())
 		}
 		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pgstorage/pgstorage/internal/zfs"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
 // latencyTimeout bounds the command behind a scrape.

@@ -4,10 +4,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/zfs"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
 // Metrics of one node's pools. Gauges are as the last pass has read them.
@@ -39,7 +39,7 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 }
 
 // Observe what a pass has read.
-func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r node.Result) {
+func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r agent.Result) {
 	m.Forget(s.Name)
 	for _, o := range r.Outcomes {
 		m.conditions.WithLabelValues(s.Name, o.Condition, o.Reason).Set(truth(o.Kind == outcome.Done && !o.Unknown))

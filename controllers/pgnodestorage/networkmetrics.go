@@ -3,7 +3,7 @@ package pgnodestorage
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
 // networkMetrics of the network devices of one node's pools.
@@ -21,13 +21,13 @@ func newNetworkMetrics(gauge func(name, help string, labels ...string) *promethe
 }
 
 // observe a pass; Network is nil for pools on disks.
-func (m networkMetrics) observe(storage string, n *nodestorage.Network) {
+func (m networkMetrics) observe(storage string, n *decide.Network) {
 	if n == nil {
 		return
 	}
 	for _, d := range n.Devices {
 		state := n.State(d)
-		m.device.WithLabelValues(storage, d.Server, d.Export, string(state)).Set(truth(state == nodestorage.DeviceAttached))
+		m.device.WithLabelValues(storage, d.Server, d.Export, string(state)).Set(truth(state == decide.DeviceAttached))
 		if d.Attached != nil {
 			m.inFlight.WithLabelValues(storage, d.Server, d.Export).Set(float64(d.Attached.InFlight))
 		}

@@ -20,12 +20,12 @@ import (
 	//nolint:depguard // the same
 	//nolint:depguard // the same
 
-	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 )
 
@@ -120,7 +120,7 @@ func (h *host) start(ctx context.Context, store *s3.Store, parameters map[string
 	if h.server, err = zerofs.Start(ctx, zerofs.Options{Program: program, Config: config}); err != nil {
 		return err
 	}
-	if err := (&ninep.Client{Socket: config.NineP()}).Create(ctx, walExport, walBytes); err != nil {
+	if err := (&exports.Client{Socket: config.NineP()}).Create(ctx, walExport, walBytes); err != nil {
 		return err
 	}
 	if err := h.mount(ctx, config.NBD()); err != nil {

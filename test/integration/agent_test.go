@@ -17,10 +17,10 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/pgnodestorage"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
@@ -38,8 +38,8 @@ func startAgent(t *testing.T, config *rest.Config, name string) {
 	}
 	runner := host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) })
 	r := &pgnodestorage.Reconciler{
-		Client: mgr.GetClient(), Node: node.New("", runner), NodeName: name, Resync: 200 * time.Millisecond, Clock: clock.RealClock{},
-		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: func(*v1alpha1.PgNodeStorage, node.Result) {}, Forget: func(string) {},
+		Client: mgr.GetClient(), Node: agent.New("", runner), NodeName: name, Resync: 200 * time.Millisecond, Clock: clock.RealClock{},
+		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: func(*v1alpha1.PgNodeStorage, agent.Result) {}, Forget: func(string) {},
 	}
 	if err := r.SetupWithManager(mgr, controller.Options{SkipNameValidation: new(true)}); err != nil {
 		t.Fatal(err)

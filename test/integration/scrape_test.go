@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/internal/scrape"
+	"github.com/pgstorage/pgstorage/internal/node/metricsauth"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
@@ -39,7 +39,7 @@ func scraped(t *testing.T, config *rest.Config) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filter, err := scrape.Filter(config, h)
+	filter, err := metricsauth.Filter(config, h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
 // logTail is how much of the log an error shows.
@@ -96,7 +96,7 @@ func (s *Server) start(ctx context.Context) error {
 
 // answers asks both servers as clients do.
 func (s *Server) answers(ctx context.Context) error {
-	if _, err := (&ninep.Client{Socket: s.options.Config.NineP()}).Exports(ctx); err != nil {
+	if _, err := (&exports.Client{Socket: s.options.Config.NineP()}).Exports(ctx); err != nil {
 		return err
 	}
 	return greets(ctx, s.options.Config.NBD())

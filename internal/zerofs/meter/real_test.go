@@ -27,10 +27,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
 // domain of the store, whose buckets are hosts beneath it. Nobody resolves it.
@@ -125,7 +125,7 @@ func (r *parts) run() *process.Process {
 		r.Fatal(err)
 	}
 	r.Cleanup(func() { _ = p.Kill() })
-	client := &ninep.Client{Socket: r.server.NinePSocket}
+	client := &exports.Client{Socket: r.server.NinePSocket}
 	if err := p.UntilReady(r.Context(), time.Minute, func(ctx context.Context) error { return client.Create(ctx, exportName, exportSize) }); err != nil {
 		r.Fatal(err)
 	}

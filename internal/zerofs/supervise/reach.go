@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
 // askEvery is how often a ZeroFS that starts is asked whether it serves.
 const askEvery = 100 * time.Millisecond
 
-func (s *Supervisor) files() *ninep.Client {
-	return &ninep.Client{Socket: s.in(zerofs.NinePSocket)}
+func (s *Supervisor) files() *exports.Client {
+	return &exports.Client{Socket: s.in(zerofs.NinePSocket)}
 }
 
 // in the folder of the server.

@@ -27,9 +27,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/ninep"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 	"github.com/pgstorage/pgstorage/internal/zerofs/preflight"
 )
 
@@ -272,7 +272,7 @@ func (r *parts) up() {
 	r.life = r.status(func(s zerofs.ServerStatus) bool { return s.Phase == zerofs.PhaseServing && s.Life != r.life }).Life
 	ctx, cancel := context.WithTimeout(r.Context(), 30*time.Second)
 	defer cancel()
-	c := &ninep.Client{Socket: r.server.NinePSocket}
+	c := &exports.Client{Socket: r.server.NinePSocket}
 	for {
 		err := c.Create(ctx, "disk", r.size)
 		if err == nil {

@@ -19,9 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // moment of an agent's life at which it is killed.
@@ -71,7 +71,7 @@ func TestCrashChild(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
-	n := node.New("", c.runner())
+	n := agent.New("", c.runner())
 	s := c.declared()
 	for range 10 {
 		result, err := n.Pass(t.Context(), s)
@@ -285,10 +285,10 @@ func (c crash) recover(t *testing.T, kept bool) {
 }
 
 // successor of the agent that was killed: it goes on with the same notes, and lives.
-func (c crash) successor() (*node.Node, *host.Counter) {
+func (c crash) successor() (*agent.Node, *host.Counter) {
 	c.When = neverKilled
 	counter := host.Counting(c.runner())
-	return node.New("", counter), counter
+	return agent.New("", counter), counter
 }
 
 // importedGUID of the pool, or nothing.

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
 )
 
 // tamperings is what a person may do to a pool "d", and how the agent tells it.
@@ -62,7 +62,7 @@ func tamper(t *testing.T, command string) {
 }
 
 // drifting is a pool d that is as declared.
-func drifting(t *testing.T, policy v1alpha1.DriftPolicy) (*node.Node, *v1alpha1.PgNodeStorage) {
+func drifting(t *testing.T, policy v1alpha1.DriftPolicy) (*agent.Node, *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	erase(t, "d", 0)
 	keepARCMax(t)
@@ -140,7 +140,7 @@ func TestDriftIsReported(t *testing.T) {
 }
 
 // wantReported wants every change that was made by hand named, or these.
-func wantReported(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, others ...string) {
+func wantReported(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, others ...string) {
 	t.Helper()
 	r := pass(t, n, s)
 	if r.Changed || len(r.Drift) > 0 {
@@ -276,7 +276,7 @@ func TestPoolRunsFull(t *testing.T) {
 	says(t, s, v1alpha1.ConditionCapacityHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)
 }
 
-func wantNearlyFull(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) {
+func wantNearlyFull(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	settleFrees(t, "full")
 	ready(t, n, s)
@@ -345,7 +345,7 @@ func writeRoot(t *testing.T, pool, name string) {
 	settleFrees(t, pool)
 }
 
-func wantDegraded(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, text string) {
+func wantDegraded(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, text string) {
 	t.Helper()
 	ready(t, n, s) // Ready: a degraded mirror serves
 	message := says(t, s, v1alpha1.ConditionDevicesHealthy, metav1.ConditionFalse, v1alpha1.ReasonPoolUnhealthy)

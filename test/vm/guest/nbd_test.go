@@ -21,7 +21,7 @@ import (
 	merovius "github.com/Merovius/nbd"
 	"github.com/Merovius/nbd/nbdnl"
 
-	"github.com/pgstorage/pgstorage/internal/nbd"
+	"github.com/pgstorage/pgstorage/internal/node/nbd"
 )
 
 const (

@@ -19,11 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
-	"github.com/pgstorage/pgstorage/internal/nbd"
-	"github.com/pgstorage/pgstorage/internal/ninep"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/nbd"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
+	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
 // networkPool is the storage of a test: servers, and a pool on their devices.
@@ -120,15 +120,15 @@ func (p *networkPool) declared(layout v1alpha1.ZFSVdevType, change func(*v1alpha
 // files are the exports of a test's server.
 type files struct{ dir string }
 
-func (f files) Exports(context.Context) ([]ninep.Export, error) {
+func (f files) Exports(context.Context) ([]exports.Export, error) {
 	entries, err := os.ReadDir(f.dir)
-	var out []ninep.Export
+	var out []exports.Export
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ninep.Export{Name: e.Name(), Bytes: uint64(info.Size())})
+		out = append(out, exports.Export{Name: e.Name(), Bytes: uint64(info.Size())})
 	}
 	return out, err
 }
@@ -147,9 +147,9 @@ func (f files) Grow(_ context.Context, export string, bytes uint64) error {
 }
 
 // networkAgent is the hands of an agent with the tests' servers.
-func networkAgent(before func(argv []string) error) (*node.Node, *host.Counter) {
+func networkAgent(before func(argv []string) error) (*agent.Node, *host.Counter) {
 	n, counter := newAgent(before)
-	n.Exports = func(socket string) node.Exports { return files{filepath.Join(filepath.Dir(socket), "exports")} }
+	n.Exports = func(socket string) agent.Exports { return files{filepath.Join(filepath.Dir(socket), "exports")} }
 	n.Restart = func() error { return errors.New("no test restarts the machine") }
 	return n, counter
 }
@@ -233,7 +233,7 @@ func TestNetworkStripe(t *testing.T) {
 	if used := total(counter) - before; used > 5 {
 		t.Errorf("a pass at rest ran %d commands", used)
 	}
-	if err := n.LetGo(t.Context(), s); !errors.Is(err, node.ErrNotReleased) {
+	if err := n.LetGo(t.Context(), s); !errors.Is(err, agent.ErrNotReleased) {
 		t.Fatal(err)
 	}
 	if p.health(t) == "" || len(p.identifiers(t)) != 2 {
@@ -313,7 +313,7 @@ func TestNetworkMirror(t *testing.T) {
 }
 
 // passUntil runs passes until something holds, for two minutes.
-func passUntil(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
+func passUntil(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
 		pass(t, n, s)

@@ -15,10 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/nbd"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/nbd"
 )
 
 // networkCrash is what a child is told: an agent of a pool on network devices that is
@@ -54,7 +54,7 @@ func TestNetworkCrashChild(t *testing.T) {
 	n, _ := networkAgent(nil)
 	m.Runner, m.NBD, m.files = &host.Exec{}, n.NBD, n.Exports
 	n.ZFS.Runner, n.Devices.Runner, n.NBD = m, m, m
-	n.Exports = func(socket string) node.Exports { return mortalExports{m.files(socket), m} }
+	n.Exports = func(socket string) agent.Exports { return mortalExports{m.files(socket), m} }
 	s := c.declared()
 	if data, err := os.ReadFile(c.kept()); err == nil {
 		if err := json.Unmarshal(data, &s.Status); err != nil {
@@ -88,8 +88,8 @@ func TestNetworkCrashChild(t *testing.T) {
 // mortalNetwork dies after a change, and writes down each that it made.
 type mortalNetwork struct {
 	host.Runner
-	node.NBD
-	files func(socket string) node.Exports
+	agent.NBD
+	files func(socket string) agent.Exports
 	crash networkCrash
 	count int
 }
@@ -130,7 +130,7 @@ func (m *mortalNetwork) Disconnect(ctx context.Context, index int, identifier st
 }
 
 // exporter is another name for the interface, which has a method Exports.
-type exporter = node.Exports
+type exporter = agent.Exports
 
 type mortalExports struct {
 	exporter

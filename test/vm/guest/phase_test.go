@@ -21,8 +21,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // phases are the parts, inside a machine, of the host's tests: one for each boot.
@@ -73,7 +73,7 @@ func TestPhase(t *testing.T) {
 func tell(words string) { fmt.Printf("\nphase: %s\n", words) }
 
 // sparing is an agent that must not make or wipe anything.
-func sparing(t *testing.T) *node.Node {
+func sparing(t *testing.T) *agent.Node {
 	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool create") || strings.HasPrefix(command, "wipefs -a") {
 			t.Errorf("the agent was about to run %s", command)
@@ -234,7 +234,7 @@ func conditionReason(s *v1alpha1.PgNodeStorage, kind string) string {
 
 // until passes until a condition has a reason, for as long as a fault may need to
 // come and go.
-func until(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, kind, reason string, each func()) {
+func until(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, kind, reason string, each func()) {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); {
 		each()
@@ -306,7 +306,7 @@ const (
 // phaseSuspended: the only disk fails altogether, and comes back.
 func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	madeOf(v1alpha1.VdevStripe, 0)(&s.Spec)
-	n := node.New("", &host.Exec{Timeout: commandTime})
+	n := agent.New("", &host.Exec{Timeout: commandTime})
 	ready(t, n, s)
 	tell("fail")
 	go func() { // hangs when the pool does
@@ -338,7 +338,7 @@ func readAgain(t *testing.T) {
 
 // wantBounded: twenty passes on a suspended pool take their time and no more, and
 // leave nothing behind.
-func wantBounded(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) {
+func wantBounded(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	goroutines, processes, memory := runtime.NumGoroutine(), tools(t), heap()
 	for i := range 20 {

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // A mirror is made on blank disks, with every property read back, and a pass on
@@ -280,7 +280,7 @@ func TestPoolIsAdopted(t *testing.T) {
 }
 
 // recording is an agent whose imports are recorded.
-func recording(imports *[]string) (*node.Node, *host.Counter) {
+func recording(imports *[]string) (*agent.Node, *host.Counter) {
 	return newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool import -N") {
 			*imports = append(*imports, command)
@@ -501,10 +501,10 @@ func TestPoolARCLimit(t *testing.T) {
 }
 
 // dry is an agent that only reports.
-func dry() (*node.Node, *[]string) {
+func dry() (*agent.Node, *[]string) {
 	var reported []string
 	report := func(argv []string) { reported = append(reported, strings.Join(argv, " ")) }
-	n := node.New("", host.DryRun(&host.Exec{}, report))
+	n := agent.New("", host.DryRun(&host.Exec{}, report))
 	n.DryRun = report
 	return n, &reported
 }

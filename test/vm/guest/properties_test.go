@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
 )
 
 // secondValues are all that OpenZFS 2.1 takes of what the API accepts, but for the
@@ -119,7 +119,7 @@ func valuesAt(i int) map[string]string {
 	return out
 }
 
-func retune(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, values func(parent int) map[string]string) {
+func retune(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, values func(parent int) map[string]string) {
 	t.Helper()
 	s.Generation++
 	for i := range s.Spec.Datasets {
@@ -351,7 +351,7 @@ func TestRefusedPropertyIsNamed(t *testing.T) {
 }
 
 // wantRefused runs several passes: the refusal stays, in the same words.
-func wantRefused(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage, parts []string) {
+func wantRefused(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, parts []string) {
 	t.Helper()
 	var last string
 	for i := range 2 {

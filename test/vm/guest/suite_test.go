@@ -19,9 +19,9 @@ import (
 	poll "k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // disk is the stable path of a disk of this machine.
@@ -29,13 +29,13 @@ func disk(number int) string { return fmt.Sprintf("/dev/disk/by-id/virtio-disk%d
 
 // agent is the hands of an agent on this machine; before, when given, is called
 // ahead of each command.
-func newAgent(before func(argv []string) error) (*node.Node, *host.Counter) {
+func newAgent(before func(argv []string) error) (*agent.Node, *host.Counter) {
 	var runner host.Runner = &host.Exec{}
 	if before != nil {
 		runner = &host.Hook{Runner: runner, Before: before}
 	}
 	counter := host.Counting(runner)
-	return node.New("", counter), counter
+	return agent.New("", counter), counter
 }
 
 // declared is a PgNodeStorage with both parents, as the manager renders it.
@@ -82,7 +82,7 @@ func madeOf(kind v1alpha1.ZFSVdevType, disks ...int) func(*v1alpha1.PgNodeStorag
 }
 
 // pass runs one pass and stores its status in s, as the agent's controller does.
-func pass(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) node.Result {
+func pass(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.Result {
 	t.Helper()
 	result, err := n.Pass(t.Context(), s)
 	if err != nil {
@@ -94,9 +94,9 @@ func pass(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) node.Result {
 }
 
 // converge runs passes until nothing is left to change, and at most ten.
-func converge(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) node.Result {
+func converge(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.Result {
 	t.Helper()
-	var result node.Result
+	var result agent.Result
 	for range 10 {
 		result = pass(t, n, s)
 		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPoolReady); c != nil && c.Reason == v1alpha1.ReasonHostCommandFailed {
@@ -124,7 +124,7 @@ func says(t *testing.T, s *v1alpha1.PgNodeStorage, kind string, want metav1.Cond
 }
 
 // ready converges and wants everything as declared.
-func ready(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) {
+func ready(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	converge(t, n, s)
 	says(t, s, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)

@@ -22,8 +22,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/blockdev"
-	"github.com/pgstorage/pgstorage/internal/host"
+	"github.com/pgstorage/pgstorage/internal/node/blockdev"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // carrier makes a disk carry something; words are what the agent says of it, with

@@ -12,8 +12,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/node"
-	"github.com/pgstorage/pgstorage/internal/nodestorage"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
 // These tests leave pools that nothing but a restart of the machine lets go of, so they
@@ -65,7 +65,7 @@ func TestNetworkServerLost(t *testing.T) {
 	p.restarts(t, n, s)
 }
 
-func (p *networkPool) restarts(t *testing.T, n *node.Node, s *v1alpha1.PgNodeStorage) {
+func (p *networkPool) restarts(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	n.Clock = clock
@@ -75,11 +75,11 @@ func (p *networkPool) restarts(t *testing.T, n *node.Node, s *v1alpha1.PgNodeSto
 	if r := pass(t, n, s); !r.Restarting || restarts != 0 {
 		t.Errorf("restarting %v, %d restarts", r.Restarting, restarts)
 	}
-	clock.SetTime(clock.Now().Add(nodestorage.RestartDelay / 2))
+	clock.SetTime(clock.Now().Add(decide.RestartDelay / 2))
 	if r := pass(t, n, s); r.Restarting || restarts != 0 {
 		t.Errorf("restarting %v, %d restarts", r.Restarting, restarts)
 	}
-	clock.SetTime(clock.Now().Add(nodestorage.RestartDelay))
+	clock.SetTime(clock.Now().Add(decide.RestartDelay))
 	for range 3 {
 		pass(t, n, s)
 	}

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 func main() {
@@ -41,7 +41,7 @@ func main() {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
-	a := loop{file: flag.Arg(0), node: node.New(*root, &host.Exec{Root: strings.TrimSuffix(*root, "/")}), every: *every}
+	a := loop{file: flag.Arg(0), node: agent.New(*root, &host.Exec{Root: strings.TrimSuffix(*root, "/")}), every: *every}
 	err := a.load()
 	switch {
 	case err != nil:
@@ -58,7 +58,7 @@ func main() {
 
 type loop struct {
 	file    string
-	node    *node.Node
+	node    *agent.Node
 	every   time.Duration
 	storage v1alpha1.PgNodeStorage
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/zfs"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
 func TestClean(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
-	"github.com/pgstorage/pgstorage/internal/zfs"
+	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 )
 

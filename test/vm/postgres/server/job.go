@@ -20,9 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/host"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/node"
+	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // commandTime bounds a command of the agent, on an emulated processor.
@@ -46,7 +46,7 @@ func Load(path string) (Job, error) {
 
 // Converge runs passes of the agent until the node is as declared.
 func (j Job) Converge(ctx context.Context) error {
-	n := node.New("", &host.Exec{Timeout: commandTime})
+	n := agent.New("", &host.Exec{Timeout: commandTime})
 	for range 10 {
 		result, err := n.Pass(ctx, j.Storage)
 		if err != nil {

@@ -1,4 +1,0 @@
-// Package host runs the node's own storage programs, and only what is listed in
-// rules.go of them: no shell, no force, no destruction. Callers are the typed
-// clients internal/zfs and internal/blockdev.
-package host

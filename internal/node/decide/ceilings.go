@@ -1,0 +1,100 @@
+package decide
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+)
+
+// What a status lists at most, as the schema bounds it.
+const (
+	maxVolumes = 1024
+	maxDevices = 256
+	maxVdevs   = 1024
+	// volumeBytes of volumes in a status, as JSON. The API server keeps about as much
+	// again to know who wrote each field, and takes no object above 1.5 MiB.
+	volumeBytes = 384 << 10
+)
+
+// listed are the volumes that the status has room for, in their own order: first those
+// that it listed before, so that a new volume never displaces one that is relied on.
+func listed(all, before []v1alpha1.ObservedVolume) []v1alpha1.ObservedVolume {
+	known := map[string]bool{}
+	for _, v := range before {
+		known[v.Name] = true
+	}
+	kept := make([]bool, len(all))
+	count, size := 0, 0
+	for _, round := range []bool{true, false} {
+		for i, v := range all {
+			if known[v.Name] != round || count == maxVolumes {
+				continue
+			}
+			if n := bytesOf(v); size+n <= volumeBytes {
+				kept[i] = true
+				count, size = count+1, size+n
+			}
+		}
+	}
+	var out []v1alpha1.ObservedVolume
+	for i, v := range all {
+		if kept[i] {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func bytesOf(v v1alpha1.ObservedVolume) int {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return volumeBytes // a volume that cannot be stored has no room
+	}
+	return len(text)
+}
+
+// Complete is the condition StatusComplete, or nil while the status lists all that was
+// read. What is not listed works, but nobody sees it: a database on such a volume keeps
+// full_page_writes on.
+func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *outcome.Outcome {
+	var missing []string
+	if n := status.VolumeCount; n != nil && int(*n) > len(status.Volumes) {
+		missing = append(missing, fmt.Sprintf("status.volumes lists %d of %d volumes (at most %d, or %d KiB), and databases on the others keep full_page_writes on; put new databases on other nodes, or delete volumes that nothing needs", len(status.Volumes), *n, maxVolumes, volumeBytes>>10))
+	}
+	if all := len(disks(seen)); all > len(status.Devices) {
+		missing = append(missing, fmt.Sprintf("status.devices lists %d of %d disks (at most %d); selectors consider all of them, see lsblk on the node for the others", len(status.Devices), all, maxDevices))
+	}
+	if all := len(vdevs(seen.Status.Vdevs, 0)); status.Pool != nil && len(status.Pool.Vdevs) == maxVdevs && all > maxVdevs {
+		missing = append(missing, fmt.Sprintf("status.pool.vdevs lists %d of %d vdevs; the condition DevicesHealthy covers all of them, see zpool status on the node for the others", maxVdevs, all))
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	o := outcome.InvalidBecause(v1alpha1.ConditionStatusComplete, v1alpha1.ReasonListTruncated, strings.Join(missing, "; "))
+	o.Informative = true
+	return &o
+}
+
+// disks of the node with a stable path, by that path.
+func disks(seen Seen) []v1alpha1.ObservedDevice {
+	var out []v1alpha1.ObservedDevice
+	for _, d := range seen.Devices {
+		if d.Type != "disk" || d.Path == "" || d.Size == 0 {
+			continue
+		}
+		out = append(out, v1alpha1.ObservedDevice{
+			Path: d.Path, Size: amount(d.Size), Model: d.Model, Transport: d.Transport,
+			Rotational: map[bool]string{true: "Yes", false: "No"}[d.Rotational],
+			Contents:   contents(d),
+		})
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.ObservedDevice) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// first items of a list, at most so many.
+func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }

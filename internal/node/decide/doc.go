@@ -1,0 +1,59 @@
+// Package decide decides what a node's agent does next: from what a
+// PgNodeStorage declares and what a pass has read, it tells the changes that are
+// missing, the conditions, and the status. It runs nothing and knows no clock.
+package decide
+
+import (
+	"github.com/pgstorage/pgstorage/internal/node/blockdev"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
+)
+
+// Seen is what one pass has read from the node.
+type Seen struct {
+	Version zfs.Versions
+	// Loaded: the kernel has the ZFS module. Without it nothing else was read.
+	Loaded bool
+	// Pool holds the properties of the declared pool; nil when it is not imported.
+	Pool map[string]zfs.Property
+	// Status and Datasets of the pool; Datasets was not read from one that does not serve.
+	Status   zfs.Status
+	Datasets []zfs.Dataset
+	// Importable pools; read only when the pool is not imported.
+	Importable []zfs.Importable
+	// Devices of the node, partitions as children of their disk.
+	Devices []blockdev.Device
+	// Signatures on the devices that a new pool could take, by path; read only when
+	// MayCreate.
+	Signatures map[string]blockdev.Signatures
+	// Missing are declared devices that the node does not have.
+	Missing []string
+	ARC     zfs.ARC
+	// Made is what the node keeps of the pool.
+	Made PoolRecord
+	// Network devices; nil for a pool on disks.
+	Network *Network
+}
+
+func (s Seen) health() zfs.Health {
+	if s.Status.Suspended {
+		return zfs.Suspended
+	}
+	return zfs.Health(s.Pool["health"].Value)
+}
+
+// Serves says that the pool does I/O, so that its datasets can be read. Those of one
+// that is suspended, faulted or unavailable cannot, nor can those of one whose devices
+// stall.
+func (s Seen) Serves() bool {
+	return (s.health() == zfs.Online || s.health() == zfs.Degraded) && !s.Network.Stalls()
+}
+
+// dataset by name, or nil.
+func (s Seen) dataset(name string) *zfs.Dataset {
+	for i := range s.Datasets {
+		if s.Datasets[i].Name == name {
+			return &s.Datasets[i]
+		}
+	}
+	return nil
+}

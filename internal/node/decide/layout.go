@@ -1,0 +1,214 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/node/blockdev"
+	"github.com/pgstorage/pgstorage/internal/node/zfs"
+)
+
+// Layout of a new pool, every device named.
+type Layout struct {
+	Spec zfs.PoolSpec
+	// Wipe are the devices that carry something and are named with wipe: true.
+	Wipe []string
+}
+
+// Candidates are the devices whose contents decide whether a pool can be made:
+// those that are named, and those that a selector could choose.
+func Candidates(create *v1alpha1.ZFSPoolCreate, devices []blockdev.Device) []string {
+	var out []string
+	for _, v := range slices.Concat(create.Vdevs, create.Logs, create.Caches, create.Special) {
+		for _, d := range v.Devices {
+			out = append(out, d.Path)
+		}
+		if v.Selector == nil {
+			continue
+		}
+		chosen, err := blockdev.Select(devices, criteria(*v.Selector))
+		if err != nil {
+			continue // reported by NewLayout
+		}
+		for _, d := range chosen {
+			out = append(out, d.Path)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// criteria always ask for blank devices: only one that is named can be wiped.
+func criteria(s v1alpha1.ZFSDeviceSelector) blockdev.Criteria {
+	c := blockdev.Criteria{Model: s.Model, Transport: s.Transport, BlankOnly: true}
+	if s.MinSize != nil {
+		c.MinSize = uint64(max(0, s.MinSize.Value()))
+	}
+	if s.MaxSize != nil {
+		c.MaxSize = uint64(max(0, s.MaxSize.Value()))
+	}
+	return c
+}
+
+// layouter fills vdevs in order, each device at most once.
+type layouter struct {
+	seen  Seen
+	taken map[string]bool
+	wipe  []string
+	// named devices are not for selectors.
+	named map[string]bool
+}
+
+// NewLayout names the devices of a new pool, or says why there can be none yet.
+func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *outcome.Outcome) {
+	l := layouter{seen: seen, taken: map[string]bool{}, named: map[string]bool{}}
+	create := pool.Create
+	for _, d := range DevicesOf(create) {
+		l.named[d.Path] = true
+	}
+	spec := zfs.PoolSpec{
+		Name:         pool.Name,
+		Properties:   map[string]string{},
+		FSProperties: map[string]string{"mountpoint": "none", "canmount": "off"},
+	}
+	for _, part := range []struct {
+		field string
+		vdevs []v1alpha1.ZFSVdev
+		into  func(zfs.Vdev)
+	}{
+		{"vdevs", create.Vdevs, func(v zfs.Vdev) { spec.Vdevs = append(spec.Vdevs, v) }},
+		{"special", create.Special, func(v zfs.Vdev) { spec.Special = append(spec.Special, v) }},
+		{"logs", create.Logs, func(v zfs.Vdev) { spec.Logs = append(spec.Logs, v) }},
+		{"caches", create.Caches, func(v zfs.Vdev) { spec.Caches = append(spec.Caches, v.Devices...) }},
+	} {
+		for i, v := range part.vdevs {
+			vdev, problem := l.vdev(fmt.Sprintf("pool.create.%s[%d]", part.field, i), v)
+			if problem != nil {
+				return Layout{}, problem
+			}
+			part.into(vdev)
+		}
+	}
+	for _, p := range pool.Properties {
+		spec.Properties[p.Name] = p.Value
+	}
+	if create.Ashift != nil {
+		spec.Properties["ashift"] = fmt.Sprint(*create.Ashift)
+	}
+	return Layout{Spec: spec, Wipe: l.wipe}, nil
+}
+
+func (l *layouter) vdev(field string, v v1alpha1.ZFSVdev) (zfs.Vdev, *outcome.Outcome) {
+	out := zfs.Vdev{Type: string(v.Type)}
+	if v.Type == v1alpha1.VdevStripe {
+		out.Type = ""
+	}
+	for _, d := range v.Devices {
+		if problem := l.name(field, d); problem != nil {
+			return out, problem
+		}
+		out.Devices = append(out.Devices, d.Path)
+	}
+	if v.Selector == nil {
+		return out, nil
+	}
+	chosen, problem := l.choose(field, *v.Selector)
+	out.Devices = append(out.Devices, chosen...)
+	return out, problem
+}
+
+// name takes a device by its path. One that carries anything at all is refused
+// unless it is named with wipe: true, and one that is in use is refused always.
+func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
+	if slices.Contains(l.seen.Missing, d.Path) {
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
+	}
+	found, probed := l.seen.Signatures[d.Path]
+	if !probed {
+		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, "%s: what is on %s could not be read", field, d.Path)
+	}
+	if problem := l.unfit(field, d, found); problem != nil {
+		return problem
+	}
+	l.taken[d.Path] = true
+	return nil
+}
+
+// unfit says why a device that was probed is not taken; one that may be wiped is noted.
+func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *outcome.Outcome {
+	switch {
+	case l.taken[d.Path]:
+		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
+	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)", field, d.Path, diskAt(l.seen, d.Path), d.Serial)
+	case found.InUse():
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
+	case !found.Blank() && !wipes(d):
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", field, d.Path, found)
+	case !found.Blank():
+		if problem := l.mayWipe(field, d, found); problem != nil {
+			return problem
+		}
+		l.wipe = append(l.wipe, d.Path)
+	}
+	return nil
+}
+
+func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string, *outcome.Outcome) {
+	matching, err := blockdev.Select(l.seen.Devices, criteria(s))
+	if err != nil {
+		return nil, refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s.selector: %v", field, err)
+	}
+	var out []string
+	for _, d := range matching {
+		found, probed := l.seen.Signatures[d.Path]
+		if len(out) == int(s.Count) || l.taken[d.Path] || l.named[d.Path] || !probed || !found.Blank() {
+			continue
+		}
+		l.taken[d.Path] = true
+		out = append(out, d.Path)
+	}
+	if len(out) < int(s.Count) {
+		which := ""
+		if len(out) > 0 {
+			which = " (" + strings.Join(out, ", ") + ")"
+		}
+		return nil, refuse(v1alpha1.ReasonTooFewDevices, outcome.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, which)
+	}
+	return out, nil
+}
+
+// networkCreation of a pool on devices that are all blank.
+func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+	for _, d := range seen.Network.Devices {
+		found, probed := seen.Signatures[d.Attached.Path]
+		switch {
+		case !probed:
+			return wait(v1alpha1.ReasonHostCommandFailed, "what is on %s (%s) could not be read", d.Attached.Path, d.Name())
+		case !found.Blank():
+			return invalid(v1alpha1.ReasonDeviceNotBlank, "no pool %s can be imported from the network devices, and %s is not blank (%s), so that none is made; find out what wrote to its prefix, or create a profile with another one", s.Spec.Pool.Name, d.Name(), found)
+		}
+	}
+	spec := zfs.PoolSpec{
+		Name:         s.Spec.Pool.Name,
+		Vdevs:        networkVdevs(s, seen.Network.Devices),
+		Properties:   map[string]string{"cachefile": "none"},
+		FSProperties: map[string]string{"mountpoint": "none", "canmount": "off"},
+	}
+	for _, p := range s.Spec.Pool.Properties {
+		spec.Properties[p.Name] = p.Value
+	}
+	if a := s.Spec.NetworkDevices.Ashift; a != nil {
+		spec.Properties["ashift"] = fmt.Sprint(*a)
+	}
+	step := wait(v1alpha1.ReasonCreatingPool, "pool %s is being made of %s", s.Spec.Pool.Name, strings.Join(devicesOf(spec), ", "))
+	step.Create = &Layout{Spec: spec}
+	return step
+}
+
+func refuse(reason string, kind outcome.Kind, format string, args ...any) *outcome.Outcome {
+	return &outcome.Outcome{Condition: v1alpha1.ConditionPoolReady, Kind: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
