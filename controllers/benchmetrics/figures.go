@@ -13,8 +13,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/schedule"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
 )
 
 // Bounds of what is told, whatever is stored: series cost memory in every Prometheus.
@@ -64,7 +64,7 @@ func succeeded(all []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchm
 	own = map[types.UID]*v1alpha1.PgBenchmark{}
 	for i := range all {
 		b := &all[i]
-		if b.Status.Phase != desired.PhaseSucceeded {
+		if b.Status.Phase != benchmarks.PhaseSucceeded {
 			continue
 		}
 		maker := metav1.OwnerReference{}
@@ -134,7 +134,7 @@ func lateAt(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
 	if s.Spec.Suspend || scheduled == nil || scheduled.Status != metav1.ConditionTrue {
 		return nil
 	}
-	times, err := schedule.Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	times, err := schedules.Parse(s.Spec.Schedule, s.Spec.TimeZone)
 	if err != nil {
 		return nil
 	}

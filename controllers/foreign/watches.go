@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Watch is one kind and when it can be watched.
 type Watch struct {
 	Kind client.Object
 	// Served says whether its CRD is there.
-	Served func(state.ForeignAPIs) bool
+	Served func(observed.ForeignAPIs) bool
 	Source source.Source
 }
 
@@ -37,7 +37,7 @@ func New(c controller.Controller, watches ...Watch) *Watches {
 
 // Start starts what is served and was not started before. One that fails is
 // tried again in the next pass; those started before it are not.
-func (w *Watches) Start(apis state.ForeignAPIs) error {
+func (w *Watches) Start(apis observed.ForeignAPIs) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var later []Watch

@@ -18,15 +18,15 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
@@ -56,13 +56,13 @@ type Reconciler struct {
 	client.Client
 	Readers observe.Readers
 	APIs    *observe.ForeignAPIs
-	Config  desired.Config
+	Config  clusters.Config
 	Clock   clock.PassiveClock
 	Events  events.EventRecorder
 	// MatrixClusters lets a matrix have clusters of its own, which is experimental.
 	MatrixClusters bool
 	// Watch starts the watches of foreign kinds once their CRDs exist.
-	Watch func(state.ForeignAPIs) error
+	Watch func(observed.ForeignAPIs) error
 
 	// created holds the Secrets that this process created: see passwords.
 	created sync.Map
@@ -98,21 +98,21 @@ func (r *Reconciler) single(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 	switch {
 	case !b.DeletionTimestamp.IsZero():
 		return r.finalize(ctx, b, facts)
-	case desired.Ended(b):
+	case benchmarks.Ended(b):
 		return r.finish(ctx, b, facts)
 	case facts.Job != nil || b.Status.Job != "":
-		completion := desired.Completion(b, facts)
+		completion := benchmarks.Completion(b, facts)
 		return reconcile.Result{}, r.report(ctx, b, facts, outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "the benchmark was started"), completion)
 	}
 	return r.prepare(ctx, b, facts, live)
 }
 
 // prepare makes everything up to the Job.
-func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, live plan.Live) (reconcile.Result, error) {
+func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark, live plan.Live) (reconcile.Result, error) {
 	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
-	built, err := desired.PgBenchmark(b, facts, r.Config)
+	built, err := benchmarks.Build(b, facts, r.Config)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -131,8 +131,8 @@ func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts
 		return reconcile.Result{}, err
 	}
 	result := requeue(outcomes)
-	if desired.AsksAgain(facts) {
-		result.RequeueAfter = desired.AskAgain
+	if benchmarks.AsksAgain(facts) {
+		result.RequeueAfter = benchmarks.AskAgain
 	}
 	return result, applyErr
 }
@@ -148,11 +148,11 @@ func requeue(outcomes []outcome.Outcome) reconcile.Result {
 }
 
 // finish cleans up after an ended benchmark as its policy asks.
-func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
-	outcomes := append([]outcome.Outcome{desired.Completion(b, facts), desired.Integrity(b), desired.Believable(b)}, desired.Layers(b)...)
+func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (reconcile.Result, error) {
+	outcomes := append([]outcome.Outcome{benchmarks.Completion(b, facts), benchmarks.Integrity(b), benchmarks.Believable(b)}, benchmarks.Layers(b)...)
 	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "Job, database and roles are gone")
 	remove := r.teardown
-	if desired.Keeps(b) {
+	if benchmarks.Keeps(b) {
 		cleaned = outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, fmt.Sprintf("spec.pgbench.cleanup is %s: Job, database and its owner stay until this PgBenchmark is deleted; %s", b.Spec.Pgbench.Cleanup, superuserGone))
 		remove = r.retire
 	}
@@ -166,7 +166,7 @@ func (r *Reconciler) finish(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 }
 
 // report writes the status, then the event of a transition.
-func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark, outcomes ...outcome.Outcome) error {
+func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark, outcomes ...outcome.Outcome) error {
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	completion := outcomes[0]
 	for _, o := range outcomes {
@@ -174,9 +174,9 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 			completion = o
 		}
 	}
-	want := desired.BenchmarkStatus(b, facts, completion, now)
-	if want.Phase == desired.PhaseSucceeded && completion.Kind == outcome.Done && !desired.Ended(b) {
-		outcomes = append(outcomes, desired.Integrity(b), desired.Believable(b))
+	want := benchmarks.Status(b, facts, completion, now)
+	if want.Phase == benchmarks.PhaseSucceeded && completion.Kind == outcome.Done && !benchmarks.Ended(b) {
+		outcomes = append(outcomes, benchmarks.Integrity(b), benchmarks.Believable(b))
 	}
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, outcomes)
 	have := *b.Status.DeepCopy()
@@ -187,7 +187,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 	}
 	if want.Phase != have.Phase {
 		kind := corev1.EventTypeNormal
-		if want.Phase == desired.PhaseFailed {
+		if want.Phase == benchmarks.PhaseFailed {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)

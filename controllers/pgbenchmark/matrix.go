@@ -18,8 +18,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/sweep"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // matrix reconciles a benchmark of many variants.
@@ -35,14 +35,14 @@ func (r *Reconciler) matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 		return reconcile.Result{}, err
 	}
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
-	step, err := sweep.Next(b, facts, now)
+	step, err := matrices.Next(b, facts, now)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	err = r.take(ctx, b, step, live)
 	if err != nil && step.Begins && apply.Rejected(err) {
 		facts.Refusal = err.Error()
-		if step, err = sweep.Next(b, facts, now); err == nil {
+		if step, err = matrices.Next(b, facts, now); err == nil {
 			err = r.take(ctx, b, step, live)
 		}
 	}
@@ -54,7 +54,7 @@ func (r *Reconciler) matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 }
 
 // take a step: records before what follows from them.
-func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step sweep.Step, live plan.Live) error {
+func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Step, live plan.Live) error {
 	if err := r.record(ctx, b, step); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step swe
 }
 
 // record the status of a step, then the events of what is new in it.
-func (r *Reconciler) record(ctx context.Context, b *v1alpha1.PgBenchmark, step sweep.Step) error {
+func (r *Reconciler) record(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Step) error {
 	have, want := *b.Status.DeepCopy(), step.Status
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, step.Outcomes)
@@ -160,11 +160,11 @@ func deleteAll[T client.Object](ctx context.Context, r *Reconciler, objects []T)
 
 // finalizeMatrix removes the runs and clusters of a deleted matrix. They go together:
 // CloudNativePG lets go of a benchmark's database when its cluster goes.
-func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Matrix) (reconcile.Result, error) {
+func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Matrix) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
 		return reconcile.Result{}, nil
 	}
-	runs, clusters := sweep.Own(b, facts)
+	runs, clusters := matrices.Own(b, facts)
 	if len(runs)+len(clusters) == 0 {
 		return reconcile.Result{}, apply.Release(ctx, r.Client, b, naming.BenchmarkFinalizer)
 	}
@@ -178,6 +178,6 @@ func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark
 	waits := outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, message)
 	want := *b.Status.DeepCopy()
 	want.Run = nil
-	step := sweep.Step{Status: want, Outcomes: []outcome.Outcome{waits}}
+	step := matrices.Step{Status: want, Outcomes: []outcome.Outcome{waits}}
 	return reconcile.Result{RequeueAfter: recheck}, r.record(ctx, b, step)
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/component/pgbench"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pgbench"
 )
 
 // passwords creates the Secrets of the roles, before the roles, with random contents.

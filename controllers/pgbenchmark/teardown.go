@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/seen"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // superuserGone is in the message of what is kept.
@@ -26,7 +26,7 @@ const superuserGone = "the superuser that observed the server is gone"
 // retire removes the superuser that observed the server, which nothing needs after the
 // checks: its role, then its password. Nothing in the database depends on it. It returns
 // what it waits for, or "".
-func (r *Reconciler) retire(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (string, error) {
+func (r *Reconciler) retire(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (string, error) {
 	if facts.CheckRole != nil {
 		return "waits until CloudNativePG has dropped the superuser that observed the server", r.delete(ctx, facts.CheckRole)
 	}
@@ -40,7 +40,7 @@ func (r *Reconciler) retire(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 // which goes first so that nothing else keeps it; the Job, whose connections hold the
 // database; the database, which the role owns; the role; then its Secret and the runner's
 // access. It returns what it waits for, or "".
-func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (string, error) {
+func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (string, error) {
 	// Both at once: a superuser that cannot be dropped must not keep the rest.
 	retiring, err := r.retire(ctx, b, facts)
 	if err != nil {
@@ -105,7 +105,7 @@ func retired(b *v1alpha1.PgBenchmark) bool {
 }
 
 // finalize tears everything down before a deleted benchmark goes.
-func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, facts seen.Benchmark) (reconcile.Result, error) {
+func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(b, naming.BenchmarkFinalizer) {
 		return reconcile.Result{}, nil
 	}

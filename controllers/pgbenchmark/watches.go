@@ -14,8 +14,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/foreign"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // SetupWithManager registers the controller. A PgBenchmark's own status wakes
@@ -91,7 +91,7 @@ func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
 		owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
 		watches = append(watches, foreign.Watch{
 			Kind:   obj,
-			Served: func(apis state.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissing) == 0 },
+			Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissing) == 0 },
 			Source: source.Kind(mgr.GetCache(), obj, owner),
 		})
 	}

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/sweep"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // switchOn says what lets a matrix have clusters of its own.
@@ -22,30 +22,30 @@ const switchOn = "start the manager with --feature-gates=MatrixClusters=true and
 // that has ended and left none goes on: its gate may have to be decided still. One that
 // is deleted does, too.
 func (r *Reconciler) withholds(b *v1alpha1.PgBenchmark) bool {
-	done := desired.Ended(b) && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
+	done := benchmarks.Ended(b) && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
 	return b.Spec.Template != nil && b.DeletionTimestamp.IsZero() && !r.MatrixClusters && !done
 }
 
 // withheld says so. What was made while it might stays as it is, and is gone on with
 // once it may again; a result stands, though its clusters could not be deleted yet.
 func (r *Reconciler) withheld(ctx context.Context, b *v1alpha1.PgBenchmark) (reconcile.Result, error) {
-	if desired.Ended(b) {
+	if benchmarks.Ended(b) {
 		return reconcile.Result{}, nil
 	}
 	want := *b.Status.DeepCopy()
 	want.Run, want.ObservedGeneration = nil, b.Generation
 	if want.Phase == "" {
-		want.Phase = desired.PhasePending
+		want.Phase = benchmarks.PhasePending
 	}
 	refused := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec,
 		"spec.template: clusters of a matrix' own are alpha; to try them, "+switchOn+", or name a cluster in spec.cluster")
-	return reconcile.Result{}, r.record(ctx, b, sweep.Step{Status: want, Outcomes: []outcome.Outcome{refused}})
+	return reconcile.Result{}, r.record(ctx, b, matrices.Step{Status: want, Outcomes: []outcome.Outcome{refused}})
 }
 
 // abandoned names the clusters of a deleted matrix that the manager may not delete, and
 // says what to do, or "".
-func (r *Reconciler) abandoned(b *v1alpha1.PgBenchmark, facts seen.Matrix) string {
-	_, clusters := sweep.Own(b, facts)
+func (r *Reconciler) abandoned(b *v1alpha1.PgBenchmark, facts observed.Matrix) string {
+	_, clusters := matrices.Own(b, facts)
 	if r.MatrixClusters || len(clusters) == 0 {
 		return ""
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/schedule"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgscheduledbenchmarks,verbs=get;list;watch
@@ -65,12 +65,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgScheduledBench
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
-	step := schedule.Next(s, facts, now)
+	step := schedules.Next(s, facts, now)
 	if facts.Refusal, err = r.create(ctx, s, step.Create); err != nil {
 		return reconcile.Result{}, err
 	}
 	if facts.Refusal != "" {
-		step = schedule.Next(s, facts, now)
+		step = schedules.Next(s, facts, now)
 	}
 	err = r.record(ctx, s, step, metav1.NewTime(now).Rfc3339Copy())
 	if apierrors.IsConflict(err) {
@@ -112,7 +112,7 @@ func (r *Reconciler) foreign(ctx context.Context, s *v1alpha1.PgScheduledBenchma
 }
 
 // record the status of a step, then carry out and tell what follows from it.
-func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, step schedule.Step, now metav1.Time) error {
+func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, step schedules.Step, now metav1.Time) error {
 	want := step.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, now, step.Outcomes)
 	wrote, err := status.ApplyLocked(ctx, r.Client, naming.FieldOwner, s, gvk, s.Status, want)
@@ -128,7 +128,7 @@ func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmar
 		if err := apply.Delete(ctx, r.Client, b); err != nil {
 			return err
 		}
-		r.Events.Eventf(s, nil, corev1.EventTypeNormal, schedule.EventPruned, "Schedule", "PgBenchmark %s is beyond the history limits", b.Name)
+		r.Events.Eventf(s, nil, corev1.EventTypeNormal, schedules.EventPruned, "Schedule", "PgBenchmark %s is beyond the history limits", b.Name)
 	}
 	return nil
 }

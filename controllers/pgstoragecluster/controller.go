@@ -19,15 +19,14 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/toolarge"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
@@ -55,19 +54,19 @@ type Reconciler struct {
 	Readers  observe.Readers
 	APIs     *observe.ForeignAPIs
 	ReadBack *observe.ReadBack
-	Config   desired.Config
+	Config   clusters.Config
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
 	// Watch starts the watches of foreign kinds once their CRDs exist.
-	Watch func(state.ForeignAPIs) error
+	Watch func(observed.ForeignAPIs) error
 }
 
 // pass is all that one pass over a cluster knows.
 type pass struct {
 	cr      *v1alpha1.PgStorageCluster
-	facts   seen.Cluster
+	facts   observed.Cluster
 	live    plan.Live
-	built   desired.Cluster
+	built   clusters.Cluster
 	changes []apply.Change
 }
 
@@ -86,12 +85,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if err := apply.Hold(ctx, r.Client, cr, naming.ClusterFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
-	p.built, err = desired.PgStorageCluster(cr, p.facts, r.Config)
+	p.built, err = clusters.Build(cr, p.facts, r.Config)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	var applyErr error
-	if !desired.Suspended(cr) {
+	if !clusters.Suspended(cr) {
 		applyErr = r.apply(ctx, p)
 	}
 	return r.report(ctx, p, applyErr)
@@ -105,11 +104,11 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if err := r.Watch(apis); err != nil {
 		return nil, fmt.Errorf("watch foreign kinds: %w", err)
 	}
-	facts, live, err := r.Readers.Cluster(ctx, cr, apis, desired.BenchmarkName(cr))
+	facts, live, err := r.Readers.Cluster(ctx, cr, apis, clusters.BenchmarkName(cr))
 	if err != nil {
 		return nil, err
 	}
-	if facts.Cluster != nil && desired.Healthy(cr, facts.Cluster) {
+	if facts.Cluster != nil && clusters.Healthy(cr, facts.Cluster) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
 	if facts.Adoptee != nil {
@@ -220,7 +219,7 @@ func (r *Reconciler) next(p *pass, outcomes []outcome.Outcome) reconcile.Result 
 			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened:
 			soon(recheck)
 		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
-			if p.facts.Cluster != nil && desired.Healthy(p.cr, p.facts.Cluster) {
+			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
 				soon(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 			}
 		case v1alpha1.ReasonVolumeDiffers:

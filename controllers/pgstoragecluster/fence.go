@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
 // fence writes the fences that follow from the nodes' devices. The list is shared
 // with people, so it is written only over what was read.
 func (r *Reconciler) fence(ctx context.Context, p *pass) error {
-	f := desired.Fence(p.facts)
+	f := clusters.Fence(p.facts)
 	if !f.Changed() {
 		return nil
 	}

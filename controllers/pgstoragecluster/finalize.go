@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
 // finalize carries out deletionPolicy. While suspended nothing is removed, the
@@ -27,7 +27,7 @@ func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, e
 	if !controllerutil.ContainsFinalizer(p.cr, naming.ClusterFinalizer) {
 		return reconcile.Result{}, nil
 	}
-	if desired.Suspended(p.cr) {
+	if clusters.Suspended(p.cr) {
 		return reconcile.Result{}, r.waiting(ctx, p, v1alpha1.ReasonSuspended, "deletion waits: spec.suspend is true; set it to false to go on")
 	}
 	if p.facts.Cluster == nil {
@@ -71,7 +71,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 		return fmt.Errorf("release CloudNativePG Cluster %s: %w", p.cr.Name, err)
 	}
 	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
-	if left := desired.Fence(p.facts).Ours; len(left) > 0 {
+	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
 		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, since the devices beneath were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
 	}
 	return r.release(ctx, p.cr)

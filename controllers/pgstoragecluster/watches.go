@@ -20,8 +20,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // SetupWithManager registers the controller.
@@ -110,11 +110,11 @@ func (r *Reconciler) users(ctx context.Context, profile string) []reconcile.Requ
 func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
 	return []foreign.Watch{{
 		Kind:   &cnpgv1.Cluster{},
-		Served: func(apis state.ForeignAPIs) bool { return apis.CNPGInstalled },
+		Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled },
 		Source: source.Kind(mgr.GetCache(), &cnpgv1.Cluster{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.Cluster]), consumed()),
 	}, {
 		Kind:   &monitoringv1.PodMonitor{},
-		Served: func(apis state.ForeignAPIs) bool { return apis.PodMonitors },
+		Served: func(apis observed.ForeignAPIs) bool { return apis.PodMonitors },
 		Source: source.Kind(mgr.GetCache(), &monitoringv1.PodMonitor{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*monitoringv1.PodMonitor])),
 	}}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/profile/cephrbd"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
 )
 
 // +kubebuilder:rbac:groups=ceph.rook.io,resources=cephclusters;cephblockpools,verbs=get;list;watch;create;patch;delete
@@ -24,7 +24,7 @@ import (
 // observeCeph reads what a profile of type CephRBD stands on, from the pass on in which
 // one is first seen. Where the type is withheld nothing is read or watched, except to
 // let a profile go.
-func (r *Reconciler) observeCeph(ctx context.Context, work *pass, apis state.ForeignAPIs) error {
+func (r *Reconciler) observeCeph(ctx context.Context, work *pass, apis observed.ForeignAPIs) error {
 	p := work.profile
 	if p.Spec.CephRBD == nil || !r.offers(p.Spec.Type) && p.DeletionTimestamp.IsZero() {
 		return nil

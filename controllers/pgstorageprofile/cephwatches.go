@@ -21,9 +21,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/rook"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
 )
 
 // cephWatches are started in the first pass over a profile of type CephRBD; those of
@@ -31,16 +31,16 @@ import (
 func (r *Reconciler) cephWatches(c cache.Cache) []foreign.Watch {
 	return []foreign.Watch{
 		served(c, rook.CephClusterKind, r.inNamespace, rookServed), served(c, rook.CephBlockPoolKind, r.inNamespace, rookServed),
-		served(c, observe.ZFSVolumeKind, r.onZvols, func(apis state.ForeignAPIs) bool { return apis.ZFSLocalPV }),
+		served(c, observe.ZFSVolumeKind, r.onZvols, func(apis observed.ForeignAPIs) bool { return apis.ZFSLocalPV }),
 		builtIn(c, &appsv1.Deployment{}, r.inNamespace), builtIn(c, &corev1.PersistentVolumeClaim{}, r.inNamespace),
 		builtIn(c, &corev1.PersistentVolume{}, r.ofClass), builtIn(c, &storagev1.VolumeAttachment{}, r.ofDriver),
 		builtIn(c, named(storagev1.SchemeGroupVersion.WithKind("CSIDriver")), r.onCeph),
 	}
 }
 
-func rookServed(apis state.ForeignAPIs) bool { return apis.Rook }
+func rookServed(apis observed.ForeignAPIs) bool { return apis.Rook }
 
-func served(c cache.Cache, kind schema.GroupVersionKind, wakes handler.MapFunc, when func(state.ForeignAPIs) bool) foreign.Watch {
+func served(c cache.Cache, kind schema.GroupVersionKind, wakes handler.MapFunc, when func(observed.ForeignAPIs) bool) foreign.Watch {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
 	w := builtIn(c, o, wakes)
@@ -50,7 +50,7 @@ func served(c cache.Cache, kind schema.GroupVersionKind, wakes handler.MapFunc, 
 
 func builtIn(c cache.Cache, kind client.Object, wakes handler.MapFunc) foreign.Watch {
 	return foreign.Watch{
-		Kind: kind, Served: func(state.ForeignAPIs) bool { return true },
+		Kind: kind, Served: func(observed.ForeignAPIs) bool { return true },
 		Source: source.Kind(c, kind, handler.EnqueueRequestsFromMapFunc(wakes), predicate.Predicate(moved())),
 	}
 }

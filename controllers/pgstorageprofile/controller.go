@@ -23,10 +23,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
-	"github.com/pgstorage/pgstorage/internal/observe"
-	"github.com/pgstorage/pgstorage/internal/profile"
-	"github.com/pgstorage/pgstorage/internal/profile/catalog"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch;patch
@@ -52,7 +52,7 @@ type Reconciler struct {
 	Readers observe.Readers
 	APIs    *observe.ForeignAPIs
 	// Operator is where servers of profiles run, and the image of their supervisor.
-	Operator state.Operator
+	Operator observed.Operator
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
 	// S3NBD and CephRBD offer profiles of these types, which are experimental.
@@ -60,7 +60,7 @@ type Reconciler struct {
 	// Ceph is the cache that Readers read Ceph clusters from, and Watch starts its
 	// watches once what they are of is served.
 	Ceph  cache.Cache
-	Watch func(state.ForeignAPIs) error
+	Watch func(observed.ForeignAPIs) error
 }
 
 // pass is what one reconcile works on.
@@ -68,7 +68,7 @@ type pass struct {
 	profile *v1alpha1.PgStorageProfile
 	users   []string
 	kind    profile.Type
-	facts   state.ProfileFacts
+	facts   observed.Profile
 	live    plan.Live
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 // finalize lets a profile go once nothing uses it, and says what does until then.

@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
 // Values of --dry-run, as kubectl's.
@@ -210,8 +210,8 @@ func (a *app) create(ctx context.Context, c client.Client, b *v1alpha1.PgBenchma
 	}
 	b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
 	text := fmt.Sprintf("pgbenchmark.pgstorage.dev/%s %s\n", b.Name, told)
-	if !desired.Admits(cluster, b) {
-		text += "Waiting for consent: " + desired.NeedsConsent(b.Namespace, cluster.Name) + "\n"
+	if !benchmarks.Admits(cluster, b) {
+		text += "Waiting for consent: " + benchmarks.NeedsConsent(b.Namespace, cluster.Name) + "\n"
 	}
 	if s.dryRun != dryServer && !s.wait {
 		text += fmt.Sprintf("Follow it by: kubectl pgstorage bench follow %s -n %s\n", b.Name, b.Namespace)

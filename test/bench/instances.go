@@ -13,7 +13,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
-	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
 // instances simulates the metrics of every running Postgres. All clusters are of

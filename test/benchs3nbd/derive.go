@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/profile/s3nbd"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/s3nbd"
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 )
@@ -30,10 +30,10 @@ func derive(root string, status []byte) (latency time.Duration, delay int64, sib
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	built, err := s3nbd.Type{}.Build(p, state.ProfileFacts{
-		Nodes:    []state.Node{{Name: declare.Node, Selected: true}},
+	built, err := s3nbd.Type{}.Build(p, observed.Profile{
+		Nodes:    []observed.Node{{Name: declare.Node, Selected: true}},
 		Storages: []*v1alpha1.PgNodeStorage{&storage},
-		Operator: state.Operator{Namespace: "pgstorage-system", Image: "pgstorage"},
+		Operator: observed.Operator{Namespace: "pgstorage-system", Image: "pgstorage"},
 	})
 	if err != nil {
 		return 0, 0, 0, err

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	hatchrules "github.com/pgstorage/pgstorage/internal/component/cnpg/hatch"
+	hatchrules "github.com/pgstorage/pgstorage/internal/operator/component/cnpg/hatch"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nbdserver"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )

@@ -61,7 +61,7 @@ func checksIn(rules []monitoringv1.Rule) []string {
 // A check that keeps new databases waiting until a person acts is told to a person,
 // and each that an alert asks for is one that profiles judge.
 func TestCephChecksAreTold(t *testing.T) {
-	source := readFile(t, "internal/profile/cephrbd/health.go")
+	source := readFile(t, "internal/operator/profile/cephrbd/health.go")
 	told := checksIn(rulesOf(t, "pgstorage-ceph"))
 	quiet := map[string]string{
 		"POOL_NO_REDUNDANCY": "one copy was asked for, or the pool is not the profile's",

@@ -15,8 +15,8 @@ import (
 const comparison = "docs/ceph-comparison.md"
 
 var comparedPlans = [2]string{
-	"internal/profile/cephrbd/testdata/as-written.golden.yaml",
-	"internal/profile/cephrbd/testdata/corrected.golden.yaml",
+	"internal/operator/profile/cephrbd/testdata/as-written.golden.yaml",
+	"internal/operator/profile/cephrbd/testdata/corrected.golden.yaml",
 }
 
 // comparedField is one row: a field of an object by kubectl's JSONPath, and what it is

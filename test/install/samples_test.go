@@ -18,8 +18,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/profile/cephrbd"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/crdschema"
 )
@@ -153,7 +153,7 @@ func TestCephSamplesRender(t *testing.T) {
 					continue
 				}
 				profile := into[v1alpha1.PgStorageProfile](t, &unstructured.Unstructured{Object: defaulted(t, object)})
-				built, err := cephrbd.Type{}.Build(&profile, state.ProfileFacts{})
+				built, err := cephrbd.Type{}.Build(&profile, observed.Profile{})
 				if err != nil {
 					t.Fatal(err)
 				}

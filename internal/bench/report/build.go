@@ -9,7 +9,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
 // Input of a Report. All but the Analysis may be left out, and is then not told.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
 // barWidth in characters, so that bar, phase and message fit a terminal of 80.
@@ -19,7 +19,7 @@ const barWidth = 24
 // Percent of the whole work that is done, 0 to 100.
 func Percent(b *v1alpha1.PgBenchmark) int32 {
 	switch {
-	case b.Status.Phase == desired.PhaseSucceeded:
+	case b.Status.Phase == benchmarks.PhaseSucceeded:
 		return 100
 	case b.Status.Matrix != nil:
 		return b.Status.Matrix.Percent
@@ -33,7 +33,7 @@ func Percent(b *v1alpha1.PgBenchmark) int32 {
 func Line(b *v1alpha1.PgBenchmark) string {
 	phase := b.Status.Phase
 	if phase == "" {
-		phase = desired.PhasePending
+		phase = benchmarks.PhasePending
 	}
 	out := fmt.Sprintf("%3d%%  %s", Percent(b), phase)
 	if message := doing(b); message != "" {
@@ -62,10 +62,10 @@ func doing(b *v1alpha1.PgBenchmark) string {
 
 // Ended says whether a benchmark has ended, and how: nil is success.
 func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
-	if !desired.Ended(b) {
+	if !benchmarks.Ended(b) {
 		return false, nil
 	}
-	if b.Status.Phase == desired.PhaseSucceeded {
+	if b.Status.Phase == benchmarks.PhaseSucceeded {
 		return true, nil
 	}
 	reason := v1alpha1.ReasonFailed

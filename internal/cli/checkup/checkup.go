@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/runbook"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/tree"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Facts of a cluster.
@@ -27,7 +27,7 @@ type Facts struct {
 	Wanted []*apiextensionsv1.CustomResourceDefinition
 	Found  map[string]*apiextensionsv1.CustomResourceDefinition
 	// APIs of other operators; nil where they could not be read.
-	APIs *state.ForeignAPIs
+	APIs *observed.ForeignAPIs
 	// Managers and Agents of all namespaces, by their labels.
 	Managers []appsv1.Deployment
 	Agents   []appsv1.DaemonSet

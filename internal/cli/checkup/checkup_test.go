@@ -21,7 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/runbook"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
 )
@@ -64,7 +64,7 @@ func healthy(t *testing.T) Facts {
 	}
 	f := Facts{
 		Plugin: "v1", Kubernetes: "v1.36.3", Wanted: schemas.Definitions(), Found: map[string]*apiextensionsv1.CustomResourceDefinition{},
-		APIs:     &state.ForeignAPIs{CNPGInstalled: true, ZFSLocalPV: true, PodMonitors: true, VolumeSnapshots: true},
+		APIs:     &observed.ForeignAPIs{CNPGInstalled: true, ZFSLocalPV: true, PodMonitors: true, VolumeSnapshots: true},
 		Managers: []appsv1.Deployment{{ObjectMeta: named("pgstorage-system", "pgstorage-manager", nil), Spec: appsv1.DeploymentSpec{Template: pod("pgstorage:v1")}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1}}},
 		Agents: []appsv1.DaemonSet{{
 			ObjectMeta: named("pgstorage-system", "pgstorage-agent", nil), Spec: appsv1.DaemonSetSpec{Template: pod("pgstorage:v1")},
@@ -95,7 +95,7 @@ func trouble(t *testing.T) Facts {
 	delete(f.Found, "pgbenchmarks.pgstorage.dev")
 	f.Found["pgnodestorages.pgstorage.dev"].Status.Conditions = nil
 	f.Found["pgstorageclusters.pgstorage.dev"].Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "of another version"
-	f.APIs = &state.ForeignAPIs{CNPGInstalled: true, CNPGMissing: []string{"databaseroles.postgresql.cnpg.io"}}
+	f.APIs = &observed.ForeignAPIs{CNPGInstalled: true, CNPGMissing: []string{"databaseroles.postgresql.cnpg.io"}}
 	f.Managers[0].Status.AvailableReplicas = 0
 	f.Managers = append(f.Managers, *f.Managers[0].DeepCopy())
 	f.Managers[1].Namespace = "elsewhere"
@@ -117,7 +117,7 @@ func trouble(t *testing.T) Facts {
 func empty(t *testing.T) Facts {
 	t.Helper()
 	f := healthy(t)
-	return Facts{Plugin: "v1", Kubernetes: "v1.36.3", Wanted: f.Wanted, WantedRole: f.WantedRole, APIs: &state.ForeignAPIs{}}
+	return Facts{Plugin: "v1", Kubernetes: "v1.36.3", Wanted: f.Wanted, WantedRole: f.WantedRole, APIs: &observed.ForeignAPIs{}}
 }
 
 // blind is what somebody sees who may read nothing.

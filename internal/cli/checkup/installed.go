@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
 // oldest Kubernetes that the chart takes.
@@ -152,7 +152,7 @@ func (c *checker) foreign() {
 		return
 	}
 	apis := *c.facts.APIs
-	if o := desired.CNPGOutcome(apis); o.Kind == outcome.Done {
+	if o := clusters.CNPGOutcome(apis); o.Kind == outcome.Done {
 		c.ok("CloudNativePG", "is installed, with what is needed of it")
 	} else {
 		remedy, link := c.reason(o.Reason, "pgstoragecluster")

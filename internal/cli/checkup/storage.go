@@ -12,8 +12,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/tree"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 )
 
 // oldestZFS that the agent takes.

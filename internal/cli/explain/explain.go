@@ -10,7 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
-	"github.com/pgstorage/pgstorage/internal/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 )
 
 // Explanation of a PgStorageCluster.

@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 )
 
 // Reference says what the CRDs say of fields.

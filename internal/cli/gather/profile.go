@@ -14,8 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/profile/catalog"
-	"github.com/pgstorage/pgstorage/internal/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
 )
 
 // made are the kinds of objects that carry the label of a profile, by its type.

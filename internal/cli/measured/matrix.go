@@ -7,13 +7,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/bench/report"
-	"github.com/pgstorage/pgstorage/internal/sweep"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 )
 
 // matrix with its variants. Which runs ended, and how, its status says; what they
 // were like, their records.
 func (g *gathered) matrix(in *report.Input) error {
-	plan, err := sweep.Planned(g.b)
+	plan, err := matrices.Planned(g.b)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/bench/report"
-	"github.com/pgstorage/pgstorage/internal/desired"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
 const clientsAxis = "clients"
@@ -28,7 +28,7 @@ func (g *gathered) single(in *report.Input) error {
 	if err := g.singleRuns(); err != nil {
 		return err
 	}
-	if desired.Ended(g.b) && g.b.Status.Phase != desired.PhaseSucceeded {
+	if benchmarks.Ended(g.b) && g.b.Status.Phase != benchmarks.PhaseSucceeded {
 		g.failed()
 	}
 	in.Progress = g.progress()
@@ -145,7 +145,7 @@ func (g *gathered) progress() *matrix.Progress {
 
 // stop says why no run is next; empty while one is.
 func stop(b *v1alpha1.PgBenchmark) matrix.Stop {
-	if !desired.Ended(b) {
+	if !benchmarks.Ended(b) {
 		return ""
 	}
 	reason, _ := failure(b)

@@ -9,11 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Assumptions are what a cluster would tell.
@@ -22,8 +21,8 @@ type Assumptions struct {
 	// documents.
 	Nodes []string
 	// Config and Operator as the manager was started with.
-	Config   desired.Config
-	Operator state.Operator
+	Config   clusters.Config
+	Operator observed.Operator
 }
 
 // Planned is what follows from one object.
@@ -42,7 +41,7 @@ type Result struct {
 }
 
 // apis of all that the operator can stand on.
-var apis = state.ForeignAPIs{
+var apis = observed.ForeignAPIs{
 	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true, Rook: true,
 }
 
@@ -55,12 +54,12 @@ type builder struct {
 	// images that clusters run, and the StorageClasses of their volumes, by namespace
 	// and name.
 	images    map[string]string
-	scratches map[string]*seen.Scratch
+	scratches map[string]*observed.Scratch
 }
 
 // Build the plans of all documents. What the operator would refuse is the error.
 func Build(d Documents, a Assumptions) (Result, error) {
-	b := &builder{documents: d, assume: a, images: map[string]string{}, scratches: map[string]*seen.Scratch{}}
+	b := &builder{documents: d, assume: a, images: map[string]string{}, scratches: map[string]*observed.Scratch{}}
 	b.assumed("CloudNativePG, prometheus-operator, zfs-localpv, volume snapshots and Rook are installed")
 	for _, p := range d.Profiles {
 		b.try("PgStorageProfile", p.Name, b.profile(p))

@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/component/cnpg"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/seen"
-	"github.com/pgstorage/pgstorage/internal/sweep"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // ready is the condition of what is taken to be there.
@@ -37,8 +38,8 @@ func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
 		b.assumed("no flush of PgStorageProfile %s was measured yet, so commit_delay is not set", p.Name)
 	}
 	b.assumed("PgStorageProfile %s is Ready", p.Name)
-	facts := seen.Cluster{ForeignAPIs: apis, Profile: p}
-	built, err := desired.PgStorageCluster(cr, facts, b.assume.Config)
+	facts := observed.Cluster{ForeignAPIs: apis, Profile: p}
+	built, err := clusters.Build(cr, facts, b.assume.Config)
 	if err != nil {
 		return err
 	}
@@ -73,8 +74,8 @@ func imageOf(p plan.Plan) string {
 }
 
 // scratchOf the database of a plan: where the layers of its storage are measured.
-func scratchOf(p plan.Plan) *seen.Scratch {
-	out := &seen.Scratch{}
+func scratchOf(p plan.Plan) *observed.Scratch {
+	out := &observed.Scratch{}
 	for _, o := range p.Objects {
 		if o.Stage == plan.StageDatabase && out.WAL == "" {
 			// One of another type is no class either.
@@ -102,7 +103,7 @@ func (b *builder) measured(pb *v1alpha1.PgBenchmark) (*v1alpha1.PgStorageCluster
 
 // sweep is a matrix: its clusters and runs are made one after the other.
 func (b *builder) sweep(pb *v1alpha1.PgBenchmark) error {
-	var facts seen.Matrix
+	var facts observed.Matrix
 	if pb.Spec.Template == nil {
 		target, err := b.measured(pb)
 		if err != nil {
@@ -113,7 +114,7 @@ func (b *builder) sweep(pb *v1alpha1.PgBenchmark) error {
 	} else {
 		b.assumed("the manager was started with --feature-gates=MatrixClusters=true")
 	}
-	step, err := sweep.Next(pb, facts, pb.CreationTimestamp)
+	step, err := matrices.Next(pb, facts, pb.CreationTimestamp)
 	if err != nil {
 		return err
 	}
@@ -137,13 +138,13 @@ func (b *builder) benchmark(pb *v1alpha1.PgBenchmark) error {
 	if pb.Spec.Layers != nil {
 		b.assumed("a scratch volume can be had of each StorageClass of PgStorageCluster %s, on the node of its primary", target.Name)
 	}
-	facts := seen.Benchmark{
+	facts := observed.Benchmark{
 		ForeignAPIs: apis, Target: target, Image: b.images[target.Namespace+"/"+target.Name], Scratch: b.scratches[target.Namespace+"/"+target.Name],
 		Role:      &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
 		CheckRole: &cnpgv1.DatabaseRole{Status: cnpgv1.DatabaseRoleStatus{Applied: new(true)}},
 		Database:  &cnpgv1.Database{Status: cnpgv1.DatabaseStatus{Applied: new(true)}},
 	}
-	built, err := desired.PgBenchmark(pb, facts, b.assume.Config)
+	built, err := benchmarks.Build(pb, facts, b.assume.Config)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
 	"github.com/pgstorage/pgstorage/internal/cli/input"
-	"github.com/pgstorage/pgstorage/internal/desired"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
@@ -46,8 +46,8 @@ func files(t *testing.T, names ...string) []input.File {
 func assumptions(nodes ...string) Assumptions {
 	return Assumptions{
 		Nodes:    nodes,
-		Config:   desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:v1"},
-		Operator: state.Operator{Namespace: "pgstorage-system", Image: "registry.example/pgstorage:v1"},
+		Config:   clusters.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:v1"},
+		Operator: observed.Operator{Namespace: "pgstorage-system", Image: "registry.example/pgstorage:v1"},
 	}
 }
 

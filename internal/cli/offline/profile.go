@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/profile"
-	"github.com/pgstorage/pgstorage/internal/profile/catalog"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // profile is planned twice: first without an answer of any node, then as if each had
@@ -44,13 +44,13 @@ func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	return refusal(built.Outcomes)
 }
 
-func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) state.ProfileFacts {
-	facts := state.ProfileFacts{
-		ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}, Reachable: map[string]state.Reachability{}, Operator: b.assume.Operator,
+func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) observed.Profile {
+	facts := observed.Profile{
+		ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}, Reachable: map[string]observed.Reachability{}, Operator: b.assume.Operator,
 	}
 	facts.Nodes = b.nodes(p)
 	for _, n := range facts.Nodes {
-		facts.Reachable[n.Name] = state.Reachability{Status: metav1.ConditionTrue}
+		facts.Reachable[n.Name] = observed.Reachability{Status: metav1.ConditionTrue}
 	}
 	for _, c := range b.documents.Classes {
 		facts.Classes[c.Name] = c
@@ -73,11 +73,11 @@ func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) state.ProfileFacts 
 
 // nodes that a profile selects: those of the documents by their labels, and those
 // that are assumed.
-func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []state.Node {
+func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []observed.Node {
 	if len(p.Spec.NodeSelector) == 0 {
 		return nil
 	}
-	var out []state.Node
+	var out []observed.Node
 	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
 	for _, n := range b.documents.Nodes {
 		if selector.Matches(labels.Set(n.Labels)) {
@@ -90,11 +90,11 @@ func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []state.Node {
 		}
 	}
 	for _, name := range b.assume.Nodes {
-		if !slices.ContainsFunc(out, func(n state.Node) bool { return n.Name == name }) {
+		if !slices.ContainsFunc(out, func(n observed.Node) bool { return n.Name == name }) {
 			out = append(out, assumedNode(name))
 		}
 	}
-	slices.SortFunc(out, func(a, b state.Node) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b observed.Node) int { return strings.Compare(a.Name, b.Name) })
 	if len(out) == 0 {
 		b.assumed("no node has the labels of PgStorageProfile %s, so no PgNodeStorage is shown; name nodes by --node, or give Node objects by -f", p.Name)
 		return nil
@@ -103,11 +103,11 @@ func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []state.Node {
 	return out
 }
 
-func assumedNode(name string) state.Node {
-	return state.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name}
+func assumedNode(name string) observed.Node {
+	return observed.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name}
 }
 
-func names(nodes []state.Node) string {
+func names(nodes []observed.Node) string {
 	var out []string
 	for _, n := range nodes {
 		out = append(out, n.Name)
@@ -116,7 +116,7 @@ func names(nodes []state.Node) string {
 }
 
 // classes that the profile names and does not make are taken to exist.
-func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts *state.ProfileFacts, first *plan.Plan) {
+func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts *observed.Profile, first *plan.Plan) {
 	for _, name := range kind.Classes(p) {
 		own := slices.ContainsFunc(first.Objects, func(o plan.Object) bool { return o.Key().Kind == "StorageClass" && o.Key().Name == name })
 		if own || facts.Classes[name] != nil {
@@ -129,7 +129,7 @@ func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts
 
 // answer as the agents would that have made true what the plan asks of their nodes,
 // and as the CSI driver, which then lists the pools.
-func answer(facts *state.ProfileFacts, first *plan.Plan) error {
+func answer(facts *observed.Profile, first *plan.Plan) error {
 	for _, o := range first.Objects {
 		if o.Key().Kind != "PgNodeStorage" {
 			continue

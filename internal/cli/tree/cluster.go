@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
 // Labels of what CloudNativePG makes (its pkg/utils/labels_annotations.go).
@@ -51,11 +51,11 @@ func database(c snapshot.Cluster) Item {
 	if pg.Status.PhaseReason != "" {
 		i.Message += ": " + pg.Status.PhaseReason
 	}
-	i.Details = []string{fmt.Sprintf("%d of %d instances ready", pg.Status.ReadyInstances, desired.Instances(c.Cluster))}
+	i.Details = []string{fmt.Sprintf("%d of %d instances ready", pg.Status.ReadyInstances, clusters.Instances(c.Cluster))}
 	if pg.Labels[naming.LabelOwnerUID] != string(c.Cluster.UID) {
 		i.Details = append(i.Details, "not of this PgStorageCluster")
 	}
-	if desired.Healthy(c.Cluster, pg) {
+	if clusters.Healthy(c.Cluster, pg) {
 		i.State, i.Reason = view.Ready, ""
 	}
 	if i.Message == "" {

@@ -232,7 +232,7 @@ func TestPermitsHaveOneCaller(t *testing.T) {
 // callersOf a function in Go files. The folders of other languages have none.
 func callersOf(t *testing.T, function string) []string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/record"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/sweep"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 
@@ -107,7 +107,7 @@ func settings() fingerprint.Settings {
 // too.
 func Matrix(t testing.TB, b *v1alpha1.PgBenchmark, runs []analysis.Run) Objects {
 	t.Helper()
-	plan, err := sweep.Planned(b)
+	plan, err := matrices.Planned(b)
 	if err != nil {
 		t.Fatal(err)
 	}

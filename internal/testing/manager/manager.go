@@ -12,10 +12,10 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/pgstorage/pgstorage/controllers"
-	"github.com/pgstorage/pgstorage/internal/desired"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // patience bounds how long a manager may take to end.
@@ -38,8 +38,8 @@ func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Optio
 		t.Fatal(err)
 	}
 	options := controllers.Options{
-		Config:             desired.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
-		Operator:           state.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
+		Config:             clusters.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
+		Operator:           observed.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
 		S3NBD:              true,
 		MatrixClusters:     true,
 		SkipNameValidation: true,

@@ -14,13 +14,13 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/postgres"
-	"github.com/pgstorage/pgstorage/internal/profile/cephrbd"
-	"github.com/pgstorage/pgstorage/internal/rook"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
@@ -48,9 +48,9 @@ func (s Stack) Job(root string) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	built, err := cephrbd.Type{}.Build(p, state.ProfileFacts{
-		Nodes: []state.Node{{Name: node, Selected: true}},
-		Ceph:  state.Ceph{Kernels: map[string]string{node: kernel}},
+	built, err := cephrbd.Type{}.Build(p, observed.Profile{
+		Nodes: []observed.Node{{Name: node, Selected: true}},
+		Ceph:  observed.Ceph{Kernels: map[string]string{node: kernel}},
 	})
 	if err != nil {
 		return job.Job{}, err

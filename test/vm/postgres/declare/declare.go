@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/postgres"
-	"github.com/pgstorage/pgstorage/internal/profile/zfslocalpv"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/zfslocalpv"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
 )
 
@@ -93,7 +93,7 @@ func crdSchema(path string) (*structuralschema.Structural, error) {
 }
 
 func nodeStorage(p *v1alpha1.PgStorageProfile) (*v1alpha1.PgNodeStorage, error) {
-	built, err := zfslocalpv.Type{}.Build(p, state.ProfileFacts{Nodes: []state.Node{{Name: "guest", Selected: true}}})
+	built, err := zfslocalpv.Type{}.Build(p, observed.Profile{Nodes: []observed.Node{{Name: "guest", Selected: true}}})
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/postgres"
-	"github.com/pgstorage/pgstorage/internal/profile/s3nbd"
-	"github.com/pgstorage/pgstorage/internal/state"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/s3nbd"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/job"
@@ -60,9 +60,9 @@ func (s Stack) Job(root string) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
-	built, err := s3nbd.Type{}.Build(p, state.ProfileFacts{
-		Nodes:    []state.Node{{Name: Node, Selected: true}},
-		Operator: state.Operator{Namespace: "pgstorage-system", Image: "pgstorage"},
+	built, err := s3nbd.Type{}.Build(p, observed.Profile{
+		Nodes:    []observed.Node{{Name: Node, Selected: true}},
+		Operator: observed.Operator{Namespace: "pgstorage-system", Image: "pgstorage"},
 	})
 	if err != nil {
 		return job.Job{}, err

@@ -1,0 +1,109 @@
+package monitoring
+
+import (
+	"fmt"
+	"strings"
+
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+)
+
+// labelReload has CloudNativePG read a ConfigMap again when it changes
+// (its pkg/utils/labels_annotations.go).
+const labelReload = "cnpg.io/reload"
+
+// Queries is the ConfigMap with the queries by which every instance reports the settings
+// that durability rests on. CloudNativePG's own query has numbers and booleans only.
+// The instances run them as cnpg_metrics_exporter, a member of pg_monitor that is no
+// superuser, in a read-only transaction.
+func Queries(cr *v1alpha1.PgStorageCluster) *corev1ac.ConfigMapApplyConfiguration {
+	labels := naming.Labels(cr.Name)
+	labels[labelReload] = ""
+	return corev1ac.ConfigMap(naming.DurabilityQueries(cr.Name, string(cr.UID)), cr.Namespace).
+		WithLabels(labels).
+		WithOwnerReferences(plan.ControllerReference("PgStorageCluster", cr)).
+		WithData(map[string]string{naming.DurabilityQueriesKey: QueriesText()})
+}
+
+// QueriesText in CloudNativePG's form. Every query has a row for what it read at all:
+// one that is missing means that nothing is known, not that nothing is there.
+func QueriesText() string {
+	var names []string
+	for _, n := range postgres.FoundationNames() {
+		names = append(names, "'"+n+"'")
+	}
+	return fmt.Sprintf(queries, strings.Join(names, ", "))
+}
+
+// A value that the session brings with it is not the server's: CloudNativePG's sessions
+// have synchronous_commit=local (its pkg/management/postgres/pool/profiles.go).
+// queries has limits that bound the series of an instance.
+const queries = `# Settings that durability rests on, read by pgstorage. Changes are taken back.
+pgstorage_setting:
+  query: |
+    SELECT s.name, s.setting AS value, 1 AS info
+    FROM pg_catalog.pg_settings s
+    WHERE s.name OPERATOR(pg_catalog.=) ANY (ARRAY[%[1]s]) AND s.source OPERATOR(pg_catalog.<>) ALL (ARRAY['client', 'session'])
+  metrics:
+    - name:
+        usage: "LABEL"
+        description: "Name of the setting"
+    - value:
+        usage: "LABEL"
+        description: "Value of the setting"
+    - info:
+        usage: "GAUGE"
+        description: "Always 1"
+pgstorage_override:
+  query: |
+    WITH found AS (
+      SELECT coalesce(d.datname::text, '') AS datname, coalesce(r.rolname::text, '') AS rolname,
+        pg_catalog.split_part(c.entry, '=', 1) AS name,
+        pg_catalog.substr(c.entry, pg_catalog.strpos(c.entry, '=') OPERATOR(pg_catalog.+) 1) AS value
+      FROM pg_catalog.pg_db_role_setting s
+      CROSS JOIN LATERAL pg_catalog.unnest(s.setconfig) AS c(entry)
+      LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) s.setdatabase
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) s.setrole
+    ), mine AS (
+      SELECT * FROM found WHERE name OPERATOR(pg_catalog.=) ANY (ARRAY[%[1]s])
+    )
+    SELECT '' AS datname, '' AS rolname, '' AS name, '' AS value, pg_catalog.count(*) AS rows FROM mine
+    UNION ALL
+    (SELECT datname, rolname, name, value, 1 FROM mine ORDER BY 1, 2, 3 LIMIT 100)
+  metrics:
+    - datname:
+        usage: "LABEL"
+        description: "Database whose sessions have the setting; empty for all"
+    - rolname:
+        usage: "LABEL"
+        description: "Role whose sessions have the setting; empty for all"
+    - name:
+        usage: "LABEL"
+        description: "Name of the setting; empty in the row that counts the others"
+    - value:
+        usage: "LABEL"
+        description: "Value of the setting"
+    - rows:
+        usage: "GAUGE"
+        description: "1, or how many there are"
+pgstorage_follower:
+  query: |
+    SELECT '' AS application_name, 0 AS streams
+    UNION ALL
+    (SELECT coalesce(nullif(r.application_name, ''), 'without a name'), pg_catalog.count(*)
+     FROM pg_catalog.pg_stat_replication r
+     WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_replication_slots s
+       WHERE s.active_pid OPERATOR(pg_catalog.=) r.pid AND s.slot_type OPERATOR(pg_catalog.=) 'logical')
+     GROUP BY 1 ORDER BY 1 LIMIT 100)
+  metrics:
+    - application_name:
+        usage: "LABEL"
+        description: "Who receives WAL; empty in the row that is always there"
+    - streams:
+        usage: "GAUGE"
+        description: "Number of connections"
+`

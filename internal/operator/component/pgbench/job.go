@@ -1,0 +1,216 @@
+package pgbench
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	batchv1ac "k8s.io/client-go/applyconfigurations/batch/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// Where things are in the runner's pod.
+const (
+	binDir     = "/pgstorage/bin"
+	specDir    = "/pgstorage/spec"
+	scriptsDir = "/pgstorage/scripts"
+	caDir      = "/pgstorage/ca"
+	workDir    = "/pgstorage/work"
+	observeDir = "/pgstorage/observe"
+	specFile   = "spec.json"
+
+	// postgresUID is the user of CloudNativePG's images
+	// (https://cloudnative-pg.io/documentation/current/container_images/).
+	postgresUID = 26
+)
+
+// JobInputs are the inputs of Job.
+type JobInputs struct {
+	Benchmark *v1alpha1.PgBenchmark
+	// Image of Postgres, with pgbench in it.
+	Image string
+	// RunnerImage holds the static runner at /bench.
+	RunnerImage string
+	// Scratch is where spec.layers can be measured.
+	Scratch *observed.Scratch
+}
+
+// Job runs pgbench: an init container copies the static runner beside pgbench in
+// the Postgres image, so that pgbench has the version of the server.
+func Job(in JobInputs) *batchv1ac.JobApplyConfiguration {
+	b := in.Benchmark
+	name := naming.BenchmarkObject(b.Name, string(b.UID))
+	return batchv1ac.Job(name, b.Namespace).
+		WithLabels(naming.BenchmarkLabels(b.Name)).
+		WithOwnerReferences(plan.ControllerReference(kind, b)).
+		WithSpec(batchv1ac.JobSpec().
+			// A second try would measure what the first one left behind.
+			WithBackoffLimit(0).
+			WithActiveDeadlineSeconds(int64(deadline(b.Spec) / time.Second)).
+			WithTemplate(corev1ac.PodTemplateSpec().
+				WithLabels(naming.BenchmarkLabels(b.Name)).
+				WithSpec(podSpec(in, name))))
+}
+
+func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
+	pod := corev1ac.PodSpec().
+		WithServiceAccountName(name).
+		WithAutomountServiceAccountToken(true).
+		WithRestartPolicy(corev1.RestartPolicyNever).
+		WithTerminationGracePeriodSeconds(15).
+		WithSecurityContext(corev1ac.PodSecurityContext().
+			WithRunAsNonRoot(true).
+			WithRunAsUser(postgresUID).
+			WithRunAsGroup(postgresUID).
+			WithFSGroup(postgresUID).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithInitContainers(confined(corev1ac.Container().
+			WithName("runner").
+			WithImage(in.RunnerImage).
+			WithCommand("/bench", "copy", binDir+"/bench").
+			WithVolumeMounts(mount("bin", binDir, false)).
+			WithResources(corev1ac.ResourceRequirements().WithRequests(defaultRequests())))).
+		WithContainers(pgbenchContainer(in, name)).
+		WithVolumes(volumes(in.Benchmark, name)...)
+	measureLayers(pod, in)
+	observe(pod, in)
+	return pod
+}
+
+func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfiguration {
+	b := in.Benchmark
+	c := confined(corev1ac.Container().
+		WithName("pgbench").
+		WithImage(in.Image).
+		WithCommand(runCommand(b)...).
+		WithWorkingDir(workDir).
+		WithEnv(environment(b, name)...).
+		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("ca", caDir, true), mount("work", workDir, false)))
+	if watched(b) {
+		c.WithVolumeMounts(mount("observe", observeDir, true))
+	}
+	for _, s := range b.Spec.Pgbench.CustomScripts {
+		c.WithVolumeMounts(corev1ac.VolumeMount().WithName("scripts").WithMountPath(ScriptPath(s)).WithSubPath(s.Key).WithReadOnly(true))
+	}
+	return c.WithResources(resources(b.Spec.Pgbench.Resources))
+}
+
+// ScriptPath is where a custom script is in the runner's pod.
+func ScriptPath(s v1alpha1.CustomScript) string { return scriptsDir + "/" + s.Key }
+
+func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
+	return c.WithSecurityContext(corev1ac.SecurityContext().
+		WithAllowPrivilegeEscalation(false).
+		WithReadOnlyRootFilesystem(true).
+		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
+}
+
+// environment of the container in which scripts run: it has no other password than that
+// of the role that owns the benchmark's database.
+func environment(b *v1alpha1.PgBenchmark, name string) []*corev1ac.EnvVarApplyConfiguration {
+	database := naming.BenchmarkDatabase(string(b.UID))
+	env := append(connection(b, database, database, name), literal("HOME", workDir), literal("TMPDIR", workDir))
+	return append(env, corev1ac.EnvVar().WithName("POD_UID").WithValueFrom(corev1ac.EnvVarSource().
+		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.uid"))))
+}
+
+// connection of a role to a database of the cluster, with the password of a Secret.
+func connection(b *v1alpha1.PgBenchmark, database, role, secret string) []*corev1ac.EnvVarApplyConfiguration {
+	return []*corev1ac.EnvVarApplyConfiguration{
+		literal("PGHOST", naming.ReadWriteService(b.Spec.Cluster)),
+		literal("PGPORT", "5432"),
+		literal("PGDATABASE", database),
+		literal("PGUSER", role),
+		fromSecret("PGPASSWORD", secret),
+		literal("PGSSLMODE", "verify-full"),
+		literal("PGSSLROOTCERT", caDir+"/ca.crt"),
+		literal("PGAPPNAME", "pgstorage-bench"),
+	}
+}
+
+func literal(name, value string) *corev1ac.EnvVarApplyConfiguration {
+	return corev1ac.EnvVar().WithName(name).WithValue(value)
+}
+
+func fromSecret(name, secret string) *corev1ac.EnvVarApplyConfiguration {
+	return corev1ac.EnvVar().WithName(name).WithValueFrom(corev1ac.EnvVarSource().
+		WithSecretKeyRef(corev1ac.SecretKeySelector().WithName(secret).WithKey(corev1.BasicAuthPasswordKey)))
+}
+
+func mount(name, path string, readOnly bool) *corev1ac.VolumeMountApplyConfiguration {
+	m := corev1ac.VolumeMount().WithName(name).WithMountPath(path)
+	if readOnly {
+		m.WithReadOnly(true)
+	}
+	return m
+}
+
+func volumes(b *v1alpha1.PgBenchmark, name string) []*corev1ac.VolumeApplyConfiguration {
+	out := []*corev1ac.VolumeApplyConfiguration{
+		corev1ac.Volume().WithName("bin").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("256Mi"))),
+		corev1ac.Volume().WithName("spec").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(name)),
+		// Only the certificate: the Secret holds the CA's key too.
+		corev1ac.Volume().WithName("ca").WithSecret(corev1ac.SecretVolumeSource().
+			WithSecretName(naming.CASecret(b.Spec.Cluster)).
+			WithItems(corev1ac.KeyToPath().WithKey("ca.crt").WithPath("ca.crt"))),
+		corev1ac.Volume().WithName("work").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
+	}
+	if len(b.Spec.Pgbench.CustomScripts) == 0 {
+		return out
+	}
+	projected := corev1ac.ProjectedVolumeSource()
+	for _, s := range b.Spec.Pgbench.CustomScripts {
+		projected.WithSources(corev1ac.VolumeProjection().WithConfigMap(corev1ac.ConfigMapProjection().
+			WithName(s.ConfigMap).
+			WithItems(corev1ac.KeyToPath().WithKey(s.Key).WithPath(s.Key))))
+	}
+	return append(out, corev1ac.Volume().WithName("scripts").WithProjected(projected))
+}
+
+func resources(r *v1alpha1.RunnerResources) *corev1ac.ResourceRequirementsApplyConfiguration {
+	if r == nil {
+		return corev1ac.ResourceRequirements().WithRequests(defaultRequests())
+	}
+	return corev1ac.ResourceRequirements().WithRequests(r.Requests).WithLimits(r.Limits)
+}
+
+func defaultRequests() corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi")}
+}
+
+// deadline bounds a run: its own time and that of the layers twice over, time to
+// fill and to check the tables by their size, and half an hour to start. Runs that
+// are counted in transactions have a day.
+func deadline(s v1alpha1.PgBenchmarkSpec) time.Duration {
+	p := s.Pgbench
+	runs := time.Duration(max(1, int(p.Repeats))) * time.Duration(max(1, len(p.Clients)))
+	run := Duration(p)
+	if p.Transactions != nil {
+		run = 24 * time.Hour
+	}
+	return 2*(runs*run+WarmUp(p)+spec.LayersTime(s.Layers)) + time.Duration(p.Scale)*20*time.Second + 30*time.Minute
+}
+
+// Duration of one run.
+func Duration(p v1alpha1.PgbenchSpec) time.Duration {
+	d, err := time.ParseDuration(p.Duration)
+	if err != nil {
+		return time.Minute
+	}
+	return d
+}
+
+// WarmUp before the first run.
+func WarmUp(p v1alpha1.PgbenchSpec) time.Duration {
+	d, err := time.ParseDuration(p.WarmUp)
+	if err != nil {
+		return 0
+	}
+	return d
+}

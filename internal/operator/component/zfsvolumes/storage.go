@@ -1,0 +1,130 @@
+// Package zfsvolumes is what the kinds of storage share whose volumes are
+// datasets of a ZFS pool on the nodes, made by OpenEBS zfs-localpv: parent
+// datasets, StorageClasses, what is said of the nodes, whether the volumes are as
+// declared, and whether memory is promised twice. Where the pool's devices come
+// from is each kind's own.
+package zfsvolumes
+
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+)
+
+// Driver is the name of the CSI driver, and TopologyKey what it knows a node by
+// first (zfs-localpv pkg/driver/agent.go, NodeGetInfo).
+const (
+	Driver      = "zfs.csi.openebs.io"
+	TopologyKey = "openebs.io/nodeid"
+)
+
+// Storage is what is said here of a profile of any such kind.
+type Storage struct {
+	Profile *v1alpha1.PgStorageProfile
+	// Field of the spec that declares it, as messages name it: spec.zfsLocalPV.
+	Field string
+	// Pool on each node.
+	Pool string
+	// Block adds a class of zvols; nil: none.
+	Block *v1alpha1.ZFSBlock
+	// BlockOnly: the zvols are all there is, for a kind that stands on them, and they
+	// come before it.
+	BlockOnly bool
+	// ServerMemory in bytes that servers of the profile take of each node, and
+	// Cache the L2ARC whose headers the ARC holds.
+	ServerMemory int64
+	Cache        *Cache
+	// OSDMemory in bytes that OSDs are limited to, by node.
+	OSDMemory map[string]int64
+}
+
+// ClassNames are the StorageClasses that the profile makes.
+func (s Storage) ClassNames() []string {
+	if s.BlockOnly {
+		return []string{naming.BlockClass(s.Profile.Name)}
+	}
+	names := []string{naming.DataClass(s.Profile.Name), naming.WALClass(s.Profile.Name)}
+	if s.Block != nil {
+		names = append(names, naming.BlockClass(s.Profile.Name))
+	}
+	return names
+}
+
+// Volumes are datasets of the profile's own classes.
+func Volumes(p *v1alpha1.PgStorageProfile, medium postgres.Medium) profile.Volumes {
+	return profile.Volumes{
+		StorageClass:    naming.DataClass(p.Name),
+		WALStorageClass: naming.WALClass(p.Name),
+		Medium:          medium,
+		// PostgreSQL, runtime-config-wal: both only cost on copy-on-write file
+		// systems. Data and WAL of these profiles are always datasets.
+		Parameters: map[string]postgres.Recommendation{
+			"wal_init_zero": {Value: "off", Reason: "ZFS allocates new blocks on every write, so zero-filling a WAL file reserves nothing"},
+			"wal_recycle":   {Value: "off", Reason: "ZFS allocates new blocks on every write, so a recycled WAL file is no faster than a new one"},
+		},
+	}
+}
+
+// Complete what a kind has built with the classes, and judge what was seen.
+func (s Storage) Complete(b *profile.Built, facts observed.Profile, nodes []Verdict) error {
+	ready := usable(nodes)
+	classes, err := s.classes(facts, ready)
+	if err != nil {
+		return err
+	}
+	b.Plan.Add(classes...)
+	b.Outcomes = append(b.Outcomes, driverOutcome(facts, nodes), s.nodesOutcome(nodes), s.classOutcome(v1alpha1.ConditionStorageReady, facts))
+	if o := s.Budget(facts); o != nil {
+		b.Outcomes = append(b.Outcomes, *o)
+	}
+	for _, n := range nodes {
+		b.Nodes = append(b.Nodes, n.reported())
+	}
+	holdClasses(b, facts, ready)
+	return nil
+}
+
+// CompleteBacking is [Storage.Complete] of zvols that a kind stands on: their class,
+// and what is said of driver and nodes. Without a node that could serve it the stage is
+// held.
+func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes []Verdict) error {
+	ready := usable(nodes)
+	class, err := s.blockClass(plan.StageBacking, ready)
+	if err != nil {
+		return err
+	}
+	b.Plan.Add(class)
+	outcomes := []outcome.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driverOutcome(facts, nodes), s.nodesOutcome(nodes)}
+	b.Outcomes = append(b.Outcomes, outcomes...)
+	for _, n := range nodes {
+		b.Nodes = append(b.Nodes, n.reported())
+	}
+	for _, o := range outcomes {
+		switch {
+		case o.Kind == outcome.Done:
+		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(ready) == 0 && o.Condition != v1alpha1.ConditionBackingReady, !facts.ZFSLocalPV && o.Condition == v1alpha1.ConditionDriverReady:
+			b.Plan.Hold(plan.StageBacking, o.Reason, o.Message)
+			return nil
+		}
+	}
+	return nil
+}
+
+// holdClasses keeps classes from being made that no node could serve, or that
+// are somebody else's.
+func holdClasses(b *profile.Built, facts observed.Profile, usable []Verdict) {
+	for _, o := range b.Outcomes {
+		if o.Kind == outcome.Done || o.Informative {
+			continue
+		}
+		switch {
+		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(usable) == 0, !facts.ZFSLocalPV:
+			b.Plan.Hold(plan.StageStorage, o.Reason, o.Message)
+			return
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package clusters
+
+import (
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// A profile whose nodes are out of reach holds nothing back; one that lacks more does.
+func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
+	condition := func(kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: "1 of 2 nodes are not ready: n2: its Node is not Ready", ObservedGeneration: 2}
+	}
+	ready := func(reason string) metav1.Condition {
+		return condition(v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
+	}
+	applied := condition(v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v1alpha1.ReasonStorageClassApplied)
+	for _, tc := range []struct {
+		name       string
+		conditions []metav1.Condition
+		generation int64
+		kind       outcome.Kind
+		reason     string
+	}{
+		{"a node is not Ready", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 2, outcome.Done, v1alpha1.ReasonNodeNotReady},
+		{"a Node is gone", []metav1.Condition{ready(v1alpha1.ReasonNodeNotFound), applied}, 2, outcome.Done, v1alpha1.ReasonNodeNotFound},
+		{"no class either", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady)}, 2, outcome.Wait, v1alpha1.ReasonProfileNotReady},
+		{"of an old spec", []metav1.Condition{ready(v1alpha1.ReasonNodeNotReady), applied}, 3, outcome.Wait, v1alpha1.ReasonProfileNotReady},
+		{"another reason", []metav1.Condition{ready(v1alpha1.ReasonPoolSuspended), applied}, 2, outcome.Wait, v1alpha1.ReasonProfileNotReady},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "zfs", Generation: tc.generation}}
+			p.Status.Conditions = tc.conditions
+			cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Profile: "zfs"}}
+			got := storageOutcome(cr, observed.Cluster{Profile: p})
+			if got.Kind != tc.kind || got.Reason != tc.reason {
+				t.Errorf("%+v", got)
+			}
+			const want = "the StorageClasses of PgStorageProfile zfs are there, but 1 of 2 nodes are not ready: n2: its Node is not Ready"
+			if tc.kind == outcome.Done && got.Message != want {
+				t.Errorf("message %q, want %q", got.Message, want)
+			}
+		})
+	}
+}
+
+// A database that exists is changed whatever its profile lacks, or what a lost proof
+// takes back would wait for a repair; without the profile nobody knows its classes.
+func TestOnlyNewDatabasesWaitForTheirProfile(t *testing.T) {
+	p := facts().Profile
+	p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPoolSuspended}}
+	for _, tc := range []struct {
+		name    string
+		profile *v1alpha1.PgStorageProfile
+		cluster *cnpgv1.Cluster
+		held    bool
+	}{
+		{"new", p, nil, true},
+		{"there", p, &cnpgv1.Cluster{}, false},
+		{"there, without its profile", nil, &cnpgv1.Cluster{}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := facts()
+			f.Profile, f.Cluster = tc.profile, tc.cluster
+			built, err := Build(shop(nil), f, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, held := built.Plan.Held(plan.StageStorage); held != tc.held {
+				t.Errorf("held: %v, gates %+v", held, built.Plan.Gates)
+			}
+		})
+	}
+}
+
+func TestEachNodeOutOfReachIsToldOnce(t *testing.T) {
+	claims := []observed.Claim{
+		{Name: "shop-1", Node: "n1", Unreachable: "Node n1 is not Ready"}, {Name: "shop-1-wal", Node: "n1", Unreachable: "Node n1 is not Ready"},
+		{Name: "shop-2", Node: "n2"}, {Name: "shop-3", Node: "n3", Unreachable: "Node n3 does not exist"},
+	}
+	if got, want := outOfReach(claims), ". Node n1 is not Ready. Node n3 does not exist"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

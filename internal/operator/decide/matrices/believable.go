@@ -1,0 +1,96 @@
+package matrices
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+)
+
+// findings of a run that has ended: the reason of the first check that rejects it,
+// where no repeat of it counts, and those that caution. How its repeats agree is
+// nothing to be said of one.
+func findings(result v1alpha1.BenchmarkResult) (rejected string, cautions []string) {
+	for _, f := range result.Findings {
+		switch {
+		case f.Check == validity.CheckRepeats:
+		case f.Verdict == string(validity.Rejected) && rejected == "":
+			rejected = f.Reason
+		case f.Verdict == string(validity.Rejected), f.Verdict == string(validity.Caution):
+			cautions = append(cautions, f.Reason)
+		}
+	}
+	return rejected, cautions
+}
+
+// counting says whether the figure of a run that has ended is one of its variant's.
+func counting(run v1alpha1.MatrixRun) bool {
+	return run.Outcome == string(matrix.Succeeded) && run.Rejected == ""
+}
+
+// standing of a variant: how many of the runs that succeeded count, why the last that
+// does not is rejected, and what cautions against any.
+type standing struct {
+	counted, rejected int
+	why               string
+	cautions          []string
+}
+
+func (p *pass) standing(variant string) standing {
+	var s standing
+	for repeat := 1; repeat <= int(p.b.Spec.Matrix.Repeats); repeat++ {
+		run, ended := p.ended[matrix.ID{Variant: variant, Repeat: repeat}]
+		if !ended || run.Outcome != string(matrix.Succeeded) {
+			continue
+		}
+		if counting(run) {
+			s.counted++
+		} else {
+			s.rejected, s.why = s.rejected+1, run.Rejected
+		}
+		s.cautions = append(s.cautions, run.Findings...)
+	}
+	return s
+}
+
+// believable says whether the figures of the variants stand. A variant of which only
+// rejected runs succeeded has none.
+func (p *pass) believable() outcome.Outcome {
+	const c = v1alpha1.ConditionBelievable
+	var without, cautions []string
+	reason, counted, rejected := "", 0, 0
+	for _, v := range p.Variants {
+		s := p.standing(v.Name)
+		counted, rejected, cautions = counted+s.counted, rejected+s.rejected, append(cautions, s.cautions...)
+		if s.counted == 0 && s.rejected > 0 {
+			without = append(without, v.Name+": "+s.why)
+			reason = cmp.Or(reason, s.why)
+		}
+	}
+	o := outcome.DoneWith(c, v1alpha1.ReasonPartlyChecked, "no check rejects a run or cautions against it; which were run is in status.run.results of each run's PgBenchmark")
+	switch {
+	case counted+rejected == 0:
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
+		o.Unknown = true
+	case len(without) > 0:
+		o = outcome.InvalidBecause(c, reason, fmt.Sprintf("every run of %d of %d variants is rejected, and these have no figure: %s; what was seen and what to do is in status.run.results of the runs' PgBenchmarks", len(without), len(p.Variants), strings.Join(without, "; ")))
+	case rejected > 0 || len(cautions) > 0:
+		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf("every variant that succeeded has runs that no check rejects; %d of %d runs are rejected and do not count; cautions: %s", rejected, counted+rejected, distinct(cautions)))
+	}
+	o.Informative = true
+	return o
+}
+
+func distinct(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}

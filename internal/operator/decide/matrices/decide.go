@@ -1,0 +1,226 @@
+package matrices
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+)
+
+// decide what is next, and what the conditions say.
+func (p *pass) decide() ([]outcome.Outcome, error) {
+	switch {
+	case p.progress.Stop != "":
+		return p.finish(), nil
+	case p.progress.Current != nil:
+		return p.watch(*p.progress.Current)
+	}
+	return p.begin(*p.progress.Next)
+}
+
+// progressing are the outcomes of a matrix that has not ended.
+func progressing(reason, message string) []outcome.Outcome {
+	return []outcome.Outcome{
+		outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "what is next can be measured, or is being made"),
+		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
+	}
+}
+
+// waiting are the outcomes while the cluster that spec.cluster names cannot be
+// measured.
+func waiting(reason, message string) []outcome.Outcome {
+	return []outcome.Outcome{
+		outcome.WaitFor(v1alpha1.ConditionTargetReady, reason, message),
+		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
+	}
+}
+
+// where a run is, for messages.
+func (p *pass) where(r matrix.Run) string {
+	return fmt.Sprintf("round %d of %d, %s", r.Repeat, p.b.Spec.Matrix.Repeats, r.Variant)
+}
+
+// watch the run that is under way.
+func (p *pass) watch(r matrix.Run) ([]outcome.Outcome, error) {
+	p.makeCurrent(r)
+	if err := p.want(r.Target); err != nil {
+		return nil, err
+	}
+	run := p.runs[r.ID]
+	phase := run.Status.Phase
+	switch {
+	case run.DeletionTimestamp != nil:
+		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: PgBenchmark %s was deleted before it ended; it is made anew once it is gone", p.where(r), run.Name)), nil
+	case phase == "":
+		phase = "not begun"
+	}
+	if begun, counts := p.waitsSince(run); counts {
+		if left := begun.Add(p.timeout()).Sub(p.now.Time); left > 0 {
+			p.again(left)
+		} else if err := p.fail(r.ID, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("no Job within %v: %s", p.timeout(), readiness(run.Status.Conditions))); err != nil {
+			return nil, err
+		}
+	}
+	return progressing(v1alpha1.ReasonRunning, p.where(r)+": "+phase), nil
+}
+
+// waitsSince says since when a run has waited for its Job, if that time counts: a run
+// that waits for its turn behind somebody else's is not late.
+func (p *pass) waitsSince(run *v1alpha1.PgBenchmark) (time.Time, bool) {
+	if run.Status.Job != "" {
+		return time.Time{}, false
+	}
+	begun := p.current.Since.Time
+	target := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionTargetReady)
+	switch {
+	case target == nil:
+	case target.Reason == v1alpha1.ReasonWaitingForTurn:
+		return time.Time{}, false
+	case target.LastTransitionTime.After(begun):
+		begun = target.LastTransitionTime.Time
+	}
+	return begun, true
+}
+
+// begin the next run, once nothing of the one before can disturb it.
+func (p *pass) begin(r matrix.Run) ([]outcome.Outcome, error) {
+	if p.facts.Refusal != "" {
+		message := "the API server refuses it: " + p.facts.Refusal
+		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+message), p.fail(r.ID, v1alpha1.ReasonRejected, message)
+	}
+	p.step.Begins = true
+	if waits := p.settle(); waits != "" {
+		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+waits), nil
+	}
+	if left := p.rest(); left > 0 {
+		p.again(left)
+		return progressing(v1alpha1.ReasonResting, fmt.Sprintf("%s: rests %s after the run before", p.where(r), p.b.Spec.Matrix.Rest)), nil
+	}
+	p.makeCurrent(r)
+	if p.b.Spec.Template == nil {
+		return p.onGiven(r)
+	}
+	return p.onOwn(r)
+}
+
+// makeCurrent notes which run is waited for, and since when.
+func (p *pass) makeCurrent(r matrix.Run) {
+	c := &v1alpha1.CurrentRun{Variant: r.Variant, Repeat: int32(r.Repeat), Cluster: p.cluster(r.Target), Since: p.now} //nolint:gosec // G115: repeats are from 1 to 20
+	if m := p.b.Status.Matrix; m != nil && m.Current != nil && m.Current.Variant == c.Variant && m.Current.Repeat == c.Repeat {
+		c.Since = m.Current.Since
+	}
+	p.current = c
+}
+
+// rest that is left after the run that ended last; none before the first.
+func (p *pass) rest() time.Duration {
+	var last time.Time
+	for _, run := range p.ended {
+		if t := run.CompletionTime; t != nil && t.After(last) {
+			last = t.Time
+		}
+	}
+	if last.IsZero() {
+		return 0
+	}
+	return last.Add(period(p.b.Spec.Matrix.Rest)).Sub(p.now.Time)
+}
+
+// onGiven begins a run on the cluster that spec.cluster names.
+func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
+	var cluster *v1alpha1.PgStorageCluster
+	for _, c := range p.facts.Clusters {
+		if c.Name == p.b.Spec.Cluster {
+			cluster = c
+		}
+	}
+	switch {
+	case cluster == nil:
+		return waiting(v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", p.b.Spec.Cluster, p.b.Namespace, p.b.Namespace)), nil
+	case !benchmarks.Admits(cluster, p.b):
+		return waiting(v1alpha1.ReasonConsentRequired, benchmarks.NeedsConsent(p.b.Namespace, cluster.Name)), nil
+	case !ready(cluster):
+		return waiting(v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", cluster.Name)), nil
+	}
+	return p.start(r)
+}
+
+// onOwn begins a run on the cluster of its target, which is made where there is none.
+func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
+	name := p.cluster(r.Target)
+	if p.strangers[name] {
+		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("PgStorageCluster %s exists and is not of this benchmark", name))
+	}
+	if err := p.want(r.Target); err != nil {
+		return nil, err
+	}
+	cluster := p.clusters[r.Target]
+	left := p.current.Since.Add(p.timeout()).Sub(p.now.Time)
+	switch {
+	case cluster == nil:
+		p.again(max(left, time.Second))
+		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: PgStorageCluster %s is being made", p.where(r), name)), nil
+	case ready(cluster):
+		return p.start(r)
+	case stalled(cluster):
+		return p.lose(r, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("PgStorageCluster %s: %s", name, readiness(cluster.Status.Conditions)))
+	case left <= 0:
+		return p.lose(r, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("PgStorageCluster %s is not Ready within %v: %s", name, p.timeout(), readiness(cluster.Status.Conditions)))
+	}
+	p.again(left)
+	return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: waits until PgStorageCluster %s is Ready", p.where(r), name)), nil
+}
+
+// lose a run that cannot be begun.
+func (p *pass) lose(r matrix.Run, reason, message string) ([]outcome.Outcome, error) {
+	return progressing(v1alpha1.ReasonPreparing, p.where(r)+" has failed: "+message), p.fail(r.ID, reason, message)
+}
+
+// start a run.
+func (p *pass) start(r matrix.Run) ([]outcome.Outcome, error) {
+	if name := p.run(r.ID); p.strangers[name] {
+		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf("PgBenchmark %s exists and is not of this matrix", name))
+	}
+	o, err := p.runObject(r)
+	if err != nil {
+		return nil, err
+	}
+	p.step.Plan.Add(o)
+	return progressing(v1alpha1.ReasonRunning, p.where(r)+": begins"), nil
+}
+
+// want the cluster of a target as it is declared.
+func (p *pass) want(target string) error {
+	if p.b.Spec.Template == nil || p.clusters[target] != nil && p.clusters[target].DeletionTimestamp != nil {
+		return nil
+	}
+	o, err := p.clusterObject(target)
+	if err == nil {
+		p.step.Plan.Add(o)
+	}
+	return err
+}
+
+func ready(c *v1alpha1.PgStorageCluster) bool {
+	found := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	return c.DeletionTimestamp == nil && found != nil && found.Status == metav1.ConditionTrue && found.ObservedGeneration == c.Generation
+}
+
+func stalled(c *v1alpha1.PgStorageCluster) bool {
+	found := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionStalled)
+	return c.DeletionTimestamp == nil && found != nil && found.Status == metav1.ConditionTrue && found.ObservedGeneration == c.Generation
+}
+
+// readiness is what the condition Ready says.
+func readiness(conditions []metav1.Condition) string {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady); c != nil {
+		return c.Reason + ": " + c.Message
+	}
+	return "it was not looked at yet"
+}

@@ -1,0 +1,131 @@
+package matrices
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+)
+
+// recheck is when a baseline that is not there yet is looked for again.
+const recheck = 30 * time.Second
+
+// gate holds the result of a matrix against its baseline. What it found once stands,
+// whatever becomes of the baseline.
+func (p *pass) gate() outcome.Outcome {
+	const c = v1alpha1.ConditionNotRegressed
+	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && Decided(known.Reason) {
+		return gateOutcome(known.Status, known.Reason, known.Message)
+	}
+	name := p.b.Spec.Gate.Baseline
+	var baseline *v1alpha1.PgBenchmark
+	for _, b := range p.facts.Benchmarks {
+		if b.Name == name {
+			baseline = b
+		}
+	}
+	switch {
+	case baseline == nil:
+		p.again(recheck)
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotFound, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s does not exist in namespace %s; see kubectl -n %s get pgb", name, p.b.Namespace, p.b.Namespace))
+	case baseline.Spec.Matrix == nil:
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has no matrix, so its figure has no interval; create another PgBenchmark with a baseline that has one", name))
+	case !benchmarks.Ended(baseline) || baseline.Status.Matrix == nil:
+		p.again(recheck)
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotComplete, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has not ended", name))
+	}
+	return p.against(baseline)
+}
+
+// Decided says whether a reason of the condition NotRegressed is an end: the baseline is
+// no longer read.
+func Decided(reason string) bool {
+	return reason == v1alpha1.ReasonRegressed || reason == v1alpha1.ReasonNotRegressed || reason == v1alpha1.ReasonNotComparable
+}
+
+// against a baseline that has ended.
+func (p *pass) against(baseline *v1alpha1.PgBenchmark) outcome.Outcome {
+	incomparable := func(err error) outcome.Outcome {
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, err.Error())
+	}
+	var own []v1alpha1.VariantStatus
+	for _, v := range p.Variants {
+		s, err := p.variant(v.Name)
+		if err != nil {
+			return incomparable(err)
+		}
+		own = append(own, s)
+	}
+	now, err := resultsOf(own)
+	if err != nil {
+		return incomparable(err)
+	}
+	before, err := resultsOf(baseline.Status.Matrix.Variants)
+	if err != nil {
+		return incomparable(err)
+	}
+	o := judge(p.b.Spec.Gate, comparison.Between(comparison.TPS, baseline.Name, before, now))
+	o.Message += settingsDiffer(baseline.Status.Matrix.Variants, own)
+	return o
+}
+
+// judge differences by the gate: one regression is enough; what cannot be compared is
+// no proof that there is none.
+func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outcome.Outcome {
+	share, confidence := float64(g.Threshold)/100, float64(g.Confidence)/100
+	var worse, unknown []string
+	excluded := 0
+	for _, d := range differences {
+		switch {
+		case d.Verdict == comparison.NotComparable:
+			unknown = append(unknown, d.Message)
+		case d.BeyondAt(share, confidence):
+			worse = append(worse, d.Message)
+		case d.ExcludesAt(share, confidence):
+			excluded++
+		}
+	}
+	bound := fmt.Sprintf("by %d %% or more, with %d %% confidence", g.Threshold, g.Confidence)
+	switch {
+	case len(worse) > 0:
+		return gateOutcome(metav1.ConditionFalse, v1alpha1.ReasonRegressed, fmt.Sprintf("%d of %d variants are worse than %s %s: %s", len(worse), len(differences), g.Baseline, bound, strings.Join(worse, "; ")))
+	case len(unknown) > 0 || len(differences) == 0:
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf("%d of %d variants cannot be compared with %s: %s", len(unknown), len(differences), g.Baseline, strings.Join(unknown, "; ")))
+	}
+	return gateOutcome(metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, fmt.Sprintf("no variant is shown to be worse than %s %s; of %d of %d that is excluded, of the others not enough is known to exclude it", g.Baseline, bound, excluded, len(differences)))
+}
+
+// settingsDiffer names variants that ran with other settings than in the baseline.
+func settingsDiffer(before, now []v1alpha1.VariantStatus) string {
+	old := map[string]string{}
+	for _, v := range before {
+		old[v.Name] = v.Fingerprint
+	}
+	var names []string
+	for _, v := range now {
+		if f := old[v.Name]; f != "" && v.Fingerprint != "" && f != v.Fingerprint {
+			names = append(names, v.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; the server's settings were others than in the baseline for " + strings.Join(names, "; ")
+}
+
+// gateOutcome takes no part in Ready: a regression is a result.
+func gateOutcome(status metav1.ConditionStatus, reason, message string) outcome.Outcome {
+	o := outcome.InvalidBecause(v1alpha1.ConditionNotRegressed, reason, message)
+	if status == metav1.ConditionTrue {
+		o.Kind = outcome.Done
+	}
+	o.Informative, o.Unknown = true, status == metav1.ConditionUnknown
+	return o
+}

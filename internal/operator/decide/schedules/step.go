@@ -1,0 +1,263 @@
+package schedules
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// Reasons of events.
+const (
+	EventCreated  = "BenchmarkCreated"
+	EventMissed   = v1alpha1.ReasonMissedSchedule
+	EventRejected = v1alpha1.ReasonRejected
+	EventPruned   = "HistoryPruned"
+)
+
+// Step is what one pass over a schedule does, in the order of the fields.
+type Step struct {
+	// Create this run, or nil. The status says that it was begun.
+	Create *v1alpha1.PgBenchmark
+	// Status without conditions, and the Outcomes that these are made of.
+	Status   v1alpha1.PgScheduledBenchmarkStatus
+	Outcomes []outcome.Outcome
+	// Prune these runs of the schedule, which are no longer kept.
+	Prune []*v1alpha1.PgBenchmark
+	// Events to be told once the status is written.
+	Events []Event
+	// After which to look again; zero where a watch tells.
+	After time.Duration
+}
+
+// Event of a step.
+type Event struct{ Type, Reason, Message string }
+
+// pass is all that one pass knows.
+type pass struct {
+	s     *v1alpha1.PgScheduledBenchmark
+	facts observed.Schedule
+	now   time.Time
+	own   runs
+	step  Step
+}
+
+// Next step of a schedule, at a time. It does not change what it is given.
+func Next(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.Time) Step {
+	p := &pass{s: s, facts: facts, now: now, own: runsOf(s, facts.Benchmarks)}
+	p.record()
+	times, err := Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	switch {
+	case err != nil:
+		p.invalid(err.Error())
+	case times.Next(now).IsZero():
+		p.invalid(fmt.Sprintf("spec.schedule: %q has no time within five years; is there such a day?", s.Spec.Schedule))
+	default:
+		p.schedule(times)
+	}
+	p.step.Outcomes = append(p.step.Outcomes, p.own.outcomes(s)...)
+	p.step.Prune = p.prunable()
+	p.tellRegression()
+	return p.step
+}
+
+// record what the runs say, and of what is gone what the status said.
+func (p *pass) record() {
+	before := p.s.Status
+	p.step.Status = v1alpha1.PgScheduledBenchmarkStatus{
+		ObservedGeneration: p.s.Generation,
+		Schedule:           before.Schedule,
+		LastScheduleTime:   latest(before.LastScheduleTime, p.own.begun()),
+		LastSkippedTime:    before.LastSkippedTime,
+		LastSuccessfulTime: latest(before.LastSuccessfulTime, p.own.succeeded()),
+		LastResult:         before.LastResult,
+		Active:             p.own.active(),
+		Baseline:           baseline(p.s, p.own),
+	}
+	if result := p.own.result(); result != nil {
+		p.step.Status.LastResult = result
+	}
+}
+
+func (p *pass) invalid(message string) {
+	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionScheduled, v1alpha1.ReasonInvalidSpec, message))
+}
+
+func (p *pass) outcome(o outcome.Outcome) { p.step.Outcomes = append(p.step.Outcomes, o) }
+
+// informs of a condition that takes no part in Ready.
+func (p *pass) informs(o outcome.Outcome) {
+	o.Informative = true
+	p.outcome(o)
+}
+
+// schedule that is valid: begin what is due, and note what comes next.
+func (p *pass) schedule(times Times) {
+	zoned := p.s.Spec.Schedule + " " + p.s.Spec.TimeZone
+	if p.s.Spec.Suspend {
+		p.informs(outcome.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, "spec.suspend is true: no run is begun"))
+		return
+	}
+	p.outcome(outcome.DoneWith(v1alpha1.ConditionScheduled, v1alpha1.ReasonScheduled, fmt.Sprintf("runs begin at %s in %s", p.s.Spec.Schedule, p.s.Spec.TimeZone)))
+	if p.resumes(zoned) {
+		// What passed before was not asked for.
+		p.skip(times.Last(p.since(), p.now))
+	}
+	p.step.Status.Schedule = zoned
+	p.begin(times)
+	next := times.Next(p.now)
+	p.step.Status.NextScheduleTime = timeOf(next)
+	p.again(next.Sub(p.now))
+}
+
+// resumes says whether the schedule was suspended, invalid or another one before.
+func (p *pass) resumes(zoned string) bool {
+	if p.s.Status.Schedule != "" && p.s.Status.Schedule != zoned {
+		return true
+	}
+	known := meta.FindStatusCondition(p.s.Status.Conditions, v1alpha1.ConditionScheduled)
+	return known != nil && known.Status != metav1.ConditionTrue
+}
+
+// since when times count: each is begun or skipped once.
+func (p *pass) since() time.Time {
+	s := p.step.Status
+	return latest(latest(&p.s.CreationTimestamp, s.LastScheduleTime), s.LastSkippedTime).Time
+}
+
+// begin the run that is due. Of several only the latest is made up.
+func (p *pass) begin(times Times) {
+	since := p.since()
+	due := times.Last(since, p.now)
+	switch {
+	case due.IsZero():
+		p.onTime(since)
+	case p.tooLate(due):
+		p.miss(due, times.Count(since, due))
+	case len(p.own.active()) > 0:
+		p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonPreviousRunning,
+			fmt.Sprintf("the run due at %s waits until PgBenchmark %s has ended", at(due), p.own.active()[0])))
+		if deadline := p.deadline(); deadline > 0 {
+			p.again(due.Add(deadline).Sub(p.now) + time.Second)
+		}
+	case p.facts.Refusal != "":
+		p.refuse(due)
+	default:
+		p.create(due, times.Count(since, due))
+	}
+}
+
+// onTime with nothing due; what was missed last is told until the next run begins.
+func (p *pass) onTime(since time.Time) {
+	known := meta.FindStatusCondition(p.s.Status.Conditions, v1alpha1.ConditionOnTime)
+	skipped := p.step.Status.LastSkippedTime
+	if known != nil && skipped != nil && skipped.Time.Equal(since) {
+		switch known.Reason {
+		case v1alpha1.ReasonMissedSchedule:
+			p.informs(outcome.WaitFor(known.Type, known.Reason, known.Message))
+			return
+		case v1alpha1.ReasonRejected:
+			p.outcome(outcome.InvalidBecause(known.Type, known.Reason, known.Message))
+			return
+		}
+	}
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+}
+
+func (p *pass) deadline() time.Duration {
+	if p.s.Spec.StartingDeadlineSeconds == nil {
+		return 0
+	}
+	return time.Duration(*p.s.Spec.StartingDeadlineSeconds) * time.Second
+}
+
+func (p *pass) tooLate(due time.Time) bool {
+	return p.deadline() > 0 && p.now.Sub(due) > p.deadline()
+}
+
+func (p *pass) miss(due time.Time, count int) {
+	p.skip(due)
+	message := fmt.Sprintf("the run due at %s was not begun within spec.startingDeadlineSeconds of %d%s", at(due), *p.s.Spec.StartingDeadlineSeconds, others(count))
+	p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonMissedSchedule, message))
+	p.event(corev1.EventTypeWarning, EventMissed, message)
+}
+
+func (p *pass) refuse(due time.Time) {
+	p.skip(due)
+	message := fmt.Sprintf("the API server refuses the run due at %s: %s; the next time is tried again", at(due), p.facts.Refusal)
+	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionOnTime, v1alpha1.ReasonRejected, message))
+	p.event(corev1.EventTypeWarning, EventRejected, message)
+}
+
+func (p *pass) create(due time.Time, count int) {
+	b := benchmark(p.s, due, p.step.Status.Baseline)
+	p.step.Create = b
+	p.step.Status.LastScheduleTime = timeOf(due)
+	p.step.Status.Active = []string{b.Name}
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+	p.event(corev1.EventTypeNormal, EventCreated, fmt.Sprintf("PgBenchmark %s for %s", b.Name, at(due)))
+	if count > 1 {
+		p.event(corev1.EventTypeWarning, EventMissed, fmt.Sprintf("the run due at %s is made up%s", at(due), others(count)))
+	}
+}
+
+// others that were due before the one that is spoken of.
+func others(count int) string {
+	switch {
+	case count <= 1:
+		return ""
+	case count > most:
+		return fmt.Sprintf("; more than %d before it are not", most-1)
+	}
+	return fmt.Sprintf("; %d before it are not", count-1)
+}
+
+func (p *pass) skip(due time.Time) {
+	if !due.IsZero() {
+		p.step.Status.LastSkippedTime = timeOf(due)
+	}
+}
+
+func (p *pass) event(kind, reason, message string) {
+	p.step.Events = append(p.step.Events, Event{Type: kind, Reason: reason, Message: message})
+}
+
+// tellRegression once for each run.
+func (p *pass) tellRegression() {
+	now, before := p.step.Status.LastResult, p.s.Status.LastResult
+	if now == nil || now.NotRegressed != metav1.ConditionFalse {
+		return
+	}
+	if before == nil || before.Benchmark != now.Benchmark || before.NotRegressed != now.NotRegressed {
+		p.event(corev1.EventTypeWarning, v1alpha1.ReasonRegressed, fmt.Sprintf("PgBenchmark %s is worse than its baseline", now.Benchmark))
+	}
+}
+
+// again asks for a look after some time, or earlier.
+func (p *pass) again(after time.Duration) {
+	if p.step.After == 0 || after < p.step.After {
+		p.step.After = after
+	}
+}
+
+// at is a time in words.
+func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func timeOf(t time.Time) *metav1.Time { return new(metav1.NewTime(t.UTC()).Rfc3339Copy()) }
+
+// latest of two times, of which any may be absent.
+func latest(a, b *metav1.Time) *metav1.Time {
+	switch {
+	case a == nil:
+		return b
+	case b == nil || b.Before(a):
+		return a
+	}
+	return b
+}

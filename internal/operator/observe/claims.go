@@ -1,0 +1,133 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// Labels of CloudNativePG's claims (its pkg/utils/labels_annotations.go).
+const (
+	labelCluster  = "cnpg.io/cluster"
+	labelInstance = "cnpg.io/instanceName"
+	labelPVCRole  = "cnpg.io/pvcRole"
+	roleData      = "PG_DATA"
+	roleWAL       = "PG_WAL"
+)
+
+// maxClaims of a Cluster that are read: two of each instance, and as many that dangle.
+// Labels are anyone's to give.
+const maxClaims = 64
+
+// annotationSelectedNode is written by the scheduler when a claim waits for its first
+// consumer (k8s.io/component-helpers storage/volume). It stays when a pool is away.
+const annotationSelectedNode = "volume.kubernetes.io/selected-node"
+
+// listClaims lists at most maxClaims claims of CloudNativePG by their labels. Continue is
+// set where there are more.
+func (r Readers) listClaims(ctx context.Context, namespace string, labels client.MatchingLabels) (*corev1.PersistentVolumeClaimList, error) {
+	list := &corev1.PersistentVolumeClaimList{}
+	if err := r.Live.List(ctx, list, client.InNamespace(namespace), labels, client.Limit(maxClaims)); err != nil {
+		return nil, fmt.Errorf("list claims of %s: %w", labels[labelCluster], err)
+	}
+	return list, nil
+}
+
+// claims of a database whose profile has its volumes read back. They are
+// CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
+func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
+	if facts.Cluster == nil || facts.Profile == nil || facts.Profile.Spec.Type == v1alpha1.ProfileTypeExternal {
+		return nil
+	}
+	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{labelCluster: cr.Name})
+	if err != nil {
+		return err
+	}
+	volumes, err := r.readBack(ctx, facts)
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		c := &list.Items[i]
+		if !current(facts.Cluster, c) {
+			continue
+		}
+		v, err := r.volume(ctx, c)
+		if err != nil {
+			return err
+		}
+		facts.Claims = append(facts.Claims, claim(c, v, volumes))
+	}
+	if list.Continue != "" {
+		facts.Claims = append(facts.Claims, observed.Claim{Name: fmt.Sprintf("beyond the first %d", maxClaims), Role: "not listed"})
+	}
+	slices.SortFunc(facts.Claims, func(a, b observed.Claim) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// readBack lists what the agents of a cluster's profile have read back.
+func (r Readers) readBack(ctx context.Context, facts *observed.Cluster) (volumesByNode, error) {
+	profile := facts.Profile.Name
+	storages := &v1alpha1.PgNodeStorageList{}
+	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}, client.UnsafeDisableDeepCopy); err != nil {
+		return volumesByNode{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
+	}
+	nodes := &corev1.NodeList{}
+	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return volumesByNode{}, fmt.Errorf("list Nodes: %w", err)
+	}
+	facts.Devices = devicesByNode(profile, storages.Items)
+	return observedVolumes(profile, storages.Items, nodes.Items), nil
+}
+
+// volume of a claim; nil while the claim is not bound, or where it does not exist.
+func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
+	if c.Spec.VolumeName == "" {
+		return nil, nil //nolint:nilnil // an unbound claim has no volume, which is no error
+	}
+	return find(ctx, r.Live, client.ObjectKey{Name: c.Spec.VolumeName}, &corev1.PersistentVolume{})
+}
+
+// claim of an instance, with its volume as the agent of the volume's own node read it
+// back. A role that is not known here stays in the list: what it holds may be data.
+func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes volumesByNode) observed.Claim {
+	out := observed.Claim{
+		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
+		Home: c.Annotations[annotationSelectedNode],
+	}
+	switch role := c.Labels[labelPVCRole]; role {
+	case roleData, roleWAL:
+	case "":
+		out.Role = "none"
+	default:
+		out.Role = role
+	}
+	volumes.locate(&out, c, v)
+	return out
+}
+
+// current: the claim belongs to an instance that CloudNativePG counts. Those that
+// dangle are left for a person.
+func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
+	return c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
+}
+
+// unreachable is what a PgNodeStorage says of a node that is not Ready.
+func unreachable(s *v1alpha1.PgNodeStorage) string {
+	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNodeReachable)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return c.Message
+}

@@ -1,0 +1,100 @@
+package observe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+)
+
+// The series of the queries in package component/monitoring.
+const (
+	settingMetric  = "cnpg_pgstorage_setting_info"
+	overrideMetric = "cnpg_pgstorage_override_rows"
+	followerMetric = "cnpg_pgstorage_follower_streams"
+
+	// mostRows of an instance that are kept; its query returns no more.
+	mostRows = 100
+	// mostText is how much of one label is kept, in bytes. The longest are the
+	// synchronous_standby_names of 16 instances.
+	mostText = 2 << 10
+	// mostName is how much of a name is kept: identifiers of Postgres have 63 bytes.
+	mostName = 63
+)
+
+// scraped is what one instance reports.
+type scraped struct {
+	values        map[string]float64
+	settings      map[string]string
+	overrides     []observed.Override
+	followers     []string
+	overridesRead bool
+}
+
+// take one sample, of which labels hold what a tenant wrote: of each family only what
+// was asked for is kept, and a bounded part of it.
+func (s *scraped) take(family string, labels map[string]string, value float64, wanted map[string]bool) {
+	switch name := labels["name"]; family {
+	case settingsMetric:
+		if wanted[name] {
+			s.values[name] = value
+		}
+	case settingMetric:
+		s.setting(name, labels["value"])
+	case overrideMetric:
+		s.override(name, labels)
+	case followerMetric:
+		if value > 0 && len(s.followers) < mostRows {
+			s.followers = append(s.followers, excerpt.Of(labels["application_name"], mostName))
+		}
+	}
+}
+
+func (s *scraped) setting(name, value string) {
+	if !slices.Contains(postgres.FoundationNames(), name) {
+		return
+	}
+	if s.settings == nil {
+		s.settings = map[string]string{}
+	}
+	s.settings[name] = excerpt.Of(value, mostText)
+}
+
+// override of a role or database. The one without a name says that they were read.
+func (s *scraped) override(name string, labels map[string]string) {
+	s.overridesRead = true
+	if name == "" || len(s.overrides) >= mostRows {
+		return
+	}
+	s.overrides = append(s.overrides, observed.Override{
+		Database: excerpt.Of(labels["datname"], mostName), Role: excerpt.Of(labels["rolname"], mostName),
+		Name: excerpt.Of(name, mostName), Value: excerpt.Of(labels["value"], mostName),
+	})
+}
+
+// add what one instance reports. What roles and databases have is the same everywhere,
+// and newest on the primary.
+func (s *scraped) add(out *observed.ReadBack, instance, primary string) {
+	out.Instances[instance] = s.values
+	if s.settings != nil {
+		out.Settings[instance] = s.settings
+	}
+	if instance == primary {
+		out.Overrides, out.OverridesRead = s.sorted(), s.overridesRead
+	}
+	for _, f := range s.followers {
+		if !slices.Contains(out.Followers, f) {
+			out.Followers = append(out.Followers, f)
+		}
+	}
+	slices.Sort(out.Followers)
+}
+
+func (s *scraped) sorted() []observed.Override {
+	slices.SortFunc(s.overrides, func(a, b observed.Override) int {
+		return strings.Compare(a.Database+"\x00"+a.Role+"\x00"+a.Name, b.Database+"\x00"+b.Role+"\x00"+b.Name)
+	})
+	return s.overrides
+}

@@ -1,0 +1,71 @@
+package observe
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+func deployment(selector map[string]string, ready int32, labels map[string]string) *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Status: appsv1.DeploymentStatus{ReadyReplicas: ready}}
+	d.Spec.Template.Spec.NodeSelector = selector
+	return d
+}
+
+func TestOSDs(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		deployment *appsv1.Deployment
+		want       observed.CephOSD
+		none       bool
+	}{
+		{
+			"pinned to a node of another name", deployment(map[string]string{corev1.LabelHostname: "h1"}, 1, map[string]string{"ceph-osd-id": "3", "device-class": "ssd", "topology-location-rack": "r1"}),
+			observed.CephOSD{ID: 3, Host: "node-1", Hostname: "h1", Domain: "r1", DeviceClass: "ssd", Up: true}, false,
+		},
+		{
+			"portable, and its pod away", deployment(nil, 0, map[string]string{"ceph-osd-id": "0", "topology-location-host": "set1-data-0"}),
+			observed.CephOSD{Host: "set1-data-0", Hostname: "set1-data-0"}, false,
+		},
+		{"no OSD", deployment(nil, 1, map[string]string{"app": "rook-ceph-osd"}), observed.CephOSD{}, true},
+		{
+			"being deleted", func() *appsv1.Deployment {
+				d := deployment(nil, 1, map[string]string{"ceph-osd-id": "0"})
+				d.DeletionTimestamp = new(metav1.Now())
+				return d
+			}(), observed.CephOSD{}, true,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, found := osdOf(tc.deployment, "rack", map[string]string{"h1": "node-1"})
+			if got != tc.want || found == tc.none {
+				t.Errorf("%+v, %v", got, found)
+			}
+		})
+	}
+}
+
+func TestInstanceOfAClaim(t *testing.T) {
+	clusters := []v1alpha1.PgStorageCluster{
+		{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop-2"}},
+	}
+	for claim, want := range map[corev1.ObjectReference]string{
+		{Namespace: "prod", Name: "shop-1"}:        "prod/shop",
+		{Namespace: "prod", Name: "shop-2"}:        "prod/shop",
+		{Namespace: "prod", Name: "shop-2-1"}:      "prod/shop-2",
+		{Namespace: "prod", Name: "shop-1-wal"}:    "",
+		{Namespace: "prod", Name: "shop"}:          "",
+		{Namespace: "dev", Name: "shop-1"}:         "",
+		{Namespace: "prod", Name: "other-1"}:       "",
+		{Namespace: "prod", Name: "shop-1-tbs-ix"}: "",
+	} {
+		if got, _, _ := instanceOf(claim, clusters); got != want {
+			t.Errorf("%s/%s is of %q, want %q", claim.Namespace, claim.Name, got, want)
+		}
+	}
+}

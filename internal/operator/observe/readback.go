@@ -1,0 +1,154 @@
+package observe
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+const (
+	// ReadBackEvery is how long a read-back is believed.
+	ReadBackEvery = 5 * time.Minute
+	// retryReadBack is how long the first one is that failed or disagreed. Each further
+	// one lasts twice as long, up to ReadBackEvery: an instance that answers nothing
+	// delays a pass by scrapeTimeout.
+	retryReadBack = 5 * time.Second
+)
+
+// ReadBack reads the parameters of running instances from their metrics, which
+// needs no credentials, and remembers them so that a pass at rest reads nothing.
+type ReadBack struct {
+	// Pods says where instances are; it asks the API server.
+	Pods  client.Reader
+	Clock clock.PassiveClock
+	// Dial connects to instances. Default: by TCP.
+	Dial Dial
+
+	once   sync.Once
+	direct *http.Client
+	mu     sync.Mutex
+	known  map[types.NamespacedName]remembered
+}
+
+type remembered struct {
+	key  string
+	at   time.Time
+	seen observed.ReadBack
+	// settled is set by the caller when the values were as wanted.
+	settled bool
+	// unsettled counts the reads in a row that were not.
+	unsettled int
+}
+
+// ttl is how long it is believed.
+func (m remembered) ttl() time.Duration {
+	if m.settled {
+		return ReadBackEvery
+	}
+	return min(retryReadBack<<min(m.unsettled, 10), ReadBackEvery)
+}
+
+// Of returns what the instances of a healthy Cluster report of the parameters with
+// these names. It is read again when the intent, the names or the set of instances
+// changed, or the memory is too old.
+func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) observed.ReadBack {
+	name := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
+	key := naming.Hash([]any{c.UID, c.Annotations[naming.AnnotationIntent], c.Status.InstancesReportedState, c.Status.CurrentPrimary, names})
+	r.mu.Lock()
+	last, found := r.known[name]
+	r.mu.Unlock()
+	same := found && last.key == key
+	if same && r.Clock.Since(last.at) < last.ttl() {
+		return last.seen
+	}
+	next := remembered{key: key, seen: r.scrape(ctx, c, names)}
+	if same && !last.settled {
+		next.unsettled = last.unsettled + 1
+	}
+	next.at = r.Clock.Now()
+	r.remember(name, next)
+	return next.seen
+}
+
+// Next is when the parameters of a Cluster are read again, from now: not before, as
+// Of reads none until then.
+func (r *ReadBack) Next(name types.NamespacedName) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, found := r.known[name]
+	if !found {
+		return retryReadBack
+	}
+	return max(m.ttl()-r.Clock.Since(m.at), time.Second)
+}
+
+// Settle notes that the last values were as wanted.
+func (r *ReadBack) Settle(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m, ok := r.known[name]; ok {
+		m.settled = true
+		r.known[name] = m
+	}
+}
+
+// Forget drops what was read from a Cluster that is gone.
+func (r *ReadBack) Forget(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known, name)
+}
+
+func (r *ReadBack) remember(name types.NamespacedName, m remembered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known = map[types.NamespacedName]remembered{}
+	}
+	r.known[name] = m
+}
+
+func (r *ReadBack) client() *http.Client {
+	r.once.Do(func() { r.direct = metricsClient(r.Dial) })
+	return r.direct
+}
+
+// scrape all instances at once, so that those that do not answer delay a pass no
+// longer than one.
+func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string) observed.ReadBack {
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	wanted := make(map[string]bool, len(names))
+	for _, n := range names {
+		wanted[n] = true
+	}
+	out := observed.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	pods := slices.Sorted(maps.Keys(c.Status.InstancesReportedState))
+	for _, pod := range pods[:min(len(pods), maxInstances)] {
+		all.Go(func() {
+			found, err := r.settings(ctx, c, string(pod), wanted)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				out.Errors[string(pod)] = err.Error()
+				return
+			}
+			found.add(&out, string(pod), c.Status.CurrentPrimary)
+		})
+	}
+	all.Wait()
+	return out
+}

@@ -1,0 +1,37 @@
+package observed
+
+import (
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// Benchmark is what was seen about one PgBenchmark.
+type Benchmark struct {
+	ForeignAPIs
+	// Target is the PgStorageCluster; nil when it does not exist.
+	Target *v1alpha1.PgStorageCluster
+	// Image that the target's instances run; pgbench is in it.
+	Image string
+	// Before names the PgBenchmark of the same target that runs first.
+	Before string
+	// MissingScripts are custom scripts whose ConfigMap or key does not exist.
+	MissingScripts []string
+	// RefusedScripts are custom scripts that may not be run, each with why.
+	RefusedScripts []string
+	// Scratch is where layers can be measured; nil where none are asked for, or the
+	// Job was made already.
+	Scratch *Scratch
+	// Volumes of the target; empty once the Job was made.
+	Volumes Volumes
+	// Now is the time of the pass.
+	Now time.Time
+	// Role, CheckRole and Database of the benchmark; nil when there is none.
+	Role, CheckRole *cnpgv1.DatabaseRole
+	Database        *cnpgv1.Database
+	// Job that runs pgbench; nil when there is none.
+	Job *batchv1.Job
+}

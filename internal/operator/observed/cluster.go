@@ -1,0 +1,36 @@
+// Package observed holds what a pass has seen of objects that have CloudNativePG's
+// types, apart from package state so that a node's agent does not carry them.
+package observed
+
+import (
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// Cluster is what was seen about one PgStorageCluster.
+type Cluster struct {
+	ForeignAPIs
+	// Profile is nil when it does not exist.
+	Profile *v1alpha1.PgStorageProfile
+	// Cluster is ours; nil when there is none.
+	Cluster *cnpgv1.Cluster
+	// Namesake is a CloudNativePG Cluster of our name that is not ours.
+	Namesake *Namesake
+	// Adoptee is the namesake where it may be taken over by us; nil otherwise.
+	Adoptee *cnpgv1.Cluster
+	// AdopteeReadBack is what its instances report.
+	AdopteeReadBack ReadBack
+	// PodMonitor: ours exists.
+	PodMonitor bool
+	// ForeignPodMonitor: a PodMonitor of our name exists and is not ours.
+	ForeignPodMonitor bool
+	// ReadBack is what the running instances report.
+	ReadBack ReadBack
+	// Claims of the running database, of profiles whose volumes are read back.
+	Claims []Claim
+	// Devices of the profile's nodes, where they are network devices.
+	Devices map[string]Devices
+	// Benchmark is the inline benchmark of the current spec, if it exists.
+	Benchmark *v1alpha1.PgBenchmark
+}

@@ -1,0 +1,109 @@
+package observed
+
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// ForeignAPIs is what other operators' CRDs offer.
+type ForeignAPIs struct {
+	// CNPGInstalled: the CRDs of CloudNativePG exist.
+	CNPGInstalled bool
+	// CNPGMissing lists what we set and its CRDs do not have: it is too old.
+	CNPGMissing []string
+	// PodMonitors: the CRD of prometheus-operator exists.
+	PodMonitors bool
+	// ZFSLocalPV: the CRDs of zfs-localpv exist.
+	ZFSLocalPV bool
+	// ZFSQuotaType: its volumes can be limited without counting snapshots.
+	ZFSQuotaType bool
+	// VolumeSnapshots: the CRDs of volume snapshots exist.
+	VolumeSnapshots bool
+	// Rook: the CRDs of CephClusters and CephBlockPools exist.
+	Rook bool
+}
+
+// Namesake is a CloudNativePG Cluster that has our name but is not ours.
+type Namesake struct {
+	UID string
+	// AdoptBy is the PgStorageCluster that it may be taken over by.
+	AdoptBy string
+}
+
+// ReadBack is what the running instances say of their parameters.
+type ReadBack struct {
+	// Instances that answered, with each parameter's value in Postgres' base unit.
+	Instances map[string]map[string]float64
+	// Errors of those that did not, by instance.
+	Errors map[string]string
+	// Settings that durability rests on, by instance and name, as Postgres writes them.
+	// An instance that does not run our queries has none.
+	Settings map[string]map[string]string
+	// Overrides of such settings for roles and databases, as the primary reports them.
+	Overrides []Override
+	// OverridesRead says that the primary reported them, be it that there are none.
+	OverridesRead bool
+	// Followers are the names under which physical WAL is streamed from any instance.
+	Followers []string
+}
+
+// Override is a setting that sessions of a role, a database, or a role in a database
+// begin with (pg_db_role_setting).
+type Override struct {
+	// Database and Role are empty for all of them.
+	Database, Role string
+	// Name and Value of the setting.
+	Name, Value string
+}
+
+// Claim is a PersistentVolumeClaim of an instance, and its volume as the node's
+// agent has read it back.
+type Claim struct {
+	Name, Instance string
+	// WAL says that it holds WAL only.
+	WAL bool
+	// Role says what else than data or WAL it holds, in CloudNativePG's words:
+	// PG_TABLESPACE, or a role that is not known here. Empty for data and WAL.
+	Role string
+	// Volume is the name of the PersistentVolume; empty while it is not bound.
+	Volume string
+	// Node and Observed are where and how an agent saw the volume; Observed is nil
+	// while none did.
+	Node     string
+	Observed *v1alpha1.ObservedVolume
+	// Detached says what is wrong with the network devices beneath the volume; empty
+	// where there are none, or all are attached.
+	Detached string
+	// Home is the node that the claim was given to when it was made.
+	Home string
+	// Unproved says why no agent is believed about the volume; empty where Observed is
+	// set, or the claim is not bound.
+	Unproved string
+	// Unreachable says that the node is not Ready, so that Observed may be old; empty
+	// while it is.
+	Unreachable string
+}
+
+// Devices says how the network devices of a node are.
+type Devices struct {
+	Condition DevicesCondition
+	// Reason and Message of the agent.
+	Reason, Message string
+	// Restarts says that the agent restarts the node itself.
+	Restarts bool
+	// Stalls says that nothing is lost, and that no commit is acknowledged until the
+	// devices are back: their store is away, or their server is being replaced.
+	Stalls bool
+}
+
+// DevicesCondition is one of three: what is between Lost and Whole changes nothing.
+type DevicesCondition int
+
+const (
+	// DevicesBetween are neither lost nor all there.
+	DevicesBetween DevicesCondition = iota
+	// DevicesLost are beneath a pool that stands on devices whose servers were lost, or
+	// whose prefix another writer opened.
+	DevicesLost
+	// DevicesWhole are all attached beneath a pool that is online.
+	DevicesWhole
+)

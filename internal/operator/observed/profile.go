@@ -1,0 +1,52 @@
+package observed
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// ProfileFacts is what was seen about one PgStorageProfile.
+type Profile struct {
+	ForeignAPIs
+	// Classes that exist, of those that the profile names or makes, by name.
+	Classes map[string]*storagev1.StorageClass
+	// Nodes that the profile selects, sorted by name.
+	Nodes []Node
+	// Clusters on the profile.
+	Clusters []v1alpha1.PgStorageCluster
+	// Storages are the PgNodeStorages of the profile, sorted by node.
+	Storages []*v1alpha1.PgNodeStorage
+	// Reachable is what each Node says of itself, by name; also of those that have a
+	// PgNodeStorage and are gone.
+	Reachable map[string]Reachability
+	// Operator itself, whose namespace the servers of a profile run in.
+	Operator Operator
+	// Servers are the pods of the profile's servers, sorted by name.
+	Servers []*corev1.Pod
+	// Ceph is what was seen of the Ceph cluster of a profile of type CephRBD.
+	Ceph Ceph
+	// Others are the profiles beside it that keep data in buckets, sorted by name.
+	Others []*v1alpha1.PgStorageProfile
+}
+
+// Operator is where the operator runs, and the image with its programs.
+type Operator struct {
+	Namespace, Image string
+}
+
+// Node is what decides whether a node can have volumes.
+type Node struct {
+	Name string
+	// Selected by the profile. Nodes that are not are listed while they hold
+	// volumes of it.
+	Selected bool
+	// TopologyKey by which the CSI driver knows the node, empty while the driver
+	// is not registered there, and the node's value of it.
+	TopologyKey, TopologyValue string
+	// Memory in bytes that the node gives to pods, its allocatable memory.
+	Memory int64
+	// Pools that the driver reports on the node.
+	Pools []string
+}

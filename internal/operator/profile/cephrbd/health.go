@@ -1,0 +1,115 @@
+package cephrbd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
+)
+
+// Verdict on one health check of Ceph.
+type Verdict string
+
+const (
+	// Accepted checks concern no data: volumes are made.
+	Accepted Verdict = "Accepted"
+	// Waits has none made until it is gone, which can be by itself.
+	Waits Verdict = "Waits"
+	// NeedsPerson has none made until somebody acts.
+	NeedsPerson Verdict = "NeedsPerson"
+)
+
+// verdicts on the checks that warn (Ceph, Health checks). One that is not here waits.
+var verdicts = map[string]Verdict{
+	// Of the past, of versions, of advice.
+	"RECENT_CRASH": Accepted, "RECENT_MGR_MODULE_CRASH": Accepted, "TELEMETRY_CHANGED": Accepted, "DASHBOARD_DEBUG": Accepted,
+	"AUTH_INSECURE_GLOBAL_ID_RECLAIM": Accepted, "AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED": Accepted,
+	"DAEMON_OLD_VERSION": Accepted, "OSD_UPGRADE_FINISHED": Accepted, "POOL_APP_NOT_ENABLED": Accepted,
+	"POOL_TOO_FEW_PGS": Accepted, "POOL_TOO_MANY_PGS": Accepted, "TOO_MANY_PGS": Accepted, "MANY_OBJECTS_PER_PG": Accepted,
+	"PG_NOT_SCRUBBED": Accepted, "PG_NOT_DEEP_SCRUBBED": Accepted, "PG_SLOW_SNAP_TRIMMING": Accepted,
+	"MON_DISK_BIG": Accepted, "BLUESTORE_FRAGMENTATION": Accepted, "MGR_MODULE_ERROR": Accepted, "MGR_MODULE_DEPENDENCY": Accepted,
+	// All copies are there, and on their way to where they belong.
+	"OBJECT_MISPLACED": Accepted,
+
+	// What is away or slow, and can return.
+	"OSD_DOWN": Waits, "PG_DEGRADED": Waits, "PG_AVAILABILITY": Waits, "MON_DOWN": Waits, "MGR_DOWN": Waits,
+	"SLOW_OPS": Waits, "OSD_SLOW_PING_TIME_BACK": Waits, "OSD_SLOW_PING_TIME_FRONT": Waits, "MON_CLOCK_SKEW": Waits,
+	"BLUESTORE_SLOW_OP_ALERT": Waits, "OSDMAP_FLAGS": Waits, "OSD_FLAGS": Waits,
+
+	// Space, damage, and copies that nowhere can be.
+	"OSD_NEARFULL": NeedsPerson, "OSD_BACKFILLFULL": NeedsPerson, "OSD_FULL": NeedsPerson, "PG_BACKFILL_FULL": NeedsPerson, "PG_RECOVERY_FULL": NeedsPerson,
+	"POOL_NEARFULL": NeedsPerson, "POOL_NEAR_FULL": NeedsPerson, "POOL_BACKFILLFULL": NeedsPerson, "POOL_FULL": NeedsPerson,
+	"MON_DISK_LOW": NeedsPerson, "MON_DISK_CRIT": NeedsPerson, "TOO_FEW_OSDS": NeedsPerson, "TOO_FEW_PGS": Accepted,
+	"PG_DAMAGED": NeedsPerson, "OSD_SCRUB_ERRORS": NeedsPerson, "OBJECT_UNFOUND": NeedsPerson, "BLUESTORE_DISK_SIZE_MISMATCH": NeedsPerson,
+	"OSD_TOO_MANY_REPAIRS": NeedsPerson, "BLUESTORE_SPURIOUS_READ_ERRORS": NeedsPerson, "BLUESTORE_NO_COMPRESSION": NeedsPerson,
+	"POOL_NO_REDUNDANCY": NeedsPerson,
+}
+
+// never are accepted, whatever the profile says: as CEL refuses them.
+var never = []string{"OSD_FULL", "POOL_FULL", "PG_AVAILABILITY", "PG_DAMAGED", "PG_RECOVERY_FULL", "OBJECT_UNFOUND", "OSD_SCRUB_ERRORS", "MON_DISK_CRIT", "TOO_FEW_OSDS"}
+
+// judge one check.
+func judge(p *v1alpha1.PgStorageProfile, name, severity string) Verdict {
+	v, known := verdicts[name]
+	switch {
+	case severity == rook.HealthErr:
+		return NeedsPerson
+	case slices.Contains(never, name):
+		return v
+	case slices.Contains(p.Spec.CephRBD.AcceptWarnings, name):
+		return Accepted
+	case name == "POOL_NO_REDUNDANCY" && poolSize(p) == 1:
+		// It is what was asked for.
+		return Accepted
+	case !known:
+		return Waits
+	}
+	return v
+}
+
+// checks that Ceph raises, by name, with a verdict each.
+func checks(p *v1alpha1.PgStorageProfile, status rook.CephStatus) []v1alpha1.ObservedCephCheck {
+	var out []v1alpha1.ObservedCephCheck
+	for _, name := range slices.Sorted(maps.Keys(status.Details)) {
+		d := status.Details[name]
+		out = append(out, v1alpha1.ObservedCephCheck{Name: name, Severity: d.Severity, Verdict: string(judge(p, name, d.Severity))})
+	}
+	return out
+}
+
+// healthOutcome is nil where new volumes may be made.
+func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *outcome.Outcome {
+	const c = v1alpha1.ConditionCephReady
+	raised := checks(p, status)
+	persons, waits := names(raised, NeedsPerson), names(raised, Waits)
+	var o outcome.Outcome
+	switch {
+	case len(persons) > 0:
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, fmt.Sprintf("%s: %s. New databases wait until that is put right; those that run are left alone. See ceph health detail", status.Health, strings.Join(append(persons, waits...), ", ")))
+	case status.Health == rook.HealthErr:
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, "HEALTH_ERR without a check that Rook reports; see ceph health detail")
+	case len(waits) > 0:
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephWarning, fmt.Sprintf("%s: %s. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings", status.Health, strings.Join(waits, ", ")))
+	case status.Health == "":
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephProgressing, "Ceph has not reported its health yet")
+	default:
+		return nil
+	}
+	return &o
+}
+
+// names of the checks with a verdict. Their messages count seconds and objects, and
+// would change the condition with them.
+func names(raised []v1alpha1.ObservedCephCheck, verdict Verdict) []string {
+	var out []string
+	for _, c := range raised {
+		if c.Verdict == string(verdict) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,155 @@
+package cephrbd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
+)
+
+func poolSize(p *v1alpha1.PgStorageProfile) int32 { return ptr.Deref(p.Spec.CephRBD.Pool.Size, 3) }
+
+// minSize is how many copies answer a write: two, so that the loss of one OSD loses
+// nothing that was acknowledged. Ceph's own for two copies is one.
+func minSize(p *v1alpha1.PgStorageProfile) int32 {
+	return ptr.Deref(p.Spec.CephRBD.Pool.MinSize, min(poolSize(p), 2))
+}
+
+// addPools in Rook's namespace, and what is said of them.
+func addPools(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Profile) error {
+	wanted := pools(p)
+	for _, pool := range wanted {
+		if err := add(b, plan.StagePool, pool); err != nil {
+			return err
+		}
+	}
+	o := poolsOutcome(p, wanted, facts)
+	b.Outcomes = append(b.Outcomes, o)
+	hold(b, plan.StageStorage, o)
+	if o.Reason == v1alpha1.ReasonCephNotOwned {
+		hold(b, plan.StagePool, o)
+	}
+	return nil
+}
+
+// pools of the profile: those of images, that of erasure coded data, and, in a cluster
+// of its own, Ceph's pool .mgr, which else asks for three hosts whatever there are.
+func pools(p *v1alpha1.PgStorageProfile) []*rook.CephBlockPool {
+	out := imagePools(p)
+	if d := p.Spec.CephRBD.DataPool; d != nil {
+		out = append(out, dataPool(p, d))
+	}
+	if clusterOf(p) != nil {
+		out = append(out, managerPool(p))
+	}
+	return out
+}
+
+func imagePools(p *v1alpha1.PgStorageProfile) []*rook.CephBlockPool {
+	hosts := p.Spec.CephRBD.Pool.PinnedHosts
+	if len(hosts) == 0 {
+		return []*rook.CephBlockPool{imagePool(p, naming.ImagePool(p.Name))}
+	}
+	var out []*rook.CephBlockPool
+	for _, host := range slices.Sorted(slices.Values(hosts)) {
+		pool := imagePool(p, naming.PinnedPool(p.Name, host))
+		// The host in the CRUSH map is the root of its pool, and copies are apart by OSD
+		// within it.
+		pool.Spec.CrushRoot, pool.Spec.FailureDomain = naming.CrushName(host), "osd"
+		out = append(out, pool)
+	}
+	return out
+}
+
+func imagePool(p *v1alpha1.PgStorageProfile, name string) *rook.CephBlockPool {
+	s := p.Spec.CephRBD.Pool
+	pool := newPool(p, name)
+	pool.Spec.Replicated = replicated(poolSize(p))
+	if s.TargetSizePercent != nil {
+		pool.Spec.Replicated.TargetSizeRatio = new(float64(*s.TargetSizePercent) / 100)
+	}
+	pool.Spec.Parameters = parameters(p, s.Compression)
+	pool.Spec.Parameters["min_size"] = strconv.Itoa(int(minSize(p)))
+	return pool
+}
+
+func dataPool(p *v1alpha1.PgStorageProfile, d *v1alpha1.CephDataPool) *rook.CephBlockPool {
+	pool := newPool(p, naming.ImageDataPool(p.Name))
+	pool.Spec.ErasureCoded = &rook.ErasureCoded{DataChunks: new(ptr.Deref(d.DataChunks, 2)), CodingChunks: new(ptr.Deref(d.CodingChunks, 2))}
+	pool.Spec.Parameters = parameters(p, d.Compression)
+	return pool
+}
+
+// managerPool has as many copies as the images, or as there are hosts where each has
+// one of its own.
+func managerPool(p *v1alpha1.PgStorageProfile) *rook.CephBlockPool {
+	pool := rook.NewCephBlockPool(p.Spec.CephRBD.Rook.Namespace, naming.ManagerPool, labels(p))
+	size := poolSize(p)
+	if hosts := p.Spec.CephRBD.Pool.PinnedHosts; len(hosts) > 0 {
+		size = int32(min(len(hosts), 3))
+	}
+	pool.Spec = rook.PoolSpec{
+		Name: ".mgr", FailureDomain: p.Spec.CephRBD.FailureDomain, DeviceClass: p.Spec.CephRBD.Pool.DeviceClass,
+		Replicated: replicated(size), Parameters: map[string]string{"compression_mode": "none"},
+	}
+	return pool
+}
+
+func newPool(p *v1alpha1.PgStorageProfile, name string) *rook.CephBlockPool {
+	pool := rook.NewCephBlockPool(p.Spec.CephRBD.Rook.Namespace, name, labels(p))
+	pool.Spec = rook.PoolSpec{FailureDomain: p.Spec.CephRBD.FailureDomain, DeviceClass: p.Spec.CephRBD.Pool.DeviceClass, EnableStats: new(true)}
+	return pool
+}
+
+func replicated(size int32) *rook.Replicated {
+	return &rook.Replicated{Size: new(size), RequireSafeReplicaSize: new(size > 1)}
+}
+
+// parameters of a pool by ceph osd pool set, also those at Ceph's default, so that
+// taking one out of the profile sets it back.
+func parameters(p *v1alpha1.PgStorageProfile, c v1alpha1.CephCompression) map[string]string {
+	out := map[string]string{"compression_mode": c.Mode, "csum_type": p.Spec.CephRBD.Pool.Checksum}
+	if c.Algorithm != "" {
+		out["compression_algorithm"] = c.Algorithm
+	}
+	return out
+}
+
+func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, facts observed.Profile) outcome.Outcome {
+	const c = v1alpha1.ConditionBlockPoolReady
+	var waits, differs []string
+	for _, want := range wanted {
+		pool, found := facts.Ceph.Pools[want.Name()]
+		where := fmt.Sprintf("CephBlockPool %s/%s", p.Spec.CephRBD.Rook.Namespace, want.Name())
+		odd := poolDiffers(want.Spec, pool)
+		switch {
+		case !found:
+			waits = append(waits, where+" is made once Ceph is ready")
+		case pool.Owner != string(p.UID):
+			return outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, where+" exists and is not this profile's; it is left as it is. Create the profile under another name, or, where nothing needs the pool, delete it")
+		case pool.Deleting:
+			waits = append(waits, where+" is being deleted")
+		case len(odd) > 0:
+			differs = append(differs, where+" has "+strings.Join(odd, ", "))
+		case pool.Status.Phase != rook.PhaseReady || pool.Status.ObservedGeneration < pool.Generation:
+			waits = append(waits, fmt.Sprintf("%s is in phase %q; see kubectl describe", where, pool.Status.Phase))
+		}
+	}
+	switch {
+	case len(differs) > 0:
+		return outcome.WaitFor(c, v1alpha1.ReasonBlockPoolDiffers, strings.Join(differs, "; ")+". It is written as declared once CephReady is True")
+	case len(waits) > 0:
+		return outcome.WaitFor(c, v1alpha1.ReasonBlockPoolNotReady, strings.Join(waits, "; "))
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonBlockPoolReady, fmt.Sprintf("%d CephBlockPools are ready, with the copies and failure domains that are declared", len(wanted)))
+}

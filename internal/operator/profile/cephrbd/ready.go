@@ -1,0 +1,198 @@
+package cephrbd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/rook"
+)
+
+// cephOutcome says whether the Ceph cluster can have new volumes: it is there, is as
+// declared, is healthy enough, and has OSDs on as many failure domains as a block
+// needs. Rook takes a pool that no OSDs can satisfy, and its I/O hangs.
+func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.Outcome {
+	const c = v1alpha1.ConditionCephReady
+	if !facts.Ceph.Installed {
+		return outcome.WaitFor(c, v1alpha1.ReasonRookNotInstalled, "Rook is not installed: the CRDs of ceph.rook.io are not there; install its Helm chart (https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/)")
+	}
+	if o := found(p, facts.Ceph.Cluster); o != nil {
+		return *o
+	}
+	if o := healthOutcome(p, facts.Ceph.Cluster.Status.Ceph); o != nil {
+		return *o
+	}
+	if o := osdsOutcome(p, facts.Ceph); o != nil {
+		return *o
+	}
+	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(facts.Ceph.OSDs) > 0 {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), facts.Ceph.Cluster.Status.Ceph.Health))
+}
+
+func clusterName(p *v1alpha1.PgStorageProfile) string {
+	return p.Spec.CephRBD.Rook.Namespace + "/" + p.Spec.CephRBD.Rook.Cluster
+}
+
+// found says what keeps the CephCluster itself from being used; nil: nothing.
+func found(p *v1alpha1.PgStorageProfile, cluster *observed.CephCluster) *outcome.Outcome {
+	if cluster == nil {
+		return new(notFound(p))
+	}
+	const c = v1alpha1.ConditionCephReady
+	external := clusterOf(p) == nil
+	name := "CephCluster " + clusterName(p)
+	var o outcome.Outcome
+	switch {
+	case !external && cluster.Owner != string(p.UID):
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, name+" exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one")
+	case cluster.Deleting:
+		o = outcome.WaitFor(c, v1alpha1.ReasonDeleting, name+" is being deleted")
+	case cluster.Status.ObservedGeneration < cluster.Generation || !servingPhase(cluster.Status.Phase, external):
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephProgressing, fmt.Sprintf("%s is in phase %q: %s", name, cluster.Status.Phase, cluster.Status.Message))
+	default:
+		return nil
+	}
+	return &o
+}
+
+// notFound says why there is no CephCluster.
+func notFound(p *v1alpha1.PgStorageProfile) outcome.Outcome {
+	const c = v1alpha1.ConditionCephReady
+	name := "CephCluster " + clusterName(p)
+	switch {
+	case clusterOf(p) == nil:
+		return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, "spec.cephRBD.rook: "+name+" does not exist; correct namespace and cluster, or create it")
+	case deletedByHand(p):
+		uid := p.Status.Ceph.ClusterUID
+		return outcome.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
+	}
+	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
+}
+
+// deletedByHand: a CephCluster of the profile with OSDs was seen before, and nobody has
+// agreed to another one.
+func deletedByHand(p *v1alpha1.PgStorageProfile) bool {
+	known := p.Status.Ceph
+	return known != nil && known.ClusterUID != "" && p.Annotations[naming.AnnotationRecreateCeph] != known.ClusterUID
+}
+
+// servingPhase: Connected is that of a Ceph outside of Kubernetes.
+func servingPhase(phase string, external bool) bool {
+	return phase == rook.PhaseReady || external && phase == rook.PhaseConnected
+}
+
+// osdsOutcome says what OSDs lack; nil: nothing. Those of a Ceph outside of Kubernetes
+// are not seen.
+func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) *outcome.Outcome {
+	if clusterOf(p) == nil && len(ceph.OSDs) == 0 {
+		return nil
+	}
+	const c = v1alpha1.ConditionCephReady
+	up, want := up(ceph.OSDs), wantedOSDs(p, ceph)
+	domains, needed := domains(p, up), cephLayout(p, observed.Profile{Ceph: ceph}).Needed()
+	missing, strange := missingHosts(p, up), otherClass(p, ceph.OSDs)
+	var o outcome.Outcome
+	switch {
+	case len(strange) > 0:
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonOSDsDiffer, fmt.Sprintf("spec.cephRBD.cluster.osds.deviceClass is %s, and Rook reports %s; see ceph osd tree", clusterOf(p).OSDs.DeviceClass, strings.Join(strange, ", ")))
+	case len(up) < want:
+		o = outcome.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare", len(up), want, p.Spec.CephRBD.Rook.Namespace))
+	case len(domains) < needed:
+		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d: a pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
+	case len(missing) > 0:
+		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, "spec.cephRBD.pool.pinnedHosts: no OSD runs on "+strings.Join(missing, ", "))
+	default:
+		return nil
+	}
+	return &o
+}
+
+func up(osds []observed.CephOSD) []observed.CephOSD {
+	var out []observed.CephOSD
+	for _, o := range osds {
+		if o.Up {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// wantedOSDs that the profile declares, or that a cluster of others has.
+func wantedOSDs(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) int {
+	c := clusterOf(p)
+	switch {
+	case c == nil:
+		return 1
+	case c.Backing.Devices == nil:
+		return max(int(ptr.Deref(c.OSDs.Count, 1)), len(ceph.OSDs))
+	}
+	n := 0
+	for _, node := range c.Backing.Devices {
+		n += len(node.Paths)
+	}
+	return max(n, len(ceph.OSDs))
+}
+
+// domains of the profile's failure domain that have an OSD.
+func domains(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+	var out []string
+	for _, o := range osds {
+		switch p.Spec.CephRBD.FailureDomain {
+		case "osd":
+			out = append(out, fmt.Sprintf("osd.%d", o.ID))
+		case "host":
+			out = append(out, o.Host)
+		default:
+			out = append(out, o.Domain)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func hosts(osds []observed.CephOSD) []string {
+	var out []string
+	for _, o := range osds {
+		out = append(out, o.Host)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// otherClass are the OSDs whose device class is not as declared, where Rook says it.
+func otherClass(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+	c := clusterOf(p)
+	if c == nil {
+		return nil
+	}
+	var out []string
+	for _, o := range osds {
+		if o.DeviceClass != "" && o.DeviceClass != c.OSDs.DeviceClass {
+			out = append(out, fmt.Sprintf("%s of osd.%d", o.DeviceClass, o.ID))
+		}
+	}
+	return out
+}
+
+// missingHosts are those of pinnedHosts without an OSD that runs.
+func missingHosts(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+	var have, out []string
+	for _, o := range osds {
+		have = append(have, cmp.Or(o.Hostname, o.Host))
+	}
+	for _, host := range slices.Sorted(slices.Values(p.Spec.CephRBD.Pool.PinnedHosts)) {
+		if !slices.Contains(have, host) {
+			out = append(out, host)
+		}
+	}
+	return out
+}
