@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/config/rbac"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/cli/checkup"
+	"github.com/pgstorage/pgstorage/internal/cli/doctor"
 	"github.com/pgstorage/pgstorage/internal/cli/gather"
 )
 
@@ -36,10 +36,10 @@ code is 1 if there is a failure, or if nothing could be asked at all.`,
 			if err != nil {
 				return err
 			}
-			if err := o.print(a.streams.Out, findings, plain(checkup.Text(findings, a.style()))); err != nil {
+			if err := o.print(a.streams.Out, findings, plain(doctor.Text(findings, a.style()))); err != nil {
 				return err
 			}
-			if checkup.Failures(findings) > 0 {
+			if doctor.Failures(findings) > 0 {
 				return ErrFindings
 			}
 			return nil
@@ -49,7 +49,7 @@ code is 1 if there is a failure, or if nothing could be asked at all.`,
 	return c
 }
 
-func (a *app) check(c *cobra.Command) ([]checkup.Finding, error) {
+func (a *app) check(c *cobra.Command) ([]doctor.Finding, error) {
 	facts, err := a.wanted()
 	if err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func (a *app) check(c *cobra.Command) ([]checkup.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checkup.Check(facts, pages), nil
+	return doctor.Check(facts, pages), nil
 }
 
 // wanted is what this version of the program expects.
-func (a *app) wanted() (checkup.Facts, error) {
-	facts := checkup.Facts{Plugin: a.version, WantedRole: &rbacv1.ClusterRole{}}
+func (a *app) wanted() (doctor.Facts, error) {
+	facts := doctor.Facts{Plugin: a.version, WantedRole: &rbacv1.ClusterRole{}}
 	schemas, err := admit.Load(crd.Bases)
 	if err != nil {
 		return facts, err

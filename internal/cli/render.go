@@ -7,7 +7,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/cli/offline"
+	"github.com/pgstorage/pgstorage/internal/cli/render"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
@@ -15,7 +15,7 @@ import (
 const imageRepository = "ghcr.io/pgstorage/pgstorage"
 
 func (a *app) render() *cobra.Command {
-	o, assume := &output{}, offline.Assumptions{}
+	o, assume := &output{}, render.Assumptions{}
 	var names []string
 	var recursive bool
 	image := imageRepository + ":" + a.version
@@ -51,12 +51,12 @@ the operator would hold back until it has seen something is marked "held".`,
 			if err != nil {
 				return fmt.Errorf("kubeconfig: %w", err)
 			}
-			documents, err := offline.Reader{Schemas: schemas, Namespace: namespace, Enforced: enforced}.Read(c.Context(), files...)
+			documents, err := render.Reader{Schemas: schemas, Namespace: namespace, Enforced: enforced}.Read(c.Context(), files...)
 			if err != nil {
 				return err
 			}
 			assume.Config.BenchImage, assume.Operator.Image = image, image
-			result, err := offline.Build(documents, assume)
+			result, err := render.Build(documents, assume)
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report"
-	"github.com/pgstorage/pgstorage/internal/cli/measured"
+	clireport "github.com/pgstorage/pgstorage/internal/cli/report"
 )
 
 // reportOptions are the flags of report.
@@ -125,7 +125,7 @@ func (a *app) readReport(ctx context.Context, args []string, from string) (repor
 	if err != nil {
 		return report.Report{}, err
 	}
-	return measured.Report(seen)
+	return clireport.Report(seen)
 }
 
 func (a *app) olderReport(from string) (report.Report, error) {

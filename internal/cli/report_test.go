@@ -10,14 +10,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report"
-	"github.com/pgstorage/pgstorage/internal/cli/measured"
+	clireport "github.com/pgstorage/pgstorage/internal/cli/report"
 	"github.com/pgstorage/pgstorage/internal/testing/benchmarks"
 )
 
 // older report, as a file that -o json wrote.
 func older(t *testing.T) string {
 	t.Helper()
-	r, err := measured.Report(benchmarks.Matrix(t, benchmarks.Tiers("bench"), benchmarks.Recorded(t)).Snapshot())
+	r, err := clireport.Report(benchmarks.Matrix(t, benchmarks.Tiers("bench"), benchmarks.Recorded(t)).Snapshot())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/gather"
-	"github.com/pgstorage/pgstorage/internal/cli/tree"
+	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
@@ -80,28 +80,28 @@ func parse(arg string) (kind, name string, err error) {
 	return kind, name, nil
 }
 
-func (a *app) tree(ctx context.Context, arg string) (tree.Item, error) {
+func (a *app) tree(ctx context.Context, arg string) (status.Item, error) {
 	kind, name, err := parse(arg)
 	if err != nil {
-		return tree.Item{}, err
+		return status.Item{}, err
 	}
 	r, err := a.reader()
 	if err != nil {
-		return tree.Item{}, err
+		return status.Item{}, err
 	}
 	key, err := a.key(name)
 	if err != nil {
-		return tree.Item{}, err
+		return status.Item{}, err
 	}
 	pages, err := book()
 	if err != nil {
-		return tree.Item{}, err
+		return status.Item{}, err
 	}
-	return grow(ctx, r, tree.Builder{Runbooks: pages}, kind, key)
+	return grow(ctx, r, status.Builder{Runbooks: pages}, kind, key)
 }
 
 // grow the tree of an object.
-func grow(ctx context.Context, r gather.Reader, b tree.Builder, kind string, key client.ObjectKey) (tree.Item, error) {
+func grow(ctx context.Context, r gather.Reader, b status.Builder, kind string, key client.ObjectKey) (status.Item, error) {
 	switch kind {
 	case "PgStorageProfile":
 		s, err := r.Profile(ctx, key.Name)
@@ -124,9 +124,9 @@ func grow(ctx context.Context, r gather.Reader, b tree.Builder, kind string, key
 }
 
 // grown is the tree of what was read, unless it could not be.
-func grown[S any](seen S, err error, of func(S) tree.Item) (tree.Item, error) {
+func grown[S any](seen S, err error, of func(S) status.Item) (status.Item, error) {
 	if err != nil {
-		return tree.Item{}, err
+		return status.Item{}, err
 	}
 	return of(seen), nil
 }
@@ -162,7 +162,7 @@ func (a *app) listClusters(ctx context.Context, o *output, all bool) error {
 	for i := range list.Items {
 		cr := &list.Items[i]
 		w := row{Namespace: cr.Namespace, Name: cr.Name, Profile: cr.Spec.Profile, Durability: string(cr.Spec.Durability)}
-		w.State, w.Reason, w.Message = tree.Judge(cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions)
+		w.State, w.Reason, w.Message = status.Judge(cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions)
 		out = append(out, w)
 		text = append(text, []string{w.Namespace, w.Name, w.Profile, w.Durability, string(w.State), w.Reason, w.Message})
 	}

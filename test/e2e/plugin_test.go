@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/cli/tree"
+	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
@@ -68,7 +68,7 @@ func pluginOnDatabase(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		"PgStorageCluster "+ns+"/"+shop.Name+"  Ready", "StorageReady=True", "DatabaseReady=True",
 		"PgStorageProfile "+profileName+"  Ready", "StorageClass standard",
 		"Cluster (CloudNativePG) "+ns+"/"+shop.Name+"  Ready", "Pod "+primary+"  Ready  primary", "PersistentVolumeClaim "+primary+"  Ready")
-	whole := tree.Item{}
+	whole := status.Item{}
 	if err := json.Unmarshal([]byte(plugin(t, ns, "status", shop.Name, "-o", "json")), &whole); err != nil || whole.State != view.Ready || len(whole.Children) < 2 {
 		t.Errorf("status -o json: %v: %+v", err, whole)
 	}

@@ -16,19 +16,19 @@ import (
 
 	"github.com/pgstorage/pgstorage/config/rbac"
 	"github.com/pgstorage/pgstorage/internal/cli"
-	"github.com/pgstorage/pgstorage/internal/cli/checkup"
+	"github.com/pgstorage/pgstorage/internal/cli/doctor"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
 // findings of doctor of one area, by subject.
-func findings(t *testing.T, area string, args ...string) (map[string]checkup.Finding, error) {
+func findings(t *testing.T, area string, args ...string) (map[string]doctor.Finding, error) {
 	t.Helper()
 	out, err := plugin(t, append([]string{"doctor", "-o", "json"}, args...)...)
-	var all []checkup.Finding
+	var all []doctor.Finding
 	if jsonErr := json.Unmarshal([]byte(out), &all); jsonErr != nil {
 		t.Fatalf("%v: %v\n%s", err, jsonErr, out)
 	}
-	of := map[string]checkup.Finding{}
+	of := map[string]doctor.Finding{}
 	for _, f := range all {
 		if f.Area == area {
 			of[f.Subject] = f
@@ -40,13 +40,13 @@ func findings(t *testing.T, area string, args ...string) (map[string]checkup.Fin
 func TestDoctor(t *testing.T) {
 	c := apiserver.Client(t, config)
 	operator, err := findings(t, "Operator")
-	if !errors.Is(err, cli.ErrFindings) || operator["manager"].Level != checkup.Failure || operator["manager"].Remedy == "" {
+	if !errors.Is(err, cli.ErrFindings) || operator["manager"].Level != doctor.Failure || operator["manager"].Remedy == "" {
 		t.Errorf("before the operator is there: %v %+v", err, operator)
 	}
 	installed(t, c)
 	operator, err = findings(t, "Operator")
 	for _, subject := range []string{"plugin-doctor/pgstorage-manager", "ClusterRole pgstorage-manager"} {
-		if operator[subject].Level != checkup.OK {
+		if operator[subject].Level != doctor.OK {
 			t.Errorf("%s: %v %+v", subject, err, operator)
 		}
 	}
@@ -56,18 +56,18 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("%+v", crds)
 	}
 	for name, f := range crds {
-		if f.Level != checkup.OK {
+		if f.Level != doctor.OK {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
 	others, _ := findings(t, "Other operators")
-	for subject, want := range map[string]checkup.Level{"CloudNativePG": checkup.OK, "zfs-localpv": checkup.OK, "Rook": checkup.Note} {
+	for subject, want := range map[string]doctor.Level{"CloudNativePG": doctor.OK, "zfs-localpv": doctor.OK, "Rook": doctor.Note} {
 		if others[subject].Level != want {
 			t.Errorf("%s: %+v", subject, others[subject])
 		}
 	}
 	allowed, _ := findings(t, "Permissions")
-	if f := allowed["create pgstorageclusters.pgstorage.dev in namespace default"]; f.Level != checkup.OK {
+	if f := allowed["create pgstorageclusters.pgstorage.dev in namespace default"]; f.Level != doctor.OK {
 		t.Errorf("%+v", allowed)
 	}
 }
@@ -95,19 +95,19 @@ func installed(t *testing.T, c client.Client) {
 
 // Somebody without rights gets what could not be looked at, and no failure for it.
 func TestDoctorWithoutRights(t *testing.T) {
-	var unread map[string]checkup.Finding
+	var unread map[string]doctor.Finding
 	eventually(t, "an answer for alice", func(context.Context) error {
 		var err error
 		unread, err = findings(t, "Not looked at", "--as", "alice")
 		return err
 	})
 	for _, subject := range []string{"Nodes", "PgStorageProfiles", "Deployments of all namespaces", "CustomResourceDefinition pgstorageclusters.pgstorage.dev"} {
-		if unread[subject].Level != checkup.Unknown {
+		if unread[subject].Level != doctor.Unknown {
 			t.Errorf("%s: %s", subject, fmt.Sprint(unread[subject]))
 		}
 	}
 	allowed, _ := findings(t, "Permissions", "--as", "alice")
-	if f := allowed["create pgstorageclusters.pgstorage.dev in namespace default"]; f.Level != checkup.Note {
+	if f := allowed["create pgstorageclusters.pgstorage.dev in namespace default"]; f.Level != doctor.Note {
 		t.Errorf("%+v", allowed)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // seen are the reports that the pure package makes of the same objects.
-const seen = "../../internal/cli/measured/testdata/"
+const seen = "../../internal/cli/report/testdata/"
 
 // store the objects of a benchmark with their status, as manager and runner would.
 func store(t *testing.T, c client.Client, o benchmarks.Objects) {

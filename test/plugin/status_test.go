@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/internal/cli/tree"
+	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
@@ -34,7 +34,7 @@ func TestStatusAndExplain(t *testing.T) {
 		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", must(t, args...)) })
 	}
 	t.Run("as data", func(t *testing.T) {
-		item := tree.Item{}
+		item := status.Item{}
 		if err := json.Unmarshal([]byte(must(t, "status", "shop", "-n", "prod", "-o", "json")), &item); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestStatusAndExplain(t *testing.T) {
 // The documentation shows what is printed.
 func TestDocumentation(t *testing.T) {
 	page := read(t, "../../docs/plugin.md")
-	for _, path := range []string{"testdata/status.golden.txt", "testdata/explain-some.golden.txt", "../../internal/cli/benchmark/testdata/matrix.golden.txt", "../../internal/cli/checkup/testdata/empty.golden.txt"} {
+	for _, path := range []string{"testdata/status.golden.txt", "testdata/explain-some.golden.txt", "../../internal/cli/benchmark/testdata/matrix.golden.txt", "../../internal/cli/doctor/testdata/empty.golden.txt"} {
 		if !strings.Contains(page, "\n```\n"+read(t, path)+"```\n") {
 			t.Errorf("docs/plugin.md does not have %s as it is", path)
 		}

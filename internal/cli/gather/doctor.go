@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/cli/checkup"
+	"github.com/pgstorage/pgstorage/internal/cli/doctor"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 )
 
@@ -28,9 +28,9 @@ const (
 
 // Doctor fills in facts whose wanted parts the caller has set. Namespace is where a
 // person's rights are asked about.
-func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f checkup.Facts) (checkup.Facts, error) {
+func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f doctor.Facts) (doctor.Facts, error) {
 	n := notes{}
-	for _, read := range []func(context.Context, *notes, *checkup.Facts) error{
+	for _, read := range []func(context.Context, *notes, *doctor.Facts) error{
 		r.definitions, r.foreign, r.programs, r.role, r.ours, r.nodes,
 	} {
 		if err := read(ctx, &n, &f); err != nil {
@@ -44,7 +44,7 @@ func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f
 }
 
 // definitions are our CRDs as the cluster has them.
-func (r Reader) definitions(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) definitions(ctx context.Context, n *notes, f *doctor.Facts) error {
 	f.Found = map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for _, wanted := range f.Wanted {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -60,7 +60,7 @@ func (r Reader) definitions(ctx context.Context, n *notes, f *checkup.Facts) err
 }
 
 // foreign is what other operators offer, judged as by the manager.
-func (r Reader) foreign(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) foreign(ctx context.Context, n *notes, f *doctor.Facts) error {
 	found, err := (&observe.ForeignAPIs{Reader: r.Reader, Clock: clock.RealClock{}}).Get(ctx)
 	if err == nil {
 		f.APIs = &found
@@ -70,7 +70,7 @@ func (r Reader) foreign(ctx context.Context, n *notes, f *checkup.Facts) error {
 }
 
 // programs of the operator, in whichever namespace they run.
-func (r Reader) programs(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) programs(ctx context.Context, n *notes, f *doctor.Facts) error {
 	managers, agents := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
 	if err := r.list(ctx, n, "Deployments of all namespaces", managers, client.MatchingLabels{labelName: operator, labelComponent: "manager"}); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (r Reader) programs(ctx context.Context, n *notes, f *checkup.Facts) error 
 	return nil
 }
 
-func (r Reader) role(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) role(ctx context.Context, n *notes, f *doctor.Facts) error {
 	if f.WantedRole == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (r Reader) lists(ctx context.Context, n *notes, lists ...named) error {
 
 // ours are the objects of our kinds. A kind that is not installed has a finding of
 // its own.
-func (r Reader) ours(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) ours(ctx context.Context, n *notes, f *doctor.Facts) error {
 	profiles, storages, clusters := &v1alpha1.PgStorageProfileList{}, &v1alpha1.PgNodeStorageList{}, &v1alpha1.PgStorageClusterList{}
 	err := r.lists(ctx, n, named{"PgStorageProfiles", profiles}, named{"PgNodeStorages", storages}, named{"PgStorageClusters of all namespaces", clusters})
 	if err != nil {
@@ -136,7 +136,7 @@ func (r Reader) ours(ctx context.Context, n *notes, f *checkup.Facts) error {
 	return nil
 }
 
-func (r Reader) nodes(ctx context.Context, n *notes, f *checkup.Facts) error {
+func (r Reader) nodes(ctx context.Context, n *notes, f *doctor.Facts) error {
 	nodes, csi, drivers := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}
 	if err := r.lists(ctx, n, named{"Nodes", nodes}, named{"CSINodes", csi}, named{"CSIDrivers", drivers}); err != nil {
 		return err
@@ -149,9 +149,9 @@ func (r Reader) nodes(ctx context.Context, n *notes, f *checkup.Facts) error {
 }
 
 // permissions of the person who asks, which anybody may ask about themselves.
-func permissions(ctx context.Context, c client.Client, namespace string) ([]checkup.Permission, error) {
+func permissions(ctx context.Context, c client.Client, namespace string) ([]doctor.Permission, error) {
 	group := v1alpha1.GroupVersion.Group
-	asked := []checkup.Permission{
+	asked := []doctor.Permission{
 		{Verb: "get", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to see databases"},
 		{Verb: "create", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to make databases"},
 		{Verb: "create", Group: group, Resource: "pgbenchmarks", Namespace: namespace, For: "to start benchmarks"},

@@ -1,6 +1,6 @@
-// Package checkup judges what was read of a cluster before and while pgstorage is
+// Package doctor judges what was read of a cluster before and while pgstorage is
 // used: each finding says what is wrong, what to do, and where to read on. It is pure.
-package checkup
+package doctor
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/runbook"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
-	"github.com/pgstorage/pgstorage/internal/cli/tree"
+	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -148,7 +148,7 @@ func (c *checker) ok(subject, message string) { c.say(OK, subject, message, "", 
 
 // reason is the remedy and link of a condition's reason; the message has the cause.
 func (c *checker) reason(reason, page string) (remedy, link string) {
-	if reason == tree.NotObserved {
+	if reason == status.NotObserved {
 		return "see what is said of manager and agents above", "docs/install.md"
 	}
 	if page := c.runbooks.Link(reason); page != "" {

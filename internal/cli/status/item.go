@@ -1,6 +1,6 @@
-// Package tree shows what an object stands on: a line for each object with its state,
+// Package status shows what an object stands on: a line for each object with its state,
 // its conditions, and what is waited for. It is pure.
-package tree
+package status
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package offline
+package render
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
-// Package offline plans from files alone what the operator would make, by the same
+// Package render plans from files alone what the operator would make, by the same
 // code as the manager. What only a cluster could tell is assumed, and said.
-package offline
+package render
 
 import (
 	"context"

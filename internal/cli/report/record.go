@@ -1,4 +1,4 @@
-package measured
+package report
 
 import (
 	"fmt"

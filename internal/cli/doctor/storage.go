@@ -1,4 +1,4 @@
-package checkup
+package doctor
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/cli/tree"
+	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
@@ -187,7 +187,7 @@ func (c *checker) clusters() {
 
 // judge an object of one of our kinds by its conditions.
 func (c *checker) judge(subject, page string, generation, observed int64, conditions []metav1.Condition, fine string) {
-	state, reason, message := tree.Judge(generation, observed, conditions)
+	state, reason, message := status.Judge(generation, observed, conditions)
 	remedy, link := c.reason(reason, page)
 	switch state {
 	case view.Ready:
