@@ -6,10 +6,10 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
 // Input of a Report. All but the Analysis may be left out, and is then not told.
@@ -106,7 +106,7 @@ func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.R
 	const instances = 2
 	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
 	if tier != v1alpha1.DurabilityUnverified {
-		g.Acknowledged = postgres.Durability(postgres.Tier(tier), instances, postgres.Flush{}).Acknowledged
+		g.Acknowledged = durability.Of(durability.Tier(tier), instances, durability.Flush{}).Acknowledged
 	}
 	for _, t := range in.Analysis.Tiers {
 		if t.Durability == tier {

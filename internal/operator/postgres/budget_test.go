@@ -3,6 +3,8 @@ package postgres
 import (
 	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // Whatever is computed fits the memory that it is computed from, in every shape that
@@ -13,7 +15,7 @@ func TestEveryDefaultShapeFits(t *testing.T) {
 			for _, memory := range []int64{256 * mB, 300 * mB, 512 * mB, gB, 3 * gB, 16 * gB, 1024 * gB} {
 				for _, cpus := range []int{1, 4, 16, 128} {
 					for _, pages := range [][]HugePages{nil, {{2 * mB, memory}}, {{1024 * mB, memory + gB}}} {
-						in := Inputs{Major: major, Workload: w, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: memory, HugePages: pages, CPUs: cpus, DataBytes: gB}
+						in := Inputs{Major: major, Workload: w, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: memory, HugePages: pages, CPUs: cpus, DataBytes: gB}
 						ps, refusals := Compute(in)
 						v := in.final(ps)
 						b := in.budget(v)

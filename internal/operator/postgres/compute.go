@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // Compute every parameter, sorted by name, and every refusal, sorted by name. A
@@ -79,7 +81,7 @@ func (in Inputs) StandbysCannotBackUp() bool {
 }
 
 func (in Inputs) commit() Parameter {
-	if in.Tier == Async {
+	if in.Tier == durability.Async {
 		return Parameter{"synchronous_commit", "off", FromComputed, "durability Async: acknowledged before the flush"}
 	}
 	return Parameter{"synchronous_commit", "on", FromSafety, fmt.Sprintf("durability %s: acknowledged after the flush", in.Tier)}

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
-var base = Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 16 * gB, CPUs: 4, DataBytes: 100 * gB, WALBytes: 20 * gB}
+var base = Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 16 * gB, CPUs: 4, DataBytes: 100 * gB, WALBytes: 20 * gB}
 
 func computedValues(in Inputs) map[string]string {
 	out := map[string]string{}
@@ -100,46 +102,5 @@ func TestFixedIsCloudNativePGs(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(want, fixed()) {
 		t.Errorf("fixed.txt has\n%v, CloudNativePG\n%v", fixed(), want)
-	}
-}
-
-// Where a flush goes decides what is left of commits, and a tier what is flushed.
-func TestDurabilityOfStores(t *testing.T) {
-	flush := Flush{To: "to bucket b", Node: "kept in the store", Site: Loss{"SiteLoss", "MayBeLost", "site"}, Store: &Loss{"StoreLoss", "Kept", "others have it"}}
-	const standby = "after a flush on the primary and on at least one standby; writes stop while no standby can confirm"
-	for _, c := range []struct {
-		tier              Tier
-		n                 int
-		acknowledged      string
-		node, nodeDetail  string
-		store, storeWords string
-	}{
-		{Local, 1, "after a flush on the primary; a flush goes to bucket b", "MayBeLost", "kept in the store", "Kept", "others have it"},
-		{Local, 2, "after a flush on the primary; a flush goes to bucket b", "MayBeLost", "kept in the store; failover to an asynchronous standby may lose the last commits", "Kept", "others have it"},
-		{Quorum, 2, standby + "; a flush goes to bucket b", "Kept", "a standby on another node has it; losing all nodes that hold it loses it", "Kept", "others have it"},
-		{Quorum, 1, "never: there is no standby to confirm a commit", "MayBeLost", "there is no standby", "Kept", "others have it"},
-		{
-			Async, 2, "before it is flushed: up to 3 x wal_writer_delay of commits may be lost", "MayBeLost", "up to 3 x wal_writer_delay of the last commits, and what no standby has received",
-			"MayBeLost", "up to 3 x wal_writer_delay of the last commits; others have it",
-		},
-	} {
-		s := Durability(c.tier, c.n, flush)
-		want := []Loss{s.Losses[0], {"NodeLoss", c.node, c.nodeDetail}, flush.Site, {"StoreLoss", c.store, c.storeWords}}
-		if s.Acknowledged != c.acknowledged || !slices.Equal(s.Losses, want) {
-			t.Errorf("%s %d: %+v", c.tier, c.n, s)
-		}
-	}
-}
-
-func TestDurability(t *testing.T) {
-	for _, c := range []struct {
-		tier              Tier
-		n                 int
-		crash, node, site string
-	}{{Quorum, 3, "Kept", "Kept", "Lost"}, {Quorum, 1, "Kept", "MayBeLost", "Lost"}, {Local, 1, "Kept", "MayBeLost", "Lost"}, {Local, 3, "Kept", "MayBeLost", "Lost"}, {Async, 2, "MayBeLost", "MayBeLost", "Lost"}} {
-		s := Durability(c.tier, c.n, Flush{})
-		if got := []string{s.Losses[0].AcknowledgedCommits, s.Losses[1].AcknowledgedCommits, s.Losses[2].AcknowledgedCommits}; !slices.Equal(got, []string{c.crash, c.node, c.site}) || s.Acknowledged == "" {
-			t.Errorf("%s %d: %+v", c.tier, c.n, s)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // foundation is a setting that the statement of durability rests on, whoever sets it.
@@ -77,9 +79,9 @@ type Weakness struct {
 // Weak judges one setting, given as pg_settings shows it, of a server that is to keep a
 // tier. It is nil for a value that is safe, and for a name that durability does not
 // rest on. synchronous_standby_names is judged by [StandbyNames].
-func Weak(t Tier, name, value string) *Weakness {
+func Weak(t durability.Tier, name, value string) *Weakness {
 	f, known := foundations[name]
-	if !known || len(f.safe) == 0 || slices.Contains(f.safe, value) || name == "synchronous_commit" && t == Async {
+	if !known || len(f.safe) == 0 || slices.Contains(f.safe, value) || name == "synchronous_commit" && t == durability.Async {
 		return nil
 	}
 	return &Weakness{fmt.Sprintf("%s is %s: %s", name, value, f.text), f.takes}

@@ -4,22 +4,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 func TestWeak(t *testing.T) {
 	for _, tc := range []struct {
-		tier        Tier
+		tier        durability.Tier
 		name, value string
 		weak, takes bool
 	}{
-		{Local, "fsync", "on", false, false},
-		{Async, "fsync", "off", true, true},
-		{Quorum, "synchronous_commit", "remote_apply", false, false},
-		{Quorum, "synchronous_commit", "remote_write", true, true},
-		{Async, "synchronous_commit", "off", false, false},
-		{Local, "data_checksums", "off", true, false},
-		{Local, "work_mem", "4MB", false, false},
-		{Quorum, "synchronous_standby_names", "", false, false}, // judged by StandbyNames
+		{durability.Local, "fsync", "on", false, false},
+		{durability.Async, "fsync", "off", true, true},
+		{durability.Quorum, "synchronous_commit", "remote_apply", false, false},
+		{durability.Quorum, "synchronous_commit", "remote_write", true, true},
+		{durability.Async, "synchronous_commit", "off", false, false},
+		{durability.Local, "data_checksums", "off", true, false},
+		{durability.Local, "work_mem", "4MB", false, false},
+		{durability.Quorum, "synchronous_standby_names", "", false, false}, // judged by StandbyNames
 	} {
 		w := Weak(tc.tier, tc.name, tc.value)
 		if (w != nil) != tc.weak || w != nil && (w.TakesCommits != tc.takes || !strings.HasPrefix(w.Text, tc.name+" is "+tc.value+": ")) {
@@ -44,7 +46,7 @@ func TestStandbyNames(t *testing.T) {
 // Every Cluster is told what it must never be without, so that nobody's other value stays.
 func TestGuardsAreAlwaysSet(t *testing.T) {
 	for _, major := range []int{14, 15, 16, 17, 18} {
-		parameters, refusals := Compute(Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: Async, Instances: 1, CPUs: 1, DataBytes: 10 * gB})
+		parameters, refusals := Compute(Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: durability.Async, Instances: 1, CPUs: 1, DataBytes: 10 * gB})
 		if len(refusals) > 0 {
 			t.Fatal(refusals)
 		}

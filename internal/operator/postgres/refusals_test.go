@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // refused has a row for each rule, with its complete message. The value is given
@@ -50,8 +52,8 @@ var refused = []struct {
 
 	// Not safe with the rest of the spec.
 	{name: "synchronous_commit", value: "0", reason: RefusedTier, message: "off is below durability Local; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
-	{name: "synchronous_commit", value: "local", reason: RefusedTier, change: func(in *Inputs) { in.Tier = Quorum }, message: "local is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
-	{name: "synchronous_commit", value: "remote_write", reason: RefusedTier, change: func(in *Inputs) { in.Tier = Quorum }, message: "remote_write is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
+	{name: "synchronous_commit", value: "local", reason: RefusedTier, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "local is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
+	{name: "synchronous_commit", value: "remote_write", reason: RefusedTier, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "remote_write is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
 	{name: "wal_log_hints", value: "off", reason: RefusedUnsafe, message: "off is unsafe: a former primary of 3 instances rejoins by pg_rewind, which needs it; remove it"},
 	{name: "session_replication_role", value: "replica", reason: RefusedUnsafe, message: "replica is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it"},
 	{name: "max_wal_senders", value: "4", reason: RefusedUnsafe, message: "4 is too few: 3 instances and backups need at least 5; raise or remove it"},

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 //go:embed fixed.txt
@@ -85,7 +87,7 @@ func tornPages(in Inputs, name, value string) *Refusal {
 }
 
 func commitBelowTier(in Inputs, name, value string) *Refusal {
-	if in.Tier == Async || value == "on" || value == "remote_apply" {
+	if in.Tier == durability.Async || value == "on" || value == "remote_apply" {
 		return nil
 	}
 	return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
@@ -104,7 +105,7 @@ func (r accepting) starts(t *testing.T, settings map[string]string) error {
 
 // roomy has space for much, so that what is refused is refused by itself.
 func roomy(major int) Inputs {
-	return Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 100 * gB, WALBytes: 20 * gB}
+	return Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 100 * gB, WALBytes: 20 * gB}
 }
 
 // settingsOf what is accepted; false where something is refused.

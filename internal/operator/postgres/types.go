@@ -1,5 +1,9 @@
 package postgres
 
+import (
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
+)
+
 // Workload is one of pgtune's classes: Web, OLTP, Analytics, Mixed, Desktop.
 type Workload string
 
@@ -22,16 +26,6 @@ const (
 	SAN Medium = "SAN"
 )
 
-// Tier says what an acknowledged commit survives; see [Durability].
-type Tier string
-
-// Tiers.
-const (
-	Quorum Tier = "Quorum"
-	Local  Tier = "Local"
-	Async  Tier = "Async"
-)
-
 // Source says who chose a value.
 type Source string
 
@@ -48,7 +42,7 @@ type Inputs struct {
 	Major     int // 14 to 18
 	Workload  Workload
 	Medium    Medium
-	Tier      Tier
+	Tier      durability.Tier
 	Instances int
 	// MemoryBytes that one instance may use: its request. 0 = not stated, and
 	// nothing that depends on memory is computed or checked.

@@ -3,6 +3,8 @@ package postgres
 import (
 	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 func TestFullPageWritesRestOnProof(t *testing.T) {
@@ -30,7 +32,7 @@ func TestFullPageWritesRestOnProof(t *testing.T) {
 		{name: "nothing known of several", proof: Proof{Possible: true}, instances: 2, value: "on", source: FromSafety, reason: strings.TrimSuffix(apart, "1 of 2 instances are ready")},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			in := Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: Local, Instances: tc.instances, MemoryBytes: 4 << 30, CPUs: 2, User: map[string]string{"full_page_writes": "no"}, WholePages: tc.proof, InPlace: tc.inPlace}
+			in := Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: tc.instances, MemoryBytes: 4 << 30, CPUs: 2, User: map[string]string{"full_page_writes": "no"}, WholePages: tc.proof, InPlace: tc.inPlace}
 			parameters, refusals := Compute(in)
 			if tc.refused != "" {
 				if len(refusals) != 1 || refusals[0].Reason != tc.refused {

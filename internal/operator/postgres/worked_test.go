@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // worked are scenarios whose every value was worked out by hand from pgtune's
@@ -23,7 +25,7 @@ var worked = []struct {
 }{
 	{
 		"Web 512MB 1 CPU SSD, WAL with data",
-		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 10 * gB},
+		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 10 * gB},
 		// 512 - 64 - 62 of maintenance - 152 shared = 234; a connection takes 2.25, a third of 4 and 0.06 shared = 3.64: 63 with 5 vacuum, senders, 2 workers; tens
 		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " + // 512/4, 512x3/4, 512/16
 			"wal_buffers=3928kB work_mem=4MB " + // 131072x3/100 = 3932 = 491 pages; (524288-131072)/(208x3) = 630, floor
@@ -33,7 +35,7 @@ var worked = []struct {
 	},
 	{
 		"Web 8GB 4 CPUs SSD, WAL volume, Quorum",
-		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Quorum, Instances: 3, MemoryBytes: 8 * gB, CPUs: 4, DataBytes: 200 * gB, WALBytes: 20 * gB},
+		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Quorum, Instances: 3, MemoryBytes: 8 * gB, CPUs: 4, DataBytes: 200 * gB, WALBytes: 20 * gB},
 		"max_connections=200 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " + // 8/4, 8x3/4, 8192/16
 			"wal_buffers=16MB work_mem=10280kB " + // 3% of 2GB = 61MB; (8388608-2097152)/(204x3) = 6291456/612 = 10280.2
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 20GB/2
@@ -43,7 +45,7 @@ var worked = []struct {
 	},
 	{
 		"Web 64GB 32 CPUs SAN, WAL with data, Async",
-		Inputs{Major: 18, Workload: Web, Medium: SAN, Tier: Async, Instances: 2, MemoryBytes: 64 * gB, CPUs: 32, DataBytes: 1000 * gB},
+		Inputs{Major: 18, Workload: Web, Medium: SAN, Tier: durability.Async, Instances: 2, MemoryBytes: 64 * gB, CPUs: 32, DataBytes: 1000 * gB},
 		"max_connections=200 shared_buffers=16GB effective_cache_size=48GB maintenance_work_mem=2GB " + // 64/16 = 4, held to 2
 			"wal_buffers=16MB work_mem=72315kB " + // (67108864-16777216)/(232x3) = 50331648/696 = 72315.6
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 1000GB/10
@@ -53,7 +55,7 @@ var worked = []struct {
 	},
 	{
 		"Web 2GB 2 CPUs HDD, small WAL volume",
-		Inputs{Major: 15, Workload: Web, Medium: HDD, Tier: Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 2, DataBytes: 50 * gB, WALBytes: 5 * gB},
+		Inputs{Major: 15, Workload: Web, Medium: HDD, Tier: durability.Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 2, DataBytes: 50 * gB, WALBytes: 5 * gB},
 		"max_connections=200 shared_buffers=512MB effective_cache_size=1536MB maintenance_work_mem=128MB " + // 2048/4, 2048x3/4, 2048/16
 			"wal_buffers=16MB work_mem=4MB " + // 524288x3/100 = 15728, above 14336; (2097152-524288)/624 = 2520, floor
 			"max_wal_size=2560MB min_wal_size=1GB " + // 5120MB/2; 1GB is below 1280MB
@@ -62,7 +64,7 @@ var worked = []struct {
 	},
 	{
 		"Web 8GB 1 CPU, 600 connections",
-		Inputs{Major: 16, Workload: Web, Medium: SSD, Tier: Local, Instances: 2, MemoryBytes: 8 * gB, CPUs: 1, DataBytes: 30 * gB, User: map[string]string{"max_connections": "600"}},
+		Inputs{Major: 16, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 2, MemoryBytes: 8 * gB, CPUs: 1, DataBytes: 30 * gB, User: map[string]string{"max_connections": "600"}},
 		"max_connections=600 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " +
 			"wal_buffers=16MB work_mem=4MB " + // 6291456/(608x3) = 3449, floor
 			"max_wal_size=3GB min_wal_size=1GB " + // 30GB/10; 1GB is below 1.5GB
@@ -71,7 +73,7 @@ var worked = []struct {
 	},
 	{
 		"Web 1GB, shared_buffers of 64MB",
-		Inputs{Major: 14, Workload: Web, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: gB, CPUs: 1, User: map[string]string{"shared_buffers": "64MB"}},
+		Inputs{Major: 14, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: gB, CPUs: 1, User: map[string]string{"shared_buffers": "64MB"}},
 		"max_connections=200 shared_buffers=64MB effective_cache_size=768MB maintenance_work_mem=64MB " +
 			"wal_buffers=1960kB work_mem=4MB " + // 65536x3/100 = 1966 = 245 pages; (1048576-65536)/624 = 1575, floor
 			"max_wal_size=4GB min_wal_size=1GB " + // no volume is known
@@ -80,7 +82,7 @@ var worked = []struct {
 	},
 	{
 		"Web 2GB, shared_buffers of 460MB: 3% is just below 14MB",
-		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 2, DataBytes: 10 * gB, User: map[string]string{"shared_buffers": "460MB"}},
+		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 2, DataBytes: 10 * gB, User: map[string]string{"shared_buffers": "460MB"}},
 		"max_connections=200 shared_buffers=460MB effective_cache_size=1536MB maintenance_work_mem=128MB " +
 			"wal_buffers=14128kB work_mem=4MB " + // 471040x3/100 = 14131 = 1766 pages; (2097152-471040)/624 = 2605, floor
 			"max_wal_size=1GB min_wal_size=512MB " +
@@ -89,14 +91,14 @@ var worked = []struct {
 	},
 	{
 		"Web, memory not stated",
-		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: Quorum, Instances: 3, CPUs: 2, DataBytes: 100 * gB},
+		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Quorum, Instances: 3, CPUs: 2, DataBytes: 100 * gB},
 		"max_connections=200 max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 100GB/10
 			"max_parallel_workers=2 huge_pages=off " +
 			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=on",
 	},
 	{
 		"OLTP 1GB 2 CPUs HDD, WAL with data, Quorum",
-		Inputs{Major: 17, Workload: OLTP, Medium: HDD, Tier: Quorum, Instances: 3, MemoryBytes: gB, CPUs: 2, DataBytes: 20 * gB},
+		Inputs{Major: 17, Workload: OLTP, Medium: HDD, Tier: durability.Quorum, Instances: 3, MemoryBytes: gB, CPUs: 2, DataBytes: 20 * gB},
 		// 1024 - 64 - 127 - 285 shared = 548; 9 others x 2.5 = 23; (525 - 3)/(2.5 + 4/3 + 0.06) = 134; tens
 		"max_connections=130 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " + // 1024/4, 1024x3/4, 1024/16
 			"wal_buffers=7864kB work_mem=4MB " + // 262144x3/100 = 7864 = 983 pages; (1048576-262144)/(308x3) = 851, floor
@@ -116,7 +118,7 @@ var worked = []struct {
 	},
 	{
 		"OLTP 16GB 8 CPUs SSD, 100 connections",
-		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 16 * gB, CPUs: 8, DataBytes: 100 * gB, WALBytes: 20 * gB, User: map[string]string{"max_connections": "100"}},
+		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 16 * gB, CPUs: 8, DataBytes: 100 * gB, WALBytes: 20 * gB, User: map[string]string{"max_connections": "100"}},
 		"max_connections=100 shared_buffers=4GB effective_cache_size=12GB maintenance_work_mem=1GB " +
 			"wal_buffers=16MB work_mem=38836kB " + // 12582912/(108x3) = 12582912/324 = 38836.1
 			"max_wal_size=8GB min_wal_size=2GB " +
@@ -126,7 +128,7 @@ var worked = []struct {
 	},
 	{
 		"OLTP 10GB 5 CPUs SSD: halves are rounded up",
-		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 10 * gB, CPUs: 5, DataBytes: 30 * gB},
+		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 10 * gB, CPUs: 5, DataBytes: 30 * gB},
 		"max_connections=300 shared_buffers=2560MB effective_cache_size=7680MB maintenance_work_mem=640MB " + // 10240/4, 10240x3/4, 10240/16
 			"wal_buffers=16MB work_mem=8594kB " + // (10485760-2621440)/(305x3) = 7864320/915 = 8594.9
 			"max_wal_size=3GB min_wal_size=1536MB " + // 30GB/10; half of it
@@ -136,7 +138,7 @@ var worked = []struct {
 	},
 	{
 		"OLTP 128GB 32 CPUs SAN, WAL with data, Quorum",
-		Inputs{Major: 17, Workload: OLTP, Medium: SAN, Tier: Quorum, Instances: 3, MemoryBytes: 128 * gB, CPUs: 32, DataBytes: 2000 * gB},
+		Inputs{Major: 17, Workload: OLTP, Medium: SAN, Tier: durability.Quorum, Instances: 3, MemoryBytes: 128 * gB, CPUs: 32, DataBytes: 2000 * gB},
 		"max_connections=300 shared_buffers=32GB effective_cache_size=96GB maintenance_work_mem=2GB " + // 128/16 = 8, held to 2
 			"wal_buffers=16MB work_mem=101067kB " + // (134217728-33554432)/(332x3) = 100663296/996 = 101067.6
 			"max_wal_size=8GB min_wal_size=2GB " + // 8GB is below 2000GB/10
@@ -146,7 +148,7 @@ var worked = []struct {
 	},
 	{
 		"OLTP 256GB 64 CPUs SSD, WAL volume, 500 connections, Async",
-		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: Async, Instances: 2, MemoryBytes: 256 * gB, CPUs: 64, DataBytes: 4000 * gB, WALBytes: 10 * gB, User: map[string]string{"max_connections": "500"}},
+		Inputs{Major: 17, Workload: OLTP, Medium: SSD, Tier: durability.Async, Instances: 2, MemoryBytes: 256 * gB, CPUs: 64, DataBytes: 4000 * gB, WALBytes: 10 * gB, User: map[string]string{"max_connections": "500"}},
 		"max_connections=500 shared_buffers=64GB effective_cache_size=192GB maintenance_work_mem=2GB " + // 256/16 = 16, held to 2
 			"wal_buffers=16MB work_mem=118987kB " + // (268435456-67108864)/(564x3) = 201326592/1692 = 118987.3
 			"max_wal_size=5GB min_wal_size=2GB " + // 10GB/2; 2GB is below 2.5GB
@@ -156,7 +158,7 @@ var worked = []struct {
 	},
 	{
 		"Analytics 1GB 1 CPU HDD, WAL with data",
-		Inputs{Major: 17, Workload: Analytics, Medium: HDD, Tier: Local, Instances: 1, MemoryBytes: gB, CPUs: 1, DataBytes: 40 * gB},
+		Inputs{Major: 17, Workload: Analytics, Medium: HDD, Tier: durability.Local, Instances: 1, MemoryBytes: gB, CPUs: 1, DataBytes: 40 * gB},
 		"max_connections=40 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=128MB " + // 1024/4, 1024x3/4, 1024/8
 			"wal_buffers=7864kB work_mem=4MB " + // 983 pages; (1048576-262144)/(48x3x2) = 786432/288 = 2730, floor
 			"max_wal_size=4GB min_wal_size=2GB " + // 16GB held to 40GB/10; 4GB held to half of that
@@ -165,7 +167,7 @@ var worked = []struct {
 	},
 	{
 		"Analytics 8GB 2 CPUs SSD, large WAL volume",
-		Inputs{Major: 17, Workload: Analytics, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 100 * gB, WALBytes: 100 * gB},
+		Inputs{Major: 17, Workload: Analytics, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 100 * gB, WALBytes: 100 * gB},
 		"max_connections=40 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=1GB " + // 8/8
 			"wal_buffers=16MB work_mem=21845kB " + // 6291456/288 = 21845.3
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 100GB/2
@@ -174,7 +176,7 @@ var worked = []struct {
 	},
 	{
 		"Analytics 16GB 8 CPUs SAN, WAL with data, Quorum",
-		Inputs{Major: 14, Workload: Analytics, Medium: SAN, Tier: Quorum, Instances: 3, MemoryBytes: 16 * gB, CPUs: 8, DataBytes: 300 * gB},
+		Inputs{Major: 14, Workload: Analytics, Medium: SAN, Tier: durability.Quorum, Instances: 3, MemoryBytes: 16 * gB, CPUs: 8, DataBytes: 300 * gB},
 		"max_connections=40 shared_buffers=4GB effective_cache_size=12GB maintenance_work_mem=2GB " + // 16/8
 			"wal_buffers=16MB work_mem=43690kB " + // (16777216-4194304)/(48x3x2) = 12582912/288 = 43690.7
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 300GB/10
@@ -184,7 +186,7 @@ var worked = []struct {
 	},
 	{
 		"Analytics 64GB 16 CPUs HDD, WAL volume",
-		Inputs{Major: 17, Workload: Analytics, Medium: HDD, Tier: Local, Instances: 3, MemoryBytes: 64 * gB, CPUs: 16, DataBytes: 100 * gB, WALBytes: 20 * gB},
+		Inputs{Major: 17, Workload: Analytics, Medium: HDD, Tier: durability.Local, Instances: 3, MemoryBytes: 64 * gB, CPUs: 16, DataBytes: 100 * gB, WALBytes: 20 * gB},
 		"max_connections=40 shared_buffers=16GB effective_cache_size=48GB maintenance_work_mem=2GB " + // 64/8 = 8, held to 2
 			"wal_buffers=16MB work_mem=149796kB " + // (67108864-16777216)/(56x3x2) = 50331648/336 = 149796.6
 			"max_wal_size=10GB min_wal_size=4GB " + // 16GB held to 20GB/2; 4GB is below 5GB
@@ -194,7 +196,7 @@ var worked = []struct {
 	},
 	{
 		"Analytics 256GB 32 CPUs SSD, shared_buffers and connections given, Async",
-		Inputs{Major: 18, Workload: Analytics, Medium: SSD, Tier: Async, Instances: 1, MemoryBytes: 256 * gB, CPUs: 32, DataBytes: 5000 * gB, User: map[string]string{"shared_buffers": "100GB", "max_connections": "20"}},
+		Inputs{Major: 18, Workload: Analytics, Medium: SSD, Tier: durability.Async, Instances: 1, MemoryBytes: 256 * gB, CPUs: 32, DataBytes: 5000 * gB, User: map[string]string{"shared_buffers": "100GB", "max_connections": "20"}},
 		"max_connections=20 shared_buffers=100GB effective_cache_size=192GB maintenance_work_mem=2GB " +
 			"wal_buffers=16MB work_mem=512MB " + // (268435456-104857600)/(52x3x2) = 163577856/312 = 524288
 			"max_wal_size=16GB min_wal_size=4GB " + // 16GB is below 5000GB/10
@@ -204,7 +206,7 @@ var worked = []struct {
 	},
 	{
 		"Desktop 512MB 1 CPU HDD, WAL with data",
-		Inputs{Major: 17, Workload: Desktop, Medium: HDD, Tier: Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 5 * gB},
+		Inputs{Major: 17, Workload: Desktop, Medium: HDD, Tier: durability.Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 5 * gB},
 		"max_connections=20 shared_buffers=32MB effective_cache_size=128MB maintenance_work_mem=32MB " + // 512/16, 512/4, 512/16
 			"wal_buffers=976kB work_mem=4MB " + // 32768x3/100 = 983 = 122 pages; (524288-32768)/(28x3x6) = 491520/504 = 975, floor
 			"max_wal_size=512MB min_wal_size=100MB " + // 5120MB/10; 100MB is below 256MB
@@ -213,7 +215,7 @@ var worked = []struct {
 	},
 	{
 		"Desktop 2GB 1 CPU SAN, WAL with data",
-		Inputs{Major: 17, Workload: Desktop, Medium: SAN, Tier: Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 1, DataBytes: 10 * gB},
+		Inputs{Major: 17, Workload: Desktop, Medium: SAN, Tier: durability.Local, Instances: 1, MemoryBytes: 2 * gB, CPUs: 1, DataBytes: 10 * gB},
 		"max_connections=20 shared_buffers=128MB effective_cache_size=512MB maintenance_work_mem=128MB " + // 2048/16, 2048/4, 2048/16
 			"wal_buffers=3928kB work_mem=4MB " + // 491 pages; (2097152-131072)/504 = 3900, floor
 			"max_wal_size=1GB min_wal_size=100MB " +
@@ -222,7 +224,7 @@ var worked = []struct {
 	},
 	{
 		"Desktop 12GB 4 CPUs SSD, Async",
-		Inputs{Major: 17, Workload: Desktop, Medium: SSD, Tier: Async, Instances: 1, MemoryBytes: 12 * gB, CPUs: 4, DataBytes: 100 * gB},
+		Inputs{Major: 17, Workload: Desktop, Medium: SSD, Tier: durability.Async, Instances: 1, MemoryBytes: 12 * gB, CPUs: 4, DataBytes: 100 * gB},
 		"max_connections=20 shared_buffers=768MB effective_cache_size=3GB maintenance_work_mem=768MB " + // 12288/16, 12/4, 12288/16
 			"wal_buffers=16MB work_mem=27306kB " + // 786432x3/100 = 23592; (12582912-786432)/(24x3x6) = 11796480/432 = 27306.7
 			"max_wal_size=2GB min_wal_size=100MB " + // 2GB is below 100GB/10
@@ -232,7 +234,7 @@ var worked = []struct {
 	},
 	{
 		"Desktop 64GB 8 CPUs SSD, small WAL volume, Quorum",
-		Inputs{Major: 17, Workload: Desktop, Medium: SSD, Tier: Quorum, Instances: 2, MemoryBytes: 64 * gB, CPUs: 8, DataBytes: 500 * gB, WALBytes: 3 * gB},
+		Inputs{Major: 17, Workload: Desktop, Medium: SSD, Tier: durability.Quorum, Instances: 2, MemoryBytes: 64 * gB, CPUs: 8, DataBytes: 500 * gB, WALBytes: 3 * gB},
 		"max_connections=20 shared_buffers=4GB effective_cache_size=16GB maintenance_work_mem=2GB " + // 64/16, 64/4, 64/16 = 4 held to 2
 			"wal_buffers=16MB work_mem=124830kB " + // (67108864-4194304)/(28x3x6) = 62914560/504 = 124830.5
 			"max_wal_size=1536MB min_wal_size=100MB " + // 3072MB/2
@@ -242,7 +244,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 512MB 1 CPU SSD, WAL volume of 1GB",
-		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 2 * gB, WALBytes: gB},
+		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 2 * gB, WALBytes: gB},
 		// as Web 512MB
 		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " +
 			"wal_buffers=3928kB work_mem=4MB " + // 491 pages; (524288-131072)/(108x3x2) = 393216/648 = 606, floor
@@ -252,7 +254,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 1GB 1 CPU SSD, WAL volume of 100MB: four segments at least",
-		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: Local, Instances: 1, MemoryBytes: gB, CPUs: 1, DataBytes: 2 * gB, WALBytes: 100 * mB},
+		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: gB, CPUs: 1, DataBytes: 2 * gB, WALBytes: 100 * mB},
 		"max_connections=100 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " +
 			"wal_buffers=7864kB work_mem=4MB " + // 983 pages; 786432/648 = 1213, floor
 			"max_wal_size=64MB min_wal_size=32MB " + // 100MB/2 = 50MB, at least 64MB; half of it
@@ -261,7 +263,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 8GB 2 CPUs SAN, WAL with data",
-		Inputs{Major: 17, Workload: Mixed, Medium: SAN, Tier: Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 80 * gB},
+		Inputs{Major: 17, Workload: Mixed, Medium: SAN, Tier: durability.Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 80 * gB},
 		"max_connections=100 shared_buffers=2GB effective_cache_size=6GB maintenance_work_mem=512MB " +
 			"wal_buffers=16MB work_mem=9709kB " + // 6291456/(108x3x2) = 6291456/648 = 9709.04
 			"max_wal_size=4GB min_wal_size=1GB " + // 4GB is below 80GB/10
@@ -270,7 +272,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 16GB 4 CPUs HDD, WAL volume, Async",
-		Inputs{Major: 17, Workload: Mixed, Medium: HDD, Tier: Async, Instances: 2, MemoryBytes: 16 * gB, CPUs: 4, DataBytes: 60 * gB, WALBytes: 6 * gB},
+		Inputs{Major: 17, Workload: Mixed, Medium: HDD, Tier: durability.Async, Instances: 2, MemoryBytes: 16 * gB, CPUs: 4, DataBytes: 60 * gB, WALBytes: 6 * gB},
 		"max_connections=100 shared_buffers=4GB effective_cache_size=12GB maintenance_work_mem=1GB " +
 			"wal_buffers=16MB work_mem=20164kB " + // 12582912/(104x3x2) = 12582912/624 = 20164.9
 			"max_wal_size=3GB min_wal_size=1GB " + // 6GB/2; 1GB is below 1.5GB
@@ -280,7 +282,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 64GB 8 CPUs SSD, shared_buffers and max_wal_size given",
-		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: Local, Instances: 3, MemoryBytes: 64 * gB, CPUs: 8, DataBytes: 100 * gB, WALBytes: 20 * gB, User: map[string]string{"shared_buffers": "8GB", "max_wal_size": "1500MB"}},
+		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 64 * gB, CPUs: 8, DataBytes: 100 * gB, WALBytes: 20 * gB, User: map[string]string{"shared_buffers": "8GB", "max_wal_size": "1500MB"}},
 		"max_connections=100 shared_buffers=8GB effective_cache_size=48GB maintenance_work_mem=2GB " + // 64/16 = 4, held to 2
 			"wal_buffers=16MB work_mem=90617kB " + // (67108864-8388608)/(108x3x2) = 58720256/648 = 90617.7
 			"max_wal_size=1500MB min_wal_size=750MB " + // 1GB held to half of 1500MB
@@ -290,7 +292,7 @@ var worked = []struct {
 	},
 	{
 		"Mixed 128GB 8 CPUs SSD, WAL with data, Quorum",
-		Inputs{Major: 16, Workload: Mixed, Medium: SSD, Tier: Quorum, Instances: 3, MemoryBytes: 128 * gB, CPUs: 8, DataBytes: 1000 * gB},
+		Inputs{Major: 16, Workload: Mixed, Medium: SSD, Tier: durability.Quorum, Instances: 3, MemoryBytes: 128 * gB, CPUs: 8, DataBytes: 1000 * gB},
 		"max_connections=100 shared_buffers=32GB effective_cache_size=96GB maintenance_work_mem=2GB " +
 			"wal_buffers=16MB work_mem=155344kB " + // (134217728-33554432)/(108x3x2) = 100663296/648 = 155344.6
 			"max_wal_size=4GB min_wal_size=1GB " +
@@ -334,7 +336,7 @@ func sourceOf(in Inputs, name string) Source {
 	if foundations[name].guard {
 		return FromSafety
 	}
-	if name == "synchronous_commit" && in.Tier != Async {
+	if name == "synchronous_commit" && in.Tier != durability.Async {
 		return FromSafety
 	}
 	return FromComputed

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -24,7 +25,7 @@ type Volumes struct {
 	// Parameters that fit this storage, with reasons.
 	Parameters map[string]postgres.Recommendation
 	// Flush says where it goes, for kinds whose volumes are more than a disk.
-	Flush postgres.Flush
+	Flush durability.Flush
 }
 
 // Built is what a profile wants of the cluster, and what follows from what was

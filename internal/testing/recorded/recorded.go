@@ -82,7 +82,7 @@ func folder(t testing.TB) string {
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return filepath.Join(at, "internal", "analysis", "testdata")
+			return filepath.Join(at, "internal", "bench", "analysis", "testdata")
 		}
 		if at == filepath.Dir(at) {
 			t.Fatal("no go.mod above the test")

@@ -9,6 +9,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
@@ -69,7 +70,7 @@ func (g *grounds) compare(cr *v1alpha1.PgStorageCluster, instance string, seen o
 				continue
 			}
 		}
-		w := postgres.Weak(postgres.Tier(cr.Spec.Durability), name, value)
+		w := postgres.Weak(durability.Tier(cr.Spec.Durability), name, value)
 		switch {
 		case w == nil:
 		case w.TakesCommits:
@@ -96,7 +97,7 @@ const listed = 5
 
 func (g *grounds) override(cr *v1alpha1.PgStorageCluster, all []observed.Override) {
 	for _, o := range all {
-		w := postgres.Weak(postgres.Tier(cr.Spec.Durability), o.Name, o.Value)
+		w := postgres.Weak(durability.Tier(cr.Spec.Durability), o.Name, o.Value)
 		if w == nil {
 			continue
 		}
@@ -177,12 +178,12 @@ func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 
 // durability is the statement of the tier and the storage, as far as the placement and
 // the settings that were read back bear it out.
-func durability(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.DurabilityStatus {
-	var flush postgres.Flush
+func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.DurabilityStatus {
+	var flush durability.Flush
 	if v, err := volumes(facts.Profile); err == nil {
 		flush = v.Flush
 	}
-	statement := postgres.Durability(postgres.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
+	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
 	g := groundsOf(cr, facts)
 	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
 	for _, l := range statement.Losses {
@@ -215,7 +216,7 @@ func (g grounds) temper(e *v1alpha1.LossEvent) {
 // primary's node only where more of them are needed than can be on that node. With n
 // instances on m nodes, each of which has one, that is at most n-m. Which instance is
 // the primary does not matter, as any of them can become it.
-func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush postgres.Flush) {
+func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush durability.Flush) {
 	if cluster == nil {
 		e.AcknowledgedCommits, e.Detail = commitsUnknown, "the database does not exist yet, so that no instance has a node"
 		return
@@ -245,7 +246,7 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	if c == nil {
 		return nil
 	}
-	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: postgres.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
+	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: durability.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
 	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
 	if c.Spec.ReplicaCluster != nil {
 		out = append(out, "spec.replica: the Cluster follows another one, whose durability this object could not state; promote it and remove the field")

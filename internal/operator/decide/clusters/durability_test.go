@@ -99,12 +99,12 @@ func TestNodeLossFollowsThePlacement(t *testing.T) {
 			f := proved(t, cr)
 			f.Cluster.Status.Topology = tc.topology
 			f.Cluster.Spec.PostgresConfiguration.Synchronous.Number = tc.needed
-			if l := lossOf(t, durability(cr, f), "NodeLoss"); l.AcknowledgedCommits != tc.want {
+			if l := lossOf(t, durabilityStatus(cr, f), "NodeLoss"); l.AcknowledgedCommits != tc.want {
 				t.Errorf("%s (%s), want %s", l.AcknowledgedCommits, l.Detail, tc.want)
 			}
 		})
 	}
-	for _, l := range durability(quorumOf(3), facts()).Losses {
+	for _, l := range durabilityStatus(quorumOf(3), facts()).Losses {
 		if l.AcknowledgedCommits == commitsKept {
 			t.Errorf("without a database: %+v", l)
 		}
@@ -117,7 +117,7 @@ func TestASharedNodeSaysWhatTheStorageKeeps(t *testing.T) {
 	f := proved(t, cr)
 	f.Cluster.Status.Topology = onNodes(2, 1)
 	f.Profile.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeCephRBD, CephRBD: &v1alpha1.CephRBDProfile{}}
-	l := lossOf(t, durability(cr, f), "NodeLoss")
+	l := lossOf(t, durabilityStatus(cr, f), "NodeLoss")
 	if l.AcknowledgedCommits != commitsMayBeLost || !strings.Contains(l.Detail, "the instance's volume goes to another node") || !strings.Contains(l.Detail, "podAntiAffinityType") {
 		t.Errorf("%+v", l)
 	}
@@ -178,7 +178,7 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 			if counts := o.Kind == outcome.Invalid && !o.Informative; counts != tc.counts {
 				t.Errorf("counts %v, want %v", counts, tc.counts)
 			}
-			if l := lossOf(t, durability(tc.cr, f), "ProcessCrash"); l.AcknowledgedCommits != tc.crash {
+			if l := lossOf(t, durabilityStatus(tc.cr, f), "ProcessCrash"); l.AcknowledgedCommits != tc.crash {
 				t.Errorf("ProcessCrash: %+v, want %s", l, tc.crash)
 			}
 		})

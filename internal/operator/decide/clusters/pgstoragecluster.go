@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
@@ -153,7 +154,7 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		Major:       major(cr.Spec.Postgres.Version),
 		Workload:    postgres.Workload(cr.Spec.Workload),
 		Medium:      v.Medium,
-		Tier:        postgres.Tier(cr.Spec.Durability),
+		Tier:        durability.Tier(cr.Spec.Durability),
 		Instances:   int(Instances(cr)),
 		MemoryBytes: bytes(cr.Spec.Resources.Requests, corev1.ResourceMemory),
 		CPUs:        cores(cr.Spec.Resources),

@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
@@ -43,12 +44,12 @@ func written(p *v1alpha1.PgStorageProfile) string {
 }
 
 // flush of this storage in words, for the statement of durability.
-func flush(p *v1alpha1.PgStorageProfile) postgres.Flush {
-	f := postgres.Flush{
+func flush(p *v1alpha1.PgStorageProfile) durability.Flush {
+	f := durability.Flush{
 		To:   fmt.Sprintf("to the pool, as %s, of which at least %d must be up", written(p), answering(p)),
 		Node: "kept in the pool: the instance's volume goes to another node with it",
-		Site: postgres.Loss{Event: "SiteLoss", AcknowledgedCommits: "Lost", Detail: "every copy is in one Ceph cluster; keep a WAL archive elsewhere"},
-		Store: &postgres.Loss{
+		Site: durability.Loss{Event: "SiteLoss", AcknowledgedCommits: "Lost", Detail: "every copy is in one Ceph cluster; keep a WAL archive elsewhere"},
+		Store: &durability.Loss{
 			Event: "StoreLoss", AcknowledgedCommits: "Lost",
 			Detail: "every instance's data is in the same pool; keep a WAL archive elsewhere",
 		},

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
@@ -109,21 +110,21 @@ func monthlyStorage(facts observed.Profile) *resource.Quantity {
 }
 
 // flush of this storage in words, for the statement of durability.
-func flush(p *v1alpha1.PgStorageProfile) postgres.Flush {
+func flush(p *v1alpha1.PgStorageProfile) durability.Flush {
 	n := p.Spec.S3NBD
 	stores := strings.Join(storeNames(p), ", ")
-	f := postgres.Flush{
+	f := durability.Flush{
 		To:   "to the store " + stores,
 		Node: "kept in the store; a node of the same name imports the pool from there",
-		Site: postgres.Loss{Event: "SiteLoss", AcknowledgedCommits: "MayBeLost", Detail: "kept where the bucket outlives the site; a node of the same name imports the pool from there"},
-		Store: &postgres.Loss{
+		Site: durability.Loss{Event: "SiteLoss", AcknowledgedCommits: "MayBeLost", Detail: "kept where the bucket outlives the site; a node of the same name imports the pool from there"},
+		Store: &durability.Loss{
 			Event: "StoreLoss", AcknowledgedCommits: "Lost",
 			Detail: "every instance's data is in this bucket; keep a WAL archive in another",
 		},
 	}
 	if n.Layout == v1alpha1.S3NBDMirror {
 		f.To = "to every store of the mirror that can be reached, of " + stores
-		f.Store = &postgres.Loss{Event: "StoreLoss", AcknowledgedCommits: "Kept", Detail: "the other stores of the mirror have it; losing all that could be reached at the time loses it"}
+		f.Store = &durability.Loss{Event: "StoreLoss", AcknowledgedCommits: "Kept", Detail: "the other stores of the mirror have it; losing all that could be reached at the time loses it"}
 	}
 	if n.SLOG != nil {
 		f.To = "to the log device of the node, and some seconds later " + f.To

@@ -14,6 +14,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
@@ -92,7 +93,7 @@ func (s Stack) profile() map[string]any {
 func (s Stack) parameters(p *v1alpha1.PgStorageProfile) (map[string]string, error) {
 	volumes := cephrbd.Type{}.Volumes(p)
 	return postgresdeclare.Parameters(postgres.Inputs{
-		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: postgres.Local, Instances: 1, CPUs: 2,
+		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: durability.Local, Instances: 1, CPUs: 2,
 		MemoryBytes: s.MemoryBytes, DataBytes: s.DataBytes, WALBytes: s.WALBytes, Profile: volumes.Parameters,
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/zfslocalpv"
@@ -111,7 +112,7 @@ func nodeStorage(p *v1alpha1.PgStorageProfile) (*v1alpha1.PgNodeStorage, error) 
 func (c Cluster) parameters(p *v1alpha1.PgStorageProfile) (map[string]string, error) {
 	volumes := zfslocalpv.Type{}.Volumes(p)
 	return Parameters(postgres.Inputs{
-		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: postgres.Local, Instances: 1, CPUs: 2,
+		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: durability.Local, Instances: 1, CPUs: 2,
 		MemoryBytes: c.MemoryBytes, DataBytes: c.DataBytes, WALBytes: c.WALBytes, Profile: volumes.Parameters,
 	})
 }

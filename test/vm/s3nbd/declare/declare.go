@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
@@ -109,7 +110,7 @@ func (s Stack) profile() map[string]any {
 func (s Stack) parameters(p *v1alpha1.PgStorageProfile) (map[string]string, error) {
 	volumes := s3nbd.Type{}.Volumes(p)
 	return postgresdeclare.Parameters(postgres.Inputs{
-		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: postgres.Local, Instances: 1, CPUs: 1,
+		Major: 15, Workload: postgres.OLTP, Medium: volumes.Medium, Tier: durability.Local, Instances: 1, CPUs: 1,
 		MemoryBytes: s.MemoryBytes, DataBytes: 1 << 30, WALBytes: 1 << 30, Profile: volumes.Parameters,
 	})
 }

@@ -1,4 +1,16 @@
-package postgres
+// Package durability says what an acknowledged commit survives, by the tier that a
+// database declares, its instances, and where a flush of its volumes goes.
+package durability
+
+// Tier says what an acknowledged commit survives; see [Of].
+type Tier string
+
+// Tiers.
+const (
+	Quorum Tier = "Quorum"
+	Local  Tier = "Local"
+	Async  Tier = "Async"
+)
 
 // Statement of what an acknowledged commit survives.
 type Statement struct {
@@ -24,8 +36,8 @@ type Flush struct {
 
 // Durability says what an acknowledged commit survives, by the tier, the number of
 // instances and where a flush goes.
-func Durability(t Tier, instances int, f Flush) Statement {
-	s := durability(t, instances)
+func Of(t Tier, instances int, f Flush) Statement {
+	s := statement(t, instances)
 	if f.To == "" {
 		return s
 	}
@@ -67,7 +79,7 @@ func relax(losses []Loss) {
 }
 
 // durability on a volume of which nothing is known: where that matters it says so.
-func durability(t Tier, instances int) Statement {
+func statement(t Tier, instances int) Statement {
 	const site = "every copy is at one site; keep a WAL archive elsewhere"
 	s := Statement{Tier: t}
 	crash := Loss{"ProcessCrash", "Kept", "the WAL was flushed to the volume before the acknowledgement"}
