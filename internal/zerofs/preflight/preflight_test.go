@@ -51,7 +51,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func options(endpoint string) Options {
 	return Options{
 		URL: "s3://bucket/a/node", Endpoint: endpoint, Region: "us-east-1", PathStyle: true, AccessKeyID: "key",
-		SecretAccessKey: "secret", Patience: 200 * time.Millisecond, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		SecretAccessKey: "secret", Patience: 2 * time.Second, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 }
 
