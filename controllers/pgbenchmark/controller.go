@@ -109,7 +109,7 @@ func (r *Reconciler) single(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 
 // prepare makes everything up to the Job.
 func (r *Reconciler) prepare(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark, live plan.Live) (reconcile.Result, error) {
-	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
+	if err := apply.AddFinalizer(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	built, err := benchmarks.Build(b, facts, r.Config)
@@ -192,6 +192,6 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 		}
 		r.Events.Eventf(b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)
 	}
-	r.tellDoubt(b, have, want)
+	r.emitUnreliable(b, have, want)
 	return nil
 }

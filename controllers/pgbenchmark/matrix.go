@@ -31,7 +31,7 @@ func (r *Reconciler) matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 	if !b.DeletionTimestamp.IsZero() {
 		return r.finalizeMatrix(ctx, b, facts)
 	}
-	if err := apply.Hold(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
+	if err := apply.AddFinalizer(ctx, r.Client, b, naming.BenchmarkFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
@@ -87,7 +87,7 @@ func (r *Reconciler) tell(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchma
 	if want.CompletionTime != nil && have.CompletionTime == nil {
 		r.tellCondition(b, meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionComplete), want.Phase)
 	}
-	r.tellDoubt(b, have, want)
+	r.emitUnreliable(b, have, want)
 	before := meta.FindStatusCondition(have.Conditions, v1alpha1.ConditionNotRegressed)
 	after := meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionNotRegressed)
 	if after != nil && (before == nil || before.Reason != after.Reason) {
@@ -95,8 +95,8 @@ func (r *Reconciler) tell(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchma
 	}
 }
 
-// tellDoubt once, of figures that are not to be believed.
-func (r *Reconciler) tellDoubt(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchmarkStatus) {
+// emitUnreliable once, of figures that are not to be believed.
+func (r *Reconciler) emitUnreliable(b *v1alpha1.PgBenchmark, have, want v1alpha1.PgBenchmarkStatus) {
 	after := meta.FindStatusCondition(want.Conditions, v1alpha1.ConditionBelievable)
 	if after != nil && after.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(have.Conditions, v1alpha1.ConditionBelievable) {
 		r.tellCondition(b, after, after.Reason)
@@ -166,7 +166,7 @@ func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark
 	}
 	runs, clusters := matrices.Own(b, facts)
 	if len(runs)+len(clusters) == 0 {
-		return reconcile.Result{}, apply.Release(ctx, r.Client, b, naming.BenchmarkFinalizer)
+		return reconcile.Result{}, apply.RemoveFinalizer(ctx, r.Client, b, naming.BenchmarkFinalizer)
 	}
 	message := "waits until the runs and clusters of the matrix are gone"
 	if left := r.abandoned(b, facts); left != "" {

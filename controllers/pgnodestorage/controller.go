@@ -80,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 	if !s.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, r.letGo(ctx, s)
 	}
-	if err := apply.Hold(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
+	if err := apply.AddFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	result, passErr := r.Node.Pass(ctx, s)
@@ -165,7 +165,7 @@ func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error
 		}
 		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)
 	}
-	if err := apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
+	if err := apply.RemoveFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
 		return fmt.Errorf("let go of %s: %w", s.Name, err)
 	}
 	r.Forget(s.Name)

@@ -82,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if !cr.DeletionTimestamp.IsZero() {
 		return r.finalize(ctx, p)
 	}
-	if err := apply.Hold(ctx, r.Client, cr, naming.ClusterFinalizer); err != nil {
+	if err := apply.AddFinalizer(ctx, r.Client, cr, naming.ClusterFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	p.built, err = clusters.Build(cr, p.facts, r.Config)

@@ -79,7 +79,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 
 func (r *Reconciler) release(ctx context.Context, cr *v1alpha1.PgStorageCluster) error {
 	r.ReadBack.Forget(client.ObjectKeyFromObject(cr))
-	return apply.Release(ctx, r.Client, cr, naming.ClusterFinalizer)
+	return apply.RemoveFinalizer(ctx, r.Client, cr, naming.ClusterFinalizer)
 }
 
 func (r *Reconciler) waiting(ctx context.Context, p *pass, reason, message string) error {

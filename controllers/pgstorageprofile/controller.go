@@ -98,7 +98,7 @@ func (r *Reconciler) act(ctx context.Context, work *pass) (reconcile.Result, err
 	if !r.offers(work.profile.Spec.Type) {
 		return reconcile.Result{}, r.report(ctx, work, withheld(work.profile))
 	}
-	if err := apply.Hold(ctx, r.Client, work.profile, naming.ProfileFinalizer); err != nil {
+	if err := apply.AddFinalizer(ctx, r.Client, work.profile, naming.ProfileFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
 	built, err := work.kind.Build(work.profile, work.facts)

@@ -46,7 +46,7 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	if err := r.deleteClasses(ctx, work); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{}, apply.Release(ctx, r.Client, work.profile, naming.ProfileFinalizer)
+	return reconcile.Result{}, apply.RemoveFinalizer(ctx, r.Client, work.profile, naming.ProfileFinalizer)
 }
 
 // carries says whether the servers of a profile of type S3NBD carry volumes still: a
@@ -83,7 +83,7 @@ func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error
 	if err == nil {
 		return nil
 	}
-	return apply.Release(ctx, r.Client, s, naming.NodeStorageFinalizer)
+	return apply.RemoveFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer)
 }
 
 // classesInUse are the profile's classes that volumes belong to.

@@ -23,5 +23,5 @@ type bounded struct{ events.EventRecorder }
 
 // Eventf formats the note, truncates it and records the event.
 func (b bounded) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
-	b.EventRecorder.Eventf(regarding, related, eventtype, reason, action, "%s", excerpt.Of(fmt.Sprintf(note, args...), MaxNote))
+	b.EventRecorder.Eventf(regarding, related, eventtype, reason, action, "%s", excerpt.Truncate(fmt.Sprintf(note, args...), MaxNote))
 }

@@ -88,7 +88,7 @@ func worksOn(t *testing.T, agent client.Client, s *v1alpha1.PgNodeStorage) {
 	if err := agent.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil {
 		t.Fatal(err)
 	}
-	if err := apply.Hold(t.Context(), agent, s, naming.NodeStorageFinalizer); err != nil {
+	if err := apply.AddFinalizer(t.Context(), agent, s, naming.NodeStorageFinalizer); err != nil {
 		t.Errorf("hold: %v", err)
 	}
 	want := v1alpha1.PgNodeStorageStatus{ObservedGeneration: s.Generation, Pool: &v1alpha1.ObservedPool{Name: "tank", Health: "ONLINE"}}
@@ -98,7 +98,7 @@ func worksOn(t *testing.T, agent client.Client, s *v1alpha1.PgNodeStorage) {
 	if err := agent.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil || s.Status.Pool == nil {
 		t.Errorf("nothing was reported: %v, %+v", err, s.Status)
 	}
-	if err := apply.Release(t.Context(), agent, s, naming.NodeStorageFinalizer); err != nil {
+	if err := apply.RemoveFinalizer(t.Context(), agent, s, naming.NodeStorageFinalizer); err != nil {
 		t.Errorf("let go: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (l Layer) counted() bool { return l.Bytes != nil }
 func Status(all []Layer) []v1alpha1.BenchmarkLayer {
 	var out []v1alpha1.BenchmarkLayer
 	for _, l := range all {
-		s := v1alpha1.BenchmarkLayer{Name: l.Name, Method: l.Method, Note: excerpt.Of(l.Note, maxNote)}
+		s := v1alpha1.BenchmarkLayer{Name: l.Name, Method: l.Method, Note: excerpt.Truncate(l.Note, maxNote)}
 		for _, ms := range l.Milliseconds {
 			s.MillisecondsOfRepeats = append(s.MillisecondsOfRepeats, decimals(ms))
 		}

@@ -20,7 +20,7 @@ func found(runs []Run) (passed []string, findings []v1alpha1.BenchmarkFinding) {
 			passed = append(passed, f.Check)
 			return
 		}
-		f.Message = excerpt.Of(f.Message, mostOfFinding)
+		f.Message = excerpt.Truncate(f.Message, mostOfFinding)
 		findings = append(findings, f)
 	}
 	for i := range runs[0].Findings {

@@ -115,12 +115,12 @@ func (r *run) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.Integ
 		c.Message = "integrity is Basic"
 		return c
 	case r.notPrepared != "":
-		c.Message = excerpt.Of(r.notPrepared, 500)
+		c.Message = excerpt.Truncate(r.notPrepared, 500)
 		return c
 	}
 	// pg_amcheck takes a function that it may not call for damage.
 	if err := r.db.mayCheck(ctx); err != nil {
-		c.Message = excerpt.Of(err.Error(), 500)
+		c.Message = excerpt.Truncate(err.Error(), 500)
 		return c
 	}
 	out, err := command{
@@ -159,11 +159,11 @@ func amcheckVerdict(c v1alpha1.IntegrityCheck, out string, err error) v1alpha1.I
 	case err == nil:
 		c.Result, c.Message = Passed, "tables and indexes are sound"
 	case errors.As(err, &p) && p.code == corrupt:
-		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+excerpt.Of(strings.Join(strings.Fields(out), " "), 500)
+		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+excerpt.Truncate(strings.Join(strings.Fields(out), " "), 500)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		c.Message = "the image has no pg_amcheck"
 	default:
-		c.Message = excerpt.Of(err.Error(), 500)
+		c.Message = excerpt.Truncate(err.Error(), 500)
 	}
 	return c
 }

@@ -37,7 +37,7 @@ func (r *run) remember(ctx context.Context, done Run, failed error) {
 	}
 	if failed != nil {
 		// A figure whose tier was not proved on both sides is none.
-		kept.Failure, kept.Result = excerpt.Of(failed.Error(), mostOfFailure), nil
+		kept.Failure, kept.Result = excerpt.Truncate(failed.Error(), mostOfFailure), nil
 	}
 	r.record.Runs = append(r.record.Runs, kept)
 	r.keep(ctx)

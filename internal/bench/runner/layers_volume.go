@@ -114,7 +114,7 @@ func (l *layering) readFio() {
 			if f.Note != "" {
 				v.Note = f.Note
 			} else if credible(f.Milliseconds, int(l.spec.Repeats)) {
-				v.Milliseconds, v.Method, v.Note = f.Milliseconds, excerpt.Of(f.Method, maxMethod), ""
+				v.Milliseconds, v.Method, v.Note = f.Milliseconds, excerpt.Truncate(f.Method, maxMethod), ""
 			}
 		}
 	}

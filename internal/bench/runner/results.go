@@ -65,7 +65,7 @@ func figures(run Run) v1alpha1.BenchmarkResult {
 			break
 		}
 		result.Statements = append(result.Statements, v1alpha1.StatementLatency{
-			SQL: excerpt.Of(s.SQL, maxSQL), LatencyAverage: decimals(s.LatencyMs, 3), Failures: s.Failures, Retries: s.Retries,
+			SQL: excerpt.Truncate(s.SQL, maxSQL), LatencyAverage: decimals(s.LatencyMs, 3), Failures: s.Failures, Retries: s.Retries,
 		})
 	}
 	return result

@@ -135,13 +135,13 @@ func (r *run) conclude(err error) {
 		r.report.Phase, r.report.Percent = PhaseSucceeded, 100
 		r.report.Message = fmt.Sprintf("%d runs", len(r.runs))
 		if r.lost != nil {
-			r.report.Message += excerpt.Of("; their record was not kept: "+r.lost.Error(), 500)
+			r.report.Message += excerpt.Truncate("; their record was not kept: "+r.lost.Error(), 500)
 		}
 		return
 	}
 	f := failure(err)
 	r.report.Phase, r.report.Reason = PhaseFailed, f.Reason
-	r.report.Message = excerpt.Of(f.Err.Error(), 1000)
+	r.report.Message = excerpt.Truncate(f.Err.Error(), 1000)
 	r.Log.Error("benchmark failed", "reason", f.Reason, "error", f.Err)
 }
 

@@ -73,7 +73,7 @@ func (r *run) judgeScript(name string, text []byte) {
 		r.tier = v1alpha1.DurabilityUnverified
 		r.Log.Warn("the tier of a custom script is not verified", "script", name, "why", err.Error())
 		if r.report.DurabilityNote == "" {
-			r.report.DurabilityNote = excerpt.Of(fmt.Sprintf("custom script %s may change what a commit waits for: %v", name, err), mostOfNote)
+			r.report.DurabilityNote = excerpt.Truncate(fmt.Sprintf("custom script %s may change what a commit waits for: %v", name, err), mostOfNote)
 		}
 	}
 }

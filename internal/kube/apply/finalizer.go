@@ -13,14 +13,14 @@ type Patcher interface {
 	Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error
 }
 
-// Hold adds a finalizer unless it is there. It goes before anything that the
+// AddFinalizer adds a finalizer unless it is there. It goes before anything that the
 // finalizer is to undo.
-func Hold(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
+func AddFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
 	return patchFinalizers(ctx, p, obj, func() bool { return controllerutil.AddFinalizer(obj, finalizer) })
 }
 
-// Release removes a finalizer; an object that is gone already is no error.
-func Release(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
+// RemoveFinalizer removes a finalizer; an object that is gone already is no error.
+func RemoveFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
 	return client.IgnoreNotFound(patchFinalizers(ctx, p, obj, func() bool { return controllerutil.RemoveFinalizer(obj, finalizer) }))
 }
 

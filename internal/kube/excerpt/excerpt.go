@@ -9,9 +9,9 @@ import (
 // mark ends a text that was shortened.
 const mark = "..."
 
-// Of is text in at most so many bytes, and so in no more characters. It is valid
+// Truncate is text in at most so many bytes, and so in no more characters. It is valid
 // UTF-8, whatever a program printed, because JSON can hold no other.
-func Of(text string, most int) string {
+func Truncate(text string, most int) string {
 	text, most = strings.ToValidUTF8(text, string(utf8.RuneError)), max(most, 0)
 	if len(text) <= most {
 		return text

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestOf(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		most       int
@@ -29,18 +29,18 @@ func TestOf(t *testing.T) {
 		{"no UTF-8, and longer once it is", "\xffab", 4, "..."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := Of(tc.text, tc.most); got != tc.want {
+			if got := Truncate(tc.text, tc.most); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
 	}
 }
 
-func FuzzOf(f *testing.F) {
+func FuzzTruncate(f *testing.F) {
 	f.Add("pool tank is suspended", 10)
 	f.Add("Größe \xff 🙂", 9)
 	f.Fuzz(func(t *testing.T, text string, most int) {
-		got := Of(text, most)
+		got := Truncate(text, most)
 		if len(got) > max(most, 0) || !utf8.ValidString(got) {
 			t.Errorf("%q is not valid text of at most %d bytes", got, most)
 		}

@@ -63,7 +63,7 @@ func TestGates(t *testing.T) {
 	for stage := StageAccess; stage <= StageBenchmark; stage++ {
 		p.Add(FromContent(stage, map[string]any{"kind": stage.String()}))
 	}
-	p.Hold(StageDatabase, "Because", "it waits")
+	p.AddGate(StageDatabase, "Because", "it waits")
 	var open []string
 	for _, o := range p.Open() {
 		open = append(open, o.Content.GetKind())
@@ -77,8 +77,8 @@ func TestGates(t *testing.T) {
 		}
 	}
 	monitors := Plan{}
-	monitors.Hold(StageMonitors, "NoCRD", "")
-	if _, held := monitors.Held(StageBenchmark); held {
+	monitors.AddGate(StageMonitors, "NoCRD", "")
+	if _, held := monitors.GateOf(StageBenchmark); held {
 		t.Error("the gate of monitors holds the benchmark")
 	}
 }

@@ -130,14 +130,14 @@ func (p *Plan) Applied(stage Stage) {
 // Add appends objects.
 func (p *Plan) Add(objects ...Object) { p.Objects = append(p.Objects, objects...) }
 
-// Hold closes the gate of a stage.
-func (p *Plan) Hold(stage Stage, reason, message string) {
+// AddGate closes the gate of a stage.
+func (p *Plan) AddGate(stage Stage, reason, message string) {
 	p.Gates = append(p.Gates, Gate{Stage: stage, Reason: reason, Message: message})
 }
 
-// Held returns the gate that holds a stage back: its own or an earlier one's. The
+// GateOf returns the gate that holds a stage back: its own or an earlier one's. The
 // gate of monitors holds nothing but monitors.
-func (p *Plan) Held(stage Stage) (Gate, bool) {
+func (p *Plan) GateOf(stage Stage) (Gate, bool) {
 	for _, g := range p.Gates {
 		if g.Stage == stage || (g.Stage < stage && g.Stage != StageMonitors) {
 			return g, true
@@ -150,7 +150,7 @@ func (p *Plan) Held(stage Stage) (Gate, bool) {
 func (p *Plan) Open() []Object {
 	var open []Object
 	for _, o := range p.Objects {
-		if _, held := p.Held(o.Stage); !held && !p.applied[o.Stage] {
+		if _, held := p.GateOf(o.Stage); !held && !p.applied[o.Stage] {
 			open = append(open, o)
 		}
 	}

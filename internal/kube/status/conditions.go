@@ -38,7 +38,7 @@ func Condition(old []metav1.Condition, now metav1.Time, o outcome.Outcome) metav
 }
 
 func condition(o outcome.Outcome, generation int64) metav1.Condition {
-	c := metav1.Condition{Type: o.Condition, Status: metav1.ConditionFalse, Reason: o.Reason, Message: excerpt.Of(o.Message, maxMessage), ObservedGeneration: generation}
+	c := metav1.Condition{Type: o.Condition, Status: metav1.ConditionFalse, Reason: o.Reason, Message: excerpt.Truncate(o.Message, maxMessage), ObservedGeneration: generation}
 	switch {
 	case o.Unknown:
 		c.Status = metav1.ConditionUnknown
@@ -57,7 +57,7 @@ func summary(outcomes []outcome.Outcome, generation int64) []metav1.Condition {
 			worst = o
 		}
 	}
-	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: worst.Reason, Message: excerpt.Of(worst.Message, maxMessage), ObservedGeneration: generation}
+	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: worst.Reason, Message: excerpt.Truncate(worst.Message, maxMessage), ObservedGeneration: generation}
 	if worst.Kind == outcome.Done {
 		return []metav1.Condition{ready}
 	}

@@ -69,7 +69,7 @@ func (a networkAct) changePool(ctx context.Context, step decide.NetworkStep) err
 	case len(step.Drop) > 0:
 		return a.drop(ctx, step.Drop)
 	case len(step.Return) > 0:
-		return a.giveBack(ctx, step.Return)
+		return a.reattach(ctx, step.Return)
 	case step.Online != nil:
 		return a.online(ctx, *step.Online)
 	case step.Scrub:
@@ -302,9 +302,9 @@ func (a networkAct) survives(ctx context.Context) error {
 	return nil
 }
 
-// giveBack devices to the mirror of a pool that serves without them. The record comes
+// reattach devices to the mirror of a pool that serves without them. The record comes
 // first: whoever goes on from here has to bring them online.
-func (a networkAct) giveBack(ctx context.Context, devices []decide.NetworkDevice) error {
+func (a networkAct) reattach(ctx context.Context, devices []decide.NetworkDevice) error {
 	if err := a.survives(ctx); err != nil {
 		return err
 	}

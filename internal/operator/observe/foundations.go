@@ -47,7 +47,7 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 		s.override(name, labels)
 	case followerMetric:
 		if value > 0 && len(s.followers) < mostRows {
-			s.followers = append(s.followers, excerpt.Of(labels["application_name"], mostName))
+			s.followers = append(s.followers, excerpt.Truncate(labels["application_name"], mostName))
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (s *scraped) setting(name, value string) {
 	if s.settings == nil {
 		s.settings = map[string]string{}
 	}
-	s.settings[name] = excerpt.Of(value, mostText)
+	s.settings[name] = excerpt.Truncate(value, mostText)
 }
 
 // override of a role or database. The one without a name says that they were read.
@@ -69,8 +69,8 @@ func (s *scraped) override(name string, labels map[string]string) {
 		return
 	}
 	s.overrides = append(s.overrides, observed.Override{
-		Database: excerpt.Of(labels["datname"], mostName), Role: excerpt.Of(labels["rolname"], mostName),
-		Name: excerpt.Of(name, mostName), Value: excerpt.Of(labels["value"], mostName),
+		Database: excerpt.Truncate(labels["datname"], mostName), Role: excerpt.Truncate(labels["rolname"], mostName),
+		Name: excerpt.Truncate(name, mostName), Value: excerpt.Truncate(labels["value"], mostName),
 	})
 }
 

@@ -107,7 +107,7 @@ func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes
 		switch {
 		case o.Kind == outcome.Done:
 		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(ready) == 0 && o.Condition != v1alpha1.ConditionBackingReady, !facts.ZFSLocalPV && o.Condition == v1alpha1.ConditionDriverReady:
-			b.Plan.Hold(plan.StageBacking, o.Reason, o.Message)
+			b.Plan.AddGate(plan.StageBacking, o.Reason, o.Message)
 			return nil
 		}
 	}
@@ -123,7 +123,7 @@ func holdClasses(b *profile.Built, facts observed.Profile, usable []Verdict) {
 		}
 		switch {
 		case o.Reason == v1alpha1.ReasonStorageClassNotOwned, len(usable) == 0, !facts.ZFSLocalPV:
-			b.Plan.Hold(plan.StageStorage, o.Reason, o.Message)
+			b.Plan.AddGate(plan.StageStorage, o.Reason, o.Message)
 			return
 		}
 	}

@@ -42,7 +42,7 @@ func TestColdCacheIsForAMatrixOwnClusters(t *testing.T) {
 		if refused == c.takes {
 			t.Errorf("%s: %+v", name, built.Target)
 		}
-		if _, held := built.Plan.Held(plan.StageAccess); !held {
+		if _, held := built.Plan.GateOf(plan.StageAccess); !held {
 			t.Errorf("%s: something is made for a cluster that cannot be measured", name)
 		}
 		if o := built.Outcomes(b, observed.Benchmark{Target: cr})[1]; refused && (o.Kind != outcome.Invalid || o.Condition != v1alpha1.ConditionComplete) {

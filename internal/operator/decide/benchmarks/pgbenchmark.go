@@ -39,7 +39,7 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 		Passwords: map[string]string{naming.BenchmarkObject(b.Name, string(b.UID)): naming.BenchmarkDatabase(uid)},
 	}
 	if out.Target.Kind != outcome.Done {
-		out.Plan.Hold(plan.StageAccess, out.Target.Reason, out.Target.Message)
+		out.Plan.AddGate(plan.StageAccess, out.Target.Reason, out.Target.Message)
 	}
 	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch, space(facts))
 	if err != nil {
@@ -84,10 +84,10 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 // hold waits for roles before the database, and for both before the Job.
 func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts observed.Benchmark) {
 	if message := roleWaits(facts.Role, "the benchmark's role"); message != "" {
-		p.Hold(plan.StageDatabase, v1alpha1.ReasonPreparing, message)
+		p.AddGate(plan.StageDatabase, v1alpha1.ReasonPreparing, message)
 	}
 	if message := roleWaits(facts.CheckRole, "the role of pg_amcheck"); message != "" && b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic {
-		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
+		p.AddGate(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
 	}
 	var applied *bool
 	message := ""
@@ -95,7 +95,7 @@ func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts observed.Benchmark) {
 		applied, message = facts.Database.Status.Applied, facts.Database.Status.Message
 	}
 	if message := waits(applied, message, "the benchmark's database"); message != "" {
-		p.Hold(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
+		p.AddGate(plan.StageBenchmark, v1alpha1.ReasonPreparing, message)
 	}
 }
 

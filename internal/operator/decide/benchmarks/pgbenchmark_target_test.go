@@ -78,7 +78,7 @@ func TestClustersAdmitBenchmarks(t *testing.T) {
 			if built.Target.Kind != outcome.Wait || !strings.HasSuffix(built.Target.Message, `kubectl -n prod patch pgsc shop --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`) {
 				t.Errorf("%+v", built.Target)
 			}
-			if _, held := built.Plan.Held(plan.StageAccess); !held {
+			if _, held := built.Plan.GateOf(plan.StageAccess); !held {
 				t.Error("something is made for a benchmark that may not run")
 			}
 		})

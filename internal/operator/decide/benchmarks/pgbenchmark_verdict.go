@@ -28,7 +28,7 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark
 	if facts.Job != nil {
 		return Completion(b, facts)
 	}
-	if gate, held := d.Plan.Held(plan.StageBenchmark); held {
+	if gate, held := d.Plan.GateOf(plan.StageBenchmark); held {
 		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
 	}
 	return outcome.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")

@@ -231,7 +231,7 @@ func TestUnsafeClustersAreNotAdopted(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := built.databaseOutcome(shop(nil), f)
-			_, held := built.Plan.Held(plan.StageDatabase)
+			_, held := built.Plan.GateOf(plan.StageDatabase)
 			if refused := o.Reason == v1alpha1.ReasonAdoptionRefused && o.Kind == outcome.Invalid; refused != (tc.text != "") || held != refused || !strings.Contains(o.Message, tc.text) {
 				t.Errorf("held %v, %s: %s", held, o.Reason, o.Message)
 			}

@@ -48,7 +48,7 @@ func TestAnImageOfAnotherRepositoryNeedsConsent(t *testing.T) {
 		}
 		if tc.refused {
 			refusedBy(t, built, v1alpha1.ReasonOverrideRefused, "spec.postgres.image: "+tc.image+" is not an image of registry.example/postgresql, ")
-		} else if _, held := built.Plan.Held(plan.StageDatabase); held {
+		} else if _, held := built.Plan.GateOf(plan.StageDatabase); held {
 			t.Errorf("%s %s is held back", tc.image, tc.entries)
 		}
 	}
@@ -77,7 +77,7 @@ func TestStatusNamesTheSecretsInUse(t *testing.T) {
 // contains names.
 func refusedBy(t *testing.T, built Cluster, reason, names string) {
 	t.Helper()
-	if _, held := built.Plan.Held(plan.StageDatabase); !held {
+	if _, held := built.Plan.GateOf(plan.StageDatabase); !held {
 		t.Error("the database is not held back")
 	}
 	for _, o := range built.Outcomes {

@@ -53,7 +53,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config)
 	storage := storageOutcome(cr, facts)
 	out.Outcomes = append(out.Outcomes, storage)
 	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
-		out.Plan.Hold(plan.StageStorage, storage.Reason, storage.Message)
+		out.Plan.AddGate(plan.StageStorage, storage.Reason, storage.Message)
 	}
 	volumes, err := volumes(facts.Profile)
 	if err != nil {
@@ -74,7 +74,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config)
 	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
 	out.Outcomes = append(out.Outcomes, accepted)
 	if accepted.Kind != outcome.Done {
-		out.Plan.Hold(plan.StageStorage, accepted.Reason, accepted.Message)
+		out.Plan.AddGate(plan.StageStorage, accepted.Reason, accepted.Message)
 	}
 	holdDatabase(&out.Plan, cr, facts)
 	out.Plan.Add(object)
@@ -261,10 +261,10 @@ func acceptance(refusals []postgres.Refusal, overridden []string) outcome.Outcom
 // holdDatabase keeps a Cluster from being made where that would not be safe.
 func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
 	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
-		p.Hold(plan.StageDatabase, o.Reason, o.Message)
+		p.AddGate(plan.StageDatabase, o.Reason, o.Message)
 	}
 	if o, held := ownership(cr, facts); held {
-		p.Hold(plan.StageDatabase, o.Reason, o.Message)
+		p.AddGate(plan.StageDatabase, o.Reason, o.Message)
 	}
 }
 
@@ -318,7 +318,7 @@ func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.C
 		}
 		p.Add(o)
 		if o := MonitoredOutcome(cr, facts); o.Reason == v1alpha1.ReasonCRDNotInstalled || o.Kind == outcome.Invalid {
-			p.Hold(plan.StageMonitors, o.Reason, o.Message)
+			p.AddGate(plan.StageMonitors, o.Reason, o.Message)
 		}
 	}
 	if cr.Spec.Benchmark == nil {

@@ -72,7 +72,7 @@ func TestOnlyNewDatabasesWaitForTheirProfile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, held := built.Plan.Held(plan.StageStorage); held != tc.held {
+			if _, held := built.Plan.GateOf(plan.StageStorage); held != tc.held {
 				t.Errorf("held: %v, gates %+v", held, built.Plan.Gates)
 			}
 		})

@@ -58,7 +58,7 @@ func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.
 	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		return o
 	}
-	if gate, held := c.Plan.Held(plan.StageDatabase); held {
+	if gate, held := c.Plan.GateOf(plan.StageDatabase); held {
 		return outcome.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
 	}
 	if facts.Cluster == nil && Suspended(cr) {

@@ -120,6 +120,6 @@ func recordOfPhase(run *v1alpha1.PgBenchmark, repeat int, now metav1.Time) v1alp
 func failure(repeat int, reason, message string, now metav1.Time) v1alpha1.MatrixRun {
 	return v1alpha1.MatrixRun{
 		Repeat: int32(repeat), Outcome: string(matrix.Failed), Reason: reason, //nolint:gosec // G115: repeats are from 1 to 20
-		Message: excerpt.Of(message, mostOfMessage), CompletionTime: &now,
+		Message: excerpt.Truncate(message, mostOfMessage), CompletionTime: &now,
 	}
 }

@@ -70,7 +70,7 @@ func zfsOf(p *v1alpha1.PgStorageProfile) *v1alpha1.CephZFSBacking {
 // hold a stage back where an outcome is not done.
 func hold(b *profile.Built, stage plan.Stage, o outcome.Outcome) {
 	if o.Kind != outcome.Done {
-		b.Plan.Hold(stage, o.Reason, o.Message)
+		b.Plan.AddGate(stage, o.Reason, o.Message)
 	}
 }
 

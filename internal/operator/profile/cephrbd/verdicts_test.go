@@ -48,7 +48,7 @@ func outcomeOf(b profile.Built, condition string) outcome.Outcome {
 func open(p plan.Plan) string {
 	var out []string
 	for _, stage := range []plan.Stage{plan.StageNodes, plan.StageBacking, plan.StageCeph, plan.StagePool, plan.StageStorage} {
-		if _, held := p.Held(stage); !held {
+		if _, held := p.GateOf(stage); !held {
 			out = append(out, stage.String())
 		}
 	}

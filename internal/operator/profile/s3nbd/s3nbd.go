@@ -66,7 +66,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (profile
 	b.Outcomes = append(b.Outcomes, serversOutcome(servers, nodes, facts))
 	if o, collides := collision(p, facts); collides {
 		b.Outcomes[0] = o
-		b.Plan.Hold(plan.StageAccess, o.Reason, o.Message)
+		b.Plan.AddGate(plan.StageAccess, o.Reason, o.Message)
 	}
 	b.FlushLatency, b.MonthlyStorage = flushLatency(p, facts), monthlyStorage(facts)
 	return b, s.Complete(&b, facts, nodes)
