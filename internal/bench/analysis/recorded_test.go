@@ -28,7 +28,7 @@ func read(t testing.TB, path string) string {
 }
 
 // recordedRun reads what record.sh kept of a run; path is without suffix.
-func recordedRun(t testing.TB, path string) Run {
+func recordedRun(t testing.TB, path string) Trial {
 	t.Helper()
 	result, err := pgbench.Parse(strings.NewReader(read(t, path+".out.txt")))
 	if err != nil {
@@ -38,7 +38,7 @@ func recordedRun(t testing.TB, path string) Run {
 	if err := log.Read(strings.NewReader(read(t, path+".log.txt"))); err != nil {
 		t.Fatal(err)
 	}
-	r := Run{Result: result, Latencies: log.Latencies()}
+	r := Trial{Result: result, Latencies: log.Latencies()}
 	for line := range strings.Lines(read(t, path+".err.txt")) {
 		if p, ok := pgbench.ParseProgress(strings.TrimSpace(line)); ok {
 			r.Seconds = append(r.Seconds, p)
@@ -49,13 +49,13 @@ func recordedRun(t testing.TB, path string) Run {
 }
 
 // recordedMatrix of one version.
-func recordedMatrix(t testing.TB, folder string) []Run {
+func recordedMatrix(t testing.TB, folder string) []Trial {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*-*.*.out.txt"))
 	if err != nil || len(paths) != 20 {
 		t.Fatalf("%s has %d runs: %v", folder, len(paths), err)
 	}
-	var runs []Run
+	var runs []Trial
 	for _, path := range paths {
 		r := recordedRun(t, strings.TrimSuffix(path, ".out.txt"))
 		variant, repeat, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".out.txt"), ".")

@@ -10,26 +10,26 @@ import (
 // claims a difference where there is none.
 const Level = 1 - statistics.Confidence
 
-// Verdict on two variants.
-type Verdict string
+// Conclusion about the difference of two variants.
+type Conclusion string
 
 const (
 	// Better than the baseline: a difference is claimed.
-	Better Verdict = "Better"
+	Better Conclusion = "Better"
 	// Worse than the baseline: a difference is claimed.
-	Worse Verdict = "Worse"
+	Worse Conclusion = "Worse"
 	// NoDifference can be claimed. That is not equality; the Interval says how
 	// large a difference would have gone unseen.
-	NoDifference Verdict = "NoDifference"
+	NoDifference Conclusion = "NoDifference"
 	// NotComparable is a pair that no test could be made of; the message says why.
-	NotComparable Verdict = "NotComparable"
+	NotComparable Conclusion = "NotComparable"
 )
 
 // Difference of a variant from a baseline of the same tier.
 type Difference struct {
-	Baseline string  `json:"baseline"`
-	Variant  string  `json:"variant"`
-	Verdict  Verdict `json:"verdict"`
+	Baseline string     `json:"baseline"`
+	Variant  string     `json:"variant"`
+	Verdict  Conclusion `json:"verdict"`
 	// Comparison of the values; absent when NotComparable.
 	Comparison *statistics.Comparison `json:"comparison,omitempty"`
 	// P after Holm's correction for all comparisons of the same call.
@@ -73,7 +73,7 @@ func (g Group) compare(pairs [][2]member) []Difference {
 	var tested []int
 	for i, pair := range pairs {
 		d := g.untested(pair[0].Variant, pair[1].Variant)
-		c, err := compareTwo(pair[0].Result, pair[1].Result)
+		c, err := compareTwo(pair[0].Sample, pair[1].Sample)
 		if err != nil {
 			d.Message = fmt.Sprintf("%s cannot be compared with %s: %v", d.Variant, d.Baseline, err)
 		} else {
@@ -98,7 +98,7 @@ func (g Group) correct(differences []Difference, tested []int, p []float64) {
 
 // compareTwo by the repeats that both have, where those are enough; a repeat that
 // failed on one side says nothing about the pair.
-func compareTwo(a, b Result) (statistics.Comparison, error) {
+func compareTwo(a, b Sample) (statistics.Comparison, error) {
 	var before, after []float64
 	for _, n := range a.repeats() {
 		if v, both := b.Values[n]; both {
@@ -111,7 +111,7 @@ func compareTwo(a, b Result) (statistics.Comparison, error) {
 	return statistics.CompareIndependent(a.inOrder(), b.inOrder())
 }
 
-func (g Group) verdict(d Difference) Verdict {
+func (g Group) verdict(d Difference) Conclusion {
 	switch {
 	case d.P >= Level:
 		return NoDifference

@@ -9,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Result is one figure of one variant, of every repeat that was measured.
-type Result struct {
+// Sample has the values of one figure of one variant, by repeat.
+type Sample struct {
 	// Variant by name, unique among the results.
 	Variant string
 	// Tier that was proved while it was measured.
@@ -45,7 +45,7 @@ type Group struct {
 }
 
 type member struct {
-	Result
+	Sample
 	summary statistics.Summary
 }
 
@@ -55,7 +55,7 @@ var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Asyn
 
 // ByTier groups results by their tier, tiers and variants in a fixed order. A
 // result without values, of a variant that failed throughout, stays out.
-func ByTier(figure Figure, results []Result) ([]Group, error) {
+func ByTier(figure Figure, results []Sample) ([]Group, error) {
 	groups := make([]Group, len(tiers))
 	seen := map[string]bool{}
 	for _, r := range results {
@@ -106,7 +106,7 @@ func (g Group) index(variant string) int {
 }
 
 // repeats that were measured, in order.
-func (r Result) repeats() []int {
+func (r Sample) repeats() []int {
 	var numbers []int
 	for n := range r.Values {
 		numbers = append(numbers, n)
@@ -115,7 +115,7 @@ func (r Result) repeats() []int {
 	return numbers
 }
 
-func (r Result) inOrder() []float64 {
+func (r Sample) inOrder() []float64 {
 	var values []float64
 	for _, n := range r.repeats() {
 		values = append(values, r.Values[n])

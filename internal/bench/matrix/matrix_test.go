@@ -26,7 +26,7 @@ func plan(t *testing.T, s Spec) *Plan {
 	return p
 }
 
-func names(runs []Run) []string {
+func names(runs []PlannedRun) []string {
 	var all []string
 	for _, r := range runs {
 		all = append(all, r.Variant)

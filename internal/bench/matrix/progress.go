@@ -39,7 +39,7 @@ const (
 type Progress struct {
 	// Current run, begun and not ended; or Next, to be begun; or neither, and Stop
 	// says why.
-	Current, Next *Run
+	Current, Next *PlannedRun
 	Stop          Stop
 
 	Succeeded, Failed, Skipped, Running, Pending int

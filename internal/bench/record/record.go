@@ -71,9 +71,10 @@ type Layer struct {
 	Requests *float64 `json:"requests,omitempty"`
 }
 
-// Analysis is the run as a repeat of a variant, from 1.
-func (r Run) Analysis(variant string, repeat int) (analysis.Run, error) {
-	run := analysis.Run{
+// Trial returns the run as a repeat, counted from 1, of a variant. It fails where the
+// latencies cannot be decoded.
+func (r Run) Trial(variant string, repeat int) (analysis.Trial, error) {
+	run := analysis.Trial{
 		Variant: variant, Repeat: repeat, Tier: r.Durability, Failure: r.Failure, Result: r.Result,
 		Seconds: r.Seconds, Facts: r.Facts, Settings: r.Settings,
 	}
@@ -82,7 +83,7 @@ func (r Run) Analysis(variant string, repeat int) (analysis.Run, error) {
 	}
 	run.Latencies = histogram.New()
 	if err := run.Latencies.UnmarshalText([]byte(r.Latencies)); err != nil {
-		return analysis.Run{}, fmt.Errorf("run of repeat %d with %d clients: %w", r.Repeat, r.Clients, err)
+		return analysis.Trial{}, fmt.Errorf("run of repeat %d with %d clients: %w", r.Repeat, r.Clients, err)
 	}
 	return run, nil
 }

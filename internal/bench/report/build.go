@@ -15,10 +15,10 @@ import (
 // Input of a Report. All but the Analysis may be left out, and is then not told.
 type Input struct {
 	About    About
-	Analysis analysis.Report
+	Analysis analysis.Analysis
 	// Runs that the Analysis was made of, for what it does not keep: the latency of
 	// each second, percentiles of each repeat, settings.
-	Runs []analysis.Run
+	Runs []analysis.Trial
 	// Axes and Variants of the plan, and how far it is.
 	Axes     []matrix.Axis
 	Variants []matrix.Variant
@@ -26,7 +26,7 @@ type Input struct {
 	// Varied are the settings that were varied on purpose.
 	Varied map[fingerprint.Group][]string
 	// Layers by variant.
-	Layers map[string][]Layer
+	Layers map[string][]LayerSummary
 	// Notes on what the report could not be made of.
 	Notes []string
 }
@@ -40,7 +40,7 @@ func Build(in Input) (Report, error) {
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
-	runs := map[string][]analysis.Run{}
+	runs := map[string][]analysis.Trial{}
 	for _, run := range in.Runs {
 		runs[run.Variant] = append(runs[run.Variant], run)
 	}
@@ -79,7 +79,7 @@ func (in Input) has(variant string) bool {
 }
 
 // check that everything is of a variant of the analysis, in a tier that is shown.
-func (in Input) check(runs map[string][]analysis.Run) error {
+func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
 			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async or Unverified", v.Name, v.Durability)
@@ -101,7 +101,7 @@ func (in Input) check(runs map[string][]analysis.Run) error {
 	return nil
 }
 
-func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Run) (Group, error) {
+func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Trial) (Group, error) {
 	// Of two instances, so that Quorum is what it is with a standby.
 	const instances = 2
 	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
@@ -133,7 +133,7 @@ func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.R
 	return g, nil
 }
 
-func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error) {
+func (in Input) variant(v analysis.Variant, runs []analysis.Trial) (Variant, error) {
 	out := Variant{
 		Name: v.Name, TPS: v.TPS, LatencyAverage: v.LatencyAverage, LatencyP99: v.LatencyP99, Curve: v.Curve,
 		Fingerprint: v.Fingerprint, SettingsChanged: v.SettingsChanged, Agreement: v.Agreement, Layers: in.Layers[v.Name],
@@ -146,11 +146,11 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error
 			out.Values = planned.Values
 		}
 	}
-	byRepeat := map[int]analysis.Run{}
+	byRepeat := map[int]analysis.Trial{}
 	for _, run := range runs {
 		byRepeat[run.Repeat] = run
 	}
-	var counted []analysis.Run
+	var counted []analysis.Trial
 	for _, repeat := range v.Repeats {
 		run := byRepeat[repeat.Repeat]
 		out.Repeats = append(out.Repeats, Repeat{

@@ -155,7 +155,7 @@ func TestNothing(t *testing.T) {
 	for _, form := range Forms {
 		write(t, form, r, Options{})
 	}
-	failed := build(t, Input{Analysis: mustAnalyse(t, []analysis.Run{{Variant: "a", Repeat: 1, Tier: "Local", Failure: "no space"}})})
+	failed := build(t, Input{Analysis: mustAnalyse(t, []analysis.Trial{{Variant: "a", Repeat: 1, Tier: "Local", Failure: "no space"}})})
 	for _, form := range Forms {
 		if got := write(t, form, failed, Options{}); form != SVG && !strings.Contains(got, "no space") {
 			t.Errorf("%s says nothing of the failure:\n%s", form, got)
@@ -163,7 +163,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-func mustAnalyse(t testing.TB, runs []analysis.Run) analysis.Report {
+func mustAnalyse(t testing.TB, runs []analysis.Trial) analysis.Analysis {
 	t.Helper()
 	a, err := analysis.Analyse(runs)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 
 // steady runs of a variant, five with a little spread, another one for each of a, b
 // and c with the same mean.
-func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysis.Run {
-	var runs []analysis.Run
+func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysis.Trial {
+	var runs []analysis.Trial
 	for repeat := 1; repeat <= 5; repeat++ {
-		runs = append(runs, analysis.Run{
+		runs = append(runs, analysis.Trial{
 			Variant: variant, Repeat: repeat, Tier: tier,
 			Result: &pgbench.Result{TPS: tps * (1 + float64(int(variant[0])*repeat%5)/500), Clients: 4, Counts: pgbench.Counts{Transactions: 1000}, Latency: pgbench.Latency{LatencyAvg: 4000 / tps}},
 		})
@@ -24,7 +24,7 @@ func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysi
 	return runs
 }
 
-func of5(t testing.TB, runs ...[]analysis.Run) Report {
+func of5(t testing.TB, runs ...[]analysis.Trial) Report {
 	t.Helper()
 	all := slices.Concat(runs...)
 	return build(t, Input{About: About{Name: "x"}, Analysis: mustAnalyse(t, all), Runs: all})
@@ -38,7 +38,7 @@ func TestVerdicts(t *testing.T) {
 		"a has the highest TPS: a difference is claimed to b.":                                 of5(t, steady("b", local, 900), steady("a", local, 1000)),
 		"No difference in TPS can be claimed between the first, a and b.":                      of5(t, steady("a", local, 1000), steady("b", local, 1000), steady("c", local, 500)),
 		"Only a has repeats that count: there is nothing to compare it with.":                  of5(t, steady("a", local, 1000), steady("b", async, 4000)),
-		"No repeat of any variant counts, so there is no figure.":                              of5(t, []analysis.Run{{Variant: "a", Repeat: 1, Tier: local, Failure: "x"}}),
+		"No repeat of any variant counts, so there is no figure.":                              of5(t, []analysis.Trial{{Variant: "a", Repeat: 1, Tier: local, Failure: "x"}}),
 		"b cannot be compared with a: a comparison needs at least 3 repeats of each":           of5(t, steady("a", local, 900), two),
 		"There is no rank for b: it cannot be compared with any other.":                        of5(t, steady("a", local, 900), two, steady("c", local, 900)),
 		"No two variants can be compared; see the comparisons for why.":                        of5(t, steady("a", local, 900)[:2], two),
@@ -167,7 +167,7 @@ func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
 
 // Of many comparisons a few are shown, and the rest is told of.
 func TestManyComparisons(t *testing.T) {
-	var runs [][]analysis.Run
+	var runs [][]analysis.Trial
 	for name := range strings.SplitSeq("abcdefgh", "") {
 		runs = append(runs, steady(name, v1alpha1.DurabilityLocal, 1000+100*float64(name[0])))
 	}
@@ -185,12 +185,12 @@ func TestBuildRefuses(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
-		`a run is of variant "z"`:                       {Analysis: a, Runs: []analysis.Run{{Variant: "z"}}},
-		`layers are of variant "z"`:                     {Analysis: a, Layers: map[string][]Layer{"z": nil}},
-		`layer "device" must have a name of its`:        {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "device"}, {Name: "device"}}}},
-		`layer "wal" stands on "device", which is `:     {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
-		`layer "flush" stands on "counted", which is`:   {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
+		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`a run is of variant "z"`:                       {Analysis: a, Runs: []analysis.Trial{{Variant: "z"}}},
+		`layers are of variant "z"`:                     {Analysis: a, Layers: map[string][]LayerSummary{"z": nil}},
+		`layer "device" must have a name of its`:        {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "device"}, {Name: "device"}}}},
+		`layer "wal" stands on "device", which is `:     {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
+		`layer "flush" stands on "counted", which is`:   {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
 	} {
 		if _, err := Build(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

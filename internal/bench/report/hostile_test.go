@@ -55,7 +55,7 @@ func named(t testing.TB, name string) Report {
 	failed.Repeat, failed.Result, failed.Failure = 6, nil, name
 	in.Runs = append(in.Runs, failed)
 	in.Analysis = mustAnalyse(t, in.Runs)
-	in.Layers = map[string][]Layer{name: {{Name: name, Method: name, Time: summary(t, 1, 2, 3)}}}
+	in.Layers = map[string][]LayerSummary{name: {{Name: name, Method: name, Time: summary(t, 1, 2, 3)}}}
 	return build(t, in)
 }
 

@@ -7,16 +7,16 @@ import (
 )
 
 // timed says whether it takes a time of its own, and is not only counted.
-func (l Layer) timed() bool { return l.Time.N > 0 }
+func (l LayerSummary) timed() bool { return l.Time.N > 0 }
 
-func (l Layer) time() string {
+func (l LayerSummary) time() string {
 	if !l.timed() {
 		return or("")
 	}
 	return mean(&l.Time, "")
 }
 
-func checkLayers(layers []Layer) error {
+func checkLayers(layers []LayerSummary) error {
 	seen := map[string]bool{} // with a time
 	for _, l := range layers {
 		if _, known := seen[l.Name]; l.Name == "" || known {
@@ -32,7 +32,7 @@ func checkLayers(layers []Layer) error {
 
 // cost of a layer: what its time has beyond that of the layer that it stands on.
 type cost struct {
-	Layer
+	LayerSummary
 	// below is the time of that layer, zero without one.
 	below float64
 	// told says that the intervals of both do not meet. It is more than a test at
@@ -40,13 +40,13 @@ type cost struct {
 	told bool
 }
 
-func costs(layers []Layer) []cost {
+func costs(layers []LayerSummary) []cost {
 	var out []cost
 	for _, l := range layers {
 		if !l.timed() {
 			continue
 		}
-		c := cost{Layer: l, told: l.Over == ""}
+		c := cost{LayerSummary: l, told: l.Over == ""}
 		if i := slices.IndexFunc(out, func(o cost) bool { return o.Name == l.Over }); l.Over != "" && i >= 0 {
 			under := out[i].Time
 			c.below = under.Mean
@@ -59,7 +59,7 @@ func costs(layers []Layer) []cost {
 
 // attribution says in a sentence what of the time of the highest layer is whose.
 // Empty where it stands on nothing.
-func attribution(layers []Layer) string {
+func attribution(layers []LayerSummary) string {
 	all := costs(layers)
 	var chain []cost
 	for at := len(all) - 1; at >= 0; {

@@ -26,7 +26,7 @@ func TestAttribution(t *testing.T) {
 	if got := attribution(layers(t)[:1]); got != "" {
 		t.Errorf("of one layer: %s", got)
 	}
-	alone := []Layer{{Name: "a", Time: summary(t, 1)}, {Name: "b", Over: "a", Time: summary(t, 2)}}
+	alone := []LayerSummary{{Name: "a", Time: summary(t, 1)}, {Name: "b", Over: "a", Time: summary(t, 2)}}
 	if got := attribution(alone); strings.Contains(got, "b 50 %") {
 		t.Errorf("claimed without an interval: %s", got)
 	}
@@ -146,17 +146,17 @@ func TestSeconds(t *testing.T) {
 
 // A percentile of which some repeat has less than one latency is not summarised.
 func TestPercentilesNeedLatencies(t *testing.T) {
-	run := func(n int) analysis.Run {
+	run := func(n int) analysis.Trial {
 		h := histogram.New()
 		for i := range n {
 			if err := h.Record(int64(1000 * (i + 1))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return analysis.Run{Latencies: h}
+		return analysis.Trial{Latencies: h}
 	}
 	var got []float64
-	all, err := percentiles([]analysis.Run{run(1000), run(100), {}})
+	all, err := percentiles([]analysis.Trial{run(1000), run(100), {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ type Variant struct {
 	// Percentiles of each repeat that counts, summarised over the repeats.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
 	// Layers from the lowest up; absent where they were not measured.
-	Layers []Layer `json:"layers,omitempty"`
+	Layers []LayerSummary `json:"layers,omitempty"`
 	// Fingerprint of the settings, and what was otherwise in a later repeat.
 	Fingerprint     string                   `json:"fingerprint,omitempty"`
 	SettingsChanged []fingerprint.Difference `json:"settingsChanged,omitempty"`
@@ -161,8 +161,8 @@ type Second struct {
 	Latency float64 `json:"latency,omitempty"`
 }
 
-// Layer of the storage, measured by itself.
-type Layer struct {
+// LayerSummary is one layer of the storage, measured by itself, over all repeats.
+type LayerSummary struct {
 	// Name, as "device", unique in the variant; and how it was measured, as "fio,
 	// writes of 8 kB, each flushed".
 	Name   string `json:"name"`

@@ -38,7 +38,7 @@ var shownPercents = []float64{50, 90, 95, 99, 99.9}
 
 // percentiles of the runs' latencies. One that in some run fewer than one latency
 // lies above is left out: there it would be the highest.
-func percentiles(runs []analysis.Run) ([]Percentile, error) {
+func percentiles(runs []analysis.Trial) ([]Percentile, error) {
 	var out []Percentile
 	for _, percent := range shownPercents {
 		var values []float64

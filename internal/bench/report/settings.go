@@ -16,8 +16,8 @@ type read struct {
 }
 
 // firstSettings by number of the repeat, as the fingerprint is of.
-func firstSettings(runs []analysis.Run) fingerprint.Settings {
-	ordered := slices.SortedStableFunc(slices.Values(runs), func(a, b analysis.Run) int { return cmp.Compare(a.Repeat, b.Repeat) })
+func firstSettings(runs []analysis.Trial) fingerprint.Settings {
+	ordered := slices.SortedStableFunc(slices.Values(runs), func(a, b analysis.Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	for _, r := range ordered {
 		if r.Settings != nil {
 			return r.Settings

@@ -121,17 +121,17 @@ func byKernel(source string, w machine.Written) counted {
 }
 
 // countedOnly are the layers without a time of their own, as far as they were counted.
-func (l *layering) countedOnly() []commitcost.Layer {
+func (l *layering) countedOnly() []commitcost.Measurement {
 	if l.Observer == nil {
-		return []commitcost.Layer{{Layer: record.Layer{Name: v1alpha1.LayerDevice}, Note: "spec.pgbench.integrity is Basic: only a superuser may look at what the server's kernel counts"}}
+		return []commitcost.Measurement{{Layer: record.Layer{Name: v1alpha1.LayerDevice}, Note: "spec.pgbench.integrity is Basic: only a superuser may look at what the server's kernel counts"}}
 	}
-	var out []commitcost.Layer
+	var out []commitcost.Measurement
 	for _, name := range commitcost.Counted() {
 		u, known := l.uses[name]
 		if !known || u.transactions == 0 {
 			continue
 		}
-		out = append(out, commitcost.Layer{Layer: record.Layer{
+		out = append(out, commitcost.Measurement{Layer: record.Layer{
 			Name: name, Method: u.method,
 			Bytes: each(u.bytes, u.transactions), Requests: each(u.requests, u.transactions), Flushes: each(u.flushes, u.flushed),
 		}, Note: u.note})

@@ -34,7 +34,7 @@ const (
 )
 
 // initialise fills the tables.
-func (r *run) initialise(ctx context.Context) error {
+func (r *execution) initialise(ctx context.Context) error {
 	args, err := pgbench.InitOptions{Scale: int(r.Spec.Pgbench.Scale), ForeignKeys: r.Spec.ForeignKeys}.Args()
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func initFraction(p pgbench.InitProgress) float64 {
 }
 
 // warmUp runs the first client count; its figures only tell the rate.
-func (r *run) warmUp(ctx context.Context) error {
+func (r *execution) warmUp(ctx context.Context) error {
 	if r.Spec.WarmUp() == 0 {
 		return nil
 	}
@@ -89,10 +89,10 @@ func (r *run) warmUp(ctx context.Context) error {
 
 // measure repeats the whole list of client counts, so that a drift of the machine
 // meets all counts alike.
-func (r *run) measure(ctx context.Context) error {
+func (r *execution) measure(ctx context.Context) error {
 	for repeat := range int(r.Spec.Pgbench.Repeats) {
 		for _, clients := range r.Spec.Pgbench.Clients {
-			done := Run{Repeat: repeat + 1, Clients: clients}
+			done := MeasuredRun{Repeat: repeat + 1, Clients: clients}
 			err := r.once(ctx, &done)
 			if err == nil {
 				err = done.judge()
@@ -111,7 +111,7 @@ func (r *run) measure(ctx context.Context) error {
 
 // once is one run, with the durability proved on both sides of it, and what was
 // observed on both sides too: nothing is read while it is measured.
-func (r *run) once(ctx context.Context, done *Run) (err error) {
+func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
 	if done.Before, err = r.durability(ctx); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (r *run) once(ctx context.Context, done *Run) (err error) {
 }
 
 // watched is pgbench between two looks at all that may disturb it.
-func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) error {
+func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *MeasuredRun) error {
 	before := r.lookBefore(ctx)
 	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) erro
 }
 
 // readLog of the transactions.
-func (run *Run) readLog(o pgbench.RunOptions) error {
+func (run *MeasuredRun) readLog(o pgbench.RunOptions) error {
 	log := pgbench.NewLog(pgbench.LogFormat{Lag: o.Rate > 0, Retries: o.MaxTries > 1})
 	if err := log.ReadFiles(o.LogPrefix); err != nil {
 		return err
@@ -171,7 +171,7 @@ type measured struct {
 }
 
 // pgbench runs it once and reads its report.
-func (r *run) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
+func (r *execution) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
 	args, err := o.Args()
 	if err != nil {
 		return measured{}, err
@@ -211,7 +211,7 @@ func limit(o pgbench.RunOptions) time.Duration {
 }
 
 // options of a measured run.
-func (r *run) options(clients int) (pgbench.RunOptions, error) {
+func (r *execution) options(clients int) (pgbench.RunOptions, error) {
 	protocol, err := spec.Protocol(r.Spec.Pgbench.Protocol)
 	if err != nil {
 		return pgbench.RunOptions{}, err
@@ -241,7 +241,7 @@ func (r *run) options(clients int) (pgbench.RunOptions, error) {
 // sampling keeps the log of a run bounded, and what it costs, by the rate that was
 // seen last, or more where this run has more clients. Before any was seen, only the
 // size is bounded: of a slow run too little would be left.
-func (r *run) sampling(o pgbench.RunOptions) float64 {
+func (r *execution) sampling(o pgbench.RunOptions) float64 {
 	rate, sample := float64(unseenRate), 1.0
 	if r.rate > 0 {
 		rate = r.rate * max(1, float64(o.Clients)/float64(r.rateClients))

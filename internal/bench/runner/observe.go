@@ -32,7 +32,7 @@ type Observer interface {
 }
 
 // awaitObserver, which prepares the benchmark's database before anything else is in it.
-func (r *run) awaitObserver(ctx context.Context) error {
+func (r *execution) awaitObserver(ctx context.Context) error {
 	if r.Observer == nil {
 		r.notPrepared = "no superuser observes the server"
 		return nil
@@ -55,7 +55,7 @@ func (r *run) awaitObserver(ctx context.Context) error {
 
 // files of the server's machine by path, and the directory of its data; nothing without
 // an observer.
-func (r *run) files(ctx context.Context) (texts map[string]string, directory string, err error) {
+func (r *execution) files(ctx context.Context) (texts map[string]string, directory string, err error) {
 	if r.Observer == nil {
 		return nil, "", nil
 	}
@@ -64,7 +64,7 @@ func (r *run) files(ctx context.Context) (texts map[string]string, directory str
 }
 
 // counted by the kernel of the server's machine, and the directory of its data.
-func (r *run) counted(ctx context.Context) (machine.Counted, string, error) {
+func (r *execution) counted(ctx context.Context) (machine.Counted, string, error) {
 	if r.Observer == nil {
 		return machine.Counted{}, "", nil
 	}
@@ -73,7 +73,7 @@ func (r *run) counted(ctx context.Context) (machine.Counted, string, error) {
 }
 
 // chill empties what holds the benchmark's tables in memory, where that was asked for.
-func (r *run) chill(ctx context.Context) error {
+func (r *execution) chill(ctx context.Context) error {
 	if !r.Spec.Pgbench.ColdCache {
 		return nil
 	}

@@ -55,8 +55,8 @@ type Runner struct {
 // Connecting tries for about a minute and a half.
 var Connecting = wait.Backoff{Duration: time.Second, Factor: 1.5, Jitter: 0.1, Steps: 9}
 
-// run is the state of one benchmark.
-type run struct {
+// execution is the state of one benchmark while it runs.
+type execution struct {
 	*Runner
 	db     *database
 	server Server
@@ -66,9 +66,9 @@ type run struct {
 	tier    v1alpha1.DurabilityTier
 	scripts []pgbench.WeightedScript
 	budget  budget
-	report  Report
-	runs    []Run
-	publish func(Report)
+	report  RunStatus
+	runs    []MeasuredRun
+	publish func(RunStatus)
 	// record of the runs, and why the newest one was not kept.
 	record record.Record
 	lost   error
@@ -82,31 +82,31 @@ type run struct {
 // Run the benchmark to its end and report it. The error is a *Failure, which the
 // last report tells too. When ctx ends, pgbench is stopped and the reason is
 // Interrupted.
-func (r *Runner) Run(ctx context.Context) (Outcome, error) {
-	return r.reported(ctx, func(b *run) error { return b.carryOut(ctx) })
+func (r *Runner) Run(ctx context.Context) (Transcript, error) {
+	return r.reported(ctx, func(b *execution) error { return b.carryOut(ctx) })
 }
 
 // Refuse reports a benchmark that cannot begin, and returns why.
 func (r *Runner) Refuse(ctx context.Context, why error) error {
-	_, err := r.reported(ctx, func(*run) error { return why })
+	_, err := r.reported(ctx, func(*execution) error { return why })
 	return err
 }
 
-func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, error) {
+func (r *Runner) reported(ctx context.Context, work func(*execution) error) (Transcript, error) {
 	// Reports outlive the run that they are about.
 	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	p := startPublisher(reporting, r.Reporter, r.Clock, r.Log)
 
-	b := &run{Runner: r, budget: newBudget(r.Spec), publish: p.publish}
-	b.report, b.record = Report{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
+	b := &execution{Runner: r, budget: newBudget(r.Spec), publish: p.publish}
+	b.report, b.record = RunStatus{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
 	err := work(b)
 	if err != nil && ctx.Err() != nil {
 		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was told to stop: %w", context.Cause(ctx))}
 	}
 	b.conclude(err)
 
-	outcome := Outcome{Report: b.report, Runs: b.runs}
+	outcome := Transcript{Report: b.report, Runs: b.runs}
 	lost := r.lastReport(ctx, reporting, p, b.report)
 	if err != nil {
 		return outcome, errors.Join(failure(err), lost)
@@ -116,7 +116,7 @@ func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, 
 
 // lastReport is the one that counts, so it is tried for long, unless the runner
 // has been told to stop.
-func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report Report) error {
+func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report RunStatus) error {
 	last, cancel := context.WithTimeout(reporting, lastReportPatience)
 	defer cancel()
 	hurry := context.AfterFunc(ctx, func() {
@@ -130,7 +130,7 @@ func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report
 	return p.close(last, report)
 }
 
-func (r *run) conclude(err error) {
+func (r *execution) conclude(err error) {
 	if err == nil {
 		r.report.Phase, r.report.Percent = PhaseSucceeded, 100
 		r.report.Message = fmt.Sprintf("%d runs", len(r.runs))
@@ -145,7 +145,7 @@ func (r *run) conclude(err error) {
 	r.Log.Error("benchmark failed", "reason", f.Reason, "error", f.Err)
 }
 
-func (r *run) carryOut(ctx context.Context) error {
+func (r *execution) carryOut(ctx context.Context) error {
 	if err := r.stageScripts(); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *run) carryOut(ctx context.Context) error {
 }
 
 // work is all that fills the volumes of the database.
-func (r *run) work(ctx context.Context) error {
+func (r *execution) work(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.measureLayers, r.initialise, r.warmUp, r.measure} {
 		if err := step(ctx); err != nil {
 			return err
@@ -172,7 +172,7 @@ func (r *run) work(ctx context.Context) error {
 }
 
 // prepare connects, and learns what the results will be said of.
-func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) {
+func (r *execution) prepare(ctx context.Context) (checksumFailures *int64, err error) {
 	if r.db, err = openDatabase(); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) 
 	return r.db.checksumFailures(ctx)
 }
 
-func (r *run) durability(ctx context.Context) (Durability, error) {
+func (r *execution) durability(ctx context.Context) (Durability, error) {
 	d, err := r.db.durability(ctx, r.Observer)
 	if err != nil {
 		return d, err
@@ -204,7 +204,7 @@ func (r *run) durability(ctx context.Context) (Durability, error) {
 
 // verify keeps the results of a run whose data did not hold, under the verdict
 // that they do not count.
-func (r *run) verify(ctx context.Context, before *int64) error {
+func (r *execution) verify(ctx context.Context, before *int64) error {
 	r.progress(PhaseCheckingIntegrity, 0, "checksums and invariants")
 	checks, err := r.integrity(ctx, before)
 	r.report.Integrity = checks
@@ -225,7 +225,7 @@ func (r *run) verify(ctx context.Context, before *int64) error {
 }
 
 // progress publishes where the benchmark is.
-func (r *run) progress(phase string, fraction float64, message string) {
+func (r *execution) progress(phase string, fraction float64, message string) {
 	if r.report.Phase != phase {
 		r.Log.Info("phase", "phase", phase)
 	}
@@ -235,6 +235,6 @@ func (r *run) progress(phase string, fraction float64, message string) {
 }
 
 // tableTimeout bounds what reads or writes every page of the tables.
-func (r *run) tableTimeout() time.Duration {
+func (r *execution) tableTimeout() time.Duration {
 	return 10*time.Minute + time.Duration(r.Spec.Pgbench.Scale)*20*time.Second
 }

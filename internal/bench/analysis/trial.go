@@ -13,8 +13,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Run of pgbench, as it was recorded.
-type Run struct {
+// Trial is one recorded run of pgbench, the input of an Analysis.
+type Trial struct {
 	Variant string
 	// Repeat from 1.
 	Repeat int
@@ -38,7 +38,7 @@ type Run struct {
 	Known []validity.Finding
 }
 
-// Repeat of a variant in a report.
+// Repeat is one Trial with its figures and findings.
 type Repeat struct {
 	Repeat int `json:"repeat"`
 	// Counted in the figures: it ended, and no check rejects it.
@@ -55,7 +55,7 @@ type Repeat struct {
 }
 
 // Examine one run by itself. It is an error where it has neither a result nor a failure.
-func Examine(r Run) (Repeat, error) {
+func Examine(r Trial) (Repeat, error) {
 	repeat := Repeat{Repeat: r.Repeat, Failure: r.Failure}
 	if r.Result == nil {
 		if r.Failure == "" {
@@ -90,7 +90,7 @@ func known(checked, others []validity.Finding) []validity.Finding {
 }
 
 // facts with what pgbench itself says.
-func (r Run) facts(levels statistics.Segmentation) validity.Facts {
+func (r Trial) facts(levels statistics.Segmentation) validity.Facts {
 	f := r.Facts
 	if f.Duration == 0 {
 		f.Duration = r.Result.Duration

@@ -18,11 +18,11 @@ import (
 
 // layering measures the layers of the storage.
 type layering struct {
-	*run
+	*execution
 	spec *spec.Layers
 	// volumes by fio, then the rest, from the lowest up.
-	volumes                 []commitcost.Layer
-	fsync, unlogged, logged commitcost.Layer
+	volumes                 []commitcost.Measurement
+	fsync, unlogged, logged commitcost.Measurement
 	// fsyncMethod is the server's wal_sync_method.
 	fsyncMethod string
 	// tests that were begun, and transactions that were committed.
@@ -34,11 +34,11 @@ type layering struct {
 
 // measureLayers before anything else fills the caches. What cannot be measured is
 // said, and keeps nothing from going on; only the end of ctx is an error.
-func (r *run) measureLayers(ctx context.Context) error {
+func (r *execution) measureLayers(ctx context.Context) error {
 	if r.Spec.Layers == nil {
 		return nil
 	}
-	l := &layering{run: r, spec: r.Spec.Layers, uses: map[string]use{}}
+	l := &layering{execution: r, spec: r.Spec.Layers, uses: map[string]use{}}
 	l.begin(ctx)
 	l.readFio()
 	made := l.makeTables(ctx)
@@ -58,7 +58,7 @@ func (r *run) measureLayers(ctx context.Context) error {
 }
 
 // firstPhase is what a benchmark begins with.
-func (r *run) firstPhase() string {
+func (r *execution) firstPhase() string {
 	if r.Spec.Layers != nil {
 		return PhaseMeasuringLayers
 	}
@@ -69,7 +69,7 @@ func (r *run) firstPhase() string {
 func (l *layering) begin(ctx context.Context) {
 	l.fsync.Name, l.unlogged.Name, l.logged.Name = v1alpha1.LayerWALFlush, v1alpha1.LayerUnlogged, v1alpha1.LayerLogged
 	if len(l.spec.Scratch) == 0 {
-		l.volumes = []commitcost.Layer{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: l.spec.NoScratch}}
+		l.volumes = []commitcost.Measurement{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: l.spec.NoScratch}}
 		l.fsync.Note = l.spec.NoScratch
 	} else {
 		l.describeFlush(ctx)
@@ -96,7 +96,7 @@ func (l *layering) describeFlush(ctx context.Context) {
 
 // measure a layer once more, unless it has failed before: a figure of fewer repeats
 // than were asked for would be told as one of all.
-func (l *layering) measure(ctx context.Context, layer *commitcost.Layer, repeat int, once func(context.Context) (time.Duration, error)) {
+func (l *layering) measure(ctx context.Context, layer *commitcost.Measurement, repeat int, once func(context.Context) (time.Duration, error)) {
 	l.tests++
 	l.progress(PhaseMeasuringLayers, float64(l.tests)/float64(3*int(l.spec.Repeats)+1), fmt.Sprintf("%s, repeat %d of %d", layer.Name, repeat+1, l.spec.Repeats))
 	if ctx.Err() != nil || layer.Note != "" {
@@ -121,9 +121,9 @@ func (l *layering) tell(ctx context.Context) {
 	if l.fsync.Bytes != nil && l.fsync.Note == "" {
 		l.fsync.Note = "what is counted for a transaction is of the whole server, what others did meanwhile included"
 	}
-	all := slices.Concat(l.volumes, l.countedOnly(), []commitcost.Layer{l.fsync, l.unlogged, l.logged})
+	all := slices.Concat(l.volumes, l.countedOnly(), []commitcost.Measurement{l.fsync, l.unlogged, l.logged})
 	l.report.Layers = commitcost.Status(all)
-	l.report.LayersVerdict = commitcost.Verdict(all, int(l.Spec.Pgbench.Clients[0]))
+	l.report.LayersVerdict = commitcost.Attribution(all, int(l.Spec.Pgbench.Clients[0]))
 	l.record.Layers = commitcost.Record(all)
 	if s, err := statistics.Summarise(l.fsync.Milliseconds); err == nil {
 		// Which device it is, and what that could do at best, a pod cannot know.

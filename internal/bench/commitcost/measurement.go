@@ -19,21 +19,21 @@ func Counted() []string {
 	return []string{v1alpha1.LayerNetworkDevices, v1alpha1.LayerDevice, v1alpha1.LayerDataDevice, v1alpha1.LayerContainer}
 }
 
-// Layer as it was measured or counted. One with neither Milliseconds nor Bytes was not,
-// and its Note says why.
-type Layer struct {
+// Measurement of one layer. With neither Milliseconds nor Bytes the layer was not
+// measured, and Note says why.
+type Measurement struct {
 	record.Layer
 	Note string
 }
 
 // Measured says whether there is a time.
-func (l Layer) Measured() bool { return len(l.Milliseconds) > 0 }
+func (l Measurement) Measured() bool { return len(l.Milliseconds) > 0 }
 
 // counted says whether it is known what reached it.
-func (l Layer) counted() bool { return l.Bytes != nil }
+func (l Measurement) counted() bool { return l.Bytes != nil }
 
 // Status of layers, in their order.
-func Status(all []Layer) []v1alpha1.BenchmarkLayer {
+func Status(all []Measurement) []v1alpha1.BenchmarkLayer {
 	var out []v1alpha1.BenchmarkLayer
 	for _, l := range all {
 		s := v1alpha1.BenchmarkLayer{Name: l.Name, Method: l.Method, Note: excerpt.Truncate(l.Note, maxNote)}
@@ -59,7 +59,7 @@ func Status(all []Layer) []v1alpha1.BenchmarkLayer {
 
 // Record of the layers that were measured or counted. One that would stand on a layer
 // that was not measured stands on nothing.
-func Record(all []Layer) []record.Layer {
+func Record(all []Measurement) []record.Layer {
 	var out []record.Layer
 	for _, l := range all {
 		if !l.Measured() && !l.counted() {

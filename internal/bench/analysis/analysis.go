@@ -13,8 +13,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Report on all runs.
-type Report struct {
+// Analysis of all runs of a benchmark.
+type Analysis struct {
 	// Tiers side by side; nothing is compared from one to another.
 	Tiers []Tier `json:"tiers"`
 	// Variants in the order in which they first ran.
@@ -51,10 +51,10 @@ type Variant struct {
 }
 
 // Analyse runs, in any order.
-func Analyse(runs []Run) (Report, error) {
-	var report Report
+func Analyse(runs []Trial) (Analysis, error) {
+	var all Analysis
 	var names []string
-	byName := map[string][]Run{}
+	byName := map[string][]Trial{}
 	for _, r := range runs {
 		if byName[r.Variant] == nil {
 			names = append(names, r.Variant)
@@ -64,27 +64,27 @@ func Analyse(runs []Run) (Report, error) {
 	for _, name := range names {
 		v, err := analyseVariant(byName[name])
 		if err != nil {
-			return Report{}, err
+			return Analysis{}, err
 		}
-		report.Variants = append(report.Variants, v)
+		all.Variants = append(all.Variants, v)
 	}
-	groups, err := comparison.ByTier(comparison.TPS, results(report.Variants))
+	groups, err := comparison.ByTier(comparison.TPS, results(all.Variants))
 	if err != nil {
-		return Report{}, err
+		return Analysis{}, err
 	}
 	for _, g := range groups {
 		t := Tier{Durability: g.Tier()}
 		t.Ranking, t.Differences = g.Ranking()
-		report.Tiers = append(report.Tiers, t)
+		all.Tiers = append(all.Tiers, t)
 	}
-	return report, nil
+	return all, nil
 }
 
 // results of the repeats that count.
-func results(variants []Variant) []comparison.Result {
-	var all []comparison.Result
+func results(variants []Variant) []comparison.Sample {
+	var all []comparison.Sample
 	for _, v := range variants {
-		r := comparison.Result{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
+		r := comparison.Sample{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 		for _, repeat := range v.counted() {
 			r.Values[repeat.Repeat] = repeat.TPS
 		}
@@ -98,8 +98,8 @@ func (v Variant) counted() []Repeat {
 }
 
 // analyseVariant makes one of its runs, of which there is at least one.
-func analyseVariant(runs []Run) (Variant, error) {
-	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return cmp.Compare(a.Repeat, b.Repeat) })
+func analyseVariant(runs []Trial) (Variant, error) {
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	v := Variant{Name: runs[0].Variant, Durability: runs[0].Tier, Latencies: histogram.New()}
 	for i, r := range runs {
 		if r.Tier != v.Durability {
@@ -126,7 +126,7 @@ func analyseVariant(runs []Run) (Variant, error) {
 }
 
 // settings of the runs that have some.
-func (v *Variant) settings(runs []Run) {
+func (v *Variant) settings(runs []Trial) {
 	var first fingerprint.Settings
 	for _, r := range runs {
 		switch {

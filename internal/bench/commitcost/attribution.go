@@ -16,12 +16,12 @@ var what = map[string]string{
 	v1alpha1.LayerWALFlush: "the flush of the WAL",
 }
 
-// Verdict says in a sentence which layer of a transaction costs what, by the means of
-// the repeats. A layer is said to be a part of the one above it only where the 95 %
-// intervals of both do not meet. Empty where neither a transaction nor a flush was
-// measured.
-func Verdict(all []Layer, clients int) string {
-	v := verdict{layers: Record(all), times: map[string]statistics.Summary{}}
+// Attribution returns a sentence on what each layer contributes to the time of a
+// transaction, by the means of the repeats. It calls a layer a part of the one above
+// only where the 95% intervals of both do not overlap. It returns "" where neither a
+// transaction nor a flush was measured.
+func Attribution(all []Measurement, clients int) string {
+	v := attribution{layers: Record(all), times: map[string]statistics.Summary{}}
 	for _, l := range v.layers {
 		if s, err := statistics.Summarise(l.Milliseconds); err == nil {
 			v.times[l.Name] = s
@@ -53,13 +53,13 @@ func ofClients(n int) string {
 	return fmt.Sprintf("one of %d clients", n)
 }
 
-// verdict is made of layers and their times.
-type verdict struct {
+// attribution has the measured layers and their times.
+type attribution struct {
 	layers []record.Layer
 	times  map[string]statistics.Summary
 }
 
-func (v verdict) over(name string) string {
+func (v attribution) over(name string) string {
 	i := slices.IndexFunc(v.layers, func(l record.Layer) bool { return l.Name == name })
 	if i < 0 {
 		return ""
@@ -68,7 +68,7 @@ func (v verdict) over(name string) string {
 }
 
 // below a layer, each as the part of the one above it that it is.
-func (v verdict) below(name string) []string {
+func (v attribution) below(name string) []string {
 	var parts []string
 	for under := v.over(name); under != ""; name, under = under, v.over(under) {
 		above, time := v.times[name], v.times[under]
@@ -87,7 +87,7 @@ func (v verdict) below(name string) []string {
 }
 
 // aside tells of a layer that a transaction does not wait for.
-func (v verdict) aside(name string) string {
+func (v attribution) aside(name string) string {
 	time, ok := v.times[name]
 	if !ok {
 		return ""
@@ -95,7 +95,7 @@ func (v verdict) aside(name string) string {
 	return fmt.Sprintf("it does not wait for %s, which takes %s", what[name], ms(time))
 }
 
-func (v verdict) unlogged(logged statistics.Summary) string {
+func (v attribution) unlogged(logged statistics.Summary) string {
 	s, ok := v.times[v1alpha1.LayerUnlogged]
 	switch {
 	case !ok:

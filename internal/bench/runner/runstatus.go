@@ -12,12 +12,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Report is status.run of a PgBenchmark.
-type Report = v1alpha1.BenchmarkRun
+// RunStatus is status.run of a PgBenchmark.
+type RunStatus = v1alpha1.BenchmarkRun
 
-// Reporter takes a Report to where it is read.
+// Reporter publishes a RunStatus.
 type Reporter interface {
-	Report(ctx context.Context, report Report) error
+	Report(ctx context.Context, report RunStatus) error
 }
 
 // Keeper keeps a record, as record.Encode made it, in place of the one before, and
@@ -26,7 +26,7 @@ type Keeper interface {
 	Keep(ctx context.Context, data map[string][]byte) (name string, err error)
 }
 
-// Phases of a Report.
+// Phases of a RunStatus.
 const (
 	PhaseMeasuringLayers   = "MeasuringLayers"
 	PhaseInitialising      = "Initialising"
@@ -37,7 +37,7 @@ const (
 	PhaseFailed            = "Failed"
 )
 
-// Reasons of a failed Report.
+// Reasons of a RunStatus whose phase is Failed.
 const (
 	ReasonFailed             = "Failed"
 	ReasonIntegrityFailed    = "IntegrityFailed"
@@ -62,14 +62,14 @@ const (
 	CheckAmcheck    = "Amcheck"
 )
 
-// Outcome of a benchmark: the last Report and every run behind its medians.
-type Outcome struct {
-	Report Report `json:"report"`
-	Runs   []Run  `json:"runs"`
+// Transcript of a benchmark has the last RunStatus and every run behind its medians.
+type Transcript struct {
+	Report RunStatus     `json:"report"`
+	Runs   []MeasuredRun `json:"runs"`
 }
 
-// Run of pgbench.
-type Run struct {
+// MeasuredRun is one run of pgbench with what was observed around it.
+type MeasuredRun struct {
 	Repeat  int             `json:"repeat"`
 	Clients int32           `json:"clients"`
 	Result  *pgbench.Result `json:"result"`
