@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/report/document"
 )
 
 // Form of a report.
@@ -64,14 +66,22 @@ func Write(w io.Writer, form Form, r Report, o Options) error {
 	case SVG:
 		err = writeSVG(w, r)
 	case Markdown:
-		_, err = io.WriteString(w, markdown(r))
+		_, err = io.WriteString(w, document.Markdown(r.outline(nil)))
 	default:
-		_, err = io.WriteString(w, text(r, o))
+		_, err = io.WriteString(w, document.Text(r.outline(nil), document.TextOptions{Width: o.Width, Colour: o.Colour}))
 	}
 	if err != nil {
 		return fmt.Errorf("write the report as %s: %w", form, err)
 	}
 	return nil
+}
+
+func writeHTML(w io.Writer, r Report) error {
+	charts, err := r.allCharts()
+	if err != nil {
+		return err
+	}
+	return document.WriteHTML(w, "Benchmark "+r.About.Name, r.outline(charts))
 }
 
 func names() string {
