@@ -59,7 +59,7 @@ func TestVerdicts(t *testing.T) {
 
 // Nothing of one tier stands in the group of another.
 func TestTiersStayApart(t *testing.T) {
-	r := build(t, sample(t))
+	r := build(t, sample(t, versions...))
 	var got []string
 	for _, g := range r.Groups {
 		got = append(got, string(g.Durability))
@@ -129,7 +129,7 @@ func TestIntervalsStandBesideFigures(t *testing.T) {
 }
 
 func TestPartialMatrixSaysSo(t *testing.T) {
-	r := build(t, sample(t))
+	r := build(t, sample(t, versions...))
 	want := "The benchmark is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
 	if got := r.partial(); got != want {
 		t.Errorf("%s", got)
@@ -142,7 +142,7 @@ func TestPartialMatrixSaysSo(t *testing.T) {
 
 // Before the end nothing is ranked, and notes stand in every form.
 func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
-	in := sample(t)
+	in := sample(t, versions...)
 	in.Progress.Stop = ""
 	in.Notes = []string{"Of 2 runs only the status tells."}
 	r := build(t, in)

@@ -173,7 +173,7 @@ func TestPercentilesNeedLatencies(t *testing.T) {
 
 // Two axes are shown against each other, and what differs otherwise apart.
 func TestFacets(t *testing.T) {
-	r := build(t, sample(t))
+	r := build(t, sample(t, versions...))
 	facets := r.facets(r.Groups[0])
 	if len(facets) != 1 || facets[0].fixed != "" || facets[0].rows.Name != "version" || facets[0].columns.Name != "clients" {
 		t.Fatalf("%+v", facets)
@@ -191,7 +191,7 @@ func TestFacets(t *testing.T) {
 
 // A change of level is told with its time.
 func TestChanges(t *testing.T) {
-	r := build(t, sample(t))
+	r := build(t, sample(t, versions...))
 	for _, v := range r.Groups[1].Variants {
 		if v.Name != "level" {
 			continue

@@ -12,20 +12,23 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 
-// sample of recorded runs: two versions by two client counts in two tiers, with a
-// run that was throttled, one that failed, and one whose level changes.
-func sample(t testing.TB) Input {
+// versions of Postgres in the whole sample.
+var versions = []string{"17", "18"}
+
+// sample of recorded runs: versions by two client counts in two tiers, with a run that
+// was throttled, one that failed (of version 18), and one whose level changes.
+func sample(t testing.TB, versions ...string) Input {
 	t.Helper()
 	in := Input{
 		About: About{Name: "shop/nightly", Time: "2026-01-02T03:04:05Z", Facts: []Fact{{"scale", "4"}, {"duration", "5 s"}}},
 		Axes: []matrix.Axis{
-			{Name: "version", Values: []string{"17", "18"}}, {Name: "clients", Values: []string{"1", "4"}},
+			{Name: "version", Values: versions}, {Name: "clients", Values: []string{"1", "4"}},
 			{Name: "durability", Values: []string{"Local", "Async"}, Target: true},
 		},
 		Varied: map[fingerprint.Group][]string{fingerprint.Versions: {"server"}},
 		Layers: map[string][]LayerSummary{"17 Local-1": layers(t)},
 	}
-	for _, version := range []string{"17", "18"} {
+	for _, version := range versions {
 		for _, r := range recorded.Matrix(t, "v"+version) {
 			in.add(version, r)
 		}
