@@ -103,10 +103,10 @@ func analyseVariant(runs []Trial) (Variant, error) {
 	v := Variant{Name: runs[0].Variant, Durability: runs[0].Tier, Latencies: histogram.New()}
 	for i, r := range runs {
 		if r.Tier != v.Durability {
-			return Variant{}, fmt.Errorf("variant %q was measured with durability %s and %s: they are two variants", v.Name, v.Durability, r.Tier)
+			return Variant{}, fmt.Errorf("variant %q has runs of durability %s and %s: split it into two variants", v.Name, v.Durability, r.Tier)
 		}
 		if i > 0 && r.Repeat == runs[i-1].Repeat {
-			return Variant{}, fmt.Errorf("repeat %d of variant %q is there twice", r.Repeat, v.Name)
+			return Variant{}, fmt.Errorf("repeat %d of variant %q is listed twice", r.Repeat, v.Name)
 		}
 		repeat, err := Examine(r)
 		if err != nil {

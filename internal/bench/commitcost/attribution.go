@@ -75,11 +75,11 @@ func (v attribution) below(name string) []string {
 		text := fmt.Sprintf("%s takes %s", what[under], ms(time))
 		switch {
 		case apart(time, above):
-			text += fmt.Sprintf(" of that (%.0f %%)", 100*time.Mean/above.Mean)
+			text += fmt.Sprintf(" of that (%.0f%%)", 100*time.Mean/above.Mean)
 		case above.Interval == nil || time.Interval == nil:
-			text += ", and one repeat cannot tell the two apart"
+			text += ", and one repeat cannot separate the two"
 		default:
-			text += ", and no cost above it can be claimed, since their intervals meet"
+			text += ", and no cost above it can be claimed, because their intervals overlap"
 		}
 		parts = append(parts, text)
 	}
@@ -103,7 +103,7 @@ func (v attribution) unlogged(logged statistics.Summary) string {
 	case apart(s, logged):
 		return fmt.Sprintf("without WAL, on unlogged tables, %s", ms(s))
 	}
-	return fmt.Sprintf("on unlogged tables it takes %s, which is no difference that can be claimed", ms(s))
+	return fmt.Sprintf("on unlogged tables it takes %s, and no difference can be claimed", ms(s))
 }
 
 // apart: the lower time is shown to be lower.

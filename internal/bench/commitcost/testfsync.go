@@ -65,11 +65,11 @@ func fsyncTime(method, rest string) (time.Duration, error) {
 	}
 	found := fsyncRate.FindStringSubmatch(rest)
 	if found == nil {
-		return 0, fmt.Errorf("pg_test_fsync said of %s %q, which is not a rate", method, rest)
+		return 0, fmt.Errorf("pg_test_fsync printed %[2]q for %[1]s, which is not a rate", method, rest)
 	}
 	rate, err := strconv.ParseFloat(found[1], 64)
 	if err != nil || rate < slowest || math.IsInf(rate, 0) {
-		return 0, fmt.Errorf("pg_test_fsync said of %s %q, which is not a rate", method, rest)
+		return 0, fmt.Errorf("pg_test_fsync printed %[2]q for %[1]s, which is not a rate", method, rest)
 	}
 	// The rate has more digits than the microseconds beside it.
 	return time.Duration(float64(time.Second) / rate), nil
@@ -81,7 +81,7 @@ func (t *TestFsync) Result() (time.Duration, error) {
 	case t.err != nil:
 		return 0, t.err
 	case t.took <= 0:
-		return 0, errors.New("pg_test_fsync did not tell the time of " + t.Method)
+		return 0, errors.New("pg_test_fsync printed no time for " + t.Method)
 	}
 	return t.took, nil
 }

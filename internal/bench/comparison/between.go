@@ -31,7 +31,7 @@ func Between(figure Figure, baseline string, before, now []Sample) []Difference 
 	for _, old := range before {
 		if !slices.ContainsFunc(now, func(r Sample) bool { return r.Variant == old.Variant }) {
 			d := g.untested(baseline, old.Variant)
-			d.Message = fmt.Sprintf("%s of %s is not measured here", old.Variant, baseline)
+			d.Message = fmt.Sprintf("%s of %s was not measured", old.Variant, baseline)
 			differences = append(differences, d)
 		}
 	}
@@ -47,10 +47,10 @@ func (g Group) untested(baseline, variant string) Difference {
 func counterpart(before []Sample, r Sample) (statistics.Comparison, error) {
 	at := slices.IndexFunc(before, func(old Sample) bool { return old.Variant == r.Variant })
 	if at < 0 {
-		return statistics.Comparison{}, fmt.Errorf("it has no variant of that name")
+		return statistics.Comparison{}, fmt.Errorf("the baseline has no such variant")
 	}
 	if old := before[at]; old.Tier != r.Tier {
-		return statistics.Comparison{}, fmt.Errorf("it was measured with durability %s, not %s, and tiers do not compare", old.Tier, r.Tier)
+		return statistics.Comparison{}, fmt.Errorf("the baseline has durability %s, not %s, and tiers are not compared", old.Tier, r.Tier)
 	}
 	return statistics.CompareIndependent(before[at].inOrder(), r.inOrder())
 }

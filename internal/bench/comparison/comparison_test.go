@@ -93,11 +93,11 @@ func TestVerdicts(t *testing.T) {
 		want    Conclusion
 		message string
 	}{
-		"faster":             {TPS, repeats(1101, 1109, 1091, 1104, 1096), Better, "TPS of other is +10.0 % against base: 95 % interval +"},
-		"slower":             {TPS, repeats(901, 907, 893, 903, 897), Worse, "TPS of other is -10.0 % against base"},
-		"longer":             {LatencyP99, repeats(1101, 1109, 1091, 1104, 1096), Worse, "p99 latency of other is +10.0 %"},
-		"shorter":            {LatencyP99, repeats(901, 907, 893, 903, 897), Better, "p99 latency of other is -10.0 %"},
-		"the same":           {TPS, repeats(1003, 1001, 996, 1009, 990), NoDifference, "no difference in TPS can be claimed between other and base: 95 % interval -"},
+		"faster":             {TPS, repeats(1101, 1109, 1091, 1104, 1096), Better, "TPS of other is +10.0% relative to base: 95% interval +"},
+		"slower":             {TPS, repeats(901, 907, 893, 903, 897), Worse, "TPS of other is -10.0% relative to base"},
+		"longer":             {LatencyP99, repeats(1101, 1109, 1091, 1104, 1096), Worse, "p99 latency of other is +10.0%"},
+		"shorter":            {LatencyP99, repeats(901, 907, 893, 903, 897), Better, "p99 latency of other is -10.0%"},
+		"the same":           {TPS, repeats(1003, 1001, 996, 1009, 990), NoDifference, "no difference in TPS can be claimed between other and base: 95% interval -"},
 		"too few":            {TPS, repeats(1100, 1110), NotComparable, "other cannot be compared with base: a comparison needs at least 3 repeats of each"},
 		"nothing went":       {TPS, repeats(0, 0, 0), NotComparable, "a ratio needs values above zero"},
 		"pairs of what both": {TPS, map[int]float64{2: 1109, 3: 1091, 5: 1096}, Better, "PairedT, 2 degrees"},
@@ -203,7 +203,7 @@ func TestBeyondAtAnotherConfidence(t *testing.T) {
 			t.Errorf("%v at 95 %% is not Beyond", share)
 		}
 	}
-	// The interval at 95 % is 0.8984 to 0.9013 about, that of 99 % is wider.
+	// The interval at 95% is 0.8984 to 0.9013 about, that of 99% is wider.
 	upper := slower.Comparison.IntervalAt(0.99).Upper
 	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99) || !slower.BeyondAt(1-upper-0.0001, 0.99) {
 		t.Errorf("upper bound at 99 %%: %v, at 95 %%: %v", upper, slower.Comparison.Interval.Upper)
@@ -239,11 +239,11 @@ func TestBetween(t *testing.T) {
 		says    string
 	}{
 		"same":   {NoDifference, "no difference in TPS can be claimed between same and last week: "},
-		"slower": {Worse, "TPS of slower is -10.0 % against last week: "},
-		"tier":   {NotComparable, "tier cannot be compared with last week: it was measured with durability Local, not Async"},
+		"slower": {Worse, "TPS of slower is -10.0% relative to last week: "},
+		"tier":   {NotComparable, "tier cannot be compared with last week: the baseline has durability Local, not Async"},
 		"few":    {NotComparable, "few cannot be compared with last week: "},
-		"new":    {NotComparable, "new cannot be compared with last week: it has no variant of that name"},
-		"gone":   {NotComparable, "gone of last week is not measured here"},
+		"new":    {NotComparable, "new cannot be compared with last week: the baseline has no such variant"},
+		"gone":   {NotComparable, "gone of last week was not measured"},
 	}
 	got := Between(TPS, "last week", before, now)
 	if len(got) != len(want) {

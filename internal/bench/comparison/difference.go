@@ -123,7 +123,7 @@ func (g Group) verdict(d Difference) Conclusion {
 
 func (g Group) message(d Difference, comparisons int) string {
 	c := d.Comparison
-	figures := fmt.Sprintf("95 %% interval %+.1f to %+.1f %%, p = %.2g (%s, %.3g degrees of freedom", percent(c.Interval.Lower), percent(c.Interval.Upper), d.P, c.Test, c.Degrees)
+	figures := fmt.Sprintf("95%% interval %+.1f%% to %+.1f%%, p = %.2g (%s, %.3g degrees of freedom", percent(c.Interval.Lower), percent(c.Interval.Upper), d.P, c.Test, c.Degrees)
 	if comparisons > 1 {
 		figures += fmt.Sprintf(", corrected for %d comparisons", comparisons)
 	}
@@ -131,7 +131,7 @@ func (g Group) message(d Difference, comparisons int) string {
 	if d.Verdict == NoDifference {
 		return fmt.Sprintf("no difference in %s can be claimed between %s and %s: %s", g.figure.Name, d.Variant, d.Baseline, figures)
 	}
-	return fmt.Sprintf("%s of %s is %+.1f %% against %s: %s", g.figure.Name, d.Variant, percent(c.Ratio), d.Baseline, figures)
+	return fmt.Sprintf("%s of %s is %+.1f%% relative to %s: %s", g.figure.Name, d.Variant, percent(c.Ratio), d.Baseline, figures)
 }
 
 func percent(ratio float64) float64 { return 100 * (ratio - 1) }

@@ -64,7 +64,7 @@ func ByTier(figure Figure, results []Sample) ([]Group, error) {
 			return nil, fmt.Errorf("variant %q with durability %q: %w", r.Variant, r.Tier, ErrUnknownTier)
 		}
 		if seen[r.Variant] {
-			return nil, fmt.Errorf("variant %q is there twice", r.Variant)
+			return nil, fmt.Errorf("variant %q is listed twice", r.Variant)
 		}
 		seen[r.Variant] = true
 		if len(r.Values) == 0 {

@@ -82,7 +82,7 @@ func decode(data map[string][]byte) (Record, error) {
 		return Record{}, err
 	}
 	if version.Version != Version {
-		return Record{}, fmt.Errorf("it is of version %d, and this program reads version %d", version.Version, Version)
+		return Record{}, fmt.Errorf("version %d is not supported, want %d", version.Version, Version)
 	}
 	if err := fewRuns(raw); err != nil {
 		return Record{}, err
@@ -104,13 +104,13 @@ func unpack(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) > maxUnpacked {
-		return nil, fmt.Errorf("unpacked it is more than %d bytes", maxUnpacked)
+		return nil, fmt.Errorf("the unpacked record exceeds %d bytes", maxUnpacked)
 	}
 	return raw, z.Close()
 }
 
 // errManyRuns is a record that no benchmark made.
-var errManyRuns = fmt.Errorf("it has more than %d runs", MaxRuns)
+var errManyRuns = fmt.Errorf("the record has more than %d runs", MaxRuns)
 
 // counted is a list of which only the length matters. An empty run takes 3 bytes of
 // text and 200 times as many in memory.

@@ -216,16 +216,16 @@ func packed(t testing.TB, text string) map[string][]byte {
 
 func TestDecodeRefuses(t *testing.T) {
 	for want, data := range map[string]map[string][]byte{
-		"there is no key":      {},
-		"bytes are more than":  {Key: make([]byte, MaxEncoded+1)},
-		"gzip":                 {Key: []byte(strings.Repeat("{}", 20))},
-		"unpacked it is more":  packed(t, strings.Repeat(" ", maxUnpacked+1)),
-		"version 2":            packed(t, `{"version": 2, "runs": "of another form"}`),
-		"version 0":            packed(t, `{}`),
-		"more than 320 runs":   packed(t, `{"version": 1, "runs": [{}`+strings.Repeat(",{}", MaxRuns)+`]}`),
-		"unexpected end":       packed(t, `{"version": 1`),
-		"after top-level":      packed(t, `{"version": 1}{}`),
-		"cannot unmarshal str": packed(t, `{"version": 1, "runs": "none"}`),
+		"there is no key":         {},
+		"bytes are more than":     {Key: make([]byte, MaxEncoded+1)},
+		"gzip":                    {Key: []byte(strings.Repeat("{}", 20))},
+		"unpacked record exceeds": packed(t, strings.Repeat(" ", maxUnpacked+1)),
+		"version 2":               packed(t, `{"version": 2, "runs": "of another form"}`),
+		"version 0":               packed(t, `{}`),
+		"more than 320 runs":      packed(t, `{"version": 1, "runs": [{}`+strings.Repeat(",{}", MaxRuns)+`]}`),
+		"unexpected end":          packed(t, `{"version": 1`),
+		"after top-level":         packed(t, `{"version": 1}{}`),
+		"cannot unmarshal str":    packed(t, `{"version": 1, "runs": "none"}`),
 	} {
 		if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

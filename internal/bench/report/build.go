@@ -87,12 +87,12 @@ func (in Input) check(runs map[string][]analysis.Trial) error {
 	}
 	for name := range runs {
 		if !in.has(name) {
-			return fmt.Errorf("a run is of variant %q, which is not in the analysis: give the runs that were analysed", name)
+			return fmt.Errorf("a run has variant %q, which is not in the analysis: pass the analysed runs", name)
 		}
 	}
 	for name, layers := range in.Layers {
 		if !in.has(name) {
-			return fmt.Errorf("layers are of variant %q, which is not in the analysis: name one of it", name)
+			return fmt.Errorf("layers have variant %q, which is not in the analysis", name)
 		}
 		if err := checkLayers(layers); err != nil {
 			return fmt.Errorf("variant %q: %w", name, err)
@@ -104,7 +104,7 @@ func (in Input) check(runs map[string][]analysis.Trial) error {
 func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Trial) (Group, error) {
 	// Of two instances, so that Quorum is what it is with a standby.
 	const instances = 2
-	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
+	g := Group{Durability: tier, Acknowledged: "at an unknown point, because a custom script may change what a commit waits for"}
 	if tier != v1alpha1.DurabilityUnverified {
 		g.Acknowledged = durability.Of(durability.Tier(tier), instances, durability.Flush{}).Acknowledged
 	}

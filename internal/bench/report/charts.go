@@ -129,9 +129,9 @@ func (g Group) intervals(f figure) (chart.Chart, error) {
 			}
 		}
 		rows = append(rows, row)
-		words = append(words, fmt.Sprintf("%s: %s, %d of %d repeats count", v.Name, mean(f.of(v), f.unit), v.counted(), len(v.Repeats)))
+		words = append(words, fmt.Sprintf("%s: %s, %d of %d repeats counted", v.Name, mean(f.of(v), f.unit), v.counted(), len(v.Repeats)))
 	}
-	c, err := chart.Intervals(join(f.axis(), "with 95 % intervals", g.suffix()), strings.Join(words, "; ")+".", f.axis(), rows)
+	c, err := chart.Intervals(join(f.axis(), "with 95% intervals", g.suffix()), strings.Join(words, "; ")+".", f.axis(), rows)
 	c.Notes = g.notes(g.ordered())
 	return c, err
 }
@@ -185,10 +185,10 @@ func (v Variant) curveText() string {
 	for _, p := range v.Curve {
 		words = append(words, percent(p)+" "+number(p.Latency))
 	}
-	return fmt.Sprintf("%s, milliseconds of %s latencies put together: %s.", v.Name, v.latencies(), strings.Join(words, ", "))
+	return fmt.Sprintf("%s, percentiles of %s latencies in milliseconds: %s.", v.Name, v.latencies(), strings.Join(words, ", "))
 }
 
-func percent(p histogram.Point) string { return fmt.Sprintf("%g %%", p.Percent) }
+func percent(p histogram.Point) string { return fmt.Sprintf("%g%%", p.Percent) }
 
 // addRuns are the seconds of a variant's repeats.
 func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
@@ -230,7 +230,7 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 func (r Repeat) lineText(l chart.Line, unit string) string {
 	text := fmt.Sprintf("Repeat %d", r.Number)
 	if !r.Counted {
-		text += ", which does not count"
+		text += ", excluded"
 	}
 	if len(l.Points) == 0 {
 		return text + ": no seconds."
@@ -258,7 +258,7 @@ func (g Group) addLayers(into *[]chart.Chart, v Variant, s *sketch) {
 	for _, c := range timed {
 		row := chart.Row{Name: c.Name, Note: c.Method, Mean: &c.Time.Mean, Interval: (*chart.Range)(c.Time.Interval), Below: c.below}
 		if !c.told {
-			row.Note = join(row.Note, "– no cost of its own can be claimed")
+			row.Note = join(row.Note, "– no separate cost can be claimed")
 		}
 		rows = append(rows, row)
 		words = append(words, c.Name+": "+mean(&c.Time, "ms"))

@@ -63,7 +63,7 @@ func of(repeats []int) string {
 // String is the whole concern.
 func (f concern) String() string {
 	if len(f.repeats) > 1 {
-		return fmt.Sprintf("%s. Of repeat %d: %s", f.short(), f.repeats[0], f.Message)
+		return fmt.Sprintf("%s. Repeat %d: %s", f.short(), f.repeats[0], f.Message)
 	}
 	return f.short() + ": " + f.Message
 }

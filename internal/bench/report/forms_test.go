@@ -84,15 +84,15 @@ func collectFields(v any, path string, into map[string]bool) {
 
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"kind":"BenchmarkReport","version":2}`: "version 2, and this program reads 1",
-		`{"kind":"List"}`:                        `its kind is "List"`,
+		`{"kind":"BenchmarkReport","version":2}`: "version 2 is not supported, want 1",
+		`{"kind":"List"}`:                        `kind is "List"`,
 		`[]`:                                     "read a report",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if _, err := readAtMost(spaces{}, 1000); err == nil || !strings.Contains(err.Error(), "larger than 1000 bytes") {
+	if _, err := readAtMost(spaces{}, 1000); err == nil || !strings.Contains(err.Error(), "exceeds 1000 bytes") {
 		t.Errorf("what never ends: %v", err)
 	}
 	if _, err := Read(strings.NewReader(`{}`)); !errors.Is(err, ErrNotAReport) {
@@ -112,7 +112,7 @@ func (spaces) Read(into []byte) (int, error) {
 
 func TestUnknownForm(t *testing.T) {
 	err := Write(io.Discard, "pdf", Report{}, Options{})
-	if err == nil || err.Error() != `a report has no form "pdf": use one of text, html, svg, json, csv, markdown` {
+	if err == nil || err.Error() != `unknown report form "pdf": use one of text, html, svg, json, csv, markdown` {
 		t.Error(err)
 	}
 }

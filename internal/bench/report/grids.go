@@ -97,7 +97,7 @@ func cell(v *Variant, figure func(Variant) *statistics.Summary) chart.Cell {
 	}
 	s := figure(*v)
 	if s == nil {
-		return chart.Cell{Lines: []string{"no repeat", "counts"}}
+		return chart.Cell{Lines: []string{"no counted", "repeat"}}
 	}
 	c := chart.Cell{Value: &s.Mean, Lines: []string{number(s.Mean), "no interval"}}
 	if s.Interval != nil {

@@ -20,10 +20,10 @@ func checkLayers(layers []LayerSummary) error {
 	seen := map[string]bool{} // with a time
 	for _, l := range layers {
 		if _, known := seen[l.Name]; l.Name == "" || known {
-			return fmt.Errorf("layer %q must have a name of its own", l.Name)
+			return fmt.Errorf("layer %q needs a unique name", l.Name)
 		}
 		if l.Over != "" && !seen[l.Over] {
-			return fmt.Errorf("layer %q stands on %q, which is not before it with a time: list the layers from the lowest up", l.Name, l.Over)
+			return fmt.Errorf("layer %q is above %q, which is not listed before it with a time: list the layers from the lowest up", l.Name, l.Over)
 		}
 		seen[l.Name] = l.timed()
 	}
@@ -75,14 +75,14 @@ func attribution(layers []LayerSummary) string {
 	var told, untold []string
 	for _, c := range chain {
 		if c.told && top.Time.Mean > 0 {
-			told = append(told, fmt.Sprintf("%s %.0f %%", c.Name, 100*(c.Time.Mean-c.below)/top.Time.Mean))
+			told = append(told, fmt.Sprintf("%s %.0f%%", c.Name, 100*(c.Time.Mean-c.below)/top.Time.Mean))
 		} else {
 			untold = append(untold, c.Name)
 		}
 	}
-	text := fmt.Sprintf("Of the %s of %s: %s.", mean(&top.Time, "ms"), top.Name, strings.Join(told, ", "))
+	text := fmt.Sprintf("%s takes %s: %s.", top.Name, mean(&top.Time, "ms"), strings.Join(told, ", "))
 	if len(untold) > 0 {
-		text += fmt.Sprintf(" No cost of its own can be claimed for %s: its interval meets that of the layer below.", list(untold))
+		text += fmt.Sprintf(" No separate cost can be claimed for %s: its interval overlaps that of the layer below.", list(untold))
 	}
 	return text
 }

@@ -13,13 +13,13 @@ func (r Report) outline(charts []groupCharts) []document.Block {
 	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Paragraphs: append(r.caveats(), reading)}
 	switch len(r.Groups) {
 	case 0:
-		top.Paragraphs = append(top.Paragraphs, "No run has ended, so there is no figure.")
+		top.Paragraphs = append(top.Paragraphs, "No run has ended, so there are no figures.")
 	case 1:
 	default:
 		top.Paragraphs = append(top.Paragraphs, apart)
 	}
 	if facts := r.facts(); len(facts) > 0 {
-		top.Table = &document.Table{Caption: "What was measured", Head: []string{"fact", "value"}, Rows: facts}
+		top.Table = &document.Table{Caption: "Setup", Head: []string{"property", "value"}, Rows: facts}
 	}
 	out := []document.Block{top}
 	for i, g := range r.Groups {
@@ -51,7 +51,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 	}
 	blocks := []document.Block{
 		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged(), r.verdict(g)}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
-		{Heading: "What is to be known of these figures", Level: 3, Items: g.knowledge()},
+		{Heading: "Caveats", Level: 3, Items: g.knowledge()},
 		{Heading: "Comparisons", Level: 3, Items: append(messages, present(leftOut(left))...)},
 	}
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
@@ -59,7 +59,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
-		document.Block{Heading: "Runs that do not count", Level: 3, Table: g.uncountedTable()},
+		document.Block{Heading: "Excluded runs", Level: 3, Table: g.uncountedTable()},
 		g.runOutline(c.runs),
 	)
 	var kept []document.Block
@@ -116,7 +116,7 @@ func (g Group) uncheckedItems() []string {
 	}
 	var items []string
 	for _, names := range checks {
-		items = append(items, fmt.Sprintf("%s: not checked in every repeat, for want of facts: %s", list(variants[names]), names))
+		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", list(variants[names]), names))
 	}
 	return items
 }
@@ -133,7 +133,7 @@ func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	if len(blocks) == 0 {
 		return nil
 	}
-	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"The mean of each variant with its interval, by the two axes with the most values."}}}, blocks...)
+	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."}}}, blocks...)
 }
 
 func (f facet) table(figure figure) *document.Table {
@@ -162,7 +162,7 @@ func (f facet) table(figure figure) *document.Table {
 
 func (g Group) layerOutline(charts []chart.Chart) document.Block {
 	b := document.Block{Heading: "Layers", Level: 3, Charts: charts}
-	t := &document.Table{Caption: "Time of one operation by layer, and what of a transaction reaches it", Head: []string{"layer", "variant", "measured by", "time (ms)", "stands on", "bytes", "flushes", "requests"}}
+	t := &document.Table{Caption: "Time of one operation by layer, and the I/O of one transaction at that layer", Head: []string{"layer", "variant", "method", "time (ms)", "layer below", "bytes", "flushes", "requests"}}
 	for _, v := range g.ordered() {
 		if text := attribution(v.Layers); text != "" {
 			b.Paragraphs = append(b.Paragraphs, v.Name+": "+text)
@@ -188,7 +188,7 @@ func (g Group) settingsOutline() document.Block {
 	if len(s.Different) == 0 {
 		return b
 	}
-	b.Table = &document.Table{Caption: "Settings that are not the same in all variants", Head: append([]string{"setting"}, s.Variants...)}
+	b.Table = &document.Table{Caption: "Settings that differ between variants", Head: append([]string{"setting"}, s.Variants...)}
 	for _, d := range s.Different {
 		row := []string{join(string(d.Group), d.Name)}
 		for _, v := range d.Values {
@@ -204,13 +204,13 @@ func (g Group) settingsOutline() document.Block {
 }
 
 func (g Group) runOutline(charts [][]chart.Chart) document.Block {
-	b := document.Block{Heading: "Single runs", Level: 3, Paragraphs: []string{single}}
+	b := document.Block{Heading: "Individual runs", Level: 3, Paragraphs: []string{single}}
 	for i, v := range g.ordered() {
 		inner := document.Block{Items: present(v.flagged()), Lines: v.sparklines(), Table: v.repeatTable()}
 		if charts != nil {
 			inner.Charts = charts[i]
 		}
-		b.Inner = append(b.Inner, document.Block{Summary: fmt.Sprintf("%s: %d of %d repeats count", v.Name, v.counted(), len(v.Repeats)), Inner: []document.Block{inner}})
+		b.Inner = append(b.Inner, document.Block{Summary: fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), Inner: []document.Block{inner}})
 	}
 	return b
 }

@@ -18,8 +18,8 @@ import (
 
 // The shares are those of the layers' own times, and what overlaps is not claimed.
 func TestAttribution(t *testing.T) {
-	want := "Of the 40.84 ms [40.34, 41.34] of transaction: device 25 %, WAL flush 24 %, transaction 51 %. " +
-		"No cost of its own can be claimed for filesystem: its interval meets that of the layer below."
+	want := "transaction takes 40.84 ms [40.34, 41.34]: device 25%, WAL flush 24%, transaction 51%. " +
+		"No separate cost can be claimed for filesystem: its interval overlaps that of the layer below."
 	if got := attribution(layers(t)); got != want {
 		t.Errorf("%s", got)
 	}
@@ -27,7 +27,7 @@ func TestAttribution(t *testing.T) {
 		t.Errorf("of one layer: %s", got)
 	}
 	alone := []LayerSummary{{Name: "a", Time: summary(t, 1)}, {Name: "b", Over: "a", Time: summary(t, 2)}}
-	if got := attribution(alone); strings.Contains(got, "b 50 %") {
+	if got := attribution(alone); strings.Contains(got, "b 50%") {
 		t.Errorf("claimed without an interval: %s", got)
 	}
 }
@@ -43,11 +43,11 @@ func TestSettingsAreCompared(t *testing.T) {
 	}
 	varied := map[fingerprint.Group][]string{fingerprint.Postgres: {"shared_buffers"}}
 	for want, known := range map[string][]read{
-		"No settings were read back":                  nil,
-		"There is one variant":                        {{"a", settings("6.1", "")}},
-		"All settings are the same":                   {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "1GB")}},
-		"The settings differ only in what was varied": {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "2GB")}},
-		"The settings differ in more than":            {{"a", settings("6.1", "1GB")}, {"b", settings("6.2", "")}},
+		"No settings were read back":     nil,
+		"There is one variant":           {{"a", settings("6.1", "")}},
+		"All settings are the same":      {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "1GB")}},
+		"The settings differ only where": {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "2GB")}},
+		"The settings differ beyond":     {{"a", settings("6.1", "1GB")}, {"b", settings("6.2", "")}},
 	} {
 		var s Settings
 		s.compare(known, varied)
@@ -61,7 +61,7 @@ func TestSettingsAreCompared(t *testing.T) {
 	want := Settings{
 		Variants:  []string{"a", "b"},
 		Different: []Setting{{fingerprint.Postgres, "shared_buffers", []*string{&gb, nil}}, {fingerprint.Kernel, "release", []*string{&old, &recent}}},
-		Messages:  []string{"b against a: the results differ in more than what was varied: Kernel release: 6.1, 6.2"},
+		Messages:  []string{"b compared with a: settings differ beyond what the benchmark varies: Kernel release: 6.1, 6.2"},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
@@ -88,8 +88,8 @@ func TestConcerns(t *testing.T) {
 		t.Error(got)
 	}
 	want := []string{
-		"a: Failed (repeat 3)", "a: Rejected ClockJumped (repeat 2): it went", "a: Caution DatasetInMemory (repeats 1 and 2). Of repeat 1: it fits",
-		"a: Caution WideSpread: wide", "a: not checked in every repeat, for want of facts: Flush",
+		"a: Failed (repeat 3)", "a: Rejected ClockJumped (repeat 2): it went", "a: Caution DatasetInMemory (repeats 1 and 2). Repeat 1: it fits",
+		"a: Caution WideSpread: wide", "a: not checked in every repeat, because facts are missing: Flush",
 	}
 	g := Group{Variants: []Variant{v}}
 	if diff := cmp.Diff(want, g.knowledge()); diff != "" {

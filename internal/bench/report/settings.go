@@ -36,7 +36,7 @@ func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) 
 		}
 		differences := fingerprint.Diff(known[0].settings, k.settings)
 		if ok, message := fingerprint.Comparable(differences, varied); !ok {
-			s.Messages = append(s.Messages, fmt.Sprintf("%s against %s: %s", k.variant, known[0].variant, message))
+			s.Messages = append(s.Messages, fmt.Sprintf("%s compared with %s: %s", k.variant, known[0].variant, message))
 		}
 		all = append(all, differences...)
 	}
@@ -66,15 +66,15 @@ func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 func (s Settings) sentence() string {
 	switch {
 	case len(s.Variants) == 0:
-		return "No settings were read back, so whether the results are of the same ones is not known."
+		return "No settings were read back, so the report cannot tell whether they differ."
 	case len(s.Unknown) > 0:
-		return fmt.Sprintf("The settings of %s were not read back: whether they are those of the others is not known.", list(s.Unknown))
+		return fmt.Sprintf("The settings of %s were not read back, so the report cannot tell whether they differ.", list(s.Unknown))
 	case len(s.Variants) == 1:
 		return "There is one variant, so no settings differ."
 	case len(s.Different) == 0:
 		return "All settings are the same."
 	case len(s.Messages) == 0:
-		return "The settings differ only in what was varied."
+		return "The settings differ only where the benchmark varies them."
 	}
-	return "The settings differ in more than what was varied, so a difference of the results may be theirs."
+	return "The settings differ beyond what the benchmark varies, which may explain differences in the results."
 }

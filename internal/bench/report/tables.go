@@ -12,7 +12,7 @@ import (
 func (g Group) results() *document.Table {
 	t := &document.Table{
 		Caption: "Results, " + g.title(),
-		Head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "repeats that count", "flags"},
+		Head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "counted repeats", "flags"},
 	}
 	for _, v := range g.ordered() {
 		rank := none
@@ -29,12 +29,12 @@ func (g Group) results() *document.Table {
 
 // percentileTable of the group, nil without percentiles.
 func (g Group) percentileTable() *document.Table {
-	t := &document.Table{Caption: "Latency (ms) by percentile: the mean over repeats, none where one has too few latencies, and the highest of all put together", Head: []string{"variant"}}
+	t := &document.Table{Caption: "Latency (ms) by percentile: the mean over repeats, omitted where a repeat has too few latencies, and the highest of all repeats", Head: []string{"variant"}}
 	var percents []float64
 	for _, percent := range shownPercents {
 		if g.summarised(percent) {
 			percents = append(percents, percent)
-			t.Head = append(t.Head, fmt.Sprintf("%g %%", percent))
+			t.Head = append(t.Head, fmt.Sprintf("%g%%", percent))
 		}
 	}
 	t.Head = append(t.Head, "highest", "latencies")
@@ -84,7 +84,7 @@ func (v Variant) percentile(percent float64) *statistics.Summary {
 
 // uncountedTable is nil where every run counts.
 func (g Group) uncountedTable() *document.Table {
-	t := &document.Table{Caption: "Runs that do not count, " + g.title(), Head: []string{"variant", "repeat", "why"}}
+	t := &document.Table{Caption: "Excluded runs, " + g.title(), Head: []string{"variant", "repeat", "reason"}}
 	for _, u := range g.uncounted() {
 		t.Rows = append(t.Rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
 	}
@@ -96,7 +96,7 @@ func (g Group) uncountedTable() *document.Table {
 
 // repeatTable of a variant.
 func (v Variant) repeatTable() *document.Table {
-	t := &document.Table{Caption: "Repeats of " + v.Name, Head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counts"}}
+	t := &document.Table{Caption: "Repeats of " + v.Name, Head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counted"}}
 	for _, r := range v.Repeats {
 		counts := "yes"
 		if !r.Counted {

@@ -46,7 +46,7 @@ const DefaultWidth = 80
 // Write the report in a form.
 func Write(w io.Writer, form Form, r Report, o Options) error {
 	if !slices.Contains(Forms, form) {
-		return fmt.Errorf("a report has no form %q: use one of %s", form, names())
+		return fmt.Errorf("unknown report form %q: use one of %s", form, names())
 	}
 	if form == JSON {
 		return writeJSON(w, r)

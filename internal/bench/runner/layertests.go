@@ -119,7 +119,7 @@ func (l *layering) tell(ctx context.Context) {
 	wal := l.uses[v1alpha1.LayerWALFlush]
 	l.fsync.Bytes, l.fsync.Requests, l.fsync.Flushes = each(wal.bytes, wal.transactions), each(wal.requests, wal.transactions), each(wal.flushes, wal.flushed)
 	if l.fsync.Bytes != nil && l.fsync.Note == "" {
-		l.fsync.Note = "what is counted for a transaction is of the whole server, what others did meanwhile included"
+		l.fsync.Note = "counts of a transaction cover the whole server, including other sessions"
 	}
 	all := slices.Concat(l.volumes, l.countedOnly(), []commitcost.Measurement{l.fsync, l.unlogged, l.logged})
 	l.report.Layers = commitcost.Status(all)

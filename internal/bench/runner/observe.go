@@ -78,7 +78,7 @@ func (r *execution) chill(ctx context.Context) error {
 		return nil
 	}
 	r.progress(PhaseRunning, 0, "empties the server's caches")
-	err := errors.New("caches are emptied by the observer of integrity Full")
+	err := errors.New("only the observer of integrity Full can empty caches")
 	if r.Observer != nil {
 		ctx, cancel := context.WithTimeout(ctx, r.tableTimeout())
 		defer cancel()

@@ -49,7 +49,7 @@ func (p *publisher) publish(r RunStatus) {
 }
 
 // errLost is a benchmark whose last report did not arrive.
-var errLost = errors.New("the last report did not arrive")
+var errLost = errors.New("the last report was not delivered")
 
 // close sends the last report and returns when it has arrived, or when ctx ends.
 func (p *publisher) close(ctx context.Context, r RunStatus) error {

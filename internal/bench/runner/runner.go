@@ -102,7 +102,7 @@ func (r *Runner) reported(ctx context.Context, work func(*execution) error) (Tra
 	b.report, b.record = RunStatus{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
 	err := work(b)
 	if err != nil && ctx.Err() != nil {
-		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was told to stop: %w", context.Cause(ctx))}
+		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was stopped: %w", context.Cause(ctx))}
 	}
 	b.conclude(err)
 

@@ -174,7 +174,7 @@ func (r *execution) within(ctx context.Context, work func(context.Context) error
 		return err
 	}
 	g.reclaim(context.WithoutCancel(ctx))
-	return &Failure{Reason: low.Reason, Err: fmt.Errorf("%w; the benchmark was stopped and its tables are dropped: lower spec.pgbench.scale or duration, or raise spec.storage of the cluster", low.Err)}
+	return &Failure{Reason: low.Reason, Err: fmt.Errorf("%w; the benchmark was stopped and its tables are dropped; lower spec.pgbench.scale or duration, or raise spec.storage of the cluster", low.Err)}
 }
 
 // full says that a write failed because a volume was full (ENOSPC, in the words of the

@@ -40,9 +40,9 @@ func Neighbours(f Facts) Finding {
 	case worst.Verdict != "":
 		return worst
 	case !told:
-		return passed(CheckNeighbours, "the hypervisor took no part on the node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
+		return passed(CheckNeighbours, "the hypervisor took no CPU time from node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
 	}
-	return passed(CheckNeighbours, "neither the hypervisor nor others took part on the node "+few(observed))
+	return passed(CheckNeighbours, "neither the hypervisor nor other workloads competed on node "+few(observed))
 }
 
 // tellsOthers says whether what others of a node waited can be told from what our own
@@ -55,13 +55,13 @@ func (f Facts) tellsOthers(n Node) bool {
 func (f Facts) neighbours(n Node) Finding {
 	if n.Steal != nil && *n.Steal >= stealShare {
 		return Finding{CheckNeighbours, Rejected, ReasonProcessorStolen, fmt.Sprintf(
-			"the hypervisor took %.1f %% of the processor time of the node %s for other machines; repeat on dedicated processors, or at another time", 100**n.Steal, n.Name)}
+			"the hypervisor gave %.1f%% of the CPU time of node %s to other machines; repeat on dedicated CPUs, or at another time", 100**n.Steal, n.Name)}
 	}
 	resource, stalled := f.othersStalled(n)
 	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
 		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
-			"for at least %.0f %% of the run something on the node %s other than the benchmark waited for %s, so they shared it; "+
-				"move other pods away, or take a node of its own", 100*share, n.Name, resource)}
+			"for at least %.0f%% of the run, other workloads on node %s waited for %s and so competed with the benchmark; "+
+				"move other pods away, or use a dedicated node", 100*share, n.Name, resource)}
 	}
 	return Finding{}
 }
@@ -99,7 +99,7 @@ func Clock(f Facts) Finding {
 	apart := (*f.WallDuration - f.Duration).Abs()
 	if slack := clockSlack + time.Duration(clockShare*float64(f.Duration)); apart > slack {
 		return Finding{CheckClock, Rejected, ReasonClockJumped, fmt.Sprintf(
-			"the wall clock went %v in a run of %v: it was set meanwhile, and rates of single seconds are wrong; let the node's time settle and repeat",
+			"the wall clock advanced %v in a run of %v: it was set during the run, so rates of single seconds are wrong; let the clock of the node synchronise, and repeat",
 			f.WallDuration.Round(time.Millisecond), f.Duration.Round(time.Millisecond))}
 	}
 	return passed(CheckClock, "the clock was not set during the run")
