@@ -15,16 +15,16 @@ import (
 
 // Analysis of all runs of a benchmark.
 type Analysis struct {
-	// Tiers side by side; nothing is compared from one to another.
+	// Tiers are never compared with each other.
 	Tiers []Tier `json:"tiers"`
 	// Variants in the order in which they first ran.
 	Variants []Variant `json:"variants"`
 }
 
-// Tier is what can be said among the variants of one durability tier.
+// Tier compares the variants of one durability tier.
 type Tier struct {
 	Durability v1alpha1.DurabilityTier `json:"durability"`
-	// Ranking by TPS, and the differences that it stands on.
+	// Ranking by TPS, and the differences behind it.
 	Ranking     []comparison.Place      `json:"ranking"`
 	Differences []comparison.Difference `json:"differences,omitempty"`
 }
@@ -33,24 +33,23 @@ type Tier struct {
 type Variant struct {
 	Name       string                  `json:"name"`
 	Durability v1alpha1.DurabilityTier `json:"durability"`
-	// TPS and latencies over the repeats that count; absent without any. Latencies
-	// are milliseconds.
+	// TPS, and latencies in milliseconds, over the counted repeats; absent without any.
 	TPS            *statistics.Summary `json:"tps,omitempty"`
 	LatencyAverage *statistics.Summary `json:"latencyAverage,omitempty"`
 	LatencyP99     *statistics.Summary `json:"latencyP99,omitempty"`
-	// Latencies of all repeats that count, and their curve.
+	// Latencies of all counted repeats, merged, and their curve.
 	Latencies *histogram.Histogram `json:"latencies,omitempty"`
 	Curve     []histogram.Point    `json:"curve,omitempty"`
-	// Fingerprint of the settings of the first repeat, and what was otherwise in
-	// a later one.
+	// Fingerprint of the settings of the first repeat, and what later repeats changed.
 	Fingerprint     string                   `json:"fingerprint,omitempty"`
 	SettingsChanged []fingerprint.Difference `json:"settingsChanged,omitempty"`
-	// Agreement of the repeats that count.
+	// Agreement of the counted repeats.
 	Agreement validity.Finding `json:"agreement"`
 	Repeats   []Repeat         `json:"repeats"`
 }
 
-// Analyse runs, in any order.
+// Analyse trials, in any order. It fails if a variant has trials of two tiers or two
+// trials of one repeat.
 func Analyse(runs []Trial) (Analysis, error) {
 	var all Analysis
 	var names []string
@@ -68,7 +67,7 @@ func Analyse(runs []Trial) (Analysis, error) {
 		}
 		all.Variants = append(all.Variants, v)
 	}
-	groups, err := comparison.ByTier(comparison.TPS, results(all.Variants))
+	groups, err := comparison.ByTier(comparison.TPS, samples(all.Variants))
 	if err != nil {
 		return Analysis{}, err
 	}
@@ -80,8 +79,8 @@ func Analyse(runs []Trial) (Analysis, error) {
 	return all, nil
 }
 
-// results of the repeats that count.
-func results(variants []Variant) []comparison.Sample {
+// samples of the counted repeats.
+func samples(variants []Variant) []comparison.Sample {
 	var all []comparison.Sample
 	for _, v := range variants {
 		r := comparison.Sample{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
@@ -97,7 +96,7 @@ func (v Variant) counted() []Repeat {
 	return slices.DeleteFunc(slices.Clone(v.Repeats), func(r Repeat) bool { return !r.Counted })
 }
 
-// analyseVariant makes one of its runs, of which there is at least one.
+// analyseVariant derives a variant from its runs, at least one.
 func analyseVariant(runs []Trial) (Variant, error) {
 	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	v := Variant{Name: runs[0].Variant, Durability: runs[0].Tier, Latencies: histogram.New()}

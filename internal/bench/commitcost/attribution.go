@@ -86,7 +86,7 @@ func (v attribution) below(name string) []string {
 	return parts
 }
 
-// aside tells of a layer that a transaction does not wait for.
+// aside describes a layer that a transaction does not wait for.
 func (v attribution) aside(name string) string {
 	time, ok := v.times[name]
 	if !ok {
@@ -106,7 +106,7 @@ func (v attribution) unlogged(logged statistics.Summary) string {
 	return fmt.Sprintf("on unlogged tables it takes %s, and no difference can be claimed", ms(s))
 }
 
-// apart: the lower time is shown to be lower.
+// apart reports whether the lower time is shown to be lower.
 func apart(lower, higher statistics.Summary) bool {
 	return lower.Interval != nil && higher.Interval != nil && lower.Interval.Upper < higher.Interval.Lower
 }

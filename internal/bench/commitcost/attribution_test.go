@@ -131,7 +131,7 @@ func layer(name, over string, ms ...float64) Measurement {
 	return Measurement{Layer: record.Layer{Name: name, Over: over, Milliseconds: ms}}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAttributionNamesThePartOfEachLayer(t *testing.T) {
 	volume := layer(v1alpha1.LayerVolume, "", 2.8, 2.9, 3.0)
 	flush := layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 3.3, 3.3, 3.4)
 	unlogged := layer(v1alpha1.LayerUnlogged, "", 0.8, 0.8, 0.9)

@@ -10,11 +10,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
-// maxNote bounds what a status says of a layer.
+// maxNote limits the Note of a layer in a status, in bytes.
 const maxNote = 300
 
-// Counted are the layers, from the lowest up, that take no time of their own: what
-// reaches them is counted, where it can be.
+// Counted lists the layers, from the lowest up, whose I/O is counted but whose time is
+// not measured.
 func Counted() []string {
 	return []string{v1alpha1.LayerNetworkDevices, v1alpha1.LayerDevice, v1alpha1.LayerDataDevice, v1alpha1.LayerContainer}
 }
@@ -26,10 +26,10 @@ type Measurement struct {
 	Note string
 }
 
-// Measured says whether there is a time.
+// Measured reports whether there is a time.
 func (l Measurement) Measured() bool { return len(l.Milliseconds) > 0 }
 
-// counted says whether it is known what reached it.
+// counted reports whether the I/O of the layer is known.
 func (l Measurement) counted() bool { return l.Bytes != nil }
 
 // Status of layers, in their order.
@@ -57,8 +57,8 @@ func Status(all []Measurement) []v1alpha1.BenchmarkLayer {
 	return out
 }
 
-// Record of the layers that were measured or counted. One that would stand on a layer
-// that was not measured stands on nothing.
+// Record of the layers that were measured or counted. It clears Over if the layer below
+// was not measured.
 func Record(all []Measurement) []record.Layer {
 	var out []record.Layer
 	for _, l := range all {

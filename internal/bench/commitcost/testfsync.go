@@ -16,8 +16,8 @@ func TestFsyncArgs(file string, d time.Duration) []string {
 	return []string{"-f", file, "-s", strconv.Itoa(int(d / time.Second))}
 }
 
-// TestFsync reads the lines of pg_test_fsync until it has told the time of one method
-// of wal_sync_method. The zero value is of no use: set Method.
+// TestFsync reads the lines of pg_test_fsync up to the time of one wal_sync_method. Set
+// Method before use.
 type TestFsync struct {
 	Method string
 	// inside the section of one 8 kB write, and past it.
@@ -33,11 +33,11 @@ const (
 
 var (
 	fsyncRate = regexp.MustCompile(`^([0-9]+\.[0-9]+) ops/sec(?:\s|$)`)
-	// slowest rate that is taken for one, so that its inverse is a duration.
+	// slowest rate that is accepted, so that its inverse is a duration.
 	slowest = 1e-6
 )
 
-// Line takes the next line, and says whether the rest is of no interest.
+// Line reads the next line, and reports whether the rest can be skipped.
 func (t *TestFsync) Line(line string) (enough bool) {
 	if t.past {
 		return true

@@ -6,8 +6,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Level of the tests: the chance that among all comparisons of one call even one
-// claims a difference where there is none.
+// Level of the tests: the probability that any comparison of one call claims a difference
+// that does not exist.
 const Level = 1 - statistics.Confidence
 
 // Conclusion about the difference of two variants.
@@ -18,10 +18,10 @@ const (
 	Better Conclusion = "Better"
 	// Worse than the baseline: a difference is claimed.
 	Worse Conclusion = "Worse"
-	// NoDifference can be claimed. That is not equality; the Interval says how
-	// large a difference would have gone unseen.
+	// NoDifference can be claimed. That is not equality: the Interval shows how large
+	// an undetected difference can be.
 	NoDifference Conclusion = "NoDifference"
-	// NotComparable is a pair that no test could be made of; the message says why.
+	// NotComparable is a pair that cannot be tested; the message says why.
 	NotComparable Conclusion = "NotComparable"
 )
 
@@ -34,7 +34,7 @@ type Difference struct {
 	Comparison *statistics.Comparison `json:"comparison,omitempty"`
 	// P after Holm's correction for all comparisons of the same call.
 	P float64 `json:"p"`
-	// Message is the verdict in a sentence.
+	// Message states the conclusion in a sentence.
 	Message string `json:"message"`
 
 	lowerIsBetter bool

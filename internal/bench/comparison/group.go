@@ -13,7 +13,7 @@ import (
 type Sample struct {
 	// Variant by name, unique among the results.
 	Variant string
-	// Tier that was proved while it was measured.
+	// Tier that was verified during the measurement.
 	Tier v1alpha1.DurabilityTier
 	// Values by number of the repeat. Repeats that failed are absent.
 	Values map[int]float64
@@ -33,11 +33,10 @@ var (
 	LatencyP99 = Figure{Name: "p99 latency", Unit: "ms", LowerIsBetter: true}
 )
 
-// tiers in the order in which they are shown: what loses least comes first, and what is
-// not known last.
+// tiers in display order: the one that loses least first, the unknown one last.
 var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
-// Group of the results of one durability tier. Only ByTier makes one.
+// Group has the samples of one durability tier. Only ByTier creates one.
 type Group struct {
 	tier    v1alpha1.DurabilityTier
 	figure  Figure
@@ -49,12 +48,12 @@ type member struct {
 	summary statistics.Summary
 }
 
-// ErrUnknownTier is the error of a result without one of the API's tiers: what a
-// commit waited for must be known before its rate means anything.
+// ErrUnknownTier is the error for a sample without a tier of the API. A rate means
+// nothing unless it is known what a commit waits for.
 var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async or Unverified")
 
-// ByTier groups results by their tier, tiers and variants in a fixed order. A
-// result without values, of a variant that failed throughout, stays out.
+// ByTier groups samples by their tier, with tiers and variants in a fixed order. It
+// skips samples without values, whose variants failed throughout.
 func ByTier(figure Figure, results []Sample) ([]Group, error) {
 	groups := make([]Group, len(tiers))
 	seen := map[string]bool{}

@@ -18,9 +18,9 @@ const (
 	maxUnpacked = 8 << 20
 )
 
-// Encode a record for ConfigMap.binaryData. Where it exceeds MaxEncoded, lines of
-// Seconds are put together, then the latencies are left out, and the record says
-// so; what exceeds it even then is an error.
+// Encode a record for ConfigMap.binaryData. If the record exceeds MaxEncoded, Encode
+// merges lines of Seconds, then drops the latencies, and marks the record. It fails if
+// the rest still exceeds MaxEncoded.
 func Encode(r Record) (map[string][]byte, error) {
 	r.Version = Version
 	if len(r.Runs) > MaxRuns {
@@ -121,7 +121,7 @@ func (c *counted) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	start, err := d.Token()
 	if err != nil || start != json.Delim('[') {
-		// Another type is told by who reads it.
+		// The decoder of the value reports another type.
 		return err
 	}
 	for ; d.More(); *c++ {

@@ -12,29 +12,30 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Input of a Report. All but the Analysis may be left out, and is then not told.
+// Input of Build. Everything but the Analysis is optional.
 type Input struct {
 	About    About
 	Analysis analysis.Analysis
-	// Runs that the Analysis was made of, for what it does not keep: the latency of
-	// each second, percentiles of each repeat, settings.
+	// Runs behind the Analysis. They add what it does not keep: the latency of each
+	// second, percentiles of each repeat, and settings.
 	Runs []analysis.Trial
-	// Axes and Variants of the plan, and how far it is.
+	// Axes, Variants and Progress of the plan.
 	Axes     []matrix.Axis
 	Variants []matrix.Variant
 	Progress *matrix.Progress
-	// Varied are the settings that were varied on purpose.
+	// Varied are the settings that the benchmark varies.
 	Varied map[fingerprint.Group][]string
 	// Layers by variant.
 	Layers map[string][]LayerSummary
-	// Notes on what the report could not be made of.
+	// Notes name missing sources, for example lost records.
 	Notes []string
 }
 
-// tiers in the order in which they are shown.
+// tiers in display order.
 var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
-// Build a Report. It refuses parts that do not belong to the Analysis.
+// Build a Report. It fails if the input has runs or layers of variants that the Analysis
+// does not have.
 func Build(in Input) (Report, error) {
 	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
 	for _, a := range in.Axes {
@@ -78,7 +79,8 @@ func (in Input) has(variant string) bool {
 	return slices.ContainsFunc(in.Analysis.Variants, func(v analysis.Variant) bool { return v.Name == variant })
 }
 
-// check that everything is of a variant of the analysis, in a tier that is shown.
+// check that runs and layers belong to a variant of the analysis, and each variant to a
+// known tier.
 func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
@@ -102,7 +104,7 @@ func (in Input) check(runs map[string][]analysis.Trial) error {
 }
 
 func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Trial) (Group, error) {
-	// Of two instances, so that Quorum is what it is with a standby.
+	// Two instances, so that Quorum includes a standby.
 	const instances = 2
 	g := Group{Durability: tier, Acknowledged: "at an unknown point, because a custom script may change what a commit waits for"}
 	if tier != v1alpha1.DurabilityUnverified {

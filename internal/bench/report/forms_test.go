@@ -82,7 +82,7 @@ func collectFields(v any, path string, into map[string]bool) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadRejectsOtherKindsVersionsAndSizes(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind":"BenchmarkReport","version":2}`: "version 2 is not supported, want 1",
 		`{"kind":"List"}`:                        `kind is "List"`,
@@ -110,15 +110,14 @@ func (spaces) Read(into []byte) (int, error) {
 	return len(into), nil
 }
 
-func TestUnknownForm(t *testing.T) {
+func TestUnknownFormIsRejected(t *testing.T) {
 	err := Write(io.Discard, "pdf", Report{}, Options{})
 	if err == nil || err.Error() != `unknown report form "pdf": use one of text, html, svg, json, csv, markdown` {
 		t.Error(err)
 	}
 }
 
-// A report of nothing is a report.
-func TestNothing(t *testing.T) {
+func TestReportWithoutRunsIsWrittenInEveryForm(t *testing.T) {
 	r := build(t, Input{About: About{Name: "x"}})
 	for _, form := range Forms {
 		write(t, form, r, Options{})
@@ -140,8 +139,7 @@ func mustAnalyse(t testing.TB, runs []analysis.Trial) analysis.Analysis {
 	return a
 }
 
-// The CSV form is read by others.
-func TestCSVIsWhole(t *testing.T) {
+func TestCSVHasEveryRepeatAndInterval(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(write(t, CSV, build(t, sample(t, versions...)), Options{}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +172,7 @@ func TestCSVIsWhole(t *testing.T) {
 	}
 }
 
-// The SVG form is XML, whose references lead somewhere.
-func TestSVGIsXML(t *testing.T) {
+func TestSVGIsXMLWithResolvedReferences(t *testing.T) {
 	d := xml.NewDecoder(strings.NewReader(write(t, SVG, build(t, sample(t, versions...)), Options{})))
 	ids, labels := map[string]bool{}, []string{}
 	for {
@@ -214,16 +211,14 @@ func TestSVGIsXML(t *testing.T) {
 	}
 }
 
-// Colour is for terminals that were asked for.
-func TestColour(t *testing.T) {
+func TestColourIsOptIn(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	if strings.Contains(write(t, Text, r, Options{}), "\x1b") || !strings.Contains(write(t, Text, r, Options{Colour: true}), "\x1b[1m") {
 		t.Error("escape sequences where there should be none, or none where asked for")
 	}
 }
 
-// Paragraphs are kept to the width, and wide tables become records.
-func TestWidth(t *testing.T) {
+func TestTextWrapsAtTheWidth(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	narrow, wide := write(t, Text, r, Options{Width: 60}), write(t, Text, r, Options{Width: 300})
 	for line := range strings.Lines(narrow) {

@@ -30,7 +30,7 @@ func of5(t testing.TB, runs ...[]analysis.Trial) Report {
 	return build(t, Input{About: About{Name: "x"}, Analysis: mustAnalyse(t, all), Runs: all})
 }
 
-func TestVerdicts(t *testing.T) {
+func TestEveryFormStatesTheConclusion(t *testing.T) {
 	const local, async = v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync
 	two := steady("b", local, 1000)[:2]
 	for want, r := range map[string]Report{
@@ -57,8 +57,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Nothing of one tier stands in the group of another.
-func TestTiersStayApart(t *testing.T) {
+func TestGroupsHaveVariantsOfOneTier(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	var got []string
 	for _, g := range r.Groups {
@@ -79,8 +78,7 @@ func TestTiersStayApart(t *testing.T) {
 	}
 }
 
-// A rejected run is listed, with its reason, in every form, and changes no figure.
-func TestRejectedRunsDoNotCount(t *testing.T) {
+func TestRejectedRunIsListedAndChangesNoFigure(t *testing.T) {
 	throttled := func(tps float64) Report {
 		runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 		runs[4].Result.TPS = tps
@@ -107,8 +105,7 @@ func TestRejectedRunsDoNotCount(t *testing.T) {
 	}
 }
 
-// A figure without an interval says why it has none.
-func TestIntervalsStandBesideFigures(t *testing.T) {
+func TestFigureWithoutAnIntervalSaysWhy(t *testing.T) {
 	s := summary(t, 1, 2, 3)
 	lone := summary(t, 7)
 	for want, got := range map[string]string{
@@ -128,7 +125,7 @@ func TestIntervalsStandBesideFigures(t *testing.T) {
 	}
 }
 
-func TestPartialMatrixSaysSo(t *testing.T) {
+func TestIncompleteMatrixIsMarked(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	want := "The benchmark is incomplete: 40 runs succeeded, 1 failed, 0 were skipped, 5 have not ended (BudgetSpent); variants without a completed run: never."
 	if got := r.partial(); got != want {
@@ -165,8 +162,7 @@ func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Of many comparisons a few are shown, and the rest is told of.
-func TestManyComparisons(t *testing.T) {
+func TestOmittedComparisonsAreCounted(t *testing.T) {
 	var runs [][]analysis.Trial
 	for name := range strings.SplitSeq("abcdefgh", "") {
 		runs = append(runs, steady(name, v1alpha1.DurabilityLocal, 1000+100*float64(name[0])))
@@ -181,7 +177,7 @@ func TestManyComparisons(t *testing.T) {
 	}
 }
 
-func TestBuildRefuses(t *testing.T) {
+func TestBuildRejectsForeignVariantsAndLayers(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{

@@ -7,14 +7,15 @@ import (
 	"io"
 )
 
-// MaxBytes of a report that is read. The largest matrix, 64 variants by 20
+// MaxBytes limits a report that Read accepts. The largest matrix, 64 variants by 20
 // repeats, of runs of ten minutes has 768,000 seconds of some 45 bytes.
 const MaxBytes = 256 << 20
 
-// ErrNotAReport is the error of JSON that is something else.
+// ErrNotAReport is the error of Read for JSON of another kind.
 var ErrNotAReport = errors.New("not a report on a benchmark")
 
-// Read a report from its JSON form. One of another Version is refused.
+// Read a report from its JSON form. It rejects another Kind or Version, and more than
+// MaxBytes.
 func Read(from io.Reader) (Report, error) { return readAtMost(from, MaxBytes) }
 
 func readAtMost(from io.Reader, most int64) (Report, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/report/document"
 )
 
-// outline of the report, the same for every form that is read by people. The
-// charts are by group, nil for forms without.
+// outline of the report, shared by text, Markdown and HTML. charts are by group; nil for
+// forms without charts.
 func (r Report) outline(charts []groupCharts) []document.Block {
 	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Paragraphs: append(r.caveats(), reading)}
 	switch len(r.Groups) {
@@ -51,7 +51,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 	}
 	blocks := []document.Block{
 		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged(), r.verdict(g)}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
-		{Heading: "Caveats", Level: 3, Items: g.knowledge()},
+		{Heading: "Caveats", Level: 3, Items: g.caveatItems()},
 		{Heading: "Comparisons", Level: 3, Items: append(messages, present(leftOut(left))...)},
 	}
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
@@ -59,7 +59,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
-		document.Block{Heading: "Excluded runs", Level: 3, Table: g.uncountedTable()},
+		document.Block{Heading: "Excluded runs", Level: 3, Table: g.excludedTable()},
 		g.runOutline(c.runs),
 	)
 	var kept []document.Block
@@ -71,7 +71,7 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 	return kept
 }
 
-// present texts, without empty ones.
+// present returns the texts that are not empty.
 func present(texts ...string) []string {
 	var out []string
 	for _, t := range texts {
@@ -82,8 +82,8 @@ func present(texts ...string) []string {
 	return out
 }
 
-// knowledge are the flags of the group in full.
-func (g Group) knowledge() []string {
+// caveatItems are the flags of the group's variants with their full messages.
+func (g Group) caveatItems() []string {
 	var items []string
 	for _, v := range g.ordered() {
 		if failed := v.failed(); len(failed) > 0 {
@@ -99,8 +99,7 @@ func (g Group) knowledge() []string {
 	return append(items, g.uncheckedItems()...)
 }
 
-// uncheckedItems say what was not checked, once for all variants that have it in
-// common.
+// uncheckedItems name the checks that did not run, grouping variants with the same gaps.
 func (g Group) uncheckedItems() []string {
 	var checks []string
 	variants := map[string][]string{}

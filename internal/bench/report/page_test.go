@@ -35,7 +35,6 @@ func content(n *html.Node) string {
 	return b.String()
 }
 
-// The page needs nothing but itself.
 func TestPageIsSelfContained(t *testing.T) {
 	page := parsed(t, build(t, sample(t, versions...)))
 	policy := ""
@@ -63,7 +62,6 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 }
 
-// Who does not see a chart is told its title and what it shows.
 func TestChartsHaveTextAlternatives(t *testing.T) {
 	page := parsed(t, build(t, sample(t, versions...)))
 	byID, charts := map[string]*html.Node{}, []*html.Node{}
@@ -98,7 +96,6 @@ func TestChartsHaveTextAlternatives(t *testing.T) {
 	}
 }
 
-// Whatever is shown is shown with its tier.
 func TestEveryChartNamesItsTier(t *testing.T) {
 	for _, g := range build(t, sample(t, versions...)).Groups {
 		charts, err := build(t, sample(t, versions...)).charts(g)
@@ -113,8 +110,7 @@ func TestEveryChartNamesItsTier(t *testing.T) {
 	}
 }
 
-// A browser tells the colour scheme and the width of a telephone to the page.
-func TestPageAdapts(t *testing.T) {
+func TestPageAdaptsToColourSchemeAndWidth(t *testing.T) {
 	page := write(t, HTML, build(t, sample(t, versions...)), Options{})
 	for _, part := range []string{
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, `<meta name="color-scheme" content="light dark">`,

@@ -16,8 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// The shares are those of the layers' own times, and what overlaps is not claimed.
-func TestAttribution(t *testing.T) {
+func TestOnlyLayersWithSeparateIntervalsHaveAShare(t *testing.T) {
 	want := "transaction takes 40.84 ms [40.34, 41.34]: device 25%, WAL flush 24%, transaction 51%. " +
 		"No separate cost can be claimed for filesystem: its interval overlaps that of the layer below."
 	if got := attribution(layers(t)); got != want {
@@ -32,7 +31,7 @@ func TestAttribution(t *testing.T) {
 	}
 }
 
-func TestSettingsAreCompared(t *testing.T) {
+func TestSettingsAreComparedWithTheFirstVariant(t *testing.T) {
 	settings := func(kernel, buffers string) fingerprint.Settings {
 		s := fingerprint.Settings{}
 		s.Set(fingerprint.Kernel, "release", kernel)
@@ -72,8 +71,7 @@ func TestSettingsAreCompared(t *testing.T) {
 	}
 }
 
-// Findings that repeats share are told once, rejections first.
-func TestConcerns(t *testing.T) {
+func TestSharedFindingsAreListedOnceWithRejectionsFirst(t *testing.T) {
 	caution := validity.Finding{Check: "Dataset", Verdict: validity.Caution, Reason: "DatasetInMemory", Message: "it fits"}
 	rejected := validity.Finding{Check: "Clock", Verdict: validity.Rejected, Reason: "ClockJumped", Message: "it went"}
 	v := Variant{
@@ -92,15 +90,15 @@ func TestConcerns(t *testing.T) {
 		"a: Caution WideSpread: wide", "a: not checked in every repeat, because facts are missing: Flush",
 	}
 	g := Group{Variants: []Variant{v}}
-	if diff := cmp.Diff(want, g.knowledge()); diff != "" {
+	if diff := cmp.Diff(want, g.caveatItems()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]uncounted{{"a", 2, "Rejected ClockJumped: it went"}, {"a", 3, "Failed: no space"}}, g.uncounted()); diff != "" {
+	if diff := cmp.Diff([]exclusion{{"a", 2, "Rejected ClockJumped: it went"}, {"a", 3, "Failed: no space"}}, g.exclusions()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestGauge(t *testing.T) {
+func TestGaugeShowsMeanAndIntervalOnOneScale(t *testing.T) {
 	s := statistics.Summary{Mean: 50, Interval: &statistics.Interval{Lower: 25, Upper: 100}}
 	if got := gauge(s, 100); got != "          ├─────────●──────────────────┤" {
 		t.Errorf("%q", got)
@@ -114,7 +112,7 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-func TestSparkline(t *testing.T) {
+func TestSparklineKeepsTheLowestOfNeighbours(t *testing.T) {
 	var all []Second
 	for _, tps := range []float64{0, 12.5, 50, 99, 100} {
 		all = append(all, Second{TPS: tps})
@@ -133,8 +131,7 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// Seconds that cannot be written or drawn are left out.
-func TestSeconds(t *testing.T) {
+func TestSecondsWithoutFiniteFiguresAreSkipped(t *testing.T) {
 	told := []pgbench.Progress{{At: time.Second, TPS: 5, LatencyAvg: 2}, {At: 2 * time.Second, TPS: math.NaN()}, {At: 3 * time.Second, TPS: 7}}
 	if diff := cmp.Diff([]Second{{1, 5, 2}, {3, 7, 0}}, seconds([]float64{5, math.NaN(), 7}, told)); diff != "" {
 		t.Error(diff)
@@ -144,8 +141,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// A percentile of which some repeat has less than one latency is not summarised.
-func TestPercentilesNeedLatencies(t *testing.T) {
+func TestPercentileAboveTheLatenciesOfARepeatIsOmitted(t *testing.T) {
 	run := func(n int) analysis.Trial {
 		h := histogram.New()
 		for i := range n {
@@ -171,8 +167,7 @@ func TestPercentilesNeedLatencies(t *testing.T) {
 	}
 }
 
-// Two axes are shown against each other, and what differs otherwise apart.
-func TestFacets(t *testing.T) {
+func TestVariantsInTheSamePlaceGetFacetsOfTheirOwn(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	facets := r.facets(r.Groups[0])
 	if len(facets) != 1 || facets[0].fixed != "" || facets[0].rows.Name != "version" || facets[0].columns.Name != "clients" {
@@ -189,8 +184,7 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-// A change of level is told with its time.
-func TestChanges(t *testing.T) {
+func TestLevelChangeHasItsTime(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	for _, v := range r.Groups[1].Variants {
 		if v.Name != "level" {

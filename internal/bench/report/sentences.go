@@ -10,9 +10,9 @@ import (
 
 // Texts that every form shows.
 const (
-	// apart is said wherever there are several groups.
+	// apart is shown if there are several groups.
 	apart = "Results of different durability tiers are not compared, because their commits do not promise the same."
-	// reading is how figures are to be read.
+	// reading explains the figures.
 	reading = "Figures are means over the counted repeats, with 95% intervals in brackets. " +
 		"A difference is claimed only at that confidence, corrected for all comparisons of a tier."
 	unranked = "Variants are ranked once all runs have ended, because stopping at a pleasing interim result biases the ranking."
@@ -23,15 +23,15 @@ func (g Group) title() string { return "Durability " + string(g.Durability) }
 
 func (g Group) acknowledged() string { return "A commit is acknowledged " + g.Acknowledged + "." }
 
-// running says that runs are still to come.
+// running reports whether runs are pending.
 func (r Report) running() bool {
 	return r.Progress != nil && r.Progress.Pending > 0 && r.Progress.Stop == ""
 }
 
-// caveats are what is to be known before all else.
+// caveats stand before everything else: an incomplete benchmark and notes.
 func (r Report) caveats() []string { return present(append([]string{r.partial()}, r.Notes...)...) }
 
-// verdict on the variants of a group, in a few sentences.
+// verdict returns one or two sentences on the ranking of a group.
 func (r Report) verdict(g Group) string {
 	if r.running() {
 		return unranked
@@ -65,7 +65,7 @@ func (g Group) verdict() string {
 	return text
 }
 
-// first of the variants that can be compared.
+// first returns a sentence on the leading variants among those that are ranked.
 func first(ranked []comparison.Place) string {
 	var leaders []string
 	for _, p := range ranked {
@@ -97,11 +97,11 @@ func others(places []comparison.Place, named []string) []string {
 	return names
 }
 
-// mostDifferences are shown of a group; JSON and CSV have all.
+// mostDifferences limits the comparisons shown for a group; JSON and CSV have all.
 const mostDifferences = 15
 
-// shownDifferences of a group, and how many are left out: of many, those of the
-// first variant.
+// shownDifferences of a group, and how many are left out. If there are too many, it keeps
+// those of the leading variant.
 func (g Group) shownDifferences() (shown []comparison.Difference, left int) {
 	shown = g.Differences
 	if len(shown) > mostDifferences && len(g.Variants) > 0 {
@@ -112,7 +112,7 @@ func (g Group) shownDifferences() (shown []comparison.Difference, left int) {
 	return shown, len(g.Differences) - len(shown)
 }
 
-// leftOut says how many differences are not shown; empty for none.
+// leftOut returns a sentence on the differences that are not shown; "" for none.
 func leftOut(n int) string {
 	if n == 0 {
 		return ""
@@ -120,7 +120,7 @@ func leftOut(n int) string {
 	return fmt.Sprintf("%d more comparisons are in the json and csv forms.", n)
 }
 
-// partial says how far the benchmark is, where it is not whole.
+// partial returns a sentence on the progress of an incomplete benchmark, else "".
 func (r Report) partial() string {
 	var parts []string
 	if p := r.Progress; p != nil && p.Pending+p.Skipped > 0 {
@@ -159,8 +159,8 @@ func (g Group) index(variant string) int {
 	return slices.IndexFunc(g.Variants, func(v Variant) bool { return v.Name == variant })
 }
 
-// rank of a variant; zero where nothing counts, and where it can be compared with
-// no other.
+// rank of a variant; zero without counted repeats, and if it was not compared with any
+// other variant.
 func (g Group) rank(variant string) int {
 	for _, p := range g.Ranking {
 		if p.Variant == variant && g.compared(variant) {
@@ -170,7 +170,7 @@ func (g Group) rank(variant string) int {
 	return 0
 }
 
-// compared says that a variant was compared with some other.
+// compared reports whether a variant was compared with another.
 func (g Group) compared(variant string) bool {
 	return slices.ContainsFunc(g.Differences, func(d comparison.Difference) bool {
 		return (d.Baseline == variant || d.Variant == variant) && d.Verdict != comparison.NotComparable

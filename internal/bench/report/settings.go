@@ -9,13 +9,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 )
 
-// read are the settings of a variant.
+// read has the settings that were read back for a variant.
 type read struct {
 	variant  string
 	settings fingerprint.Settings
 }
 
-// firstSettings by number of the repeat, as the fingerprint is of.
+// firstSettings returns those of the earliest repeat that has some, like the fingerprint.
 func firstSettings(runs []analysis.Trial) fingerprint.Settings {
 	ordered := slices.SortedStableFunc(slices.Values(runs), func(a, b analysis.Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	for _, r := range ordered {
@@ -26,7 +26,7 @@ func firstSettings(runs []analysis.Trial) fingerprint.Settings {
 	return nil
 }
 
-// compare every variant with the first.
+// compare sets Variants, Different and Messages by comparing every variant with the first.
 func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) {
 	var all []fingerprint.Difference
 	for i, k := range known {
@@ -53,7 +53,7 @@ func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) 
 	}
 }
 
-// unique settings of differences, in the order that fingerprint gives them.
+// unique settings of differences, in the order of package fingerprint.
 func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 	a, b := fingerprint.Settings{}, fingerprint.Settings{}
 	for _, d := range differences {
@@ -62,7 +62,7 @@ func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 	return fingerprint.Diff(a, b)
 }
 
-// sentence on whether the results of a group are of comparable settings.
+// sentence on whether the settings of a group are comparable.
 func (s Settings) sentence() string {
 	switch {
 	case len(s.Variants) == 0:

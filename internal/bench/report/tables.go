@@ -63,8 +63,7 @@ func (g Group) summarised(percent float64) bool {
 	return false
 }
 
-// latencies is how many there are, and of how many transactions where their
-// log was sampled.
+// latencies returns their number, and that of the transactions if the log was sampled.
 func (v Variant) latencies() string {
 	if v.Latencies >= v.Transactions {
 		return strconv.FormatInt(v.Latencies, 10)
@@ -82,10 +81,10 @@ func (v Variant) percentile(percent float64) *statistics.Summary {
 	return nil
 }
 
-// uncountedTable is nil where every run counts.
-func (g Group) uncountedTable() *document.Table {
+// excludedTable is nil if every run counts.
+func (g Group) excludedTable() *document.Table {
 	t := &document.Table{Caption: "Excluded runs, " + g.title(), Head: []string{"variant", "repeat", "reason"}}
-	for _, u := range g.uncounted() {
+	for _, u := range g.exclusions() {
 		t.Rows = append(t.Rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
 	}
 	if len(t.Rows) == 0 {
@@ -100,14 +99,14 @@ func (v Variant) repeatTable() *document.Table {
 	for _, r := range v.Repeats {
 		counts := "yes"
 		if !r.Counted {
-			counts = join("no:", r.why())
+			counts = join("no:", r.exclusion())
 		}
 		t.Rows = append(t.Rows, []string{strconv.Itoa(r.Number), measured(r.TPS), measured(r.LatencyAverage), measured(r.LatencyP99), counts})
 	}
 	return t
 }
 
-// measured figure, where zero is none.
+// measured returns the figure; zero means there is none.
 func measured(v float64) string {
 	if v == 0 {
 		return none
@@ -115,8 +114,7 @@ func measured(v float64) string {
 	return number(v)
 }
 
-// counts of a transaction: a benchmark by itself has counted once, and no interval is
-// missed.
+// counts of a transaction. A single benchmark counts once, so no interval is expected.
 func counts(s *statistics.Summary) string {
 	if s != nil && s.Interval == nil {
 		return number(s.Mean)

@@ -43,7 +43,7 @@ func (r *execution) remember(ctx context.Context, done MeasuredRun, failed error
 	r.keep(ctx)
 }
 
-// keep the record. What hinders it is no failure of the benchmark, and is told.
+// keep the record. A failure to do so does not fail the benchmark; the status reports it.
 func (r *execution) keep(ctx context.Context) {
 	if r.Keeper == nil {
 		return

@@ -76,7 +76,7 @@ func (l *layering) counting(once func(context.Context) (time.Duration, error)) f
 	}
 }
 
-// tally of all layers that can count. One that cannot is left out, and told in the log.
+// tally of all layers that can count. It skips the others and logs them.
 func (l *layering) tally(ctx context.Context) tally {
 	out := tally{}
 	wal, err := l.written(ctx)
@@ -95,7 +95,7 @@ func (l *layering) tally(ctx context.Context) tally {
 	return out
 }
 
-// add what the kernel counts beneath the server's directory, and beneath its WAL where
+// add what the kernel counts below the server's directory, and below its WAL where
 // that has a volume of its own.
 func (t tally) add(kernel machine.Counted, directory string) {
 	source, w, ok := kernel.At(directory)

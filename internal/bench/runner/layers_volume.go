@@ -22,7 +22,7 @@ import (
 )
 
 // testFsync is one write of 8 kB and its flush on the scratch volume of the WAL's
-// StorageClass. pg_test_fsync is told to stop once it has tested the server's
+// StorageClass. It stops pg_test_fsync once it has tested the server's
 // method; it takes its file along.
 func (l *layering) testFsync(ctx context.Context) (time.Duration, error) {
 	told := commitcost.TestFsync{Method: l.fsyncMethod}
@@ -46,7 +46,7 @@ func (l *layering) testFsync(ctx context.Context) (time.Duration, error) {
 	took, unread := told.Result()
 	switch {
 	case unread == nil:
-		// It was stopped because it had said what is wanted.
+		// The runner stopped it after the line that it needs.
 		return took, nil
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return 0, errors.New("the image has no pg_test_fsync")

@@ -32,8 +32,8 @@ type layering struct {
 	uses map[string]use
 }
 
-// measureLayers before anything else fills the caches. What cannot be measured is
-// said, and keeps nothing from going on; only the end of ctx is an error.
+// measureLayers runs first, before anything else fills the caches. A layer that cannot be
+// measured has a Note; only the end of ctx is an error.
 func (r *execution) measureLayers(ctx context.Context) error {
 	if r.Spec.Layers == nil {
 		return nil
@@ -53,11 +53,11 @@ func (r *execution) measureLayers(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("layers of the storage: %w", context.Cause(ctx))
 	}
-	l.tell(ctx)
+	l.publishLayers(ctx)
 	return nil
 }
 
-// firstPhase is what a benchmark begins with.
+// firstPhase is the phase in which a benchmark starts.
 func (r *execution) firstPhase() string {
 	if r.Spec.Layers != nil {
 		return PhaseMeasuringLayers
@@ -65,7 +65,7 @@ func (r *execution) firstPhase() string {
 	return PhaseInitialising
 }
 
-// begin says of each layer what it is, and why it will not be measured.
+// begin sets the name of each layer, and the Note of those that cannot be measured.
 func (l *layering) begin(ctx context.Context) {
 	l.fsync.Name, l.unlogged.Name, l.logged.Name = v1alpha1.LayerWALFlush, v1alpha1.LayerUnlogged, v1alpha1.LayerLogged
 	if len(l.spec.Scratch) == 0 {
@@ -94,8 +94,8 @@ func (l *layering) describeFlush(ctx context.Context) {
 	l.fsync.Method = fmt.Sprintf("pg_test_fsync, writes of 8 kB by %s, StorageClass %s", method, l.spec.Scratch[0].StorageClass)
 }
 
-// measure a layer once more, unless it has failed before: a figure of fewer repeats
-// than were asked for would be told as one of all.
+// measure one more repeat of a layer, unless one failed: fewer repeats than requested
+// must not look like all of them.
 func (l *layering) measure(ctx context.Context, layer *commitcost.Measurement, repeat int, once func(context.Context) (time.Duration, error)) {
 	l.tests++
 	l.progress(PhaseMeasuringLayers, float64(l.tests)/float64(3*int(l.spec.Repeats)+1), fmt.Sprintf("%s, repeat %d of %d", layer.Name, repeat+1, l.spec.Repeats))
@@ -114,8 +114,8 @@ func (l *layering) measure(ctx context.Context, layer *commitcost.Measurement, r
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// tell what was found.
-func (l *layering) tell(ctx context.Context) {
+// publishLayers writes the layers to status and record.
+func (l *layering) publishLayers(ctx context.Context) {
 	wal := l.uses[v1alpha1.LayerWALFlush]
 	l.fsync.Bytes, l.fsync.Requests, l.fsync.Flushes = each(wal.bytes, wal.transactions), each(wal.requests, wal.transactions), each(wal.flushes, wal.flushed)
 	if l.fsync.Bytes != nil && l.fsync.Note == "" {

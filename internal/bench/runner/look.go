@@ -21,7 +21,7 @@ type observed struct {
 	own, server machine.Snapshot
 	// directory of the server's data; empty where it is not known.
 	directory string
-	// counters of the server; nil where it did not tell.
+	// counters of the server; nil if the server did not report them.
 	counters *counters
 }
 
@@ -41,7 +41,7 @@ func (r *execution) lookAfter(ctx context.Context) observed {
 	return o
 }
 
-// lookAtOwn machine. A file that cannot be read tells nothing.
+// lookAtOwn machine. It skips files that cannot be read.
 func (r *execution) lookAtOwn() machine.Snapshot {
 	if r.Files == nil {
 		return machine.Snapshot{}
@@ -55,7 +55,7 @@ func (r *execution) lookAtOwn() machine.Snapshot {
 	return machine.Read(texts)
 }
 
-// readText of a file of the kernel, whose size is not told.
+// readText of a file of the kernel, whose size is unknown.
 func readText(files fs.FS, path string) (string, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -66,8 +66,8 @@ func readText(files fs.FS, path string) (string, error) {
 	return string(raw), err
 }
 
-// lookAtServer notes what the server tells. A look that fails is no failure of the
-// benchmark: what it would have told was not observed.
+// lookAtServer reads the counters of the server. An error does not fail the benchmark:
+// the facts count as not observed.
 func (r *execution) lookAtServer(ctx context.Context, o *observed) {
 	var err error
 	if o.counters, err = r.db.counters(ctx, r.server.Major); err != nil {
@@ -131,7 +131,7 @@ func (r *execution) writes(before, after observed, took time.Duration) bool {
 }
 
 // beside is what the server did beside a run. Nil where it was not asked on both sides,
-// or was started anew or had its statistics reset between them.
+// or was restarted or had its statistics reset between them.
 func beside(before, after *counters) *validity.Server {
 	if before == nil || after == nil || !before.Started.Equal(after.Started) || after.Checkpoints < before.Checkpoints {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 const (
 	// overtime is what a run may take beyond its duration until it is stopped:
-	// commits that wait for a standby which is gone wait for ever.
+	// commits that wait for a lost standby wait indefinitely.
 	overtime = 2 * time.Minute
 	// countedLimit bounds a run by number of transactions.
 	countedLimit = 24 * time.Hour
@@ -23,7 +23,7 @@ const (
 	// percentiles: 40 bytes each, on the disk of the node.
 	logLines = 2e6
 	// logRate is about how many are logged in a second at most, once a rate was seen: at
-	// 18,000 in a second a log of all took 2 % of the rate, where processors are what
+	// 18,000 in a second a log of all took 2% of the rate, where processors are what
 	// limits it (make bench-runner).
 	logRate = 2500
 	// unseenRate is the rate that is assumed before any was seen.
@@ -69,7 +69,7 @@ func initFraction(p pgbench.InitProgress) float64 {
 	return 0
 }
 
-// warmUp runs the first client count; its figures only tell the rate.
+// warmUp runs the first client count; only its rate is used.
 func (r *execution) warmUp(ctx context.Context) error {
 	if r.Spec.WarmUp() == 0 {
 		return nil
@@ -109,8 +109,8 @@ func (r *execution) measure(ctx context.Context) error {
 	return nil
 }
 
-// once is one run, with the durability proved on both sides of it, and what was
-// observed on both sides too: nothing is read while it is measured.
+// once executes one run. It verifies durability and observes the machine before and after
+// the run, and reads nothing during it.
 func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
 	if done.Before, err = r.durability(ctx); err != nil {
@@ -138,7 +138,7 @@ func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	return done.readLog(o)
 }
 
-// watched is pgbench between two looks at all that may disturb it.
+// watched runs pgbench between two observations of what may disturb it.
 func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *MeasuredRun) error {
 	before := r.lookBefore(ctx)
 	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
@@ -163,7 +163,7 @@ func (run *MeasuredRun) readLog(o pgbench.RunOptions) error {
 	return err
 }
 
-// measured is what pgbench said, and what it took.
+// measured has the output of pgbench and its CPU time.
 type measured struct {
 	result  *pgbench.Result
 	seconds []pgbench.Progress

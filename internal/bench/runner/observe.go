@@ -19,7 +19,7 @@ type Observer interface {
 	Ready(ctx context.Context) (observer.Ready, error)
 	// Standbys of the server: the sync_state of each.
 	Standbys(ctx context.Context) ([]string, error)
-	// Look at the files that tell of the server's pod and node.
+	// Look reads the files about the server's pod and node.
 	Look(ctx context.Context) (observer.Files, error)
 	// Counted are the files in which the server's kernel counts what is written.
 	Counted(ctx context.Context) (observer.Files, error)

@@ -15,9 +15,9 @@ const (
 	maxStatements = 40
 )
 
-// summarise makes one result of each client count, in the order of counts: its
-// median run by TPS, the lower one of the two in the middle, so that all figures
-// are of one run that took place. Runs that are rejected do not count, unless all are.
+// summarise returns one result for each client count, in the order of counts: its median
+// run by TPS, the lower of two, so that all figures come from one actual run. It excludes
+// rejected runs unless all are rejected.
 func summarise(counts []int32, runs []MeasuredRun) []v1alpha1.BenchmarkResult {
 	var results []v1alpha1.BenchmarkResult
 	for _, clients := range counts {

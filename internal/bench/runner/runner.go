@@ -19,21 +19,20 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
-// How long the last report is tried. When the runner is told to stop, the kubelet
-// gives its pod 15 seconds, of which pgbench may have taken 5.
+// How long the runner tries to publish the last status. When its pod is deleted, the
+// kubelet grants 15 seconds, of which pgbench may take 5.
 const (
 	lastReportPatience = 10 * time.Minute
 	lastReportHaste    = 8 * time.Second
 )
 
-// Runner carries out one benchmark.
+// Runner executes one benchmark.
 type Runner struct {
 	Spec     spec.Spec
 	Reporter Reporter
 	// Keeper of the record; nil keeps none.
 	Keeper Keeper
-	// Files of the machine that the runner is on, from its root; nil where they are
-	// not to be looked at.
+	// Files of the machine that the runner is on, from its root; nil to skip them.
 	Files fs.FS
 	// Attempt is the UID of the runner's pod.
 	Attempt string
@@ -41,14 +40,14 @@ type Runner struct {
 	Bin string
 	// WorkDir takes the transaction logs.
 	WorkDir string
-	// Observer of the server; nil without a superuser, and then pg_amcheck is not run,
-	// and says so.
+	// Observer of the server; nil without a superuser. Without it pg_amcheck is
+	// reported as not run.
 	Observer Observer
 	// Processors bounds the threads of pgbench.
 	Processors int
 	Clock      clock.Clock
 	Log        *slog.Logger
-	// Connecting says how often the database is tried at the beginning.
+	// Connecting limits the attempts to connect at the beginning.
 	Connecting wait.Backoff
 }
 
@@ -79,14 +78,13 @@ type execution struct {
 	rateClients int
 }
 
-// Run the benchmark to its end and report it. The error is a *Failure, which the
-// last report tells too. When ctx ends, pgbench is stopped and the reason is
-// Interrupted.
+// Run the benchmark to its end and report it. The error is a *Failure, which the last
+// status has too. When ctx ends, Run stops pgbench and the reason is Interrupted.
 func (r *Runner) Run(ctx context.Context) (Transcript, error) {
 	return r.reported(ctx, func(b *execution) error { return b.carryOut(ctx) })
 }
 
-// Refuse reports a benchmark that cannot begin, and returns why.
+// Refuse reports a benchmark that cannot start, and returns why.
 func (r *Runner) Refuse(ctx context.Context, why error) error {
 	_, err := r.reported(ctx, func(*execution) error { return why })
 	return err
@@ -114,8 +112,8 @@ func (r *Runner) reported(ctx context.Context, work func(*execution) error) (Tra
 	return outcome, lost
 }
 
-// lastReport is the one that counts, so it is tried for long, unless the runner
-// has been told to stop.
+// lastReport retries for long, because only the last status counts, unless the runner is
+// being stopped.
 func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report RunStatus) error {
 	last, cancel := context.WithTimeout(reporting, lastReportPatience)
 	defer cancel()
@@ -161,7 +159,7 @@ func (r *execution) carryOut(ctx context.Context) error {
 	return r.verify(ctx, before)
 }
 
-// work is all that fills the volumes of the database.
+// work has all steps that fill the volumes of the database.
 func (r *execution) work(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.measureLayers, r.initialise, r.warmUp, r.measure} {
 		if err := step(ctx); err != nil {
@@ -171,7 +169,7 @@ func (r *execution) work(ctx context.Context) error {
 	return nil
 }
 
-// prepare connects, and learns what the results will be said of.
+// prepare connects, and reads the server and its settings.
 func (r *execution) prepare(ctx context.Context) (checksumFailures *int64, err error) {
 	if r.db, err = openDatabase(); err != nil {
 		return nil, err
@@ -202,8 +200,8 @@ func (r *execution) durability(ctx context.Context) (Durability, error) {
 	return d, d.meets(r.Spec.Durability)
 }
 
-// verify keeps the results of a run whose data did not hold, under the verdict
-// that they do not count.
+// verify checks integrity. Damaged data fails the benchmark; its results stay in the
+// status.
 func (r *execution) verify(ctx context.Context, before *int64) error {
 	r.progress(PhaseCheckingIntegrity, 0, "checksums and invariants")
 	checks, err := r.integrity(ctx, before)
@@ -224,7 +222,7 @@ func (r *execution) verify(ctx context.Context, before *int64) error {
 	return nil
 }
 
-// progress publishes where the benchmark is.
+// progress publishes the phase of the benchmark.
 func (r *execution) progress(phase string, fraction float64, message string) {
 	if r.report.Phase != phase {
 		r.Log.Info("phase", "phase", phase)
@@ -234,7 +232,7 @@ func (r *execution) progress(phase string, fraction float64, message string) {
 	r.publish(*r.report.DeepCopy())
 }
 
-// tableTimeout bounds what reads or writes every page of the tables.
+// tableTimeout limits a command that reads or writes every page of the tables.
 func (r *execution) tableTimeout() time.Duration {
 	return 10*time.Minute + time.Duration(r.Spec.Pgbench.Scale)*20*time.Second
 }

@@ -20,8 +20,8 @@ type Reporter interface {
 	Report(ctx context.Context, report RunStatus) error
 }
 
-// Keeper keeps a record, as record.Encode made it, in place of the one before, and
-// says what it is found by.
+// Keeper stores a record of record.Encode in place of the previous one, and returns its
+// name.
 type Keeper interface {
 	Keep(ctx context.Context, data map[string][]byte) (name string, err error)
 }
@@ -79,12 +79,11 @@ type MeasuredRun struct {
 	// Before and After the run, as the server had it.
 	Before Durability `json:"before"`
 	After  Durability `json:"after"`
-	// Findings of the checks, and whether one of them rejects the run, so that it
-	// does not count.
+	// Findings of the checks. Rejected is true if one of them excludes the run.
 	Findings []validity.Finding `json:"findings"`
 	Rejected bool               `json:"rejected"`
 
-	// What the record has beside.
+	// The record has these in addition.
 	start     time.Time
 	seconds   []pgbench.Progress
 	latencies string
@@ -100,10 +99,10 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure of any error: what carries no reason of its own is just Failed.
+// failure returns err as a *Failure; an error without a reason is Failed.
 func failure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f

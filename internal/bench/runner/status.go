@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// StatusReporter applies a RunStatus as status.run of a PgBenchmark, which nobody
+// StatusReporter applies a RunStatus as status.run of a PgBenchmark, which no one
 // else writes. It needs to patch pgbenchmarks/status and nothing more.
 type StatusReporter struct {
 	Client          dynamic.Interface

@@ -23,13 +23,13 @@ const (
 func Neighbours(f Facts) Finding {
 	var observed []string
 	var worst Finding
-	told := true
+	separated := true
 	for _, n := range f.Nodes {
-		if n.Steal == nil && !f.tellsOthers(n) || f.Duration <= 0 {
+		if n.Steal == nil && !f.separatesOthers(n) || f.Duration <= 0 {
 			continue
 		}
 		observed = append(observed, n.Name)
-		told = told && f.tellsOthers(n)
+		separated = separated && f.separatesOthers(n)
 		if found := f.neighbours(n); severity[found.Verdict] > severity[worst.Verdict] {
 			worst = found
 		}
@@ -39,15 +39,15 @@ func Neighbours(f Facts) Finding {
 		return notRun(CheckNeighbours, "the load of the node (steal, pressure)")
 	case worst.Verdict != "":
 		return worst
-	case !told:
+	case !separated:
 		return passed(CheckNeighbours, "the hypervisor took no CPU time from node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
 	}
 	return passed(CheckNeighbours, "neither the hypervisor nor other workloads competed on node "+few(observed))
 }
 
-// tellsOthers says whether what others of a node waited can be told from what our own
-// pods did.
-func (f Facts) tellsOthers(n Node) bool {
+// separatesOthers reports whether the waits of other workloads on a node can be separated
+// from those of the benchmark's pods.
+func (f Facts) separatesOthers(n Node) bool {
 	return n.Stalled != nil && !slices.ContainsFunc(f.Pods, func(p Pod) bool { return p.Stalled == nil })
 }
 
@@ -70,7 +70,7 @@ func (f Facts) neighbours(n Node) Finding {
 // node's time is that in which anyone waited; what the benchmark's own pods waited
 // in all is the most of it that can have been theirs, so the rest is others'.
 func (f Facts) othersStalled(n Node) (resource string, longest time.Duration) {
-	if !f.tellsOthers(n) {
+	if !f.separatesOthers(n) {
 		return "", 0
 	}
 	others := *n.Stalled

@@ -56,8 +56,8 @@ func markdownTable(b *strings.Builder, t Table) {
 	}
 }
 
-// escaped text: what Markdown or HTML would take for markup stands as it is. A
-// backslash before any of ASCII's punctuation makes it that character
+// escaped neutralises everything that Markdown or HTML would interpret. A backslash
+// makes any ASCII punctuation literal
 // (https://spec.commonmark.org/0.31.2/#backslash-escapes); links of GitHub's
 // dialect begin with www., a scheme or hold an at sign
 // (https://github.github.com/gfm/#autolinks-extension-).
@@ -73,8 +73,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// markup is a character that only its place makes one: the colon of a link, the dot
-// of www., and at the beginning what a list or a quote begins with.
+// markup reports whether the character is markup because of its place: the colon of a
+// link, the dot of www., and the beginning of a list or a quote.
 func markup(text string, at int) bool {
 	switch text[at] {
 	case ':':
