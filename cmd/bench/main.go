@@ -29,17 +29,18 @@ const usage = `usage:
   bench copy DEST                                   copy this program, for an init container
   bench fio --spec FILE                             measure the scratch volumes of a benchmark with fio, for an init container
   bench observe --socket FILE --database DB --role ROLE [--cold]
-                                                    do for the runner what needs a
-                                                    superuser, in a container of its own
+                                                    perform what needs a superuser for the
+                                                    runner, in a container of its own
   bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP [--observer SOCKET]
                                                     run a benchmark, report it, and
                                                     keep its runs in a ConfigMap
 
-run and observe connect as PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE say: run as
+run and observe read PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run connects as
 the role that owns the benchmark's database, observe as a superuser, to a database that
-a superuser owns. With --cold the caches of the server may be emptied. run prints every
-run as JSON at the end. It exits with 0 after a benchmark that succeeded, with 1 after
-one that failed, and with 2 when it was called wrongly.
+a superuser owns. --cold allows observe to empty the caches of the server. run prints
+every run as JSON at the end.
+
+Exit status: 0 if the benchmark succeeded, 1 if it failed, 2 after wrong usage.
 `
 
 const (
@@ -47,7 +48,7 @@ const (
 	exitUsage  = 2
 )
 
-// errUsage is a call that names no benchmark.
+// errUsage is the error of wrong arguments.
 var errUsage = errors.New("wrong usage")
 
 func main() {
@@ -98,13 +99,14 @@ func copySelf(dest string) (err error) {
 	if err := out.Close(); err != nil {
 		return fmt.Errorf("copy: %w", err)
 	}
-	return os.Rename(out.Name(), dest) //nolint:gosec // whoever calls it names the file
+	return os.Rename(out.Name(), dest) //nolint:gosec // the caller names the file
 }
 
-// measureVolumes never fails: without its result the benchmark goes on, and says so.
+// measureVolumes only logs errors: the benchmark continues without the result and reports
+// that it is missing.
 func measureVolumes(ctx context.Context, file string) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	raw, err := os.ReadFile(file) //nolint:gosec // whoever calls it names the file
+	raw, err := os.ReadFile(file) //nolint:gosec // the caller names the file
 	if err == nil {
 		var s spec.Spec
 		if s, err = spec.Parse(raw); err == nil {

@@ -39,7 +39,7 @@ func parseObserve(args []string) (o observeOptions, err error) {
 	return o, nil
 }
 
-// observe until it is told to stop. It listens only once the benchmark's database was
+// observe until ctx ends. It listens only once the benchmark's database was
 // prepared, so that no script runs before.
 func observe(ctx context.Context, args []string) error {
 	o, err := parseObserve(args)

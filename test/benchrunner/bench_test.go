@@ -206,7 +206,7 @@ func TestReporter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	if err := reporter.Report(t.Context(), runner.Report{Attempt: "bench", Phase: runner.PhaseRunning}); err != nil {
+	if err := reporter.Report(t.Context(), runner.RunStatus{Attempt: "bench", Phase: runner.PhaseRunning}); err != nil {
 		t.Error(err)
 	}
 }

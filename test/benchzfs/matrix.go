@@ -32,8 +32,8 @@ var bytesWritten = comparison.Figure{Name: "bytes written per transaction", Unit
 
 // matrixOf is the matrix as the operator's own analysis has it.
 type matrixOf struct {
-	runs     []analysis.Run
-	analysis analysis.Report
+	runs     []analysis.Trial
+	analysis analysis.Analysis
 	// groups of what is compared within a tier.
 	groups []group
 }
@@ -73,8 +73,8 @@ func (m *measured) analyse(o options) (matrixOf, error) {
 }
 
 // run as it was observed.
-func (m *measured) run(o options, c cell.Cell) (analysis.Run, error) {
-	r := analysis.Run{
+func (m *measured) run(o options, c cell.Cell) (analysis.Trial, error) {
+	r := analysis.Trial{
 		Variant: name(c.Configuration, c.Durable), Repeat: c.Round, Tier: tiers[c.Durable],
 		Result: c.Result, Latencies: c.Latencies, Settings: fingerprint.Settings{},
 	}
@@ -121,7 +121,7 @@ func (m *measured) dataset(o options, variant string) (*validity.Dataset, error)
 // group of a tier. Whatever rejects a repeat's rate rejects its bytes.
 func (x matrixOf) group(turns []cell.Cell, durable bool) (group, error) {
 	g := group{durable: durable, written: map[string]map[int]float64{}}
-	var tps, written []comparison.Result
+	var tps, written []comparison.Sample
 	for _, planned := range variants {
 		at := slices.IndexFunc(x.analysis.Variants, func(v analysis.Variant) bool { return v.Name == name(planned.Name, durable) })
 		if at < 0 {
@@ -142,8 +142,8 @@ func (x matrixOf) group(turns []cell.Cell, durable bool) (group, error) {
 			}
 		}
 		g.written[v.Name] = bytes
-		tps = append(tps, comparison.Result{Variant: v.Name, Tier: tiers[durable], Values: rates})
-		written = append(written, comparison.Result{Variant: v.Name, Tier: tiers[durable], Values: bytes})
+		tps = append(tps, comparison.Sample{Variant: v.Name, Tier: tiers[durable], Values: rates})
+		written = append(written, comparison.Sample{Variant: v.Name, Tier: tiers[durable], Values: bytes})
 	}
 	var err error
 	if g.tps, err = againstProfile(comparison.TPS, tps, durable); err != nil {
@@ -154,7 +154,7 @@ func (x matrixOf) group(turns []cell.Cell, durable bool) (group, error) {
 }
 
 // againstProfile compares every variant of a tier with the profile.
-func againstProfile(figure comparison.Figure, results []comparison.Result, durable bool) (map[string]comparison.Difference, error) {
+func againstProfile(figure comparison.Figure, results []comparison.Sample, durable bool) (map[string]comparison.Difference, error) {
 	groups, err := comparison.ByTier(figure, results)
 	if err != nil || len(groups) != 1 {
 		return nil, errors.Join(errors.New("no repeat of any variant counts"), err)

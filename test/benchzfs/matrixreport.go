@@ -98,14 +98,14 @@ func held(differences map[string]comparison.Difference, variant string) string {
 	return benchmark.Ratio(d.Comparison) + " | " + words[d.Verdict]
 }
 
-var words = map[comparison.Verdict]string{
+var words = map[comparison.Conclusion]string{
 	comparison.Better: "better", comparison.Worse: "worse", comparison.NoDifference: "no difference can be claimed", comparison.NotComparable: "cannot be compared",
 }
 
 // claim of what matters, and of what cannot be told.
 func (g group) claim(figure string, all map[string]comparison.Difference) string {
 	var parts []string
-	for _, verdict := range []comparison.Verdict{comparison.Better, comparison.Worse, comparison.NoDifference, comparison.NotComparable} {
+	for _, verdict := range []comparison.Conclusion{comparison.Better, comparison.Worse, comparison.NoDifference, comparison.NotComparable} {
 		var names []string
 		for _, v := range g.variants {
 			if d, compared := all[v.Name]; compared && d.Verdict == verdict {

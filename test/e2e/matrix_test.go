@@ -103,7 +103,7 @@ func reports(t *testing.T, b *v1alpha1.PgBenchmark) {
 	}
 	checkGroups(t, b, r)
 	checkText(t, text)
-	for _, want := range []string{"<h2>Durability Local</h2>", "<h2>Durability Async</h2>", "<svg", "95 % interval"} {
+	for _, want := range []string{"<h2>Durability Local</h2>", "<h2>Durability Async</h2>", "<svg", "95% interval"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -16,9 +16,9 @@ import (
 )
 
 // simulated run of a steady rate.
-func simulated(t *testing.T, variant string, repeat int, tps float64) Run {
+func simulated(t *testing.T, variant string, repeat int, tps float64) Trial {
 	t.Helper()
-	r := Run{
+	r := Trial{
 		Variant: variant, Repeat: repeat, Tier: v1alpha1.DurabilityLocal, Latencies: histogram.New(),
 		Result: &pgbench.Result{
 			TPS: tps, Clients: 4, Duration: 20 * time.Second, Counts: pgbench.Counts{Transactions: 1000}, Latency: pgbench.Latency{LatencyAvg: 4000 / tps},
@@ -36,16 +36,16 @@ func simulated(t *testing.T, variant string, repeat int, tps float64) Run {
 }
 
 // five repeats of a variant, last first.
-func five(t *testing.T, variant string, tps float64) []Run {
+func five(t *testing.T, variant string, tps float64) []Trial {
 	t.Helper()
-	var runs []Run
+	var runs []Trial
 	for repeat := 5; repeat >= 1; repeat-- {
 		runs = append(runs, simulated(t, variant, repeat, tps+float64(repeat*repeat%7)))
 	}
 	return runs
 }
 
-func analyse(t *testing.T, runs []Run) Report {
+func analyse(t *testing.T, runs []Trial) Analysis {
 	t.Helper()
 	report, err := Analyse(runs)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestKnownFindings(t *testing.T) {
 func TestFailedVariantIsAResult(t *testing.T) {
 	runs := five(t, "a", 1000)
 	for repeat := range 2 {
-		runs = append(runs, Run{Variant: "b", Repeat: repeat + 1, Tier: v1alpha1.DurabilityLocal, Failure: "the pool is full"})
+		runs = append(runs, Trial{Variant: "b", Repeat: repeat + 1, Tier: v1alpha1.DurabilityLocal, Failure: "the pool is full"})
 	}
 	report := analyse(t, runs)
 	b := report.Variants[1]
@@ -157,17 +157,17 @@ func TestSettingsOfRepeats(t *testing.T) {
 }
 
 func TestAnalyseRefuses(t *testing.T) {
-	one := func(change func(*Run)) []Run {
+	one := func(change func(*Trial)) []Trial {
 		runs := five(t, "a", 1000)
 		change(&runs[0])
 		return runs
 	}
-	for want, runs := range map[string][]Run{
-		"durability Local and Async":                 one(func(r *Run) { r.Tier = v1alpha1.DurabilityAsync }),
-		`repeat 1 of variant "a" is there`:           one(func(r *Run) { r.Repeat = 1 }),
-		"has neither a result nor a failure":         one(func(r *Run) { r.Result = nil }),
+	for want, runs := range map[string][]Trial{
+		"durability Local and Async":                 one(func(r *Trial) { r.Tier = v1alpha1.DurabilityAsync }),
+		`repeat 1 of variant "a" is listed`:          one(func(r *Trial) { r.Repeat = 1 }),
+		"has neither a result nor a failure":         one(func(r *Trial) { r.Result = nil }),
 		"must be Quorum, Local, Async or Unverified": {{Variant: "x", Repeat: 1, Failure: "y"}},
-		`variant "a": value 5: a value is not`:       one(func(r *Run) { r.Result.TPS /= 0 * r.Result.TPS }),
+		`variant "a": value 5: a value is not`:       one(func(r *Trial) { r.Result.TPS /= 0 * r.Result.TPS }),
 	} {
 		if _, err := Analyse(runs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

@@ -1,8 +1,7 @@
-// Package analysis makes of the recorded runs of a benchmark what a report says:
-// figures with their intervals, latencies put together over repeats, levels of the
-// rate, what is to be thought of each run, and, within each durability tier, which
-// variants differ.
+// Package analysis derives an Analysis from the recorded runs of a benchmark: figures
+// with their intervals, latencies merged over repeats, levels of the rate, findings about
+// each run, and the differences between variants of a durability tier.
 //
-// A run that a check rejects is shown with its reason and does not count: its
-// figure is not of what it claims to be. One that is only out of line does.
+// A run that a check rejects is kept with its reason but excluded from the figures,
+// because it did not measure what it claims to measure. An outlier still counts.
 package analysis

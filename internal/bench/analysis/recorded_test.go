@@ -1,209 +1,151 @@
-package analysis
+package analysis_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"math"
-	"os"
+	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+	"text/tabwriter"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/analysis"
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
-	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 
-func read(t testing.TB, path string) string {
+// versions of Postgres with recorded runs.
+var versions = []string{"v15", "v16", "v17", "v18"}
+
+func analyseRecorded(t *testing.T, version string) analysis.Analysis {
 	t.Helper()
-	raw, err := os.ReadFile(path)
+	a, err := analysis.Analyse(recorded.Matrix(t, version))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(raw)
+	return a
 }
 
-// recordedRun reads what record.sh kept of a run; path is without suffix.
-func recordedRun(t testing.TB, path string) Run {
-	t.Helper()
-	result, err := pgbench.Parse(strings.NewReader(read(t, path+".out.txt")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := pgbench.NewLog(pgbench.LogFormat{})
-	if err := log.Read(strings.NewReader(read(t, path+".log.txt"))); err != nil {
-		t.Fatal(err)
-	}
-	r := Run{Result: result, Latencies: log.Latencies()}
-	for line := range strings.Lines(read(t, path+".err.txt")) {
-		if p, ok := pgbench.ParseProgress(strings.TrimSpace(line)); ok {
-			r.Seconds = append(r.Seconds, p)
-		}
-	}
-	r.Facts.Workload.Writes = true
-	return r
-}
-
-// recordedMatrix of one version.
-func recordedMatrix(t testing.TB, folder string) []Run {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*-*.*.out.txt"))
-	if err != nil || len(paths) != 20 {
-		t.Fatalf("%s has %d runs: %v", folder, len(paths), err)
-	}
-	var runs []Run
-	for _, path := range paths {
-		r := recordedRun(t, strings.TrimSuffix(path, ".out.txt"))
-		variant, repeat, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".out.txt"), ".")
-		tier, _, _ := strings.Cut(variant, "-")
-		r.Variant, r.Tier = variant, v1alpha1.DurabilityTier(tier)
-		if r.Repeat, err = strconv.Atoi(repeat); err != nil {
-			t.Fatal(err)
-		}
-		runs = append(runs, r)
-	}
-	return runs
-}
-
-func versions(t testing.TB) []string {
-	t.Helper()
-	folders, err := filepath.Glob("testdata/v*")
-	if err != nil || len(folders) != 4 {
-		t.Fatalf("want recordings of PostgreSQL 15 to 18, got %v: %v", folders, err)
-	}
-	return folders
-}
-
-// Real runs of every version are analysed as they were before.
-func TestRecordedMatrix(t *testing.T) {
-	for _, folder := range versions(t) {
-		report, err := Analyse(recordedMatrix(t, folder))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range report.Variants {
-			if v.Latencies.Count() == 0 {
-				t.Errorf("%s: %s has no latencies", folder, v.Name)
+func TestRecordedRunsHaveKnownFigures(t *testing.T) {
+	for _, version := range versions {
+		a := analyseRecorded(t, version)
+		for _, v := range a.Variants {
+			if v.Latencies.Count() == 0 || len(v.Curve) == 0 {
+				t.Errorf("%s: %s has %d latencies and %d points, want some of both", version, v.Name, v.Latencies.Count(), len(v.Curve))
 			}
-			// Their text depends on the compression of a version of Go.
-			report.Variants[i].Latencies = nil
 		}
-		golden.Text(t, folder+"/report.golden.json", figures(t, report))
+		golden.Text(t, filepath.Join("testdata", version, "analysis.golden.txt"), tables(t, a))
 	}
 }
 
-// The runs had two tiers, and four clients commit more than one in each.
-func TestRecordedRanking(t *testing.T) {
-	for _, folder := range versions(t) {
-		report, err := Analyse(recordedMatrix(t, folder))
-		if err != nil {
+// tables of an analysis, to six digits: further ones differ between processors.
+func tables(t *testing.T, a analysis.Analysis) string {
+	t.Helper()
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	row := func(format string, cells ...any) {
+		if _, err := fmt.Fprintf(w, format+"\n", cells...); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, tier := range a.Tiers {
+		for _, p := range tier.Ranking {
+			row("%s, rank %d: %s is better than %q", tier.Durability, p.Rank, p.Variant, p.BetterThan)
+		}
+		for _, d := range tier.Differences {
+			c := d.Comparison
+			row("%s: ratio %.6g, interval %.6g to %.6g, t %.6g, Hedges' g %.6g, p %.6g, Mann-Whitney p %.6g", d.Verdict, c.Ratio, c.Interval.Lower, c.Interval.Upper, c.T, c.HedgesG, c.P, c.MannWhitneyP)
+			row("%s", d.Message)
+		}
+	}
+	row("\nvariant\tfigure\tn\tmean\tinterval\tmedian\tstddev\tmin\tmax")
+	for _, v := range a.Variants {
+		for _, figure := range []struct {
+			name string
+			*statistics.Summary
+		}{{"TPS", v.TPS}, {"average latency", v.LatencyAverage}, {"p99 latency", v.LatencyP99}} {
+			s := figure.Summary
+			row("%s\t%s\t%d\t%.6g\t%.6g to %.6g\t%.6g\t%.6g\t%.6g\t%.6g", v.Name, figure.name, s.N, s.Mean, s.Interval.Lower, s.Interval.Upper, s.Median, s.Stddev, s.Min, s.Max)
+		}
+	}
+	row("\nvariant\trepeat\tcounted\tTPS\taverage latency\tp99 latency\tlevels\tfindings")
+	for _, v := range a.Variants {
+		for _, r := range v.Repeats {
+			var findings []string
+			for _, f := range r.Findings {
+				if f.Verdict != "Passed" && f.Verdict != "NotRun" {
+					findings = append(findings, string(f.Verdict)+" "+f.Reason)
+				}
+			}
+			row("%s\t%d\t%v\t%.6g\t%.6g\t%.6g\t%d\t%s", v.Name, r.Repeat, r.Counted, r.TPS, r.LatencyAverage, r.LatencyP99, 1+len(r.Levels.Changes), strings.Join(findings, ", "))
+		}
+		row("%s\tall\t\t\t\t\t\t%s %s", v.Name, v.Agreement.Verdict, v.Agreement.Reason)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	var trimmed strings.Builder
+	for line := range strings.Lines(b.String()) {
+		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return trimmed.String()
+}
+
+func TestFourClientsRankAboveOneWithinEachTier(t *testing.T) {
+	for _, version := range versions {
 		var got [][]string
-		for _, tier := range report.Tiers {
+		for _, tier := range analyseRecorded(t, version).Tiers {
 			row := []string{string(tier.Durability)}
 			for _, p := range tier.Ranking {
 				row = append(row, p.Variant)
 			}
 			got = append(got, row)
 			if len(tier.Differences) != 1 {
-				t.Errorf("%s: %d differences of two variants", folder, len(tier.Differences))
+				t.Errorf("%s: got %d differences of two variants, want 1", version, len(tier.Differences))
 			}
 		}
 		if diff := cmp.Diff([][]string{{"Local", "Local-4", "Local-1"}, {"Async", "Async-4", "Async-1"}}, got); diff != "" {
-			t.Errorf("%s: %s", folder, diff)
+			t.Errorf("%s (-want +got): %s", version, diff)
 		}
 	}
 }
 
-// In the middle of one run commits began to wait for their flush.
-func TestRecordedLevel(t *testing.T) {
+// In the middle of one recorded run commits began to wait for their flush.
+func TestRecordedChangeOfLevelIsFound(t *testing.T) {
 	paths, err := filepath.Glob("testdata/v*/level.out.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no recorded change of level: %v", err)
 	}
 	for _, path := range paths {
-		folder := filepath.Dir(path)
-		r := recordedRun(t, folder+"/level")
-		r.Variant, r.Repeat, r.Tier = "level", 1, v1alpha1.DurabilityAsync
-		repeat, err := Examine(r)
+		version := filepath.Base(filepath.Dir(path))
+		repeat, err := analysis.Examine(recorded.Level(t, version))
 		if err != nil {
 			t.Fatal(err)
 		}
 		changes := repeat.Levels.Changes
 		if len(changes) != 1 || changes[0].At < 6 || changes[0].At > 8 || changes[0].After > changes[0].Before/2 {
-			t.Errorf("%s: %+v of %v", folder, repeat.Levels, repeat.Rate)
+			t.Errorf("%s: got levels %+v of %v, want one fall by half after 6 to 8 seconds", version, repeat.Levels, repeat.Rate)
 		}
 	}
 }
 
-// Latencies of logs that were merged are those of one log.
-func TestRecordedLatenciesAddUp(t *testing.T) {
-	all := pgbench.NewLog(pgbench.LogFormat{})
-	var parts []*histogram.Histogram
-	paths, err := filepath.Glob("testdata/*/Local-4.*.log.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range paths {
-		one := pgbench.NewLog(pgbench.LogFormat{})
-		for _, log := range []*pgbench.Log{one, all} {
-			if err := log.Read(strings.NewReader(read(t, path))); err != nil {
+func TestMergedLatenciesAreThoseOfAllRuns(t *testing.T) {
+	for _, version := range versions {
+		byVariant, count := map[string][]*histogram.Histogram{}, map[string]int64{}
+		for _, trial := range recorded.Matrix(t, version) {
+			byVariant[trial.Variant] = append(byVariant[trial.Variant], trial.Latencies)
+			count[trial.Variant] += trial.Latencies.Count()
+		}
+		for _, v := range analyseRecorded(t, version).Variants {
+			sum, err := histogram.Merge(byVariant[v.Name]...)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		parts = append(parts, one.Latencies())
-	}
-	sum, err := histogram.Merge(parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(all.Latencies().Curve(), sum.Curve()); diff != "" || sum.Count() == 0 {
-		t.Error(diff)
-	}
-}
-
-// figures to six digits as JSON: the last ones differ between processors.
-func figures(t *testing.T, value any) string {
-	t.Helper()
-	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plain any
-	if err := json.Unmarshal(raw, &plain); err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	e := json.NewEncoder(&got)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	if err := e.Encode(rounded(plain)); err != nil {
-		t.Fatal(err)
-	}
-	return got.String()
-}
-
-func rounded(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if v == 0 {
-			return v
-		}
-		unit := math.Pow(10, 5-math.Floor(math.Log10(math.Abs(v))))
-		return math.Round(v*unit) / unit
-	case map[string]any:
-		for key := range v {
-			v[key] = rounded(v[key])
-		}
-	case []any:
-		for i := range v {
-			v[i] = rounded(v[i])
+			if diff := cmp.Diff(sum.Curve(), v.Curve); diff != "" || v.Latencies.Count() != count[v.Name] {
+				t.Errorf("%s %s: got %d latencies, want %d; curve (-want +got): %s", version, v.Name, v.Latencies.Count(), count[v.Name], diff)
+			}
 		}
 	}
-	return v
 }

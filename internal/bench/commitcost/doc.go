@@ -1,3 +1,3 @@
-// Package commitcost reads what pg_test_fsync and fio say of a layer of the storage, and
-// says which layer of a commit costs what. It is pure.
+// Package commitcost parses the output of pg_test_fsync and fio about a layer of the
+// storage, and attributes the time of a commit to the layers. It is pure.
 package commitcost

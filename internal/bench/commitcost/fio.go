@@ -61,7 +61,7 @@ func ParseFio(raw []byte) (time.Duration, error) {
 	case job.Write.Latency.N <= 0:
 		return 0, errors.New("result of fio: nothing was written")
 	case job.Sync.Latency.N <= 0:
-		// Older than 3.0 it does not tell.
+		// fio before 3.0 does not print it.
 		return 0, errors.New("result of fio: no flush was timed; fio must be 3.0 or newer")
 	}
 	took := job.Write.Latency.Mean + job.Sync.Latency.Mean

@@ -16,8 +16,8 @@ func TestFsyncArgs(file string, d time.Duration) []string {
 	return []string{"-f", file, "-s", strconv.Itoa(int(d / time.Second))}
 }
 
-// TestFsync reads the lines of pg_test_fsync until it has told the time of one method
-// of wal_sync_method. The zero value is of no use: set Method.
+// TestFsync reads the lines of pg_test_fsync up to the time of one wal_sync_method. Set
+// Method before use.
 type TestFsync struct {
 	Method string
 	// inside the section of one 8 kB write, and past it.
@@ -33,11 +33,11 @@ const (
 
 var (
 	fsyncRate = regexp.MustCompile(`^([0-9]+\.[0-9]+) ops/sec(?:\s|$)`)
-	// slowest rate that is taken for one, so that its inverse is a duration.
+	// slowest rate that is accepted, so that its inverse is a duration.
 	slowest = 1e-6
 )
 
-// Line takes the next line, and says whether the rest is of no interest.
+// Line reads the next line, and reports whether the rest can be skipped.
 func (t *TestFsync) Line(line string) (enough bool) {
 	if t.past {
 		return true
@@ -65,11 +65,11 @@ func fsyncTime(method, rest string) (time.Duration, error) {
 	}
 	found := fsyncRate.FindStringSubmatch(rest)
 	if found == nil {
-		return 0, fmt.Errorf("pg_test_fsync said of %s %q, which is not a rate", method, rest)
+		return 0, fmt.Errorf("pg_test_fsync printed %[2]q for %[1]s, which is not a rate", method, rest)
 	}
 	rate, err := strconv.ParseFloat(found[1], 64)
 	if err != nil || rate < slowest || math.IsInf(rate, 0) {
-		return 0, fmt.Errorf("pg_test_fsync said of %s %q, which is not a rate", method, rest)
+		return 0, fmt.Errorf("pg_test_fsync printed %[2]q for %[1]s, which is not a rate", method, rest)
 	}
 	// The rate has more digits than the microseconds beside it.
 	return time.Duration(float64(time.Second) / rate), nil
@@ -81,7 +81,7 @@ func (t *TestFsync) Result() (time.Duration, error) {
 	case t.err != nil:
 		return 0, t.err
 	case t.took <= 0:
-		return 0, errors.New("pg_test_fsync did not tell the time of " + t.Method)
+		return 0, errors.New("pg_test_fsync printed no time for " + t.Method)
 	}
 	return t.took, nil
 }

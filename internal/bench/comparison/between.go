@@ -12,7 +12,7 @@ import (
 // side, so they are no pairs. What has no counterpart of the same tier is
 // NotComparable, and so is a variant that only the older one has. All comparisons are
 // corrected together.
-func Between(figure Figure, baseline string, before, now []Result) []Difference {
+func Between(figure Figure, baseline string, before, now []Sample) []Difference {
 	g := Group{figure: figure}
 	var differences []Difference
 	var p []float64
@@ -29,9 +29,9 @@ func Between(figure Figure, baseline string, before, now []Result) []Difference 
 		differences = append(differences, d)
 	}
 	for _, old := range before {
-		if !slices.ContainsFunc(now, func(r Result) bool { return r.Variant == old.Variant }) {
+		if !slices.ContainsFunc(now, func(r Sample) bool { return r.Variant == old.Variant }) {
 			d := g.untested(baseline, old.Variant)
-			d.Message = fmt.Sprintf("%s of %s is not measured here", old.Variant, baseline)
+			d.Message = fmt.Sprintf("%s of %s was not measured", old.Variant, baseline)
 			differences = append(differences, d)
 		}
 	}
@@ -44,13 +44,13 @@ func (g Group) untested(baseline, variant string) Difference {
 }
 
 // counterpart of a result, compared with it.
-func counterpart(before []Result, r Result) (statistics.Comparison, error) {
-	at := slices.IndexFunc(before, func(old Result) bool { return old.Variant == r.Variant })
+func counterpart(before []Sample, r Sample) (statistics.Comparison, error) {
+	at := slices.IndexFunc(before, func(old Sample) bool { return old.Variant == r.Variant })
 	if at < 0 {
-		return statistics.Comparison{}, fmt.Errorf("it has no variant of that name")
+		return statistics.Comparison{}, fmt.Errorf("the baseline has no such variant")
 	}
 	if old := before[at]; old.Tier != r.Tier {
-		return statistics.Comparison{}, fmt.Errorf("it was measured with durability %s, not %s, and tiers do not compare", old.Tier, r.Tier)
+		return statistics.Comparison{}, fmt.Errorf("the baseline has durability %s, not %s, and tiers are not compared", old.Tier, r.Tier)
 	}
 	return statistics.CompareIndependent(before[at].inOrder(), r.inOrder())
 }

@@ -2,8 +2,8 @@ package comparison
 
 // Within says that the true difference is smaller than a share, as 0.01 for 1 %,
 // in either direction, with the Confidence of the interval: what "no difference
-// can be claimed" does not say. The interval of 95 % makes it the test of two
-// one-sided tests (Schuirmann 1987) at 2.5 % each.
+// can be claimed" does not say. The interval of 95% makes it the test of two
+// one-sided tests (Schuirmann 1987) at 2.5% each.
 func (d Difference) Within(share float64) bool {
 	if d.Comparison == nil || share <= 0 {
 		return false

@@ -27,8 +27,8 @@ func repeats(values ...float64) map[int]float64 {
 }
 
 // matrix of two tiers and two client counts, as a 2 x 2 matrix yields it.
-func matrix() []Result {
-	return []Result{
+func matrix() []Sample {
+	return []Sample{
 		{"async 1", async, repeats(1510, 1490, 1502, 1497, 1505)},
 		{"local 1", local, repeats(301, 299, 303, 298, 300)},
 		{"async 8", async, repeats(6020, 5990, 6045, 5970, 6010)},
@@ -37,7 +37,7 @@ func matrix() []Result {
 	}
 }
 
-func groups(t *testing.T, figure Figure, results ...Result) []Group {
+func groups(t *testing.T, figure Figure, results ...Sample) []Group {
 	t.Helper()
 	all, err := ByTier(figure, results)
 	if err != nil {
@@ -74,10 +74,10 @@ func TestTiersStayApart(t *testing.T) {
 }
 
 func TestByTierRefuses(t *testing.T) {
-	if _, err := ByTier(TPS, []Result{{"x", "", repeats(1)}}); !errors.Is(err, ErrUnknownTier) {
+	if _, err := ByTier(TPS, []Sample{{"x", "", repeats(1)}}); !errors.Is(err, ErrUnknownTier) {
 		t.Error(err)
 	}
-	if _, err := ByTier(TPS, []Result{{"x", local, repeats(1)}, {"x", async, repeats(1)}}); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := ByTier(TPS, []Sample{{"x", local, repeats(1)}, {"x", async, repeats(1)}}); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Error(err)
 	}
 	if got := groups(t, TPS); len(got) != 0 {
@@ -86,24 +86,24 @@ func TestByTierRefuses(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
-	baseline := Result{"base", quorum, repeats(1000, 1010, 990, 1005, 995)}
+	baseline := Sample{"base", quorum, repeats(1000, 1010, 990, 1005, 995)}
 	for name, tc := range map[string]struct {
 		figure  Figure
 		values  map[int]float64
-		want    Verdict
+		want    Conclusion
 		message string
 	}{
-		"faster":             {TPS, repeats(1101, 1109, 1091, 1104, 1096), Better, "TPS of other is +10.0 % against base: 95 % interval +"},
-		"slower":             {TPS, repeats(901, 907, 893, 903, 897), Worse, "TPS of other is -10.0 % against base"},
-		"longer":             {LatencyP99, repeats(1101, 1109, 1091, 1104, 1096), Worse, "p99 latency of other is +10.0 %"},
-		"shorter":            {LatencyP99, repeats(901, 907, 893, 903, 897), Better, "p99 latency of other is -10.0 %"},
-		"the same":           {TPS, repeats(1003, 1001, 996, 1009, 990), NoDifference, "no difference in TPS can be claimed between other and base: 95 % interval -"},
+		"faster":             {TPS, repeats(1101, 1109, 1091, 1104, 1096), Better, "TPS of other is +10.0% relative to base: 95% interval +"},
+		"slower":             {TPS, repeats(901, 907, 893, 903, 897), Worse, "TPS of other is -10.0% relative to base"},
+		"longer":             {LatencyP99, repeats(1101, 1109, 1091, 1104, 1096), Worse, "p99 latency of other is +10.0%"},
+		"shorter":            {LatencyP99, repeats(901, 907, 893, 903, 897), Better, "p99 latency of other is -10.0%"},
+		"the same":           {TPS, repeats(1003, 1001, 996, 1009, 990), NoDifference, "no difference in TPS can be claimed between other and base: 95% interval -"},
 		"too few":            {TPS, repeats(1100, 1110), NotComparable, "other cannot be compared with base: a comparison needs at least 3 repeats of each"},
 		"nothing went":       {TPS, repeats(0, 0, 0), NotComparable, "a ratio needs values above zero"},
 		"pairs of what both": {TPS, map[int]float64{2: 1109, 3: 1091, 5: 1096}, Better, "PairedT, 2 degrees"},
 		"no common repeats":  {TPS, map[int]float64{6: 1109, 7: 1091, 8: 1096}, Better, "WelchT"},
 	} {
-		differences, err := groups(t, tc.figure, baseline, Result{"other", quorum, tc.values})[0].Against("base")
+		differences, err := groups(t, tc.figure, baseline, Sample{"other", quorum, tc.values})[0].Against("base")
 		if err != nil || len(differences) != 1 {
 			t.Fatalf("%s: %v %v", name, err, differences)
 		}
@@ -115,7 +115,7 @@ func TestVerdicts(t *testing.T) {
 
 // What one comparison may claim, one of many may not.
 func TestManyComparisonsAreCorrected(t *testing.T) {
-	results := []Result{
+	results := []Sample{
 		{"base", local, repeats(1000, 1010, 990, 1005, 995)},
 		{"a", local, repeats(1012, 1013, 1008, 1011, 1010)},
 	}
@@ -124,7 +124,7 @@ func TestManyComparisonsAreCorrected(t *testing.T) {
 		t.Fatalf("%v: %s", err, alone[0].Message)
 	}
 	for _, name := range []string{"b", "c", "d", "e", "f", "g"} {
-		results = append(results, Result{name, local, repeats(1003, 1001, 996, 1009, 990)})
+		results = append(results, Sample{name, local, repeats(1003, 1001, 996, 1009, 990)})
 	}
 	among, err := groups(t, TPS, results...)[0].Against("base")
 	if err != nil || among[0].Verdict != NoDifference || !strings.Contains(among[0].Message, "corrected for 7 comparisons") {
@@ -134,9 +134,9 @@ func TestManyComparisonsAreCorrected(t *testing.T) {
 
 func TestRankingSharesPlaces(t *testing.T) {
 	group := groups(t, TPS,
-		Result{"slow", local, repeats(500, 505, 495, 503, 497)},
-		Result{"good", local, repeats(1000, 1010, 990, 1005, 995)},
-		Result{"as good", local, repeats(1003, 1001, 996, 1009, 990)},
+		Sample{"slow", local, repeats(500, 505, 495, 503, 497)},
+		Sample{"good", local, repeats(1000, 1010, 990, 1005, 995)},
+		Sample{"as good", local, repeats(1003, 1001, 996, 1009, 990)},
 	)[0]
 	places, differences := group.Ranking()
 	type row struct {
@@ -154,16 +154,16 @@ func TestRankingSharesPlaces(t *testing.T) {
 	if len(differences) != 3 {
 		t.Errorf("%d differences of three variants", len(differences))
 	}
-	lower := groups(t, LatencyP99, Result{"long", local, repeats(9, 9.1, 8.9)}, Result{"short", local, repeats(1, 1.1, 0.9)})[0]
+	lower := groups(t, LatencyP99, Sample{"long", local, repeats(9, 9.1, 8.9)}, Sample{"short", local, repeats(1, 1.1, 0.9)})[0]
 	if places, _ := lower.Ranking(); places[0].Variant != "short" {
 		t.Errorf("%+v", places)
 	}
 }
 
 func TestWithinAndBeyond(t *testing.T) {
-	base := Result{"base", local, repeats(1000, 1010, 990, 1005, 995)}
+	base := Sample{"base", local, repeats(1000, 1010, 990, 1005, 995)}
 	of := func(figure Figure, values ...float64) Difference {
-		differences, err := groups(t, figure, base, Result{"other", local, repeats(values...)})[0].Against("base")
+		differences, err := groups(t, figure, base, Sample{"other", local, repeats(values...)})[0].Against("base")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,9 +189,9 @@ func TestWithinAndBeyond(t *testing.T) {
 }
 
 func TestBeyondAtAnotherConfidence(t *testing.T) {
-	base := Result{"base", local, repeats(1000, 1010, 990, 1005, 995)}
+	base := Sample{"base", local, repeats(1000, 1010, 990, 1005, 995)}
 	of := func(values ...float64) Difference {
-		differences, err := groups(t, TPS, base, Result{"other", local, repeats(values...)})[0].Against("base")
+		differences, err := groups(t, TPS, base, Sample{"other", local, repeats(values...)})[0].Against("base")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestBeyondAtAnotherConfidence(t *testing.T) {
 			t.Errorf("%v at 95 %% is not Beyond", share)
 		}
 	}
-	// The interval at 95 % is 0.8984 to 0.9013 about, that of 99 % is wider.
+	// The interval at 95% is 0.8984 to 0.9013 about, that of 99% is wider.
 	upper := slower.Comparison.IntervalAt(0.99).Upper
 	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99) || !slower.BeyondAt(1-upper-0.0001, 0.99) {
 		t.Errorf("upper bound at 99 %%: %v, at 95 %%: %v", upper, slower.Comparison.Interval.Upper)
@@ -220,14 +220,14 @@ func TestBeyondAtAnotherConfidence(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	before := []Result{
+	before := []Sample{
 		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
 		{"slower", local, repeats(1000, 1010, 990, 1005, 995)},
 		{"tier", local, repeats(1, 2, 3)},
 		{"few", local, repeats(1, 2, 3)},
 		{"gone", local, repeats(1, 2, 3)},
 	}
-	now := []Result{
+	now := []Sample{
 		{"same", local, repeats(1000, 1010, 990, 1005, 995)},
 		{"slower", local, repeats(900, 909, 891, 904.5, 895.5)},
 		{"tier", async, repeats(1, 2, 3)},
@@ -235,15 +235,15 @@ func TestBetween(t *testing.T) {
 		{"new", local, repeats(1, 2, 3)},
 	}
 	want := map[string]struct {
-		verdict Verdict
+		verdict Conclusion
 		says    string
 	}{
 		"same":   {NoDifference, "no difference in TPS can be claimed between same and last week: "},
-		"slower": {Worse, "TPS of slower is -10.0 % against last week: "},
-		"tier":   {NotComparable, "tier cannot be compared with last week: it was measured with durability Local, not Async"},
+		"slower": {Worse, "TPS of slower is -10.0% relative to last week: "},
+		"tier":   {NotComparable, "tier cannot be compared with last week: the baseline has durability Local, not Async"},
 		"few":    {NotComparable, "few cannot be compared with last week: "},
-		"new":    {NotComparable, "new cannot be compared with last week: it has no variant of that name"},
-		"gone":   {NotComparable, "gone of last week is not measured here"},
+		"new":    {NotComparable, "new cannot be compared with last week: the baseline has no such variant"},
+		"gone":   {NotComparable, "gone of last week was not measured"},
 	}
 	got := Between(TPS, "last week", before, now)
 	if len(got) != len(want) {

@@ -6,35 +6,35 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Level of the tests: the chance that among all comparisons of one call even one
-// claims a difference where there is none.
+// Level of the tests: the probability that any comparison of one call claims a difference
+// that does not exist.
 const Level = 1 - statistics.Confidence
 
-// Verdict on two variants.
-type Verdict string
+// Conclusion about the difference of two variants.
+type Conclusion string
 
 const (
 	// Better than the baseline: a difference is claimed.
-	Better Verdict = "Better"
+	Better Conclusion = "Better"
 	// Worse than the baseline: a difference is claimed.
-	Worse Verdict = "Worse"
-	// NoDifference can be claimed. That is not equality; the Interval says how
-	// large a difference would have gone unseen.
-	NoDifference Verdict = "NoDifference"
-	// NotComparable is a pair that no test could be made of; the message says why.
-	NotComparable Verdict = "NotComparable"
+	Worse Conclusion = "Worse"
+	// NoDifference can be claimed. That is not equality: the Interval shows how large
+	// an undetected difference can be.
+	NoDifference Conclusion = "NoDifference"
+	// NotComparable is a pair that cannot be tested; the message says why.
+	NotComparable Conclusion = "NotComparable"
 )
 
 // Difference of a variant from a baseline of the same tier.
 type Difference struct {
-	Baseline string  `json:"baseline"`
-	Variant  string  `json:"variant"`
-	Verdict  Verdict `json:"verdict"`
+	Baseline string     `json:"baseline"`
+	Variant  string     `json:"variant"`
+	Verdict  Conclusion `json:"verdict"`
 	// Comparison of the values; absent when NotComparable.
 	Comparison *statistics.Comparison `json:"comparison,omitempty"`
 	// P after Holm's correction for all comparisons of the same call.
 	P float64 `json:"p"`
-	// Message is the verdict in a sentence.
+	// Message states the conclusion in a sentence.
 	Message string `json:"message"`
 
 	lowerIsBetter bool
@@ -73,7 +73,7 @@ func (g Group) compare(pairs [][2]member) []Difference {
 	var tested []int
 	for i, pair := range pairs {
 		d := g.untested(pair[0].Variant, pair[1].Variant)
-		c, err := compareTwo(pair[0].Result, pair[1].Result)
+		c, err := compareTwo(pair[0].Sample, pair[1].Sample)
 		if err != nil {
 			d.Message = fmt.Sprintf("%s cannot be compared with %s: %v", d.Variant, d.Baseline, err)
 		} else {
@@ -98,7 +98,7 @@ func (g Group) correct(differences []Difference, tested []int, p []float64) {
 
 // compareTwo by the repeats that both have, where those are enough; a repeat that
 // failed on one side says nothing about the pair.
-func compareTwo(a, b Result) (statistics.Comparison, error) {
+func compareTwo(a, b Sample) (statistics.Comparison, error) {
 	var before, after []float64
 	for _, n := range a.repeats() {
 		if v, both := b.Values[n]; both {
@@ -111,7 +111,7 @@ func compareTwo(a, b Result) (statistics.Comparison, error) {
 	return statistics.CompareIndependent(a.inOrder(), b.inOrder())
 }
 
-func (g Group) verdict(d Difference) Verdict {
+func (g Group) verdict(d Difference) Conclusion {
 	switch {
 	case d.P >= Level:
 		return NoDifference
@@ -123,7 +123,7 @@ func (g Group) verdict(d Difference) Verdict {
 
 func (g Group) message(d Difference, comparisons int) string {
 	c := d.Comparison
-	figures := fmt.Sprintf("95 %% interval %+.1f to %+.1f %%, p = %.2g (%s, %.3g degrees of freedom", percent(c.Interval.Lower), percent(c.Interval.Upper), d.P, c.Test, c.Degrees)
+	figures := fmt.Sprintf("95%% interval %+.1f%% to %+.1f%%, p = %.2g (%s, %.3g degrees of freedom", percent(c.Interval.Lower), percent(c.Interval.Upper), d.P, c.Test, c.Degrees)
 	if comparisons > 1 {
 		figures += fmt.Sprintf(", corrected for %d comparisons", comparisons)
 	}
@@ -131,7 +131,7 @@ func (g Group) message(d Difference, comparisons int) string {
 	if d.Verdict == NoDifference {
 		return fmt.Sprintf("no difference in %s can be claimed between %s and %s: %s", g.figure.Name, d.Variant, d.Baseline, figures)
 	}
-	return fmt.Sprintf("%s of %s is %+.1f %% against %s: %s", g.figure.Name, d.Variant, percent(c.Ratio), d.Baseline, figures)
+	return fmt.Sprintf("%s of %s is %+.1f%% relative to %s: %s", g.figure.Name, d.Variant, percent(c.Ratio), d.Baseline, figures)
 }
 
 func percent(ratio float64) float64 { return 100 * (ratio - 1) }

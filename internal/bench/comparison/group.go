@@ -9,11 +9,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Result is one figure of one variant, of every repeat that was measured.
-type Result struct {
+// Sample has the values of one figure of one variant, by repeat.
+type Sample struct {
 	// Variant by name, unique among the results.
 	Variant string
-	// Tier that was proved while it was measured.
+	// Tier that was verified during the measurement.
 	Tier v1alpha1.DurabilityTier
 	// Values by number of the repeat. Repeats that failed are absent.
 	Values map[int]float64
@@ -33,11 +33,10 @@ var (
 	LatencyP99 = Figure{Name: "p99 latency", Unit: "ms", LowerIsBetter: true}
 )
 
-// tiers in the order in which they are shown: what loses least comes first, and what is
-// not known last.
+// tiers in display order: the one that loses least first, the unknown one last.
 var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
-// Group of the results of one durability tier. Only ByTier makes one.
+// Group has the samples of one durability tier. Only ByTier creates one.
 type Group struct {
 	tier    v1alpha1.DurabilityTier
 	figure  Figure
@@ -45,17 +44,17 @@ type Group struct {
 }
 
 type member struct {
-	Result
+	Sample
 	summary statistics.Summary
 }
 
-// ErrUnknownTier is the error of a result without one of the API's tiers: what a
-// commit waited for must be known before its rate means anything.
+// ErrUnknownTier is the error for a sample without a tier of the API. A rate means
+// nothing unless it is known what a commit waits for.
 var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async or Unverified")
 
-// ByTier groups results by their tier, tiers and variants in a fixed order. A
-// result without values, of a variant that failed throughout, stays out.
-func ByTier(figure Figure, results []Result) ([]Group, error) {
+// ByTier groups samples by their tier, with tiers and variants in a fixed order. It
+// skips samples without values, whose variants failed throughout.
+func ByTier(figure Figure, results []Sample) ([]Group, error) {
 	groups := make([]Group, len(tiers))
 	seen := map[string]bool{}
 	for _, r := range results {
@@ -64,7 +63,7 @@ func ByTier(figure Figure, results []Result) ([]Group, error) {
 			return nil, fmt.Errorf("variant %q with durability %q: %w", r.Variant, r.Tier, ErrUnknownTier)
 		}
 		if seen[r.Variant] {
-			return nil, fmt.Errorf("variant %q is there twice", r.Variant)
+			return nil, fmt.Errorf("variant %q is listed twice", r.Variant)
 		}
 		seen[r.Variant] = true
 		if len(r.Values) == 0 {
@@ -106,7 +105,7 @@ func (g Group) index(variant string) int {
 }
 
 // repeats that were measured, in order.
-func (r Result) repeats() []int {
+func (r Sample) repeats() []int {
 	var numbers []int
 	for n := range r.Values {
 		numbers = append(numbers, n)
@@ -115,7 +114,7 @@ func (r Result) repeats() []int {
 	return numbers
 }
 
-func (r Result) inOrder() []float64 {
+func (r Sample) inOrder() []float64 {
 	var values []float64
 	for _, n := range r.repeats() {
 		values = append(values, r.Values[n])

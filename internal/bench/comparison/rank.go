@@ -11,7 +11,7 @@ import (
 type Place struct {
 	Variant string `json:"variant"`
 	// Rank is one more than the number of variants that are better by a claimed
-	// difference: those that cannot be told from the best are all first.
+	// difference. All variants without a claimed difference to the best rank first.
 	Rank int `json:"rank"`
 	// BetterThan are the variants that are worse by a claimed difference.
 	BetterThan []string           `json:"betterThan,omitempty"`
@@ -19,7 +19,7 @@ type Place struct {
 }
 
 // Ranking of the group's variants, best rank first, and those of one rank by their
-// medians. It comes with the differences of all pairs that it stands on.
+// medians. It also returns the differences of all pairs.
 func (g Group) Ranking() ([]Place, []Difference) {
 	differences := g.Pairs()
 	places := make([]Place, len(g.members))

@@ -81,5 +81,5 @@ func Comparable(differences []Difference, axes map[Group][]string) (bool, string
 		more = fmt.Sprintf("; and %d more", len(lines)-most)
 		lines = lines[:most]
 	}
-	return false, "the results differ in more than what was varied: " + strings.Join(lines, "; ") + more
+	return false, "settings differ beyond what the benchmark varies: " + strings.Join(lines, "; ") + more
 }

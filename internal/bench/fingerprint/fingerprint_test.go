@@ -89,7 +89,7 @@ func TestComparable(t *testing.T) {
 		t.Error(why)
 	}
 	b.Set(Kernel, "vm.dirty_ratio", "10")
-	if ok, why := Comparable(Diff(a, b), varied); ok || !strings.HasSuffix(why, "more than what was varied: Kernel vm.dirty_ratio: 20, 10") {
+	if ok, why := Comparable(Diff(a, b), varied); ok || !strings.HasSuffix(why, "beyond what the benchmark varies: Kernel vm.dirty_ratio: 20, 10") {
 		t.Error(why)
 	}
 	for i := range 12 {

@@ -90,7 +90,7 @@ func inflate(stream []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(payload) > longestPayload || from.Len() > 0 {
-		return nil, fmt.Errorf("unpacked it is more than %d bytes, or something follows", longestPayload)
+		return nil, fmt.Errorf("unpacked, it exceeds %d bytes or has trailing data", longestPayload)
 	}
 	return payload, z.Close()
 }

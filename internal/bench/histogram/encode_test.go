@@ -113,12 +113,12 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 	runs := varints(-1<<54, -1<<54)
 	for want, in := range map[string]string{
-		"illegal base64":           "***",
-		"not a compressed":         "AAAA",
-		"not the stated one":       base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, compressedCookie), 0, 0, 1, 0)),
-		"zlib":                     base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, compressedCookie), 0, 0, 0, 2, 1, 2)),
-		"more than 131072":         strings.Repeat("A", MaxEncoded+1),
-		"unpacked it is more than": pack(t, good(1<<23), make([]byte, 1<<23)),
+		"illegal base64":       "***",
+		"not a compressed":     "AAAA",
+		"not the stated one":   base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, compressedCookie), 0, 0, 1, 0)),
+		"zlib":                 base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, compressedCookie), 0, 0, 0, 2, 1, 2)),
+		"more than 131072":     strings.Repeat("A", MaxEncoded+1),
+		"unpacked, it exceeds": pack(t, good(1<<23), make([]byte, 1<<23)),
 		"the header is cut off": func() string {
 			raw, _ := base64.StdEncoding.DecodeString(pack(t, good(0), nil))
 			var short bytes.Buffer

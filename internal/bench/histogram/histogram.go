@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Longest latency that is told apart; a longer one counts as this one.
+// Longest latency that is recorded exactly; a longer one counts as this one.
 const Longest = 24 * time.Hour
 
 // RelativeError bounds how far a percentile is above the true one: three

@@ -7,7 +7,7 @@
 // volume that fills, meets all variants alike, and variants are compared within
 // repeats. The order follows from the seed and the variants' names alone.
 //
-// A plan is made anew from its Spec whenever it is needed. A run is known by its
+// A plan is derived again from its Spec whenever it is needed. A run is known by its
 // variant and repeat, never by its place in the order, so that records of finished
 // runs stay good.
 package matrix

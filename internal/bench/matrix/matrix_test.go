@@ -26,7 +26,7 @@ func plan(t *testing.T, s Spec) *Plan {
 	return p
 }
 
-func names(runs []Run) []string {
+func names(runs []PlannedRun) []string {
 	var all []string
 	for _, r := range runs {
 		all = append(all, r.Variant)
@@ -143,7 +143,7 @@ func TestRefuses(t *testing.T) {
 		`axis "" must have a name of its own`:  func(s *Spec) { s.Axes = append(s.Axes, many) },
 		`axis "empty" has no values`:           func(s *Spec) { s.Axes = append(s.Axes, Axis{Name: "empty"}) },
 		`has the value "1" twice`:              func(s *Spec) { s.Axes[1].Values = []string{"1", "8", "1"} },
-		"has 324 variants, more than 64: take values away": func(s *Spec) {
+		"has 324 variants, more than 64: remove values": func(s *Spec) {
 			a, b := many, many
 			a.Name, b.Name = "a", "b"
 			s.Axes = append(s.Axes, a, b)
@@ -154,7 +154,7 @@ func TestRefuses(t *testing.T) {
 			}
 		},
 		"variant 1 has no name":              func(s *Spec) { s.Variants = []Variant{{}} },
-		`the variant "a" is there twice`:     func(s *Spec) { s.Variants = []Variant{{Name: "a"}, {Name: "a"}} },
+		`the variant "a" is listed twice`:    func(s *Spec) { s.Variants = []Variant{{Name: "a"}, {Name: "a"}} },
 		`has a value of "mood", which is no`: func(s *Spec) { s.Variants = []Variant{{Name: "a", Values: map[string]string{"mood": "good"}}} },
 		"takes about 35m0s (20 runs of 1m15s on 2 targets of 5m0s), more than its budget of 30m0s: 4 repeats would fit": func(s *Spec) {
 			s.Budget = 30 * time.Minute

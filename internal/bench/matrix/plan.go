@@ -16,8 +16,8 @@ type ID struct {
 	Repeat int `json:"repeat"`
 }
 
-// Run of a plan.
-type Run struct {
+// PlannedRun is one run of a Plan.
+type PlannedRun struct {
 	ID
 	// Target is the cluster that it is measured on; runs of one Target share it.
 	// Empty where no axis needs one.
@@ -28,7 +28,7 @@ type Run struct {
 type Plan struct {
 	Variants []Variant
 	// Runs in their order: repeat by repeat, every variant once in each.
-	Runs []Run
+	Runs []PlannedRun
 
 	spec Spec
 }
@@ -47,7 +47,7 @@ func New(spec Spec) (*Plan, error) {
 	p := &Plan{Variants: variants, spec: spec}
 	for repeat := 1; repeat <= spec.Repeats; repeat++ {
 		for _, v := range shuffled(variants, spec.Seed, repeat) {
-			p.Runs = append(p.Runs, Run{ID{v.Name, repeat}, target(spec.Axes, v)})
+			p.Runs = append(p.Runs, PlannedRun{ID{v.Name, repeat}, target(spec.Axes, v)})
 		}
 	}
 	if e := p.Estimate(); spec.Budget > 0 && e.Total > spec.Budget {

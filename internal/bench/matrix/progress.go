@@ -9,7 +9,7 @@ import (
 type Outcome string
 
 const (
-	// Running was begun and has not ended: it is to be looked after, not begun again.
+	// Running was started and has not ended: it must not be started again.
 	Running Outcome = "Running"
 	// Succeeded has its figures.
 	Succeeded Outcome = "Succeeded"
@@ -24,7 +24,7 @@ type Record struct {
 	Outcome Outcome
 }
 
-// Stop says why no run is next.
+// Stop is the reason that no further run starts.
 type Stop string
 
 const (
@@ -39,7 +39,7 @@ const (
 type Progress struct {
 	// Current run, begun and not ended; or Next, to be begun; or neither, and Stop
 	// says why.
-	Current, Next *Run
+	Current, Next *PlannedRun
 	Stop          Stop
 
 	Succeeded, Failed, Skipped, Running, Pending int

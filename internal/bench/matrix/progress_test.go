@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func records(outcome Outcome, runs ...Run) []Record {
+func records(outcome Outcome, runs ...PlannedRun) []Record {
 	var all []Record
 	for _, r := range runs {
 		all = append(all, Record{r.ID, outcome})
@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 // A target is needed as long as one of its runs is under way or pending.
 func TestTargetsThatAreLeft(t *testing.T) {
 	p := plan(t, twoByTwo())
-	var local, async []Run
+	var local, async []PlannedRun
 	for _, r := range p.Runs {
 		if r.Target == "durability=Local" {
 			local = append(local, r)

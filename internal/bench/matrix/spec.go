@@ -36,7 +36,7 @@ type Variant struct {
 	Values map[string]string
 }
 
-// Timing that an estimate is made of.
+// Timing that the estimate is computed from.
 type Timing struct {
 	// Target takes this long to be made, filled and removed.
 	Target time.Duration

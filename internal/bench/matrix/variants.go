@@ -12,12 +12,12 @@ func expand(s Spec) ([]Variant, error) {
 	variants := s.Variants
 	if len(variants) == 0 {
 		if n := size(s.Axes); n > MaxVariants {
-			return nil, fmt.Errorf("the product of the axes has %d variants, more than %d: take values away, or name the variants that matter", n, MaxVariants)
+			return nil, fmt.Errorf("the product of the axes has %d variants, more than %d: remove values, or name the variants that matter", n, MaxVariants)
 		}
 		variants = product(s.Axes)
 	}
 	if len(variants) > MaxVariants {
-		return nil, fmt.Errorf("there are %d variants, more than %d: take some away", len(variants), MaxVariants)
+		return nil, fmt.Errorf("there are %d variants, more than %d: remove some", len(variants), MaxVariants)
 	}
 	names := make([]string, len(variants))
 	for i, v := range variants {
@@ -27,7 +27,7 @@ func expand(s Spec) ([]Variant, error) {
 		names[i] = v.Name
 	}
 	if name := repeated(names); name != "" {
-		return nil, fmt.Errorf("the variant %q is there twice", name)
+		return nil, fmt.Errorf("the variant %q is listed twice", name)
 	}
 	return variants, nil
 }

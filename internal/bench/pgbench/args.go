@@ -28,7 +28,7 @@ const (
 type InitOptions struct {
 	Scale       int
 	ForeignKeys bool
-	// Unlogged makes tables whose changes write no WAL, and that are empty after a
+	// Unlogged creates tables whose changes write no WAL, and that are empty after a
 	// crash.
 	Unlogged bool
 }
@@ -75,7 +75,7 @@ type RunOptions struct {
 	SamplingRate float64
 	// Statements asks for the latency of each statement.
 	Statements bool
-	// FailuresDetailed tells serialization failures from deadlocks; PostgreSQL 14
+	// FailuresDetailed separates serialization failures from deadlocks; PostgreSQL 14
 	// has no such option.
 	FailuresDetailed bool
 	// NoVacuum keeps pgbench from vacuuming its tables, and from emptying

@@ -3,6 +3,6 @@
 // (https://www.postgresql.org/docs/current/pgbench.html). It runs nothing.
 //
 // Percentiles come from HdrHistogram: a log of any length is read in constant
-// memory, with an error of at most 0.1 % of the value at every percentile, where
+// memory, with an error of at most 0.1% of the value at every percentile, where
 // an exact quantile would need every latency in memory at once.
 package pgbench

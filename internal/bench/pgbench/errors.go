@@ -27,5 +27,5 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("line %d %q: %v", e.Line, text, e.Err)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }

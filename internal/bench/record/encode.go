@@ -18,9 +18,9 @@ const (
 	maxUnpacked = 8 << 20
 )
 
-// Encode a record for ConfigMap.binaryData. Where it exceeds MaxEncoded, lines of
-// Seconds are put together, then the latencies are left out, and the record says
-// so; what exceeds it even then is an error.
+// Encode a record for ConfigMap.binaryData. If the record exceeds MaxEncoded, Encode
+// merges lines of Seconds, then drops the latencies, and marks the record. It fails if
+// the rest still exceeds MaxEncoded.
 func Encode(r Record) (map[string][]byte, error) {
 	r.Version = Version
 	if len(r.Runs) > MaxRuns {
@@ -82,7 +82,7 @@ func decode(data map[string][]byte) (Record, error) {
 		return Record{}, err
 	}
 	if version.Version != Version {
-		return Record{}, fmt.Errorf("it is of version %d, and this program reads version %d", version.Version, Version)
+		return Record{}, fmt.Errorf("version %d is not supported, want %d", version.Version, Version)
 	}
 	if err := fewRuns(raw); err != nil {
 		return Record{}, err
@@ -104,13 +104,13 @@ func unpack(packed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) > maxUnpacked {
-		return nil, fmt.Errorf("unpacked it is more than %d bytes", maxUnpacked)
+		return nil, fmt.Errorf("the unpacked record exceeds %d bytes", maxUnpacked)
 	}
 	return raw, z.Close()
 }
 
 // errManyRuns is a record that no benchmark made.
-var errManyRuns = fmt.Errorf("it has more than %d runs", MaxRuns)
+var errManyRuns = fmt.Errorf("the record has more than %d runs", MaxRuns)
 
 // counted is a list of which only the length matters. An empty run takes 3 bytes of
 // text and 200 times as many in memory.
@@ -121,7 +121,7 @@ func (c *counted) UnmarshalJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	start, err := d.Token()
 	if err != nil || start != json.Delim('[') {
-		// Another type is told by who reads it.
+		// The decoder of the value reports another type.
 		return err
 	}
 	for ; d.More(); *c++ {

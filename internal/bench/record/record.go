@@ -12,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Version of the form. One that reads another would read it wrongly.
+// Version of the encoding. Decode rejects any other.
 const Version = 1
 
 // MaxRuns of a PgBenchmark: 20 repeats of 16 client counts.
@@ -23,14 +23,14 @@ type Record struct {
 	Version int `json:"version"`
 	// Attempt is the UID of the runner's pod that measured all of it.
 	Attempt string `json:"attempt,omitempty"`
-	// Runs in the order in which they were, at most MaxRuns.
+	// Runs in chronological order, at most MaxRuns.
 	Runs   []Run   `json:"runs,omitempty"`
 	Layers []Layer `json:"layers,omitempty"`
 
 	// Thinned is how many of pgbench's lines each of Seconds stands for, where all
 	// of them did not fit: their mean. Zero and one are each line.
 	Thinned int `json:"thinned,omitempty"`
-	// WithoutLatencies says that the latencies did not fit and were left out.
+	// WithoutLatencies is true if the latencies did not fit and were dropped.
 	WithoutLatencies bool `json:"withoutLatencies,omitempty"`
 }
 
@@ -39,7 +39,7 @@ type Run struct {
 	Clients int `json:"clients"`
 	// Repeat from 1.
 	Repeat int `json:"repeat"`
-	// Durability that was proved before and after the run.
+	// Durability that was verified before and after the run.
 	Durability v1alpha1.DurabilityTier `json:"durability,omitempty"`
 	Failure    string                  `json:"failure,omitempty"`
 	// Start by the runner's wall clock.
@@ -60,7 +60,7 @@ type Layer struct {
 	Name string `json:"name"`
 	// Method by which it was measured.
 	Method string `json:"method,omitempty"`
-	// Over is the layer that it stands on, empty for the lowest.
+	// Over is the layer below; empty for the lowest.
 	Over string `json:"over,omitempty"`
 	// Milliseconds of one operation, by repeat.
 	Milliseconds []float64 `json:"milliseconds,omitempty"`
@@ -71,9 +71,10 @@ type Layer struct {
 	Requests *float64 `json:"requests,omitempty"`
 }
 
-// Analysis is the run as a repeat of a variant, from 1.
-func (r Run) Analysis(variant string, repeat int) (analysis.Run, error) {
-	run := analysis.Run{
+// Trial returns the run as a repeat, counted from 1, of a variant. It fails where the
+// latencies cannot be decoded.
+func (r Run) Trial(variant string, repeat int) (analysis.Trial, error) {
+	run := analysis.Trial{
 		Variant: variant, Repeat: repeat, Tier: r.Durability, Failure: r.Failure, Result: r.Result,
 		Seconds: r.Seconds, Facts: r.Facts, Settings: r.Settings,
 	}
@@ -82,7 +83,7 @@ func (r Run) Analysis(variant string, repeat int) (analysis.Run, error) {
 	}
 	run.Latencies = histogram.New()
 	if err := run.Latencies.UnmarshalText([]byte(r.Latencies)); err != nil {
-		return analysis.Run{}, fmt.Errorf("run of repeat %d with %d clients: %w", r.Repeat, r.Clients, err)
+		return analysis.Trial{}, fmt.Errorf("run of repeat %d with %d clients: %w", r.Repeat, r.Clients, err)
 	}
 	return run, nil
 }

@@ -117,7 +117,7 @@ func TestSampleIsWhole(t *testing.T) {
 
 func TestAnalysis(t *testing.T) {
 	recorded := sample(t, 3)
-	run, err := roundTrip(t, Record{Runs: []Run{recorded}}).Runs[0].Analysis("a", 5)
+	run, err := roundTrip(t, Record{Runs: []Run{recorded}}).Runs[0].Trial("a", 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,10 @@ func TestAnalysis(t *testing.T) {
 	if diff := cmp.Diff(recorded.Facts, run.Facts); diff != "" {
 		t.Error(diff)
 	}
-	if run, err := (Run{Failure: "x"}).Analysis("a", 1); err != nil || run.Latencies != nil || run.Failure != "x" {
+	if run, err := (Run{Failure: "x"}).Trial("a", 1); err != nil || run.Latencies != nil || run.Failure != "x" {
 		t.Errorf("%+v %v", run, err)
 	}
-	if _, err := (Run{Latencies: "x"}).Analysis("a", 1); err == nil {
+	if _, err := (Run{Latencies: "x"}).Trial("a", 1); err == nil {
 		t.Error("latencies that are none were taken")
 	}
 }
@@ -216,16 +216,16 @@ func packed(t testing.TB, text string) map[string][]byte {
 
 func TestDecodeRefuses(t *testing.T) {
 	for want, data := range map[string]map[string][]byte{
-		"there is no key":      {},
-		"bytes are more than":  {Key: make([]byte, MaxEncoded+1)},
-		"gzip":                 {Key: []byte(strings.Repeat("{}", 20))},
-		"unpacked it is more":  packed(t, strings.Repeat(" ", maxUnpacked+1)),
-		"version 2":            packed(t, `{"version": 2, "runs": "of another form"}`),
-		"version 0":            packed(t, `{}`),
-		"more than 320 runs":   packed(t, `{"version": 1, "runs": [{}`+strings.Repeat(",{}", MaxRuns)+`]}`),
-		"unexpected end":       packed(t, `{"version": 1`),
-		"after top-level":      packed(t, `{"version": 1}{}`),
-		"cannot unmarshal str": packed(t, `{"version": 1, "runs": "none"}`),
+		"there is no key":         {},
+		"bytes are more than":     {Key: make([]byte, MaxEncoded+1)},
+		"gzip":                    {Key: []byte(strings.Repeat("{}", 20))},
+		"unpacked record exceeds": packed(t, strings.Repeat(" ", maxUnpacked+1)),
+		"version 2":               packed(t, `{"version": 2, "runs": "of another form"}`),
+		"version 0":               packed(t, `{}`),
+		"more than 320 runs":      packed(t, `{"version": 1, "runs": [{}`+strings.Repeat(",{}", MaxRuns)+`]}`),
+		"unexpected end":          packed(t, `{"version": 1`),
+		"after top-level":         packed(t, `{"version": 1}{}`),
+		"cannot unmarshal str":    packed(t, `{"version": 1, "runs": "none"}`),
 	} {
 		if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
@@ -260,7 +260,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		for _, run := range r.Runs {
 			// An error or a run: never a panic.
-			_, _ = run.Analysis("v", 1)
+			_, _ = run.Trial("v", 1)
 		}
 	})
 }

@@ -12,35 +12,36 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Input of a Report. All but the Analysis may be left out, and is then not told.
+// Input of Build. Everything but the Analysis is optional.
 type Input struct {
 	About    About
-	Analysis analysis.Report
-	// Runs that the Analysis was made of, for what it does not keep: the latency of
-	// each second, percentiles of each repeat, settings.
-	Runs []analysis.Run
-	// Axes and Variants of the plan, and how far it is.
+	Analysis analysis.Analysis
+	// Runs behind the Analysis. They add what it does not keep: the latency of each
+	// second, percentiles of each repeat, and settings.
+	Runs []analysis.Trial
+	// Axes, Variants and Progress of the plan.
 	Axes     []matrix.Axis
 	Variants []matrix.Variant
 	Progress *matrix.Progress
-	// Varied are the settings that were varied on purpose.
+	// Varied are the settings that the benchmark varies.
 	Varied map[fingerprint.Group][]string
 	// Layers by variant.
-	Layers map[string][]Layer
-	// Notes on what the report could not be made of.
+	Layers map[string][]LayerSummary
+	// Notes name missing sources, for example lost records.
 	Notes []string
 }
 
-// tiers in the order in which they are shown.
+// tiers in display order.
 var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
 
-// Build a Report. It refuses parts that do not belong to the Analysis.
+// Build a Report. It fails if the input has runs or layers of variants that the Analysis
+// does not have.
 func Build(in Input) (Report, error) {
 	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
-	runs := map[string][]analysis.Run{}
+	runs := map[string][]analysis.Trial{}
 	for _, run := range in.Runs {
 		runs[run.Variant] = append(runs[run.Variant], run)
 	}
@@ -78,8 +79,9 @@ func (in Input) has(variant string) bool {
 	return slices.ContainsFunc(in.Analysis.Variants, func(v analysis.Variant) bool { return v.Name == variant })
 }
 
-// check that everything is of a variant of the analysis, in a tier that is shown.
-func (in Input) check(runs map[string][]analysis.Run) error {
+// check that runs and layers belong to a variant of the analysis, and each variant to a
+// known tier.
+func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
 			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async or Unverified", v.Name, v.Durability)
@@ -87,12 +89,12 @@ func (in Input) check(runs map[string][]analysis.Run) error {
 	}
 	for name := range runs {
 		if !in.has(name) {
-			return fmt.Errorf("a run is of variant %q, which is not in the analysis: give the runs that were analysed", name)
+			return fmt.Errorf("a run has variant %q, which is not in the analysis: pass the analysed runs", name)
 		}
 	}
 	for name, layers := range in.Layers {
 		if !in.has(name) {
-			return fmt.Errorf("layers are of variant %q, which is not in the analysis: name one of it", name)
+			return fmt.Errorf("layers have variant %q, which is not in the analysis", name)
 		}
 		if err := checkLayers(layers); err != nil {
 			return fmt.Errorf("variant %q: %w", name, err)
@@ -101,10 +103,10 @@ func (in Input) check(runs map[string][]analysis.Run) error {
 	return nil
 }
 
-func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Run) (Group, error) {
-	// Of two instances, so that Quorum is what it is with a standby.
+func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.Trial) (Group, error) {
+	// Two instances, so that Quorum includes a standby.
 	const instances = 2
-	g := Group{Durability: tier, Acknowledged: "not known: a custom script may change what a commit waits for"}
+	g := Group{Durability: tier, Acknowledged: "at an unknown point, because a custom script may change what a commit waits for"}
 	if tier != v1alpha1.DurabilityUnverified {
 		g.Acknowledged = durability.Of(durability.Tier(tier), instances, durability.Flush{}).Acknowledged
 	}
@@ -133,7 +135,7 @@ func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.R
 	return g, nil
 }
 
-func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error) {
+func (in Input) variant(v analysis.Variant, runs []analysis.Trial) (Variant, error) {
 	out := Variant{
 		Name: v.Name, TPS: v.TPS, LatencyAverage: v.LatencyAverage, LatencyP99: v.LatencyP99, Curve: v.Curve,
 		Fingerprint: v.Fingerprint, SettingsChanged: v.SettingsChanged, Agreement: v.Agreement, Layers: in.Layers[v.Name],
@@ -146,11 +148,11 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Run) (Variant, error
 			out.Values = planned.Values
 		}
 	}
-	byRepeat := map[int]analysis.Run{}
+	byRepeat := map[int]analysis.Trial{}
 	for _, run := range runs {
 		byRepeat[run.Repeat] = run
 	}
-	var counted []analysis.Run
+	var counted []analysis.Trial
 	for _, repeat := range v.Repeats {
 		run := byRepeat[repeat.Repeat]
 		out.Repeats = append(out.Repeats, Repeat{

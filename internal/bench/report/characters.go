@@ -30,7 +30,7 @@ func (g Group) gauges() []string {
 	if top == 0 {
 		return nil
 	}
-	lines := []string{fmt.Sprintf("TPS, mean and 95 %% interval, from 0 to %s", number(top))}
+	lines := []string{fmt.Sprintf("TPS, mean and 95%% interval, from 0 to %s", number(top))}
 	for _, v := range g.ordered() {
 		if v.TPS != nil {
 			name := v.Name + strings.Repeat(" ", longest-utf8.RuneCountInString(v.Name))
@@ -71,7 +71,7 @@ func (v Variant) sparklines() []string {
 	for _, r := range v.Repeats {
 		line := fmt.Sprintf("repeat %-2d │%s│ %s", r.Number, sparkline(r.Seconds, top), measured(r.TPS))
 		if !r.Counted {
-			line += ", does not count"
+			line += ", excluded"
 		}
 		lines = append(lines, line)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// figure of a variant that is charted.
+// figure that is charted for each variant.
 type figure struct {
 	name, unit string
 	of         func(Variant) *statistics.Summary
@@ -48,7 +48,7 @@ func (c groupCharts) all() []chart.Chart {
 	return out
 }
 
-// sketch collects charts and what went wrong with them.
+// sketch collects charts and their errors.
 type sketch struct{ err error }
 
 func (s *sketch) add(into *[]chart.Chart, c chart.Chart, err error) {
@@ -87,7 +87,7 @@ func (r Report) charts(g Group) (groupCharts, error) {
 	return out, s.err
 }
 
-// has says that some variant has the figure.
+// has reports whether some variant has the figure.
 func (g Group) has(f figure) bool {
 	for _, v := range g.Variants {
 		if f.of(v) != nil {
@@ -100,7 +100,7 @@ func (g Group) has(f figure) bool {
 // suffix of every title.
 func (g Group) suffix() string { return "– durability " + string(g.Durability) }
 
-// notes on variants with something to be known of them.
+// notes are the flags of the variants that have some.
 func (g Group) notes(variants []Variant) []string {
 	var notes []string
 	for _, v := range variants {
@@ -129,9 +129,9 @@ func (g Group) intervals(f figure) (chart.Chart, error) {
 			}
 		}
 		rows = append(rows, row)
-		words = append(words, fmt.Sprintf("%s: %s, %d of %d repeats count", v.Name, mean(f.of(v), f.unit), v.counted(), len(v.Repeats)))
+		words = append(words, fmt.Sprintf("%s: %s, %d of %d repeats counted", v.Name, mean(f.of(v), f.unit), v.counted(), len(v.Repeats)))
 	}
-	c, err := chart.Intervals(join(f.axis(), "with 95 % intervals", g.suffix()), strings.Join(words, "; ")+".", f.axis(), rows)
+	c, err := chart.Intervals(join(f.axis(), "with 95% intervals", g.suffix()), strings.Join(words, "; ")+".", f.axis(), rows)
 	c.Notes = g.notes(g.ordered())
 	return c, err
 }
@@ -159,7 +159,7 @@ func (g Group) addCurves(out *groupCharts, s *sketch) {
 	}
 }
 
-// chunk says which part of many variants a chart has.
+// chunk names the variants that a chart has if they need several charts.
 func chunk(from, all int) string {
 	if all <= chart.MostCurves {
 		return ""
@@ -185,10 +185,10 @@ func (v Variant) curveText() string {
 	for _, p := range v.Curve {
 		words = append(words, percent(p)+" "+number(p.Latency))
 	}
-	return fmt.Sprintf("%s, milliseconds of %s latencies put together: %s.", v.Name, v.latencies(), strings.Join(words, ", "))
+	return fmt.Sprintf("%s, percentiles of %s latencies in milliseconds: %s.", v.Name, v.latencies(), strings.Join(words, ", "))
 }
 
-func percent(p histogram.Point) string { return fmt.Sprintf("%g %%", p.Percent) }
+func percent(p histogram.Point) string { return fmt.Sprintf("%g%%", p.Percent) }
 
 // addRuns are the seconds of a variant's repeats.
 func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
@@ -226,11 +226,11 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 	}
 }
 
-// lineText says what a line shows.
+// lineText describes a line in words.
 func (r Repeat) lineText(l chart.Line, unit string) string {
 	text := fmt.Sprintf("Repeat %d", r.Number)
 	if !r.Counted {
-		text += ", which does not count"
+		text += ", excluded"
 	}
 	if len(l.Points) == 0 {
 		return text + ": no seconds."
@@ -257,8 +257,8 @@ func (g Group) addLayers(into *[]chart.Chart, v Variant, s *sketch) {
 	var words []string
 	for _, c := range timed {
 		row := chart.Row{Name: c.Name, Note: c.Method, Mean: &c.Time.Mean, Interval: (*chart.Range)(c.Time.Interval), Below: c.below}
-		if !c.told {
-			row.Note = join(row.Note, "– no cost of its own can be claimed")
+		if !c.separate {
+			row.Note = join(row.Note, "– no separate cost can be claimed")
 		}
 		rows = append(rows, row)
 		words = append(words, c.Name+": "+mean(&c.Time, "ms"))

@@ -8,14 +8,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// concern is a finding that one or several repeats have, or, without any, their
-// agreement. Its message is that of the first.
+// concern is a finding that several repeats may share, or, without repeats, a finding on
+// their agreement. Its message is that of the first repeat.
 type concern struct {
 	validity.Finding
 	repeats []int
 }
 
-// concerns of a variant that say something against its figures, rejections first.
+// concerns of a variant are its cautions and rejections, rejections first.
 func (v Variant) concerns() []concern {
 	var all []concern
 	for _, r := range v.Repeats {
@@ -44,7 +44,7 @@ func rejection(f concern) int {
 	return 0
 }
 
-// short form of a concern, to stand beside a figure.
+// short form of a concern, shown beside a figure.
 func (f concern) short() string {
 	text := fmt.Sprintf("%s %s", f.Verdict, f.Reason)
 	if len(f.repeats) > 0 {
@@ -63,12 +63,13 @@ func of(repeats []int) string {
 // String is the whole concern.
 func (f concern) String() string {
 	if len(f.repeats) > 1 {
-		return fmt.Sprintf("%s. Of repeat %d: %s", f.short(), f.repeats[0], f.Message)
+		return fmt.Sprintf("%s. Repeat %d: %s", f.short(), f.repeats[0], f.Message)
 	}
 	return f.short() + ": " + f.Message
 }
 
-// flagged is all that is to be known beside a figure of the variant, in short.
+// flagged lists failures and concerns of the variant in short form, shown beside its
+// figures.
 func (v Variant) flagged() string {
 	var words []string
 	if failed := v.failed(); len(failed) > 0 {
@@ -90,7 +91,7 @@ func (v Variant) failed() []int {
 	return all
 }
 
-// unchecked are the checks that did not run in some repeat, in their order.
+// unchecked are the checks that did not run in some repeat.
 func (v Variant) unchecked() []string {
 	var names []string
 	for _, r := range v.Repeats {
@@ -103,7 +104,7 @@ func (v Variant) unchecked() []string {
 	return names
 }
 
-// counted repeats.
+// counted returns the number of counted repeats.
 func (v Variant) counted() int {
 	n := 0
 	for _, r := range v.Repeats {
@@ -114,28 +115,28 @@ func (v Variant) counted() int {
 	return n
 }
 
-// uncounted run with why it does not count.
-type uncounted struct {
+// exclusion of a run, with the reason.
+type exclusion struct {
 	Variant string
 	Repeat  int
 	Why     string
 }
 
-// uncounted runs of the group.
-func (g Group) uncounted() []uncounted {
-	var all []uncounted
+// exclusions of the group's runs.
+func (g Group) exclusions() []exclusion {
+	var all []exclusion
 	for _, v := range g.Variants {
 		for _, r := range v.Repeats {
 			if !r.Counted {
-				all = append(all, uncounted{v.Name, r.Number, r.why()})
+				all = append(all, exclusion{v.Name, r.Number, r.exclusion()})
 			}
 		}
 	}
 	return all
 }
 
-// why a repeat does not count.
-func (r Repeat) why() string {
+// exclusion returns why a repeat is excluded; "" for a counted one.
+func (r Repeat) exclusion() string {
 	var reasons []string
 	if r.Failure != "" {
 		reasons = append(reasons, "Failed: "+r.Failure)

@@ -20,7 +20,7 @@ type record struct {
 	n, p, verdict, notes                     string
 }
 
-// writeCSV of every figure, one in each line.
+// writeCSV writes one line for each figure.
 func writeCSV(w io.Writer, r Report) error {
 	c := csv.NewWriter(w)
 	head := slices.Clone(columns)
@@ -60,8 +60,8 @@ func (r Report) line(g Group, values map[string]string, rec record) []string {
 	return line
 }
 
-// inert text: a spreadsheet takes what begins like a formula for one
-// (https://owasp.org/www-community/attacks/CSV_Injection). A number stays.
+// inert neutralises text that a spreadsheet would evaluate as a formula
+// (https://owasp.org/www-community/attacks/CSV_Injection). Numbers stay unchanged.
 func inert(text string) string {
 	if text == "" || !strings.ContainsRune("=+-@", rune(text[0])) {
 		return text
@@ -116,7 +116,7 @@ func (v Variant) summaries() []record {
 	return out
 }
 
-// repeats of a variant, each by itself.
+// repeats returns the figures of each repeat.
 func (v Variant) repeats() []record {
 	var out []record
 	for _, r := range v.Repeats {
@@ -127,7 +127,7 @@ func (v Variant) repeats() []record {
 			if f.value == 0 && r.Counted {
 				continue
 			}
-			rec := record{kind: "repeat", variant: v.Name, repeat: strconv.Itoa(r.Number), counted: strconv.FormatBool(r.Counted), figure: f.name, unit: f.unit, notes: r.why()}
+			rec := record{kind: "repeat", variant: v.Name, repeat: strconv.Itoa(r.Number), counted: strconv.FormatBool(r.Counted), figure: f.name, unit: f.unit, notes: r.exclusion()}
 			if f.value != 0 {
 				rec.value = exact(f.value)
 			}

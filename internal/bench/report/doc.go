@@ -1,14 +1,13 @@
-// Package report shows what was measured: a Report, built from the analysis of a
-// benchmark's runs, as text for a terminal, Markdown, a page of HTML, SVG, CSV or
-// JSON, from which it is read again.
+// Package report builds a Report from the analysis of a benchmark's runs and writes it as
+// text for a terminal, Markdown, a page of HTML, SVG, CSV or JSON. Read reads the JSON.
 //
-// Whatever the form, every figure stands in the group of its durability tier, beside
-// its interval and what the validity checks found; nothing is compared from one tier
-// to another; where no difference can be claimed, that is said; and a run that was
-// rejected or failed is listed with its reason and counts for nothing.
+// Every form shows a figure in the group of its durability tier, beside its interval and
+// the findings of the validity checks. It compares nothing across tiers, says where no
+// difference can be claimed, and lists rejected and failed runs with their reasons.
+// These runs are excluded from every figure.
 //
-// Names and messages may come from anywhere. They are shown, never obeyed: markup,
-// formulas and the control sequences of terminals are made harmless by each form.
+// Names and messages are untrusted. Each form neutralises markup, formulas and control
+// sequences of terminals.
 //
-// Everything is a function of its arguments.
+// The package is pure: its results depend on its arguments only.
 package report

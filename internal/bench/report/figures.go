@@ -26,7 +26,7 @@ func mean(s *statistics.Summary, unit string) string {
 	if s == nil {
 		return none
 	}
-	return join(number(s.Mean), unit, between(s.Interval, "no interval of one repeat"))
+	return join(number(s.Mean), unit, between(s.Interval, "no interval for one repeat"))
 }
 
 // median with its interval, which few repeats do not have.

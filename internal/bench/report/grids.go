@@ -18,8 +18,8 @@ type facet struct {
 	variants [][]*Variant
 }
 
-// facets of a group whose variants differ in two or more axes; the two with the
-// most values are shown against each other.
+// facets of a group whose variants differ in two or more axes; the two with the most
+// values become rows and columns.
 func (r Report) facets(g Group) []facet {
 	var varied []Axis
 	for _, a := range r.Axes {
@@ -74,7 +74,7 @@ func (v Variant) fixed(axes []Axis) string {
 	return strings.Join(words, " ")
 }
 
-// grid of a figure over a facet, and the same in words.
+// grid of a figure over a facet, and its text alternative.
 func (f facet) grid(figure func(Variant) *statistics.Summary) (g chart.Grid, text string, known bool) {
 	g = chart.Grid{ColumnAxis: f.columns.Name, RowAxis: f.rows.Name, Columns: f.columns.Values, Rows: f.rows.Values}
 	var words []string
@@ -97,7 +97,7 @@ func cell(v *Variant, figure func(Variant) *statistics.Summary) chart.Cell {
 	}
 	s := figure(*v)
 	if s == nil {
-		return chart.Cell{Lines: []string{"no repeat", "counts"}}
+		return chart.Cell{Lines: []string{"no counted", "repeat"}}
 	}
 	c := chart.Cell{Value: &s.Mean, Lines: []string{number(s.Mean), "no interval"}}
 	if s.Interval != nil {

@@ -13,10 +13,10 @@ import (
 
 // steady runs of a variant, five with a little spread, another one for each of a, b
 // and c with the same mean.
-func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysis.Run {
-	var runs []analysis.Run
+func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysis.Trial {
+	var runs []analysis.Trial
 	for repeat := 1; repeat <= 5; repeat++ {
-		runs = append(runs, analysis.Run{
+		runs = append(runs, analysis.Trial{
 			Variant: variant, Repeat: repeat, Tier: tier,
 			Result: &pgbench.Result{TPS: tps * (1 + float64(int(variant[0])*repeat%5)/500), Clients: 4, Counts: pgbench.Counts{Transactions: 1000}, Latency: pgbench.Latency{LatencyAvg: 4000 / tps}},
 		})
@@ -24,26 +24,26 @@ func steady(variant string, tier v1alpha1.DurabilityTier, tps float64) []analysi
 	return runs
 }
 
-func of5(t testing.TB, runs ...[]analysis.Run) Report {
+func of5(t testing.TB, runs ...[]analysis.Trial) Report {
 	t.Helper()
 	all := slices.Concat(runs...)
 	return build(t, Input{About: About{Name: "x"}, Analysis: mustAnalyse(t, all), Runs: all})
 }
 
-func TestVerdicts(t *testing.T) {
+func TestEveryFormStatesTheConclusion(t *testing.T) {
 	const local, async = v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync
 	two := steady("b", local, 1000)[:2]
 	for want, r := range map[string]Report{
-		"No difference in TPS can be claimed between any of a and b.":                          of5(t, steady("a", local, 1000), steady("b", local, 1000)),
-		"a has the highest TPS: a difference is claimed to b.":                                 of5(t, steady("b", local, 900), steady("a", local, 1000)),
-		"No difference in TPS can be claimed between the first, a and b.":                      of5(t, steady("a", local, 1000), steady("b", local, 1000), steady("c", local, 500)),
-		"Only a has repeats that count: there is nothing to compare it with.":                  of5(t, steady("a", local, 1000), steady("b", async, 4000)),
-		"No repeat of any variant counts, so there is no figure.":                              of5(t, []analysis.Run{{Variant: "a", Repeat: 1, Tier: local, Failure: "x"}}),
+		"No difference in TPS can be claimed between a and b.":                                 of5(t, steady("a", local, 1000), steady("b", local, 1000)),
+		"a has the highest TPS, significantly more than b.":                                    of5(t, steady("b", local, 900), steady("a", local, 1000)),
+		"No difference in TPS can be claimed between the leading variants, a and b.":           of5(t, steady("a", local, 1000), steady("b", local, 1000), steady("c", local, 500)),
+		"Only a has counted repeats, so there is nothing to compare.":                          of5(t, steady("a", local, 1000), steady("b", async, 4000)),
+		"No variant has a counted repeat, so there are no figures.":                            of5(t, []analysis.Trial{{Variant: "a", Repeat: 1, Tier: local, Failure: "x"}}),
 		"b cannot be compared with a: a comparison needs at least 3 repeats of each":           of5(t, steady("a", local, 900), two),
-		"There is no rank for b: it cannot be compared with any other.":                        of5(t, steady("a", local, 900), two, steady("c", local, 900)),
-		"No two variants can be compared; see the comparisons for why.":                        of5(t, steady("a", local, 900)[:2], two),
+		"Not ranked, because no comparison is possible: b.":                                    of5(t, steady("a", local, 900), two, steady("c", local, 900)),
+		"No two variants can be compared; see Comparisons for the reasons.":                    of5(t, steady("a", local, 900)[:2], two),
 		"Results of different durability tiers are not compared":                               of5(t, steady("a", local, 1000), steady("b", async, 4000)),
-		"no difference in TPS can be claimed between b and a: 95 % interval":                   of5(t, steady("a", local, 1000), steady("b", local, 1000)),
+		"no difference in TPS can be claimed between b and a: 95% interval":                    of5(t, steady("a", local, 1000), steady("b", local, 1000)),
 		"a: Caution TooFewRepeats":                                                             of5(t, steady("a", local, 1000)[:2]),
 		"A commit is acknowledged before it is flushed: up to 3 x wal_writer_delay of commits": of5(t, steady("a", async, 1000)),
 	} {
@@ -57,9 +57,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Nothing of one tier stands in the group of another.
-func TestTiersStayApart(t *testing.T) {
-	r := build(t, sample(t))
+func TestGroupsHaveVariantsOfOneTier(t *testing.T) {
+	r := build(t, sample(t, versions...))
 	var got []string
 	for _, g := range r.Groups {
 		got = append(got, string(g.Durability))
@@ -79,8 +78,7 @@ func TestTiersStayApart(t *testing.T) {
 	}
 }
 
-// A rejected run is listed, with its reason, in every form, and changes no figure.
-func TestRejectedRunsDoNotCount(t *testing.T) {
+func TestRejectedRunIsListedAndChangesNoFigure(t *testing.T) {
 	throttled := func(tps float64) Report {
 		runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 		runs[4].Result.TPS = tps
@@ -107,14 +105,13 @@ func TestRejectedRunsDoNotCount(t *testing.T) {
 	}
 }
 
-// A figure without an interval says why it has none.
-func TestIntervalsStandBesideFigures(t *testing.T) {
+func TestFigureWithoutAnIntervalSaysWhy(t *testing.T) {
 	s := summary(t, 1, 2, 3)
 	lone := summary(t, 7)
 	for want, got := range map[string]string{
 		"2.000 ms [-0.484, 4.484]":                  mean(&s, "ms"),
 		"2.000 [no interval below 6 repeats]":       median(&s, ""),
-		"7.000 [no interval of one repeat]":         mean(&lone, ""),
+		"7.000 [no interval for one repeat]":        mean(&lone, ""),
 		none:                                        mean(nil, "ms"),
 		"12346 1234 123.4 12.35 1.235 0.123 0 -1.5": join(number(12345.6), number(1234.4), number(123.42), number(12.346), number(1.2346), number(0.1234), number(0), "-1.5"),
 	} {
@@ -128,9 +125,9 @@ func TestIntervalsStandBesideFigures(t *testing.T) {
 	}
 }
 
-func TestPartialMatrixSaysSo(t *testing.T) {
-	r := build(t, sample(t))
-	want := "The benchmark is not whole: 40 runs succeeded, 1 failed, 0 are skipped, 5 have not ended (BudgetSpent); no run has ended of never."
+func TestIncompleteMatrixIsMarked(t *testing.T) {
+	r := build(t, sample(t, versions...))
+	want := "The benchmark is incomplete: 40 runs succeeded, 1 failed, 0 were skipped, 5 have not ended (BudgetSpent); variants without a completed run: never."
 	if got := r.partial(); got != want {
 		t.Errorf("%s", got)
 	}
@@ -142,7 +139,7 @@ func TestPartialMatrixSaysSo(t *testing.T) {
 
 // Before the end nothing is ranked, and notes stand in every form.
 func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
-	in := sample(t)
+	in := sample(t, versions...)
 	in.Progress.Stop = ""
 	in.Notes = []string{"Of 2 runs only the status tells."}
 	r := build(t, in)
@@ -165,9 +162,8 @@ func TestNothingIsRankedBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// Of many comparisons a few are shown, and the rest is told of.
-func TestManyComparisons(t *testing.T) {
-	var runs [][]analysis.Run
+func TestOmittedComparisonsAreCounted(t *testing.T) {
+	var runs [][]analysis.Trial
 	for name := range strings.SplitSeq("abcdefgh", "") {
 		runs = append(runs, steady(name, v1alpha1.DurabilityLocal, 1000+100*float64(name[0])))
 	}
@@ -176,21 +172,21 @@ func TestManyComparisons(t *testing.T) {
 	if len(shown) != 7 || left != 21 {
 		t.Errorf("%d shown, %d left", len(shown), left)
 	}
-	if !strings.Contains(write(t, Text, r, Options{}), "21 more comparisons are in the forms json and csv.") {
+	if !strings.Contains(write(t, Text, r, Options{}), "21 more comparisons are in the json and csv forms.") {
 		t.Error("nothing is said of the others")
 	}
 }
 
-func TestBuildRefuses(t *testing.T) {
+func TestBuildRejectsForeignVariantsAndLayers(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Report{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
-		`a run is of variant "z"`:                       {Analysis: a, Runs: []analysis.Run{{Variant: "z"}}},
-		`layers are of variant "z"`:                     {Analysis: a, Layers: map[string][]Layer{"z": nil}},
-		`layer "device" must have a name of its`:        {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "device"}, {Name: "device"}}}},
-		`layer "wal" stands on "device", which is `:     {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
-		`layer "flush" stands on "counted", which is`:   {Analysis: a, Layers: map[string][]Layer{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
+		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`a run has variant "z"`:                         {Analysis: a, Runs: []analysis.Trial{{Variant: "z"}}},
+		`layers have variant "z"`:                       {Analysis: a, Layers: map[string][]LayerSummary{"z": nil}},
+		`layer "device" needs a unique name`:            {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "device"}, {Name: "device"}}}},
+		`layer "wal" is above "device", which is `:      {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
+		`layer "flush" is above "counted", which is`:    {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
 	} {
 		if _, err := Build(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

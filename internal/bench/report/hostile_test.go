@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 
-// names that would be something else if they were obeyed.
+// hostile names would act as markup, formulas or control sequences if interpreted.
 var hostile = []string{
 	`<script>alert(1)</script>`,
 	`</title></svg><img src=x onerror=alert(1)>`,
@@ -55,7 +55,7 @@ func named(t testing.TB, name string) Report {
 	failed.Repeat, failed.Result, failed.Failure = 6, nil, name
 	in.Runs = append(in.Runs, failed)
 	in.Analysis = mustAnalyse(t, in.Runs)
-	in.Layers = map[string][]Layer{name: {{Name: name, Method: name, Time: summary(t, 1, 2, 3)}}}
+	in.Layers = map[string][]LayerSummary{name: {{Name: name, Method: name, Time: summary(t, 1, 2, 3)}}}
 	return build(t, in)
 }
 
@@ -84,8 +84,7 @@ func shape(t testing.TB, page string) []string {
 	return tags
 }
 
-// No name changes what a page is made of.
-func TestNoNameIsMarkup(t *testing.T) {
+func TestNoNameChangesTheElementsOfThePage(t *testing.T) {
 	want := shape(t, write(t, HTML, named(t, "a name"), Options{}))
 	for _, name := range hostile {
 		if diff := cmp.Diff(want, shape(t, write(t, HTML, named(t, name), Options{}))); diff != "" {
@@ -112,7 +111,7 @@ func TestNoNameIsMarkdown(t *testing.T) {
 	}
 }
 
-// A terminal gets no control character, and nobody's direction of text.
+// The text has neither control characters nor marks that change its direction.
 func TestNoNameControlsATerminal(t *testing.T) {
 	for _, name := range hostile {
 		report := named(t, name)
@@ -126,7 +125,6 @@ func TestNoNameControlsATerminal(t *testing.T) {
 	}
 }
 
-// A spreadsheet computes nothing.
 func TestNoNameIsAFormula(t *testing.T) {
 	for _, name := range hostile {
 		rows, err := csv.NewReader(strings.NewReader(write(t, CSV, named(t, name), Options{}))).ReadAll()
@@ -143,8 +141,7 @@ func TestNoNameIsAFormula(t *testing.T) {
 	}
 }
 
-// Whatever the name, the page shows it.
-func TestNamesAreShown(t *testing.T) {
+func TestPageShowsEveryName(t *testing.T) {
 	for _, name := range hostile {
 		root, err := html.Parse(strings.NewReader(write(t, HTML, named(t, name), Options{})))
 		if err != nil {

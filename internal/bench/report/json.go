@@ -7,14 +7,15 @@ import (
 	"io"
 )
 
-// MaxBytes of a report that is read. The largest matrix, 64 variants by 20
+// MaxBytes limits a report that Read accepts. The largest matrix, 64 variants by 20
 // repeats, of runs of ten minutes has 768,000 seconds of some 45 bytes.
 const MaxBytes = 256 << 20
 
-// ErrNotAReport is the error of JSON that is something else.
+// ErrNotAReport is the error of Read for JSON of another kind.
 var ErrNotAReport = errors.New("not a report on a benchmark")
 
-// Read a report from its JSON form. One of another Version is refused.
+// Read a report from its JSON form. It rejects another Kind or Version, and more than
+// MaxBytes.
 func Read(from io.Reader) (Report, error) { return readAtMost(from, MaxBytes) }
 
 func readAtMost(from io.Reader, most int64) (Report, error) {
@@ -22,15 +23,15 @@ func readAtMost(from io.Reader, most int64) (Report, error) {
 	limited := &io.LimitedReader{R: from, N: most + 1}
 	if err := json.NewDecoder(limited).Decode(&r); err != nil {
 		if limited.N <= 0 {
-			err = fmt.Errorf("it is larger than %d bytes", most)
+			err = fmt.Errorf("the file exceeds %d bytes", most)
 		}
 		return Report{}, fmt.Errorf("read a report: %w", err)
 	}
 	switch {
 	case r.Kind != Kind:
-		return Report{}, fmt.Errorf("%w: its kind is %q, not %q; give what -o json wrote", ErrNotAReport, r.Kind, Kind)
+		return Report{}, fmt.Errorf("%w: kind is %q, want %q; use a file that report -o json wrote", ErrNotAReport, r.Kind, Kind)
 	case r.Version != Version:
-		return Report{}, fmt.Errorf("the report has version %d, and this program reads %d: use the release that wrote it", r.Version, Version)
+		return Report{}, fmt.Errorf("report version %d is not supported, want %d: use the release that wrote the file", r.Version, Version)
 	}
 	return r, nil
 }

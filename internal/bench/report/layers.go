@@ -6,60 +6,60 @@ import (
 	"strings"
 )
 
-// timed says whether it takes a time of its own, and is not only counted.
-func (l Layer) timed() bool { return l.Time.N > 0 }
+// timed reports whether the layer's time was measured, and not only its I/O counted.
+func (l LayerSummary) timed() bool { return l.Time.N > 0 }
 
-func (l Layer) time() string {
+func (l LayerSummary) time() string {
 	if !l.timed() {
 		return or("")
 	}
 	return mean(&l.Time, "")
 }
 
-func checkLayers(layers []Layer) error {
-	seen := map[string]bool{} // with a time
+func checkLayers(layers []LayerSummary) error {
+	timed := map[string]bool{} // by name
 	for _, l := range layers {
-		if _, known := seen[l.Name]; l.Name == "" || known {
-			return fmt.Errorf("layer %q must have a name of its own", l.Name)
+		if _, known := timed[l.Name]; l.Name == "" || known {
+			return fmt.Errorf("layer %q needs a unique name", l.Name)
 		}
-		if l.Over != "" && !seen[l.Over] {
-			return fmt.Errorf("layer %q stands on %q, which is not before it with a time: list the layers from the lowest up", l.Name, l.Over)
+		if l.Over != "" && !timed[l.Over] {
+			return fmt.Errorf("layer %q is above %q, which is not listed before it with a time: list the layers from the lowest up", l.Name, l.Over)
 		}
-		seen[l.Name] = l.timed()
+		timed[l.Name] = l.timed()
 	}
 	return nil
 }
 
-// cost of a layer: what its time has beyond that of the layer that it stands on.
+// cost of a layer is the time that it adds to the layer below.
 type cost struct {
-	Layer
-	// below is the time of that layer, zero without one.
+	LayerSummary
+	// below is the time of the layer below; zero without one.
 	below float64
-	// told says that the intervals of both do not meet. It is more than a test at
-	// their confidence asks for.
-	told bool
+	// separate is true if the intervals of both layers do not overlap. That is stricter
+	// than a test at their confidence.
+	separate bool
 }
 
-func costs(layers []Layer) []cost {
+func costs(layers []LayerSummary) []cost {
 	var out []cost
 	for _, l := range layers {
 		if !l.timed() {
 			continue
 		}
-		c := cost{Layer: l, told: l.Over == ""}
+		c := cost{LayerSummary: l, separate: l.Over == ""}
 		if i := slices.IndexFunc(out, func(o cost) bool { return o.Name == l.Over }); l.Over != "" && i >= 0 {
 			under := out[i].Time
 			c.below = under.Mean
-			c.told = under.Interval != nil && l.Time.Interval != nil && l.Time.Interval.Lower > under.Interval.Upper
+			c.separate = under.Interval != nil && l.Time.Interval != nil && l.Time.Interval.Lower > under.Interval.Upper
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-// attribution says in a sentence what of the time of the highest layer is whose.
-// Empty where it stands on nothing.
-func attribution(layers []Layer) string {
+// attribution returns a sentence that divides the time of the highest layer among the
+// layers; "" if there is no layer below it.
+func attribution(layers []LayerSummary) string {
 	all := costs(layers)
 	var chain []cost
 	for at := len(all) - 1; at >= 0; {
@@ -72,17 +72,17 @@ func attribution(layers []Layer) string {
 	}
 	top := chain[0]
 	slices.Reverse(chain)
-	var told, untold []string
+	var shares, joint []string
 	for _, c := range chain {
-		if c.told && top.Time.Mean > 0 {
-			told = append(told, fmt.Sprintf("%s %.0f %%", c.Name, 100*(c.Time.Mean-c.below)/top.Time.Mean))
+		if c.separate && top.Time.Mean > 0 {
+			shares = append(shares, fmt.Sprintf("%s %.0f%%", c.Name, 100*(c.Time.Mean-c.below)/top.Time.Mean))
 		} else {
-			untold = append(untold, c.Name)
+			joint = append(joint, c.Name)
 		}
 	}
-	text := fmt.Sprintf("Of the %s of %s: %s.", mean(&top.Time, "ms"), top.Name, strings.Join(told, ", "))
-	if len(untold) > 0 {
-		text += fmt.Sprintf(" No cost of its own can be claimed for %s: its interval meets that of the layer below.", list(untold))
+	text := fmt.Sprintf("%s takes %s: %s.", top.Name, mean(&top.Time, "ms"), strings.Join(shares, ", "))
+	if len(joint) > 0 {
+		text += fmt.Sprintf(" No separate cost can be claimed for %s: its interval overlaps that of the layer below.", list(joint))
 	}
 	return text
 }

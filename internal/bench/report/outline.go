@@ -4,45 +4,24 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
+	"github.com/pgstorage/pgstorage/internal/bench/report/document"
 )
 
-// block of a report. What it has is shown in the order of the fields.
-type block struct {
-	heading    string
-	level      int
-	paragraphs []string
-	items      []string
-	table      *table
-	// lines are drawn with characters, for forms that have no charts.
-	lines  []string
-	charts []chart.Chart
-	// inner blocks, under a summary that can be opened.
-	summary string
-	inner   []block
-}
-
-// table whose first column names the row.
-type table struct {
-	caption string
-	head    []string
-	rows    [][]string
-}
-
-// outline of the report, the same for every form that is read by people. The
-// charts are by group, nil for forms without.
-func (r Report) outline(charts []groupCharts) []block {
-	top := block{heading: "Benchmark " + r.About.Name, level: 1, paragraphs: append(r.caveats(), reading)}
+// outline of the report, shared by text, Markdown and HTML. charts are by group; nil for
+// forms without charts.
+func (r Report) outline(charts []groupCharts) []document.Block {
+	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Paragraphs: append(r.caveats(), reading)}
 	switch len(r.Groups) {
 	case 0:
-		top.paragraphs = append(top.paragraphs, "No run has ended, so there is no figure.")
+		top.Paragraphs = append(top.Paragraphs, "No run has ended, so there are no figures.")
 	case 1:
 	default:
-		top.paragraphs = append(top.paragraphs, apart)
+		top.Paragraphs = append(top.Paragraphs, apart)
 	}
 	if facts := r.facts(); len(facts) > 0 {
-		top.table = &table{caption: "What was measured", head: []string{"fact", "value"}, rows: facts}
+		top.Table = &document.Table{Caption: "Setup", Head: []string{"property", "value"}, Rows: facts}
 	}
-	out := []block{top}
+	out := []document.Block{top}
 	for i, g := range r.Groups {
 		var c groupCharts
 		if charts != nil {
@@ -64,40 +43,35 @@ func (r Report) facts() [][]string {
 	return rows
 }
 
-func (r Report) groupOutline(g Group, c groupCharts) []block {
+func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 	shown, left := g.shownDifferences()
 	var messages []string
 	for _, d := range shown {
 		messages = append(messages, d.Message)
 	}
-	blocks := []block{
-		{heading: g.title(), level: 2, paragraphs: []string{g.acknowledged(), r.verdict(g)}, lines: g.gauges(), charts: c.overview, table: g.results()},
-		{heading: "What is to be known of these figures", level: 3, items: g.knowledge()},
-		{heading: "Comparisons", level: 3, items: append(messages, present(leftOut(left))...)},
+	blocks := []document.Block{
+		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged(), r.verdict(g)}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
+		{Heading: "Caveats", Level: 3, Items: g.caveatItems()},
+		{Heading: "Comparisons", Level: 3, Items: append(messages, present(leftOut(left))...)},
 	}
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
 	blocks = append(blocks,
-		block{heading: "Latency by percentile", level: 3, charts: c.curves, table: g.percentileTable()},
+		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
-		block{heading: "Runs that do not count", level: 3, table: g.uncountedTable()},
+		document.Block{Heading: "Excluded runs", Level: 3, Table: g.excludedTable()},
 		g.runOutline(c.runs),
 	)
-	var kept []block
+	var kept []document.Block
 	for _, b := range blocks {
-		if !b.empty() {
+		if !b.Empty() {
 			kept = append(kept, b)
 		}
 	}
 	return kept
 }
 
-// empty says that there is nothing under the heading.
-func (b block) empty() bool {
-	return len(b.paragraphs)+len(b.items)+len(b.lines)+len(b.charts)+len(b.inner) == 0 && b.table == nil
-}
-
-// present texts, without empty ones.
+// present returns the texts that are not empty.
 func present(texts ...string) []string {
 	var out []string
 	for _, t := range texts {
@@ -108,8 +82,8 @@ func present(texts ...string) []string {
 	return out
 }
 
-// knowledge are the flags of the group in full.
-func (g Group) knowledge() []string {
+// caveatItems are the flags of the group's variants with their full messages.
+func (g Group) caveatItems() []string {
 	var items []string
 	for _, v := range g.ordered() {
 		if failed := v.failed(); len(failed) > 0 {
@@ -125,8 +99,7 @@ func (g Group) knowledge() []string {
 	return append(items, g.uncheckedItems()...)
 }
 
-// uncheckedItems say what was not checked, once for all variants that have it in
-// common.
+// uncheckedItems name the checks that did not run, grouping variants with the same gaps.
 func (g Group) uncheckedItems() []string {
 	var checks []string
 	variants := map[string][]string{}
@@ -142,30 +115,30 @@ func (g Group) uncheckedItems() []string {
 	}
 	var items []string
 	for _, names := range checks {
-		items = append(items, fmt.Sprintf("%s: not checked in every repeat, for want of facts: %s", list(variants[names]), names))
+		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", list(variants[names]), names))
 	}
 	return items
 }
 
-func (r Report) matrixOutline(g Group, charts []chart.Chart) []block {
-	var blocks []block
+func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
+	var blocks []document.Block
 	for _, f := range r.facets(g) {
 		for _, figure := range []figure{tpsFigure, p99Figure} {
 			if t := f.table(figure); t != nil {
-				blocks = append(blocks, block{table: t})
+				blocks = append(blocks, document.Block{Table: t})
 			}
 		}
 	}
 	if len(blocks) == 0 {
 		return nil
 	}
-	return append([]block{{heading: "Matrix", level: 3, charts: charts, paragraphs: []string{"The mean of each variant with its interval, by the two axes with the most values."}}}, blocks...)
+	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."}}}, blocks...)
 }
 
-func (f facet) table(figure figure) *table {
-	t := &table{caption: join(figure.axis(), "by", f.rows.Name, "and", f.columns.Name, f.fixed), head: []string{f.rows.Name}}
+func (f facet) table(figure figure) *document.Table {
+	t := &document.Table{Caption: join(figure.axis(), "by", f.rows.Name, "and", f.columns.Name, f.fixed), Head: []string{f.rows.Name}}
 	for _, value := range f.columns.Values {
-		t.head = append(t.head, join(f.columns.Name, value))
+		t.Head = append(t.Head, join(f.columns.Name, value))
 	}
 	known := false
 	for i, line := range f.variants {
@@ -178,7 +151,7 @@ func (f facet) table(figure figure) *table {
 			}
 			row = append(row, text)
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
 	if !known {
 		return nil
@@ -186,35 +159,35 @@ func (f facet) table(figure figure) *table {
 	return t
 }
 
-func (g Group) layerOutline(charts []chart.Chart) block {
-	b := block{heading: "Layers", level: 3, charts: charts}
-	t := &table{caption: "Time of one operation by layer, and what of a transaction reaches it", head: []string{"layer", "variant", "measured by", "time (ms)", "stands on", "bytes", "flushes", "requests"}}
+func (g Group) layerOutline(charts []chart.Chart) document.Block {
+	b := document.Block{Heading: "Layers", Level: 3, Charts: charts}
+	t := &document.Table{Caption: "Time of one operation by layer, and the I/O of one transaction at that layer", Head: []string{"layer", "variant", "method", "time (ms)", "layer below", "bytes", "flushes", "requests"}}
 	for _, v := range g.ordered() {
 		if text := attribution(v.Layers); text != "" {
-			b.paragraphs = append(b.paragraphs, v.Name+": "+text)
+			b.Paragraphs = append(b.Paragraphs, v.Name+": "+text)
 		}
 		for _, l := range v.Layers {
-			t.rows = append(t.rows, []string{l.Name, v.Name, l.Method, l.time(), or(l.Over), counts(l.Bytes), counts(l.Flushes), counts(l.Requests)})
+			t.Rows = append(t.Rows, []string{l.Name, v.Name, l.Method, l.time(), or(l.Over), counts(l.Bytes), counts(l.Flushes), counts(l.Requests)})
 		}
 	}
-	if len(t.rows) > 0 {
-		b.table = t
+	if len(t.Rows) > 0 {
+		b.Table = t
 	}
 	return b
 }
 
-func (g Group) settingsOutline() block {
+func (g Group) settingsOutline() document.Block {
 	s := g.Settings
-	b := block{heading: "Settings", level: 3, paragraphs: []string{s.sentence()}, items: append([]string(nil), s.Messages...)}
+	b := document.Block{Heading: "Settings", Level: 3, Paragraphs: []string{s.sentence()}, Items: append([]string(nil), s.Messages...)}
 	for _, v := range g.ordered() {
 		if v.Fingerprint != "" {
-			b.items = append(b.items, v.Name+": fingerprint "+v.Fingerprint)
+			b.Items = append(b.Items, v.Name+": fingerprint "+v.Fingerprint)
 		}
 	}
 	if len(s.Different) == 0 {
 		return b
 	}
-	b.table = &table{caption: "Settings that are not the same in all variants", head: append([]string{"setting"}, s.Variants...)}
+	b.Table = &document.Table{Caption: "Settings that differ between variants", Head: append([]string{"setting"}, s.Variants...)}
 	for _, d := range s.Different {
 		row := []string{join(string(d.Group), d.Name)}
 		for _, v := range d.Values {
@@ -224,19 +197,19 @@ func (g Group) settingsOutline() block {
 			}
 			row = append(row, text)
 		}
-		b.table.rows = append(b.table.rows, row)
+		b.Table.Rows = append(b.Table.Rows, row)
 	}
 	return b
 }
 
-func (g Group) runOutline(charts [][]chart.Chart) block {
-	b := block{heading: "Single runs", level: 3, paragraphs: []string{single}}
+func (g Group) runOutline(charts [][]chart.Chart) document.Block {
+	b := document.Block{Heading: "Individual runs", Level: 3, Paragraphs: []string{single}}
 	for i, v := range g.ordered() {
-		inner := block{items: present(v.flagged()), lines: v.sparklines(), table: v.repeatTable()}
+		inner := document.Block{Items: present(v.flagged()), Lines: v.sparklines(), Table: v.repeatTable()}
 		if charts != nil {
-			inner.charts = charts[i]
+			inner.Charts = charts[i]
 		}
-		b.inner = append(b.inner, block{summary: fmt.Sprintf("%s: %d of %d repeats count", v.Name, v.counted(), len(v.Repeats)), inner: []block{inner}})
+		b.Inner = append(b.Inner, document.Block{Summary: fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), Inner: []document.Block{inner}})
 	}
 	return b
 }

@@ -35,9 +35,8 @@ func content(n *html.Node) string {
 	return b.String()
 }
 
-// The page needs nothing but itself.
 func TestPageIsSelfContained(t *testing.T) {
-	page := parsed(t, build(t, sample(t)))
+	page := parsed(t, build(t, sample(t, versions...)))
 	policy := ""
 	for n := range page.Descendants() {
 		switch n.Data {
@@ -63,9 +62,8 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 }
 
-// Who does not see a chart is told its title and what it shows.
 func TestChartsHaveTextAlternatives(t *testing.T) {
-	page := parsed(t, build(t, sample(t)))
+	page := parsed(t, build(t, sample(t, versions...)))
 	byID, charts := map[string]*html.Node{}, []*html.Node{}
 	for n := range page.Descendants() {
 		if id := attribute(n, "id"); id != "" {
@@ -98,10 +96,9 @@ func TestChartsHaveTextAlternatives(t *testing.T) {
 	}
 }
 
-// Whatever is shown is shown with its tier.
 func TestEveryChartNamesItsTier(t *testing.T) {
-	for _, g := range build(t, sample(t)).Groups {
-		charts, err := build(t, sample(t)).charts(g)
+	for _, g := range build(t, sample(t, versions...)).Groups {
+		charts, err := build(t, sample(t, versions...)).charts(g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,9 +110,8 @@ func TestEveryChartNamesItsTier(t *testing.T) {
 	}
 }
 
-// A browser tells the colour scheme and the width of a telephone to the page.
-func TestPageAdapts(t *testing.T) {
-	page := write(t, HTML, build(t, sample(t)), Options{})
+func TestPageAdaptsToColourSchemeAndWidth(t *testing.T) {
+	page := write(t, HTML, build(t, sample(t, versions...)), Options{})
 	for _, part := range []string{
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, `<meta name="color-scheme" content="light dark">`,
 		"@media (prefers-color-scheme: dark)", "@media (max-width: 60rem)", `<td role="cell" class="figure">`, `<html lang="en">`,

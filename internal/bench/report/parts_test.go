@@ -16,23 +16,22 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// The shares are those of the layers' own times, and what overlaps is not claimed.
-func TestAttribution(t *testing.T) {
-	want := "Of the 40.84 ms [40.34, 41.34] of transaction: device 25 %, WAL flush 24 %, transaction 51 %. " +
-		"No cost of its own can be claimed for filesystem: its interval meets that of the layer below."
+func TestOnlyLayersWithSeparateIntervalsHaveAShare(t *testing.T) {
+	want := "transaction takes 40.84 ms [40.34, 41.34]: device 25%, WAL flush 24%, transaction 51%. " +
+		"No separate cost can be claimed for filesystem: its interval overlaps that of the layer below."
 	if got := attribution(layers(t)); got != want {
 		t.Errorf("%s", got)
 	}
 	if got := attribution(layers(t)[:1]); got != "" {
 		t.Errorf("of one layer: %s", got)
 	}
-	alone := []Layer{{Name: "a", Time: summary(t, 1)}, {Name: "b", Over: "a", Time: summary(t, 2)}}
-	if got := attribution(alone); strings.Contains(got, "b 50 %") {
+	alone := []LayerSummary{{Name: "a", Time: summary(t, 1)}, {Name: "b", Over: "a", Time: summary(t, 2)}}
+	if got := attribution(alone); strings.Contains(got, "b 50%") {
 		t.Errorf("claimed without an interval: %s", got)
 	}
 }
 
-func TestSettingsAreCompared(t *testing.T) {
+func TestSettingsAreComparedWithTheFirstVariant(t *testing.T) {
 	settings := func(kernel, buffers string) fingerprint.Settings {
 		s := fingerprint.Settings{}
 		s.Set(fingerprint.Kernel, "release", kernel)
@@ -43,11 +42,11 @@ func TestSettingsAreCompared(t *testing.T) {
 	}
 	varied := map[fingerprint.Group][]string{fingerprint.Postgres: {"shared_buffers"}}
 	for want, known := range map[string][]read{
-		"No settings were read back":                  nil,
-		"There is one variant":                        {{"a", settings("6.1", "")}},
-		"All settings are the same":                   {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "1GB")}},
-		"The settings differ only in what was varied": {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "2GB")}},
-		"The settings differ in more than":            {{"a", settings("6.1", "1GB")}, {"b", settings("6.2", "")}},
+		"No settings were read back":     nil,
+		"There is one variant":           {{"a", settings("6.1", "")}},
+		"All settings are the same":      {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "1GB")}},
+		"The settings differ only where": {{"a", settings("6.1", "1GB")}, {"b", settings("6.1", "2GB")}},
+		"The settings differ beyond":     {{"a", settings("6.1", "1GB")}, {"b", settings("6.2", "")}},
 	} {
 		var s Settings
 		s.compare(known, varied)
@@ -61,7 +60,7 @@ func TestSettingsAreCompared(t *testing.T) {
 	want := Settings{
 		Variants:  []string{"a", "b"},
 		Different: []Setting{{fingerprint.Postgres, "shared_buffers", []*string{&gb, nil}}, {fingerprint.Kernel, "release", []*string{&old, &recent}}},
-		Messages:  []string{"b against a: the results differ in more than what was varied: Kernel release: 6.1, 6.2"},
+		Messages:  []string{"b compared with a: settings differ beyond what the benchmark varies: Kernel release: 6.1, 6.2"},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
@@ -72,8 +71,7 @@ func TestSettingsAreCompared(t *testing.T) {
 	}
 }
 
-// Findings that repeats share are told once, rejections first.
-func TestConcerns(t *testing.T) {
+func TestSharedFindingsAreListedOnceWithRejectionsFirst(t *testing.T) {
 	caution := validity.Finding{Check: "Dataset", Verdict: validity.Caution, Reason: "DatasetInMemory", Message: "it fits"}
 	rejected := validity.Finding{Check: "Clock", Verdict: validity.Rejected, Reason: "ClockJumped", Message: "it went"}
 	v := Variant{
@@ -88,19 +86,19 @@ func TestConcerns(t *testing.T) {
 		t.Error(got)
 	}
 	want := []string{
-		"a: Failed (repeat 3)", "a: Rejected ClockJumped (repeat 2): it went", "a: Caution DatasetInMemory (repeats 1 and 2). Of repeat 1: it fits",
-		"a: Caution WideSpread: wide", "a: not checked in every repeat, for want of facts: Flush",
+		"a: Failed (repeat 3)", "a: Rejected ClockJumped (repeat 2): it went", "a: Caution DatasetInMemory (repeats 1 and 2). Repeat 1: it fits",
+		"a: Caution WideSpread: wide", "a: not checked in every repeat, because facts are missing: Flush",
 	}
 	g := Group{Variants: []Variant{v}}
-	if diff := cmp.Diff(want, g.knowledge()); diff != "" {
+	if diff := cmp.Diff(want, g.caveatItems()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]uncounted{{"a", 2, "Rejected ClockJumped: it went"}, {"a", 3, "Failed: no space"}}, g.uncounted()); diff != "" {
+	if diff := cmp.Diff([]exclusion{{"a", 2, "Rejected ClockJumped: it went"}, {"a", 3, "Failed: no space"}}, g.exclusions()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestGauge(t *testing.T) {
+func TestGaugeShowsMeanAndIntervalOnOneScale(t *testing.T) {
 	s := statistics.Summary{Mean: 50, Interval: &statistics.Interval{Lower: 25, Upper: 100}}
 	if got := gauge(s, 100); got != "          ├─────────●──────────────────┤" {
 		t.Errorf("%q", got)
@@ -114,7 +112,7 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-func TestSparkline(t *testing.T) {
+func TestSparklineKeepsTheLowestOfNeighbours(t *testing.T) {
 	var all []Second
 	for _, tps := range []float64{0, 12.5, 50, 99, 100} {
 		all = append(all, Second{TPS: tps})
@@ -133,8 +131,7 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// Seconds that cannot be written or drawn are left out.
-func TestSeconds(t *testing.T) {
+func TestSecondsWithoutFiniteFiguresAreSkipped(t *testing.T) {
 	told := []pgbench.Progress{{At: time.Second, TPS: 5, LatencyAvg: 2}, {At: 2 * time.Second, TPS: math.NaN()}, {At: 3 * time.Second, TPS: 7}}
 	if diff := cmp.Diff([]Second{{1, 5, 2}, {3, 7, 0}}, seconds([]float64{5, math.NaN(), 7}, told)); diff != "" {
 		t.Error(diff)
@@ -144,19 +141,18 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// A percentile of which some repeat has less than one latency is not summarised.
-func TestPercentilesNeedLatencies(t *testing.T) {
-	run := func(n int) analysis.Run {
+func TestPercentileAboveTheLatenciesOfARepeatIsOmitted(t *testing.T) {
+	run := func(n int) analysis.Trial {
 		h := histogram.New()
 		for i := range n {
 			if err := h.Record(int64(1000 * (i + 1))); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return analysis.Run{Latencies: h}
+		return analysis.Trial{Latencies: h}
 	}
 	var got []float64
-	all, err := percentiles([]analysis.Run{run(1000), run(100), {}})
+	all, err := percentiles([]analysis.Trial{run(1000), run(100), {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +167,8 @@ func TestPercentilesNeedLatencies(t *testing.T) {
 	}
 }
 
-// Two axes are shown against each other, and what differs otherwise apart.
-func TestFacets(t *testing.T) {
-	r := build(t, sample(t))
+func TestVariantsInTheSamePlaceGetFacetsOfTheirOwn(t *testing.T) {
+	r := build(t, sample(t, versions...))
 	facets := r.facets(r.Groups[0])
 	if len(facets) != 1 || facets[0].fixed != "" || facets[0].rows.Name != "version" || facets[0].columns.Name != "clients" {
 		t.Fatalf("%+v", facets)
@@ -189,9 +184,8 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-// A change of level is told with its time.
-func TestChanges(t *testing.T) {
-	r := build(t, sample(t))
+func TestLevelChangeHasItsTime(t *testing.T) {
+	r := build(t, sample(t, versions...))
 	for _, v := range r.Groups[1].Variants {
 		if v.Name != "level" {
 			continue

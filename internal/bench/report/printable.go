@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// printable is the report with every character that is not shown, as the escape
-// sequences of terminals, line ends and marks that turn the direction of text,
-// replaced by its code. It goes through JSON, so that no text can be forgotten.
+// printable returns the report with the code of every character that cannot be printed:
+// escape sequences, line ends and marks that change the direction of text. It goes
+// through JSON, so that no text is missed.
 func printable(r Report) (Report, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -48,7 +48,7 @@ func visible(v any) any {
 	return v
 }
 
-// codes in place of what is not printed, as "\x1b".
+// codes replaces characters that cannot be printed, for example by "\x1b".
 func codes(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -9,14 +9,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Kind and Version of the JSON form. A field that is added keeps the Version; one
-// that goes away or means something else raises it.
+// Kind and Version of the JSON form. Adding a field keeps the Version; removing one or
+// changing its meaning raises it.
 const (
 	Kind    = "BenchmarkReport"
 	Version = 1
 )
 
-// Report on a benchmark.
+// Report on a benchmark, as Build derives it and the forms show it.
 type Report struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`
@@ -25,14 +25,14 @@ type Report struct {
 	Confidence float64 `json:"confidence"`
 	// Progress of the benchmark; absent where there is no plan.
 	Progress *Progress `json:"progress,omitempty"`
-	// Notes say what the report could not be made of, as records that are missing.
+	// Notes name missing sources of the report, for example lost records.
 	Notes []string `json:"notes,omitempty"`
-	// Axes that were varied.
+	// Axes that the benchmark varies.
 	Axes []Axis `json:"axes,omitempty"`
-	// Groups by durability tier, what loses least first. Nothing is compared from
-	// one to another.
+	// Groups by durability tier, the one that loses least first. Groups are never
+	// compared with each other.
 	Groups []Group `json:"groups,omitempty"`
-	// NotRun are variants of the plan of which no run has ended.
+	// NotRun are variants of the plan without a completed run.
 	NotRun []string `json:"notRun,omitempty"`
 }
 
@@ -40,13 +40,13 @@ type Report struct {
 type About struct {
 	// Name of the benchmark, as namespace/name.
 	Name string `json:"name"`
-	// Time at which it ended, as it is to be shown.
+	// Time at which the benchmark ended, formatted for display.
 	Time string `json:"time,omitempty"`
-	// Facts in the order in which they are shown.
+	// Facts in display order.
 	Facts []Fact `json:"facts,omitempty"`
 }
 
-// Fact about a benchmark, as its scale or its cluster.
+// Fact about a benchmark, for example its scale or its cluster.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -64,19 +64,19 @@ type Progress struct {
 	Failed    int `json:"failed"`
 	// Skipped because their variant had failed too often.
 	Skipped int `json:"skipped"`
-	// Pending are those that have not ended.
+	// Pending counts runs that have not ended.
 	Pending int `json:"pending"`
-	// Stop says why no run is next, as "Complete"; empty while one is.
+	// Stop is the reason that no further run starts, for example "Complete"; empty
+	// while runs remain.
 	Stop string `json:"stop,omitempty"`
 }
 
 // Group of the variants of one durability tier.
 type Group struct {
 	Durability v1alpha1.DurabilityTier `json:"durability"`
-	// Acknowledged says when a commit is.
+	// Acknowledged completes the sentence "A commit is acknowledged ...".
 	Acknowledged string `json:"acknowledged"`
-	// Ranking by TPS, and the differences that it stands on; absent while runs are
-	// still to come.
+	// Ranking by TPS, and the differences behind it; absent while runs are pending.
 	Ranking     []comparison.Place      `json:"ranking,omitempty"`
 	Differences []comparison.Difference `json:"differences,omitempty"`
 	Settings    Settings                `json:"settings"`
@@ -86,13 +86,13 @@ type Group struct {
 
 // Settings that were read back, compared within a group.
 type Settings struct {
-	// Variants whose settings are known, the first being what the others are held
-	// against, and those whose settings are not.
+	// Variants whose settings are known; the first is the reference of the others.
+	// Unknown are the rest.
 	Variants []string `json:"variants,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
-	// Different are those that not all of Variants have alike.
+	// Different are settings whose value differs between Variants.
 	Different []Setting `json:"different,omitempty"`
-	// Messages say of which variants more differs than what was varied on purpose.
+	// Messages name variants that differ beyond what the benchmark varies.
 	Messages []string `json:"messages,omitempty"`
 }
 
@@ -108,24 +108,23 @@ type Variant struct {
 	Name string `json:"name"`
 	// Values by axis.
 	Values map[string]string `json:"values,omitempty"`
-	// TPS and latencies in milliseconds over the repeats that count; absent without
-	// any.
+	// TPS, and latencies in milliseconds, over the counted repeats; absent without any.
 	TPS            *statistics.Summary `json:"tps,omitempty"`
 	LatencyAverage *statistics.Summary `json:"latencyAverage,omitempty"`
 	LatencyP99     *statistics.Summary `json:"latencyP99,omitempty"`
-	// Curve of the latencies of all repeats that count, put together, how many they
-	// are, and of how many transactions: with a sampled log of more.
+	// Curve merges the Latencies of all counted repeats. A sampled log has fewer
+	// Latencies than Transactions.
 	Curve        []histogram.Point `json:"curve,omitempty"`
 	Latencies    int64             `json:"latencies,omitempty"`
 	Transactions int64             `json:"transactions,omitempty"`
-	// Percentiles of each repeat that counts, summarised over the repeats.
+	// Percentiles of the counted repeats, summarised over the repeats.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
-	// Layers from the lowest up; absent where they were not measured.
-	Layers []Layer `json:"layers,omitempty"`
-	// Fingerprint of the settings, and what was otherwise in a later repeat.
+	// Layers from the lowest up; absent if none was measured.
+	Layers []LayerSummary `json:"layers,omitempty"`
+	// Fingerprint of the settings of the first repeat, and what later repeats changed.
 	Fingerprint     string                   `json:"fingerprint,omitempty"`
 	SettingsChanged []fingerprint.Difference `json:"settingsChanged,omitempty"`
-	// Agreement of the repeats that count.
+	// Agreement of the counted repeats.
 	Agreement validity.Finding `json:"agreement"`
 	Repeats   []Repeat         `json:"repeats"`
 }
@@ -139,7 +138,7 @@ type Percentile struct {
 // Repeat of a variant.
 type Repeat struct {
 	Number int `json:"repeat"`
-	// Counted in the figures: it ended, and no check rejects it.
+	// Counted is true if the run succeeded and no check rejects it.
 	Counted bool   `json:"counted"`
 	Failure string `json:"failure,omitempty"`
 	// TPS, and latencies in milliseconds; zero where it failed.
@@ -151,29 +150,28 @@ type Repeat struct {
 	Seconds        []Second                `json:"seconds,omitempty"`
 }
 
-// Second of a run, told at its end.
+// Second of a run.
 type Second struct {
-	// At in seconds since the run began.
+	// At is the end of the second, in seconds since the run began.
 	At  float64 `json:"at"`
 	TPS float64 `json:"tps"`
-	// Latency on average in milliseconds; zero where it is not known or nothing
-	// committed.
+	// Latency is the average in milliseconds; zero if unknown or nothing committed.
 	Latency float64 `json:"latency,omitempty"`
 }
 
-// Layer of the storage, measured by itself.
-type Layer struct {
-	// Name, as "device", unique in the variant; and how it was measured, as "fio,
-	// writes of 8 kB, each flushed".
+// LayerSummary is one layer of the storage, measured by itself, over all repeats.
+type LayerSummary struct {
+	// Name is unique in the variant, for example "device". Method says how it was
+	// measured, for example "fio, writes of 8 kB, each flushed".
 	Name   string `json:"name"`
 	Method string `json:"method,omitempty"`
-	// Over is the layer, earlier in the list, that it stands on and whose time its
-	// own includes; empty for the lowest.
+	// Over is the layer below, listed earlier, whose time this layer's time includes;
+	// empty for the lowest.
 	Over string `json:"over,omitempty"`
 	// Time of one operation in milliseconds, over repeats.
 	Time statistics.Summary `json:"time"`
-	// Bytes, Flushes and Requests of one transaction that reached the layer, over the
-	// repeats that counted them; nil where they cannot be counted.
+	// Bytes, Flushes and Requests that one transaction causes at the layer, over the
+	// repeats that counted them; nil if they cannot be counted.
 	Bytes    *statistics.Summary `json:"bytes,omitempty"`
 	Flushes  *statistics.Summary `json:"flushes,omitempty"`
 	Requests *statistics.Summary `json:"requests,omitempty"`

@@ -12,20 +12,23 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
 
-// sample of recorded runs: two versions by two client counts in two tiers, with a
-// run that was throttled, one that failed, and one whose level changes.
-func sample(t testing.TB) Input {
+// versions of Postgres in the whole sample.
+var versions = []string{"17", "18"}
+
+// sample of recorded runs: versions by two client counts in two tiers, with a run that
+// was throttled, one that failed (of version 18), and one whose level changes.
+func sample(t testing.TB, versions ...string) Input {
 	t.Helper()
 	in := Input{
 		About: About{Name: "shop/nightly", Time: "2026-01-02T03:04:05Z", Facts: []Fact{{"scale", "4"}, {"duration", "5 s"}}},
 		Axes: []matrix.Axis{
-			{Name: "version", Values: []string{"17", "18"}}, {Name: "clients", Values: []string{"1", "4"}},
+			{Name: "version", Values: versions}, {Name: "clients", Values: []string{"1", "4"}},
 			{Name: "durability", Values: []string{"Local", "Async"}, Target: true},
 		},
 		Varied: map[fingerprint.Group][]string{fingerprint.Versions: {"server"}},
-		Layers: map[string][]Layer{"17 Local-1": layers(t)},
+		Layers: map[string][]LayerSummary{"17 Local-1": layers(t)},
 	}
-	for _, version := range []string{"17", "18"} {
+	for _, version := range versions {
 		for _, r := range recorded.Matrix(t, "v"+version) {
 			in.add(version, r)
 		}
@@ -51,7 +54,7 @@ func sample(t testing.TB) Input {
 }
 
 // add a run of a version.
-func (in *Input) add(version string, r analysis.Run) {
+func (in *Input) add(version string, r analysis.Trial) {
 	clients := r.Variant[len(r.Variant)-1:]
 	r.Variant = version + " " + r.Variant
 	r.Settings = fingerprint.Settings{}
@@ -71,11 +74,11 @@ func (in *Input) add(version string, r analysis.Run) {
 	in.Runs = append(in.Runs, r)
 }
 
-func layers(t testing.TB) []Layer {
+func layers(t testing.TB) []LayerSummary {
 	t.Helper()
 	bytes, flushes := summary(t, 16384, 16390, 16378), summary(t, 1.02, 1.01, 1.03)
 	written, requests := summary(t, 24576), summary(t, 2.5)
-	return []Layer{
+	return []LayerSummary{
 		{Name: "block device", Method: "counted by the kernel", Bytes: &written, Requests: &requests},
 		{Name: "device", Method: "fio, writes of 8 kB, each flushed", Time: summary(t, 10.1, 10.3, 9.9, 10.2, 10.0)},
 		{Name: "filesystem", Method: "fio on a file of it", Over: "device", Time: summary(t, 10.2, 10.4, 10.0, 10.3, 10.1)},

@@ -10,28 +10,28 @@ import (
 
 // Texts that every form shows.
 const (
-	// apart is said wherever there are several groups.
-	apart = "Results of different durability tiers are not compared: a commit that is acknowledged before it is flushed is another thing than one that is."
-	// reading is how figures are to be read.
-	reading = "Figures are means over the repeats that count, with their 95 % intervals in brackets. " +
-		"A difference is claimed only where chance is excluded at that confidence, corrected for all comparisons of a tier."
-	unranked = "There is no ranking before the end: who looks before, stops when the result pleases."
-	single   = "Each single run is shown as it was measured; one run has no interval."
+	// apart is shown if there are several groups.
+	apart = "Results of different durability tiers are not compared, because their commits do not promise the same."
+	// reading explains the figures.
+	reading = "Figures are means over the counted repeats, with 95% intervals in brackets. " +
+		"A difference is claimed only at that confidence, corrected for all comparisons of a tier."
+	unranked = "Variants are ranked once all runs have ended, because stopping at a pleasing interim result biases the ranking."
+	single   = "Each run is shown as it was measured. A single run has no interval."
 )
 
 func (g Group) title() string { return "Durability " + string(g.Durability) }
 
 func (g Group) acknowledged() string { return "A commit is acknowledged " + g.Acknowledged + "." }
 
-// running says that runs are still to come.
+// running reports whether runs are pending.
 func (r Report) running() bool {
 	return r.Progress != nil && r.Progress.Pending > 0 && r.Progress.Stop == ""
 }
 
-// caveats are what is to be known before all else.
+// caveats stand before everything else: an incomplete benchmark and notes.
 func (r Report) caveats() []string { return present(append([]string{r.partial()}, r.Notes...)...) }
 
-// verdict on the variants of a group, in a few sentences.
+// verdict returns one or two sentences on the ranking of a group.
 func (r Report) verdict(g Group) string {
 	if r.running() {
 		return unranked
@@ -41,10 +41,10 @@ func (r Report) verdict(g Group) string {
 
 func (g Group) verdict() string {
 	if len(g.Ranking) == 0 {
-		return "No repeat of any variant counts, so there is no figure."
+		return "No variant has a counted repeat, so there are no figures."
 	}
 	if len(g.Ranking) == 1 {
-		return fmt.Sprintf("Only %s has repeats that count: there is nothing to compare it with.", g.Ranking[0].Variant)
+		return fmt.Sprintf("Only %s has counted repeats, so there is nothing to compare.", g.Ranking[0].Variant)
 	}
 	var ranked []comparison.Place
 	var unranked []string
@@ -56,16 +56,16 @@ func (g Group) verdict() string {
 		}
 	}
 	if len(ranked) == 0 {
-		return "No two variants can be compared; see the comparisons for why."
+		return "No two variants can be compared; see Comparisons for the reasons."
 	}
 	text := first(ranked)
 	if len(unranked) > 0 {
-		text += fmt.Sprintf(" There is no rank for %s: it cannot be compared with any other.", list(unranked))
+		text += fmt.Sprintf(" Not ranked, because no comparison is possible: %s.", list(unranked))
 	}
 	return text
 }
 
-// first of the variants that can be compared.
+// first returns a sentence on the leading variants among those that are ranked.
 func first(ranked []comparison.Place) string {
 	var leaders []string
 	for _, p := range ranked {
@@ -75,12 +75,12 @@ func first(ranked []comparison.Place) string {
 	}
 	switch {
 	case len(leaders) == len(ranked):
-		return fmt.Sprintf("No difference in TPS can be claimed between any of %s.", list(leaders))
+		return fmt.Sprintf("No difference in TPS can be claimed between %s.", list(leaders))
 	case len(leaders) > 1:
-		return fmt.Sprintf("No difference in TPS can be claimed between the first, %s.", list(leaders))
+		return fmt.Sprintf("No difference in TPS can be claimed between the leading variants, %s.", list(leaders))
 	}
 	better := ranked[0].BetterThan
-	text := fmt.Sprintf("%s has the highest TPS: a difference is claimed to %s.", ranked[0].Variant, list(better))
+	text := fmt.Sprintf("%s has the highest TPS, significantly more than %s.", ranked[0].Variant, list(better))
 	if rest := others(ranked[1:], better); len(rest) > 0 {
 		text += fmt.Sprintf(" No difference can be claimed between it and %s.", list(rest))
 	}
@@ -97,11 +97,11 @@ func others(places []comparison.Place, named []string) []string {
 	return names
 }
 
-// mostDifferences are shown of a group; JSON and CSV have all.
+// mostDifferences limits the comparisons shown for a group; JSON and CSV have all.
 const mostDifferences = 15
 
-// shownDifferences of a group, and how many are left out: of many, those of the
-// first variant.
+// shownDifferences of a group, and how many are left out. If there are too many, it keeps
+// those of the leading variant.
 func (g Group) shownDifferences() (shown []comparison.Difference, left int) {
 	shown = g.Differences
 	if len(shown) > mostDifferences && len(g.Variants) > 0 {
@@ -112,31 +112,31 @@ func (g Group) shownDifferences() (shown []comparison.Difference, left int) {
 	return shown, len(g.Differences) - len(shown)
 }
 
-// leftOut says how many differences are not shown; empty for none.
+// leftOut returns a sentence on the differences that are not shown; "" for none.
 func leftOut(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d more comparisons are in the forms json and csv.", n)
+	return fmt.Sprintf("%d more comparisons are in the json and csv forms.", n)
 }
 
-// partial says how far the benchmark is, where it is not whole.
+// partial returns a sentence on the progress of an incomplete benchmark, else "".
 func (r Report) partial() string {
 	var parts []string
 	if p := r.Progress; p != nil && p.Pending+p.Skipped > 0 {
-		part := fmt.Sprintf("%d runs succeeded, %d failed, %d are skipped, %d have not ended", p.Succeeded, p.Failed, p.Skipped, p.Pending)
+		part := fmt.Sprintf("%d runs succeeded, %d failed, %d were skipped, %d have not ended", p.Succeeded, p.Failed, p.Skipped, p.Pending)
 		if p.Stop != "" && p.Pending > 0 {
 			part += " (" + p.Stop + ")"
 		}
 		parts = append(parts, part)
 	}
 	if len(r.NotRun) > 0 {
-		parts = append(parts, "no run has ended of "+list(r.NotRun))
+		parts = append(parts, "variants without a completed run: "+list(r.NotRun))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return "The benchmark is not whole: " + strings.Join(parts, "; ") + "."
+	return "The benchmark is incomplete: " + strings.Join(parts, "; ") + "."
 }
 
 // ordered variants of the group: by rank, then those without one.
@@ -159,8 +159,8 @@ func (g Group) index(variant string) int {
 	return slices.IndexFunc(g.Variants, func(v Variant) bool { return v.Name == variant })
 }
 
-// rank of a variant; zero where nothing counts, and where it can be compared with
-// no other.
+// rank of a variant; zero without counted repeats, and if it was not compared with any
+// other variant.
 func (g Group) rank(variant string) int {
 	for _, p := range g.Ranking {
 		if p.Variant == variant && g.compared(variant) {
@@ -170,7 +170,7 @@ func (g Group) rank(variant string) int {
 	return 0
 }
 
-// compared says that a variant was compared with some other.
+// compared reports whether a variant was compared with another.
 func (g Group) compared(variant string) bool {
 	return slices.ContainsFunc(g.Differences, func(d comparison.Difference) bool {
 		return (d.Baseline == variant || d.Variant == variant) && d.Verdict != comparison.NotComparable

@@ -8,16 +8,16 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// seconds of a run: as pgbench told them, or, where that is not there, by the rate
-// of each.
-func seconds(rate []float64, told []pgbench.Progress) []Second {
+// seconds of a run, from the progress lines of pgbench or, without these, from the rate
+// of each second.
+func seconds(rate []float64, lines []pgbench.Progress) []Second {
 	var out []Second
-	for _, p := range told {
+	for _, p := range lines {
 		if s := (Second{At: p.At.Seconds(), TPS: p.TPS, Latency: p.LatencyAvg}); s.finite() {
 			out = append(out, s)
 		}
 	}
-	if len(told) > 0 {
+	if len(lines) > 0 {
 		return out
 	}
 	for i, tps := range rate {
@@ -28,17 +28,17 @@ func seconds(rate []float64, told []pgbench.Progress) []Second {
 	return out
 }
 
-// finite says that it can be drawn, and written as JSON.
+// finite reports whether the second can be drawn and written as JSON.
 func (s Second) finite() bool {
 	return !math.IsNaN(s.TPS+s.Latency) && !math.IsInf(s.TPS+s.Latency, 0)
 }
 
-// shownPercents are those that repeats are summarised at.
+// shownPercents are the percentiles that are summarised over repeats.
 var shownPercents = []float64{50, 90, 95, 99, 99.9}
 
-// percentiles of the runs' latencies. One that in some run fewer than one latency
-// lies above is left out: there it would be the highest.
-func percentiles(runs []analysis.Run) ([]Percentile, error) {
+// percentiles of the runs' latencies. It omits a percentile above which some run has
+// fewer than one latency, because that run would only contribute its maximum.
+func percentiles(runs []analysis.Trial) ([]Percentile, error) {
 	var out []Percentile
 	for _, percent := range shownPercents {
 		var values []float64
@@ -65,7 +65,7 @@ func percentiles(runs []analysis.Run) ([]Percentile, error) {
 // rounding of shares, which are not exact in binary.
 const rounding = 1e-6
 
-// changes of level, by the seconds at which the level before them ended.
+// changes returns the second at which each level before a change ended.
 func (r Repeat) changes() []float64 {
 	var at []float64
 	for _, c := range r.Levels.Changes {

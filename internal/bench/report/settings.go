@@ -9,15 +9,15 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 )
 
-// read are the settings of a variant.
+// read has the settings that were read back for a variant.
 type read struct {
 	variant  string
 	settings fingerprint.Settings
 }
 
-// firstSettings by number of the repeat, as the fingerprint is of.
-func firstSettings(runs []analysis.Run) fingerprint.Settings {
-	ordered := slices.SortedStableFunc(slices.Values(runs), func(a, b analysis.Run) int { return cmp.Compare(a.Repeat, b.Repeat) })
+// firstSettings returns those of the earliest repeat that has some, like the fingerprint.
+func firstSettings(runs []analysis.Trial) fingerprint.Settings {
+	ordered := slices.SortedStableFunc(slices.Values(runs), func(a, b analysis.Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	for _, r := range ordered {
 		if r.Settings != nil {
 			return r.Settings
@@ -26,7 +26,7 @@ func firstSettings(runs []analysis.Run) fingerprint.Settings {
 	return nil
 }
 
-// compare every variant with the first.
+// compare sets Variants, Different and Messages by comparing every variant with the first.
 func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) {
 	var all []fingerprint.Difference
 	for i, k := range known {
@@ -36,7 +36,7 @@ func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) 
 		}
 		differences := fingerprint.Diff(known[0].settings, k.settings)
 		if ok, message := fingerprint.Comparable(differences, varied); !ok {
-			s.Messages = append(s.Messages, fmt.Sprintf("%s against %s: %s", k.variant, known[0].variant, message))
+			s.Messages = append(s.Messages, fmt.Sprintf("%s compared with %s: %s", k.variant, known[0].variant, message))
 		}
 		all = append(all, differences...)
 	}
@@ -53,7 +53,7 @@ func (s *Settings) compare(known []read, varied map[fingerprint.Group][]string) 
 	}
 }
 
-// unique settings of differences, in the order that fingerprint gives them.
+// unique settings of differences, in the order of package fingerprint.
 func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 	a, b := fingerprint.Settings{}, fingerprint.Settings{}
 	for _, d := range differences {
@@ -62,19 +62,19 @@ func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 	return fingerprint.Diff(a, b)
 }
 
-// sentence on whether the results of a group are of comparable settings.
+// sentence on whether the settings of a group are comparable.
 func (s Settings) sentence() string {
 	switch {
 	case len(s.Variants) == 0:
-		return "No settings were read back, so whether the results are of the same ones is not known."
+		return "No settings were read back, so the report cannot tell whether they differ."
 	case len(s.Unknown) > 0:
-		return fmt.Sprintf("The settings of %s were not read back: whether they are those of the others is not known.", list(s.Unknown))
+		return fmt.Sprintf("The settings of %s were not read back, so the report cannot tell whether they differ.", list(s.Unknown))
 	case len(s.Variants) == 1:
 		return "There is one variant, so no settings differ."
 	case len(s.Different) == 0:
 		return "All settings are the same."
 	case len(s.Messages) == 0:
-		return "The settings differ only in what was varied."
+		return "The settings differ only where the benchmark varies them."
 	}
-	return "The settings differ in more than what was varied, so a difference of the results may be theirs."
+	return "The settings differ beyond what the benchmark varies, which may explain differences in the results."
 }

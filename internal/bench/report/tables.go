@@ -4,21 +4,22 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/pgstorage/pgstorage/internal/bench/report/document"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
 // results of a group, best rank first.
-func (g Group) results() *table {
-	t := &table{
-		caption: "Results, " + g.title(),
-		head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "repeats that count", "flags"},
+func (g Group) results() *document.Table {
+	t := &document.Table{
+		Caption: "Results, " + g.title(),
+		Head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "counted repeats", "flags"},
 	}
 	for _, v := range g.ordered() {
 		rank := none
 		if n := g.rank(v.Name); n > 0 {
 			rank = strconv.Itoa(n)
 		}
-		t.rows = append(t.rows, []string{
+		t.Rows = append(t.Rows, []string{
 			v.Name, rank, mean(v.TPS, ""), mean(v.LatencyP99, ""), mean(v.LatencyAverage, ""), median(v.TPS, ""),
 			fmt.Sprintf("%d of %d", v.counted(), len(v.Repeats)), or(v.flagged()),
 		})
@@ -27,16 +28,16 @@ func (g Group) results() *table {
 }
 
 // percentileTable of the group, nil without percentiles.
-func (g Group) percentileTable() *table {
-	t := &table{caption: "Latency (ms) by percentile: the mean over repeats, none where one has too few latencies, and the highest of all put together", head: []string{"variant"}}
+func (g Group) percentileTable() *document.Table {
+	t := &document.Table{Caption: "Latency (ms) by percentile: the mean over repeats, omitted where a repeat has too few latencies, and the highest of all repeats", Head: []string{"variant"}}
 	var percents []float64
 	for _, percent := range shownPercents {
 		if g.summarised(percent) {
 			percents = append(percents, percent)
-			t.head = append(t.head, fmt.Sprintf("%g %%", percent))
+			t.Head = append(t.Head, fmt.Sprintf("%g%%", percent))
 		}
 	}
-	t.head = append(t.head, "highest", "latencies")
+	t.Head = append(t.Head, "highest", "latencies")
 	for _, v := range g.ordered() {
 		if len(v.Curve) == 0 {
 			continue
@@ -45,9 +46,9 @@ func (g Group) percentileTable() *table {
 		for _, percent := range percents {
 			row = append(row, mean(v.percentile(percent), ""))
 		}
-		t.rows = append(t.rows, append(row, number(v.Curve[len(v.Curve)-1].Latency), v.latencies()))
+		t.Rows = append(t.Rows, append(row, number(v.Curve[len(v.Curve)-1].Latency), v.latencies()))
 	}
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		return nil
 	}
 	return t
@@ -62,8 +63,7 @@ func (g Group) summarised(percent float64) bool {
 	return false
 }
 
-// latencies is how many there are, and of how many transactions where their
-// log was sampled.
+// latencies returns their number, and that of the transactions if the log was sampled.
 func (v Variant) latencies() string {
 	if v.Latencies >= v.Transactions {
 		return strconv.FormatInt(v.Latencies, 10)
@@ -81,32 +81,32 @@ func (v Variant) percentile(percent float64) *statistics.Summary {
 	return nil
 }
 
-// uncountedTable is nil where every run counts.
-func (g Group) uncountedTable() *table {
-	t := &table{caption: "Runs that do not count, " + g.title(), head: []string{"variant", "repeat", "why"}}
-	for _, u := range g.uncounted() {
-		t.rows = append(t.rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
+// excludedTable is nil if every run counts.
+func (g Group) excludedTable() *document.Table {
+	t := &document.Table{Caption: "Excluded runs, " + g.title(), Head: []string{"variant", "repeat", "reason"}}
+	for _, u := range g.exclusions() {
+		t.Rows = append(t.Rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
 	}
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		return nil
 	}
 	return t
 }
 
 // repeatTable of a variant.
-func (v Variant) repeatTable() *table {
-	t := &table{caption: "Repeats of " + v.Name, head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counts"}}
+func (v Variant) repeatTable() *document.Table {
+	t := &document.Table{Caption: "Repeats of " + v.Name, Head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counted"}}
 	for _, r := range v.Repeats {
 		counts := "yes"
 		if !r.Counted {
-			counts = join("no:", r.why())
+			counts = join("no:", r.exclusion())
 		}
-		t.rows = append(t.rows, []string{strconv.Itoa(r.Number), measured(r.TPS), measured(r.LatencyAverage), measured(r.LatencyP99), counts})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(r.Number), measured(r.TPS), measured(r.LatencyAverage), measured(r.LatencyP99), counts})
 	}
 	return t
 }
 
-// measured figure, where zero is none.
+// measured returns the figure; zero means there is none.
 func measured(v float64) string {
 	if v == 0 {
 		return none
@@ -114,8 +114,7 @@ func measured(v float64) string {
 	return number(v)
 }
 
-// counts of a transaction: a benchmark by itself has counted once, and no interval is
-// missed.
+// counts of a transaction. A single benchmark counts once, so no interval is expected.
 func counts(s *statistics.Summary) string {
 	if s != nil && s.Interval == nil {
 		return number(s.Mean)

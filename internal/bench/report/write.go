@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/bench/report/document"
 )
 
 // Form of a report.
@@ -14,11 +16,11 @@ type Form string
 const (
 	// Text for a terminal.
 	Text Form = "text"
-	// HTML is one page that needs nothing else: no network, no script.
+	// HTML is one page without network or script.
 	HTML Form = "html"
 	// SVG has the charts, one below the other.
 	SVG Form = "svg"
-	// JSON has all, and Read reads it.
+	// JSON has everything; Read reads it.
 	JSON Form = "json"
 	// CSV has one figure in each line.
 	CSV Form = "csv"
@@ -26,13 +28,13 @@ const (
 	Markdown Form = "markdown"
 )
 
-// Forms in the order in which they are told.
+// Forms in the order in which messages list them.
 var Forms = []Form{Text, HTML, SVG, JSON, CSV, Markdown}
 
 // Options of a form.
 type Options struct {
-	// Width of Text in characters, that paragraphs are kept to; zero is 80, and the
-	// least is 40. Tables are as wide as they need to be.
+	// Width at which Text wraps paragraphs, in characters. Default: 80. Minimum: 40.
+	// Wider tables become records.
 	Width int
 	// Colour allows Text escape sequences, for a terminal.
 	Colour bool
@@ -41,10 +43,10 @@ type Options struct {
 // DefaultWidth of Text.
 const DefaultWidth = 80
 
-// Write the report in a form.
+// Write the report in a form. It fails on an unknown form and on errors of w.
 func Write(w io.Writer, form Form, r Report, o Options) error {
 	if !slices.Contains(Forms, form) {
-		return fmt.Errorf("a report has no form %q: use one of %s", form, names())
+		return fmt.Errorf("unknown report form %q: use one of %s", form, names())
 	}
 	if form == JSON {
 		return writeJSON(w, r)
@@ -64,14 +66,22 @@ func Write(w io.Writer, form Form, r Report, o Options) error {
 	case SVG:
 		err = writeSVG(w, r)
 	case Markdown:
-		_, err = io.WriteString(w, markdown(r))
+		_, err = io.WriteString(w, document.Markdown(r.outline(nil)))
 	default:
-		_, err = io.WriteString(w, text(r, o))
+		_, err = io.WriteString(w, document.Text(r.outline(nil), document.TextOptions{Width: o.Width, Colour: o.Colour}))
 	}
 	if err != nil {
 		return fmt.Errorf("write the report as %s: %w", form, err)
 	}
 	return nil
+}
+
+func writeHTML(w io.Writer, r Report) error {
+	charts, err := r.allCharts()
+	if err != nil {
+		return err
+	}
+	return document.WriteHTML(w, "Benchmark "+r.About.Name, r.outline(charts))
 }
 
 func names() string {

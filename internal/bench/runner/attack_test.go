@@ -90,7 +90,7 @@ func hostile(database string, set []string) string {
 
 // attack a server with the script of a benchmark with integrity Full, which runs to its
 // end.
-func attack(t *testing.T, script func(database string) string) (*postgres, string, Outcome) {
+func attack(t *testing.T, script func(database string) string) (*postgres, string, Transcript) {
 	t.Helper()
 	p := sharedPostgres(t)
 	name := p.database(t)

@@ -37,7 +37,7 @@ const countersQuery = `SELECT pg_postmaster_start_time(),
 const autovacuumsQuery = `SELECT relname::text, autovacuum_count + autoanalyze_count FROM pg_stat_user_tables
 	WHERE autovacuum_count + autoanalyze_count > 0`
 
-// vacuumingQuery names no table of another database: it is somebody else's.
+// vacuumingQuery names no table of another database, which may belong to another user.
 const vacuumingQuery = `SELECT coalesce((SELECT relname::text FROM pg_class WHERE datname = current_database() AND oid = relid), 'a table of another database')
 	FROM pg_stat_progress_vacuum`
 

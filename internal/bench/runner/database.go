@@ -23,7 +23,7 @@ var databaseName = regexp.MustCompile(`^` + DatabasePrefix + `[a-z0-9_]*$`)
 
 // ErrNotBenchmarkDatabase is the refusal to touch a database that may be an
 // application's.
-var ErrNotBenchmarkDatabase = fmt.Errorf("the database's name must begin with %s and go on in lower-case letters, digits and underscores: pgbench drops and fills tables", DatabasePrefix)
+var ErrNotBenchmarkDatabase = fmt.Errorf("the database's name must begin with %s and continue in lower-case letters, digits and underscores: pgbench drops and fills tables", DatabasePrefix)
 
 // database is how the runner connects: as the role that owns it, and no other.
 type database struct{ config *pgx.ConnConfig }

@@ -1,8 +1,7 @@
-// Package runner carries out a benchmark beside pgbench in a container of
-// Postgres: it fills the tables, warms up, measures, checks what is left, and
-// reports all along.
+// Package runner executes a benchmark with pgbench in a container of Postgres: it fills
+// the tables, warms up, measures, checks the integrity of the data, and reports progress.
 //
-// It works in the benchmark's own database only and refuses any other, and the
-// connection and the passwords come from the environment: PGHOST, PGPORT, PGUSER,
-// PGPASSWORD, PGDATABASE and what else libpq reads.
+// It works only in the benchmark's own database and rejects any other. Connection and
+// passwords come from the environment: PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE and
+// the other variables of libpq.
 package runner

@@ -14,7 +14,7 @@ const mostOfFinding = 400
 
 // found by the checks of the repeats of one client count: what passed in all, and the
 // worst of each other check.
-func found(runs []Run) (passed []string, findings []v1alpha1.BenchmarkFinding) {
+func found(runs []MeasuredRun) (passed []string, findings []v1alpha1.BenchmarkFinding) {
 	add := func(f v1alpha1.BenchmarkFinding) {
 		if f.Verdict == string(validity.Passed) {
 			passed = append(passed, f.Check)
@@ -32,7 +32,7 @@ func found(runs []Run) (passed []string, findings []v1alpha1.BenchmarkFinding) {
 }
 
 // worst of the repeats by one check: the first such, and how many there are.
-func worst(runs []Run, check int) v1alpha1.BenchmarkFinding {
+func worst(runs []MeasuredRun, check int) v1alpha1.BenchmarkFinding {
 	var f validity.Finding
 	repeat, n := 0, int32(0)
 	for _, r := range runs {
@@ -51,7 +51,7 @@ func worst(runs []Run, check int) v1alpha1.BenchmarkFinding {
 }
 
 // agreement of the repeats that count.
-func agreement(runs []Run) validity.Finding {
+func agreement(runs []MeasuredRun) validity.Finding {
 	var values []float64
 	var numbers []int
 	for _, r := range runs {

@@ -75,7 +75,7 @@ func checkInvariants(builtin string, b balances) v1alpha1.IntegrityCheck {
 }
 
 // integrity runs all checks; only the end of ctx is an error.
-func (r *run) integrity(ctx context.Context, before *int64) ([]v1alpha1.IntegrityCheck, error) {
+func (r *execution) integrity(ctx context.Context, before *int64) ([]v1alpha1.IntegrityCheck, error) {
 	timeout := r.tableTimeout()
 	checks := []v1alpha1.IntegrityCheck{r.checksums(ctx, before), r.invariants(ctx, timeout)}
 	r.progress(PhaseCheckingIntegrity, 0.3, "pg_amcheck of the benchmark's database")
@@ -83,7 +83,7 @@ func (r *run) integrity(ctx context.Context, before *int64) ([]v1alpha1.Integrit
 	return checks, ctx.Err()
 }
 
-func (r *run) checksums(ctx context.Context, before *int64) v1alpha1.IntegrityCheck {
+func (r *execution) checksums(ctx context.Context, before *int64) v1alpha1.IntegrityCheck {
 	after, err := r.db.checksumFailures(ctx)
 	if err != nil {
 		return v1alpha1.IntegrityCheck{Name: CheckChecksums, Result: NotRun, Message: err.Error()}
@@ -91,7 +91,7 @@ func (r *run) checksums(ctx context.Context, before *int64) v1alpha1.IntegrityCh
 	return checkChecksums(before, after)
 }
 
-func (r *run) invariants(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
+func (r *execution) invariants(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
 	c := v1alpha1.IntegrityCheck{Name: CheckInvariants, Result: NotRun}
 	if r.Spec.Builtin() == "" {
 		c.Message = "custom scripts have no invariant that is known here"
@@ -108,7 +108,7 @@ func (r *run) invariants(ctx context.Context, timeout time.Duration) v1alpha1.In
 // corrupt is how pg_amcheck exits when it has found corruption.
 const corrupt = 2
 
-func (r *run) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
+func (r *execution) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
 	c := v1alpha1.IntegrityCheck{Name: CheckAmcheck, Result: NotRun}
 	switch {
 	case r.Spec.Pgbench.Integrity == v1alpha1.IntegrityBasic:

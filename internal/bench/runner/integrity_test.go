@@ -20,7 +20,7 @@ import (
 const short = `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [1], "transactions": 20}}`
 
 // verifier is a benchmark that has run, up to its checks.
-func verifier(t *testing.T, runner *Runner) (*run, *int64) {
+func verifier(t *testing.T, runner *Runner) (*execution, *int64) {
 	t.Helper()
 	if _, err := runner.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func verifier(t *testing.T, runner *Runner) (*run, *int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run{Runner: runner, db: db, budget: newBudget(runner.Spec), publish: func(Report) {}}, before
+	return &execution{Runner: runner, db: db, budget: newBudget(runner.Spec), publish: func(RunStatus) {}}, before
 }
 
 func TestLostUpdateIsFound(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 )
 
 // judge the run by all that was observed beside it.
-func (run *Run) judge() error {
-	repeat, err := analysis.Examine(analysis.Run{
+func (run *MeasuredRun) judge() error {
+	repeat, err := analysis.Examine(analysis.Trial{
 		Repeat: run.Repeat, Tier: run.facts.Workload.Tier, Result: run.Result, Seconds: run.seconds, Facts: run.facts,
 	})
 	if err != nil {
@@ -29,7 +29,7 @@ const mostOfFailure = 1000
 
 // remember a run in the record, as it ended, and keep what there is: a runner that is
 // stopped in the next run has lost nothing of this one.
-func (r *run) remember(ctx context.Context, done Run, failed error) {
+func (r *execution) remember(ctx context.Context, done MeasuredRun, failed error) {
 	kept := record.Run{
 		Clients: int(done.Clients), Repeat: done.Repeat, Durability: r.tier, Start: done.start,
 		Result: done.Result, Seconds: done.seconds, Latencies: done.latencies, SamplingRate: done.SamplingRate,
@@ -43,8 +43,8 @@ func (r *run) remember(ctx context.Context, done Run, failed error) {
 	r.keep(ctx)
 }
 
-// keep the record. What hinders it is no failure of the benchmark, and is told.
-func (r *run) keep(ctx context.Context) {
+// keep the record. A failure to do so does not fail the benchmark; the status reports it.
+func (r *execution) keep(ctx context.Context) {
 	if r.Keeper == nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (r *run) keep(ctx context.Context) {
 
 // keepAtLast tries again where the newest record was not kept, unless the runner has
 // been told to stop.
-func (r *run) keepAtLast(ctx context.Context) {
+func (r *execution) keepAtLast(ctx context.Context) {
 	backoff := wait.Backoff{Duration: time.Second, Factor: 3, Steps: 4}
 	for r.lost != nil && backoff.Steps > 0 && ctx.Err() == nil {
 		select {

@@ -76,7 +76,7 @@ func (l *layering) counting(once func(context.Context) (time.Duration, error)) f
 	}
 }
 
-// tally of all layers that can count. One that cannot is left out, and told in the log.
+// tally of all layers that can count. It skips the others and logs them.
 func (l *layering) tally(ctx context.Context) tally {
 	out := tally{}
 	wal, err := l.written(ctx)
@@ -95,7 +95,7 @@ func (l *layering) tally(ctx context.Context) tally {
 	return out
 }
 
-// add what the kernel counts beneath the server's directory, and beneath its WAL where
+// add what the kernel counts below the server's directory, and below its WAL where
 // that has a volume of its own.
 func (t tally) add(kernel machine.Counted, directory string) {
 	source, w, ok := kernel.At(directory)
@@ -121,17 +121,17 @@ func byKernel(source string, w machine.Written) counted {
 }
 
 // countedOnly are the layers without a time of their own, as far as they were counted.
-func (l *layering) countedOnly() []commitcost.Layer {
+func (l *layering) countedOnly() []commitcost.Measurement {
 	if l.Observer == nil {
-		return []commitcost.Layer{{Layer: record.Layer{Name: v1alpha1.LayerDevice}, Note: "spec.pgbench.integrity is Basic: only a superuser may look at what the server's kernel counts"}}
+		return []commitcost.Measurement{{Layer: record.Layer{Name: v1alpha1.LayerDevice}, Note: "spec.pgbench.integrity is Basic: only a superuser may look at what the server's kernel counts"}}
 	}
-	var out []commitcost.Layer
+	var out []commitcost.Measurement
 	for _, name := range commitcost.Counted() {
 		u, known := l.uses[name]
 		if !known || u.transactions == 0 {
 			continue
 		}
-		out = append(out, commitcost.Layer{Layer: record.Layer{
+		out = append(out, commitcost.Measurement{Layer: record.Layer{
 			Name: name, Method: u.method,
 			Bytes: each(u.bytes, u.transactions), Requests: each(u.requests, u.transactions), Flushes: each(u.flushes, u.flushed),
 		}, Note: u.note})

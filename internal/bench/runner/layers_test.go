@@ -182,7 +182,7 @@ func TestLayersAreInterrupted(t *testing.T) {
 	s.Layers.Duration = "1h"
 	runner, rec := p.runner(t, s)
 	ctx, stop := context.WithCancel(t.Context())
-	rec.seen = func(r Report) {
+	rec.seen = func(r RunStatus) {
 		if strings.HasPrefix(r.Message, v1alpha1.LayerWALFlush) {
 			stop()
 		}
@@ -303,8 +303,8 @@ func TestLineWriter(t *testing.T) {
 func TestLayerThatFailsLater(t *testing.T) {
 	p := &postgres{}
 	runner, _ := p.runner(t, withLayers(t, shortBenchmark))
-	l := &layering{run: &run{Runner: runner, budget: newBudget(runner.Spec), publish: func(Report) {}}, spec: runner.Spec.Layers}
-	var layer commitcost.Layer
+	l := &layering{execution: &execution{Runner: runner, budget: newBudget(runner.Spec), publish: func(RunStatus) {}}, spec: runner.Spec.Layers}
+	var layer commitcost.Measurement
 	tries := 0
 	once := func(context.Context) (time.Duration, error) {
 		if tries++; tries == 2 {

@@ -22,7 +22,7 @@ import (
 )
 
 // testFsync is one write of 8 kB and its flush on the scratch volume of the WAL's
-// StorageClass. pg_test_fsync is told to stop once it has tested the server's
+// StorageClass. It stops pg_test_fsync once it has tested the server's
 // method; it takes its file along.
 func (l *layering) testFsync(ctx context.Context) (time.Duration, error) {
 	told := commitcost.TestFsync{Method: l.fsyncMethod}
@@ -46,7 +46,7 @@ func (l *layering) testFsync(ctx context.Context) (time.Duration, error) {
 	took, unread := told.Result()
 	switch {
 	case unread == nil:
-		// It was stopped because it had said what is wanted.
+		// The runner stopped it after the line that it needs.
 		return took, nil
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return 0, errors.New("the image has no pg_test_fsync")
@@ -85,7 +85,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 const maxFioResult = 1 << 20
 
 // FioResult is what the container of fio leaves: the layers of the volumes.
-type FioResult []commitcost.Layer
+type FioResult []commitcost.Measurement
 
 // readFio takes over what was measured of the volumes before the runner began.
 func (l *layering) readFio() {
@@ -93,7 +93,7 @@ func (l *layering) readFio() {
 		return
 	}
 	for _, s := range l.spec.Scratch {
-		l.volumes = append(l.volumes, commitcost.Layer{Layer: record.Layer{Name: s.Layer}})
+		l.volumes = append(l.volumes, commitcost.Measurement{Layer: record.Layer{Name: s.Layer}})
 	}
 	if l.spec.FioResult == "" {
 		l.noVolumes(errors.New("spec.layers.fioImage is not set"))
@@ -167,8 +167,8 @@ func Fio(ctx context.Context, s spec.Spec, log *slog.Logger) error {
 	return os.WriteFile(s.Layers.FioResult, raw, 0o644) //nolint:gosec // for the other container
 }
 
-func fioLayer(ctx context.Context, s *spec.Layers, volume spec.Scratch, log *slog.Logger) commitcost.Layer {
-	l := commitcost.Layer{Layer: record.Layer{Name: volume.Layer}}
+func fioLayer(ctx context.Context, s *spec.Layers, volume spec.Scratch, log *slog.Logger) commitcost.Measurement {
+	l := commitcost.Measurement{Layer: record.Layer{Name: volume.Layer}}
 	direct, way := unbuffered(volume.Dir), "through the page cache"
 	if direct {
 		way = "past the page cache"

@@ -21,12 +21,12 @@ type observed struct {
 	own, server machine.Snapshot
 	// directory of the server's data; empty where it is not known.
 	directory string
-	// counters of the server; nil where it did not tell.
+	// counters of the server; nil if the server did not report them.
 	counters *counters
 }
 
 // lookBefore a run: the clock last, so that what was looked at is not in its time.
-func (r *run) lookBefore(ctx context.Context) observed {
+func (r *execution) lookBefore(ctx context.Context) observed {
 	var o observed
 	r.lookAtServer(ctx, &o)
 	o.own = r.lookAtOwn()
@@ -35,14 +35,14 @@ func (r *run) lookBefore(ctx context.Context) observed {
 }
 
 // lookAfter a run: the clock first.
-func (r *run) lookAfter(ctx context.Context) observed {
+func (r *execution) lookAfter(ctx context.Context) observed {
 	o := observed{at: r.Clock.Now(), own: r.lookAtOwn()}
 	r.lookAtServer(ctx, &o)
 	return o
 }
 
-// lookAtOwn machine. A file that cannot be read tells nothing.
-func (r *run) lookAtOwn() machine.Snapshot {
+// lookAtOwn machine. It skips files that cannot be read.
+func (r *execution) lookAtOwn() machine.Snapshot {
 	if r.Files == nil {
 		return machine.Snapshot{}
 	}
@@ -55,7 +55,7 @@ func (r *run) lookAtOwn() machine.Snapshot {
 	return machine.Read(texts)
 }
 
-// readText of a file of the kernel, whose size is not told.
+// readText of a file of the kernel, whose size is unknown.
 func readText(files fs.FS, path string) (string, error) {
 	f, err := files.Open(path)
 	if err != nil {
@@ -66,9 +66,9 @@ func readText(files fs.FS, path string) (string, error) {
 	return string(raw), err
 }
 
-// lookAtServer notes what the server tells. A look that fails is no failure of the
-// benchmark: what it would have told was not observed.
-func (r *run) lookAtServer(ctx context.Context, o *observed) {
+// lookAtServer reads the counters of the server. An error does not fail the benchmark:
+// the facts count as not observed.
+func (r *execution) lookAtServer(ctx context.Context, o *observed) {
 	var err error
 	if o.counters, err = r.db.counters(ctx, r.server.Major); err != nil {
 		r.Log.Warn("the server's counters were not read", "error", err)
@@ -81,7 +81,7 @@ func (r *run) lookAtServer(ctx context.Context, o *observed) {
 }
 
 // facts of a run: what happened between two looks.
-func (r *run) facts(before, after observed, m measured, o pgbench.RunOptions) validity.Facts {
+func (r *execution) facts(before, after observed, m measured, o pgbench.RunOptions) validity.Facts {
 	wall := after.at.Round(0).Sub(before.at.Round(0))
 	f := validity.Facts{Duration: after.at.Sub(before.at), WallDuration: &wall, Flush: r.flush}
 	f.Workload.Tier = r.tier
@@ -119,7 +119,7 @@ const reportedEvery = 2 * time.Second
 
 // writes says whether the workload changes anything: of the built-in scripts that is
 // known, and of others it is counted.
-func (r *run) writes(before, after observed, took time.Duration) bool {
+func (r *execution) writes(before, after observed, took time.Duration) bool {
 	switch r.Spec.Builtin() {
 	case pgbench.SelectOnly:
 		return false
@@ -131,7 +131,7 @@ func (r *run) writes(before, after observed, took time.Duration) bool {
 }
 
 // beside is what the server did beside a run. Nil where it was not asked on both sides,
-// or was started anew or had its statistics reset between them.
+// or was restarted or had its statistics reset between them.
 func beside(before, after *counters) *validity.Server {
 	if before == nil || after == nil || !before.Started.Equal(after.Started) || after.Checkpoints < before.Checkpoints {
 		return nil
@@ -157,7 +157,7 @@ func union(a, b []string) []string {
 }
 
 // settings that the run was measured with, as they were read back after it.
-func (r *run) settings(after observed, result *pgbench.Result) fingerprint.Settings {
+func (r *execution) settings(after observed, result *pgbench.Result) fingerprint.Settings {
 	s := fingerprint.Settings{}
 	set := func(group fingerprint.Group, name, value string) {
 		if value != "" {

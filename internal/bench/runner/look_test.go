@@ -108,7 +108,7 @@ func TestRunsAreKeptAndJudged(t *testing.T) {
 	if run.Result == nil || run.Durability != v1alpha1.DurabilityLocal || len(run.Seconds) == 0 || run.Start.IsZero() || run.SamplingRate != 1 {
 		t.Errorf("%+v", run)
 	}
-	again, err := run.Analysis("v", 1)
+	again, err := run.Trial("v", 1)
 	if err != nil || again.Latencies.Count() != run.Result.Transactions {
 		t.Errorf("latencies of %d transactions: %v", run.Result.Transactions, err)
 	}
@@ -178,9 +178,9 @@ func TestAFailedRunIsKept(t *testing.T) {
 	runner, _ := p.runner(t, parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [1], "transactions": 5, "script": "SelectOnly"}}`))
 	keeper := &kept{}
 	runner.Keeper = keeper
-	b := &run{Runner: runner, record: record.Record{Attempt: "pod-1"}}
-	b.remember(t.Context(), Run{Clients: 1, Repeat: 1, Result: &pgbench.Result{TPS: 5}}, nil)
-	b.remember(t.Context(), Run{Clients: 1, Repeat: 2, Result: &pgbench.Result{TPS: 5}}, errors.New("fsync is off"))
+	b := &execution{Runner: runner, record: record.Record{Attempt: "pod-1"}}
+	b.remember(t.Context(), MeasuredRun{Clients: 1, Repeat: 1, Result: &pgbench.Result{TPS: 5}}, nil)
+	b.remember(t.Context(), MeasuredRun{Clients: 1, Repeat: 2, Result: &pgbench.Result{TPS: 5}}, errors.New("fsync is off"))
 	got := keeper.record(t, 1).Runs
 	if len(got) != 2 || got[0].Result == nil || got[1].Result != nil || got[1].Failure != "fsync is off" {
 		t.Errorf("%+v", got)
@@ -188,7 +188,7 @@ func TestAFailedRunIsKept(t *testing.T) {
 }
 
 func TestARecordThatIsNotKeptIsTold(t *testing.T) {
-	b := &run{Runner: &Runner{Keeper: &kept{failures: 9}, Log: slog.New(slog.DiscardHandler)}}
+	b := &execution{Runner: &Runner{Keeper: &kept{failures: 9}, Log: slog.New(slog.DiscardHandler)}}
 	b.keep(t.Context())
 	b.conclude(nil)
 	if !strings.Contains(b.report.Message, "their record was not kept: no route") || b.report.Record != "" {
@@ -234,7 +234,7 @@ func TestWrites(t *testing.T) {
 		"custom, too short":   {custom, at(7), at(7), time.Second, true},
 		"custom, not counted": {custom, observed{}, at(7), time.Minute, true},
 	} {
-		r := &run{Runner: &Runner{Spec: spec.Spec{Pgbench: tc.pgbench}}}
+		r := &execution{Runner: &Runner{Spec: spec.Spec{Pgbench: tc.pgbench}}}
 		if got := r.writes(tc.before, tc.after, tc.took); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
@@ -260,7 +260,7 @@ func TestOneNodeIsToldOnce(t *testing.T) {
 
 // The clock is read next to pgbench, whatever the looks take.
 func TestNothingToLookAt(t *testing.T) {
-	r := &run{Runner: &Runner{Clock: clock.RealClock{}}}
+	r := &execution{Runner: &Runner{Clock: clock.RealClock{}}}
 	if diff := cmp.Diff(machine.Snapshot{}, r.lookAtOwn(), cmp.AllowUnexported(machine.Snapshot{})); diff != "" {
 		t.Error(diff)
 	}

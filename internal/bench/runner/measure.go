@@ -15,7 +15,7 @@ import (
 
 const (
 	// overtime is what a run may take beyond its duration until it is stopped:
-	// commits that wait for a standby which is gone wait for ever.
+	// commits that wait for a lost standby wait indefinitely.
 	overtime = 2 * time.Minute
 	// countedLimit bounds a run by number of transactions.
 	countedLimit = 24 * time.Hour
@@ -23,7 +23,7 @@ const (
 	// percentiles: 40 bytes each, on the disk of the node.
 	logLines = 2e6
 	// logRate is about how many are logged in a second at most, once a rate was seen: at
-	// 18,000 in a second a log of all took 2 % of the rate, where processors are what
+	// 18,000 in a second a log of all took 2% of the rate, where processors are what
 	// limits it (make bench-runner).
 	logRate = 2500
 	// unseenRate is the rate that is assumed before any was seen.
@@ -34,7 +34,7 @@ const (
 )
 
 // initialise fills the tables.
-func (r *run) initialise(ctx context.Context) error {
+func (r *execution) initialise(ctx context.Context) error {
 	args, err := pgbench.InitOptions{Scale: int(r.Spec.Pgbench.Scale), ForeignKeys: r.Spec.ForeignKeys}.Args()
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func initFraction(p pgbench.InitProgress) float64 {
 	return 0
 }
 
-// warmUp runs the first client count; its figures only tell the rate.
-func (r *run) warmUp(ctx context.Context) error {
+// warmUp runs the first client count; only its rate is used.
+func (r *execution) warmUp(ctx context.Context) error {
 	if r.Spec.WarmUp() == 0 {
 		return nil
 	}
@@ -89,10 +89,10 @@ func (r *run) warmUp(ctx context.Context) error {
 
 // measure repeats the whole list of client counts, so that a drift of the machine
 // meets all counts alike.
-func (r *run) measure(ctx context.Context) error {
+func (r *execution) measure(ctx context.Context) error {
 	for repeat := range int(r.Spec.Pgbench.Repeats) {
 		for _, clients := range r.Spec.Pgbench.Clients {
-			done := Run{Repeat: repeat + 1, Clients: clients}
+			done := MeasuredRun{Repeat: repeat + 1, Clients: clients}
 			err := r.once(ctx, &done)
 			if err == nil {
 				err = done.judge()
@@ -109,9 +109,9 @@ func (r *run) measure(ctx context.Context) error {
 	return nil
 }
 
-// once is one run, with the durability proved on both sides of it, and what was
-// observed on both sides too: nothing is read while it is measured.
-func (r *run) once(ctx context.Context, done *Run) (err error) {
+// once executes one run. It verifies durability and observes the machine before and after
+// the run, and reads nothing during it.
+func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
 	if done.Before, err = r.durability(ctx); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (r *run) once(ctx context.Context, done *Run) (err error) {
 	return done.readLog(o)
 }
 
-// watched is pgbench between two looks at all that may disturb it.
-func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) error {
+// watched runs pgbench between two observations of what may disturb it.
+func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *MeasuredRun) error {
 	before := r.lookBefore(ctx)
 	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *run) watched(ctx context.Context, o pgbench.RunOptions, done *Run) erro
 }
 
 // readLog of the transactions.
-func (run *Run) readLog(o pgbench.RunOptions) error {
+func (run *MeasuredRun) readLog(o pgbench.RunOptions) error {
 	log := pgbench.NewLog(pgbench.LogFormat{Lag: o.Rate > 0, Retries: o.MaxTries > 1})
 	if err := log.ReadFiles(o.LogPrefix); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (run *Run) readLog(o pgbench.RunOptions) error {
 	return err
 }
 
-// measured is what pgbench said, and what it took.
+// measured has the output of pgbench and its CPU time.
 type measured struct {
 	result  *pgbench.Result
 	seconds []pgbench.Progress
@@ -171,7 +171,7 @@ type measured struct {
 }
 
 // pgbench runs it once and reads its report.
-func (r *run) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
+func (r *execution) pgbench(ctx context.Context, o pgbench.RunOptions, phase, name string) (measured, error) {
 	args, err := o.Args()
 	if err != nil {
 		return measured{}, err
@@ -211,7 +211,7 @@ func limit(o pgbench.RunOptions) time.Duration {
 }
 
 // options of a measured run.
-func (r *run) options(clients int) (pgbench.RunOptions, error) {
+func (r *execution) options(clients int) (pgbench.RunOptions, error) {
 	protocol, err := spec.Protocol(r.Spec.Pgbench.Protocol)
 	if err != nil {
 		return pgbench.RunOptions{}, err
@@ -241,7 +241,7 @@ func (r *run) options(clients int) (pgbench.RunOptions, error) {
 // sampling keeps the log of a run bounded, and what it costs, by the rate that was
 // seen last, or more where this run has more clients. Before any was seen, only the
 // size is bounded: of a slow run too little would be left.
-func (r *run) sampling(o pgbench.RunOptions) float64 {
+func (r *execution) sampling(o pgbench.RunOptions) float64 {
 	rate, sample := float64(unseenRate), 1.0
 	if r.rate > 0 {
 		rate = r.rate * max(1, float64(o.Clients)/float64(r.rateClients))

@@ -19,7 +19,7 @@ type Observer interface {
 	Ready(ctx context.Context) (observer.Ready, error)
 	// Standbys of the server: the sync_state of each.
 	Standbys(ctx context.Context) ([]string, error)
-	// Look at the files that tell of the server's pod and node.
+	// Look reads the files about the server's pod and node.
 	Look(ctx context.Context) (observer.Files, error)
 	// Counted are the files in which the server's kernel counts what is written.
 	Counted(ctx context.Context) (observer.Files, error)
@@ -32,7 +32,7 @@ type Observer interface {
 }
 
 // awaitObserver, which prepares the benchmark's database before anything else is in it.
-func (r *run) awaitObserver(ctx context.Context) error {
+func (r *execution) awaitObserver(ctx context.Context) error {
 	if r.Observer == nil {
 		r.notPrepared = "no superuser observes the server"
 		return nil
@@ -55,7 +55,7 @@ func (r *run) awaitObserver(ctx context.Context) error {
 
 // files of the server's machine by path, and the directory of its data; nothing without
 // an observer.
-func (r *run) files(ctx context.Context) (texts map[string]string, directory string, err error) {
+func (r *execution) files(ctx context.Context) (texts map[string]string, directory string, err error) {
 	if r.Observer == nil {
 		return nil, "", nil
 	}
@@ -64,7 +64,7 @@ func (r *run) files(ctx context.Context) (texts map[string]string, directory str
 }
 
 // counted by the kernel of the server's machine, and the directory of its data.
-func (r *run) counted(ctx context.Context) (machine.Counted, string, error) {
+func (r *execution) counted(ctx context.Context) (machine.Counted, string, error) {
 	if r.Observer == nil {
 		return machine.Counted{}, "", nil
 	}
@@ -73,12 +73,12 @@ func (r *run) counted(ctx context.Context) (machine.Counted, string, error) {
 }
 
 // chill empties what holds the benchmark's tables in memory, where that was asked for.
-func (r *run) chill(ctx context.Context) error {
+func (r *execution) chill(ctx context.Context) error {
 	if !r.Spec.Pgbench.ColdCache {
 		return nil
 	}
 	r.progress(PhaseRunning, 0, "empties the server's caches")
-	err := errors.New("caches are emptied by the observer of integrity Full")
+	err := errors.New("only the observer of integrity Full can empty caches")
 	if r.Observer != nil {
 		ctx, cancel := context.WithTimeout(ctx, r.tableTimeout())
 		defer cancel()

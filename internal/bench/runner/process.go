@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 )
 
-// grace is how long a program may take to stop when told to.
+// grace limits how long a program may take to stop after the signal.
 const grace = 5 * time.Second
 
 // tail is how many lines of stderr an error keeps.
@@ -81,7 +81,7 @@ func (c command) run(ctx context.Context) (string, error) {
 	return stdout.String(), err
 }
 
-// follow reads stderr to its end and keeps what is worth telling.
+// follow reads stderr to its end and keeps the lines worth reporting.
 func (c command) follow(stderr io.Reader) []string {
 	var said []string
 	lines := bufio.NewReader(stderr)

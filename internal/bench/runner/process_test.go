@@ -40,7 +40,7 @@ func TestSecretsStayOutOfArguments(t *testing.T) {
 	if err != nil || !strings.Contains(out, "PGPASSWORD=open") || !strings.Contains(out, "LC_ALL=C") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	r := &run{Runner: runner, db: db}
+	r := &execution{Runner: runner, db: db}
 	said := r.amcheck(t.Context(), time.Minute).Message
 	args, env, _ := strings.Cut(said, "|")
 	if strings.Contains(args, "open") || strings.Contains(args, "install") || !strings.Contains(args, name) || !strings.HasPrefix(env, " "+name+" open -c search_path= ") {
@@ -49,7 +49,7 @@ func TestSecretsStayOutOfArguments(t *testing.T) {
 }
 
 func TestAmcheckSaysWhyItWasNotRun(t *testing.T) {
-	r := &run{Runner: &Runner{}}
+	r := &execution{Runner: &Runner{}}
 	if err := r.awaitObserver(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -96,7 +96,7 @@ func TestCommandThatIsMissing(t *testing.T) {
 
 func TestRunWithoutAnyTransaction(t *testing.T) {
 	bin := fake(t, map[string]string{"pgbench": `echo "transaction type: x"; echo "meteorites: 3"; echo "number of failed transactions: 7 (100%)"`})
-	r := &run{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: parsed(t, short)}}
+	r := &execution{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: parsed(t, short)}}
 	if err := r.stageScripts(); err != nil {
 		t.Fatal(err)
 	}

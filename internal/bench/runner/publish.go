@@ -24,7 +24,7 @@ type publisher struct {
 	log      *slog.Logger
 
 	// newest holds the report to be sent next.
-	newest chan Report
+	newest chan RunStatus
 	done   chan struct{}
 	// last is closed when the report in newest is the last one.
 	last chan struct{}
@@ -33,14 +33,14 @@ type publisher struct {
 func startPublisher(ctx context.Context, r Reporter, c clock.Clock, log *slog.Logger) *publisher {
 	p := &publisher{
 		reporter: r, clock: c, log: log,
-		newest: make(chan Report, 1), done: make(chan struct{}), last: make(chan struct{}),
+		newest: make(chan RunStatus, 1), done: make(chan struct{}), last: make(chan struct{}),
 	}
 	go p.loop(ctx)
 	return p
 }
 
 // publish replaces the report that waits to be sent. It has one caller at a time.
-func (p *publisher) publish(r Report) {
+func (p *publisher) publish(r RunStatus) {
 	select {
 	case <-p.newest:
 	default:
@@ -49,10 +49,10 @@ func (p *publisher) publish(r Report) {
 }
 
 // errLost is a benchmark whose last report did not arrive.
-var errLost = errors.New("the last report did not arrive")
+var errLost = errors.New("the last report was not delivered")
 
 // close sends the last report and returns when it has arrived, or when ctx ends.
-func (p *publisher) close(ctx context.Context, r Report) error {
+func (p *publisher) close(ctx context.Context, r RunStatus) error {
 	p.publish(r)
 	close(p.last)
 	select {
@@ -85,7 +85,7 @@ func (p *publisher) loop(ctx context.Context) {
 }
 
 // send tries until a report arrives, always with the newest.
-func (p *publisher) send(ctx context.Context, r Report) {
+func (p *publisher) send(ctx context.Context, r RunStatus) {
 	backoff := wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 8, Cap: 30 * time.Second}
 	for ctx.Err() == nil {
 		attempt, cancel := context.WithTimeout(ctx, reportTimeout)

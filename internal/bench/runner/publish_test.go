@@ -26,7 +26,7 @@ type collector struct {
 	tries    int
 }
 
-func (c *collector) Report(ctx context.Context, r Report) error {
+func (c *collector) Report(ctx context.Context, r RunStatus) error {
 	c.tries++
 	if c.hang {
 		<-ctx.Done()
@@ -51,10 +51,10 @@ func TestReportsAreThrottled(t *testing.T) {
 		c := &collector{}
 		p := publishing(t, c)
 		for i := range int32(50) {
-			p.publish(Report{Percent: i})
+			p.publish(RunStatus{Percent: i})
 			<-time.After(100 * time.Millisecond) // of the bubble's clock: it takes no time
 		}
-		if err := p.close(t.Context(), Report{Percent: 100}); err != nil {
+		if err := p.close(t.Context(), RunStatus{Percent: 100}); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(c.arrivals); n < 3 || n > 4 {
@@ -75,7 +75,7 @@ func TestLostReportIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &collector{failing: 3}
 		p := publishing(t, c)
-		if err := p.close(t.Context(), Report{Percent: 100}); err != nil {
+		if err := p.close(t.Context(), RunStatus{Percent: 100}); err != nil {
 			t.Fatal(err)
 		}
 		if len(c.arrivals) != 1 || c.arrivals[0].percent != 100 || c.arrivals[0].after < 3*time.Second {
@@ -88,15 +88,15 @@ func TestNewerReportOvertakesLostOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &collector{failing: 1}
 		p := publishing(t, c)
-		p.publish(Report{Percent: 1})
+		p.publish(RunStatus{Percent: 1})
 		synctest.Wait()
-		p.publish(Report{Percent: 2})
+		p.publish(RunStatus{Percent: 2})
 		<-time.After(time.Second) // of the bubble's clock
 		synctest.Wait()
 		if len(c.arrivals) != 1 || c.arrivals[0].percent != 2 {
 			t.Errorf("%+v", c.arrivals)
 		}
-		if err := p.close(t.Context(), Report{Percent: 3}); err != nil {
+		if err := p.close(t.Context(), RunStatus{Percent: 3}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -109,14 +109,14 @@ func TestReportThatNeverEndsHoldsNothingUp(t *testing.T) {
 		p := startPublisher(ctx, c, clock.RealClock{}, slog.New(slog.DiscardHandler))
 		began := time.Now()
 		for i := range int32(100) {
-			p.publish(Report{Percent: i})
+			p.publish(RunStatus{Percent: i})
 		}
 		if took := time.Since(began); took != 0 {
 			t.Errorf("publish took %s", took)
 		}
 		last, stop := context.WithTimeout(ctx, time.Minute)
 		defer stop()
-		if err := p.close(last, Report{Percent: 100}); !errors.Is(err, errLost) {
+		if err := p.close(last, RunStatus{Percent: 100}); !errors.Is(err, errLost) {
 			t.Errorf("want errLost, got %v", err)
 		}
 		cancel()

@@ -15,21 +15,21 @@ const (
 	maxStatements = 40
 )
 
-// summarise makes one result of each client count, in the order of counts: its
-// median run by TPS, the lower one of the two in the middle, so that all figures
-// are of one run that took place. Runs that are rejected do not count, unless all are.
-func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
+// summarise returns one result for each client count, in the order of counts: its median
+// run by TPS, the lower of two, so that all figures come from one actual run. It excludes
+// rejected runs unless all are rejected.
+func summarise(counts []int32, runs []MeasuredRun) []v1alpha1.BenchmarkResult {
 	var results []v1alpha1.BenchmarkResult
 	for _, clients := range counts {
-		same := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Clients != clients })
+		same := slices.DeleteFunc(slices.Clone(runs), func(r MeasuredRun) bool { return r.Clients != clients })
 		if len(same) == 0 {
 			continue
 		}
-		counting := slices.DeleteFunc(slices.Clone(same), func(r Run) bool { return r.Rejected })
+		counting := slices.DeleteFunc(slices.Clone(same), func(r MeasuredRun) bool { return r.Rejected })
 		if len(counting) == 0 {
 			counting = slices.Clone(same)
 		}
-		slices.SortStableFunc(counting, func(a, b Run) int { return cmp.Compare(a.Result.TPS, b.Result.TPS) })
+		slices.SortStableFunc(counting, func(a, b MeasuredRun) int { return cmp.Compare(a.Result.TPS, b.Result.TPS) })
 		result := figures(counting[(len(counting)-1)/2])
 		for _, r := range same {
 			result.TPSOfRuns = append(result.TPSOfRuns, decimals(r.Result.TPS, 2))
@@ -43,7 +43,7 @@ func summarise(counts []int32, runs []Run) []v1alpha1.BenchmarkResult {
 	return results
 }
 
-func figures(run Run) v1alpha1.BenchmarkResult {
+func figures(run MeasuredRun) v1alpha1.BenchmarkResult {
 	r := run.Result
 	result := v1alpha1.BenchmarkResult{
 		Clients:        run.Clients,

@@ -12,14 +12,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-func ran(clients int32, tps, avg float64) Run {
+func ran(clients int32, tps, avg float64) MeasuredRun {
 	r := &pgbench.Result{TPS: tps, Threads: 2}
 	r.LatencyAvg, r.Transactions = avg, int64(tps)
-	return Run{Clients: clients, Result: r}
+	return MeasuredRun{Clients: clients, Result: r}
 }
 
 func TestSummariseTakesTheMedianRun(t *testing.T) {
-	runs := []Run{ran(1, 10, 1), ran(4, 40, 4), ran(1, 30, 3), ran(4, 60, 6), ran(1, 20, 2)}
+	runs := []MeasuredRun{ran(1, 10, 1), ran(4, 40, 4), ran(1, 30, 3), ran(4, 60, 6), ran(1, 20, 2)}
 	got := summarise([]int32{4, 1, 16}, runs)
 	if len(got) != 2 {
 		t.Fatalf("%d results", len(got))
@@ -37,7 +37,7 @@ func TestSummariseTakesTheMedianRun(t *testing.T) {
 }
 
 // judged is a run with what two checks say of it.
-func judged(repeat int, tps float64, flush, throttling validity.Verdict) Run {
+func judged(repeat int, tps float64, flush, throttling validity.Verdict) MeasuredRun {
 	r := ran(1, tps, 1)
 	r.Repeat, r.Rejected = repeat, throttling == validity.Rejected
 	message := strings.Repeat("seen, ", 100)
@@ -50,7 +50,7 @@ func judged(repeat int, tps float64, flush, throttling validity.Verdict) Run {
 
 func TestRejectedRunsDoNotCount(t *testing.T) {
 	const passed, notRun, caution, rejected = validity.Passed, validity.NotRun, validity.Caution, validity.Rejected
-	got := summarise([]int32{1}, []Run{judged(1, 10, passed, passed), judged(2, 90, passed, rejected), judged(3, 80, passed, rejected), judged(4, 12, passed, caution)})[0]
+	got := summarise([]int32{1}, []MeasuredRun{judged(1, 10, passed, passed), judged(2, 90, passed, rejected), judged(3, 80, passed, rejected), judged(4, 12, passed, caution)})[0]
 	if got.TPS != "10.00" || got.Rejected != 2 || len(got.TPSOfRuns) != 4 {
 		t.Errorf("%+v", got)
 	}
@@ -68,7 +68,7 @@ func TestRejectedRunsDoNotCount(t *testing.T) {
 		t.Errorf("of those that count: %+v", repeats)
 	}
 
-	all := summarise([]int32{1}, []Run{judged(1, 10, notRun, rejected), judged(2, 20, notRun, rejected)})[0]
+	all := summarise([]int32{1}, []MeasuredRun{judged(1, 10, notRun, rejected), judged(2, 20, notRun, rejected)})[0]
 	if all.TPS != "10.00" || all.Rejected != 2 || all.Passed != nil {
 		t.Errorf("where all are rejected the figure is given all the same: %+v", all)
 	}
@@ -147,7 +147,7 @@ func TestSamplingBoundsTheLog(t *testing.T) {
 		{"nothing seen", 0, 0, pgbench.RunOptions{Clients: 1, Duration: 1000 * time.Second}, 0.1, 0.1},
 		{"by number", 0, 0, pgbench.RunOptions{Clients: 10, Transactions: 1e6}, 0.2, 0.2},
 	} {
-		r := &run{rate: tc.seen, rateClients: tc.seenOf}
+		r := &execution{rate: tc.seen, rateClients: tc.seenOf}
 		if got := r.sampling(tc.options); got < tc.least || got > tc.atMost {
 			t.Errorf("%s: %v", tc.name, got)
 		}

@@ -19,21 +19,20 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
-// How long the last report is tried. When the runner is told to stop, the kubelet
-// gives its pod 15 seconds, of which pgbench may have taken 5.
+// How long the runner tries to publish the last status. When its pod is deleted, the
+// kubelet grants 15 seconds, of which pgbench may take 5.
 const (
 	lastReportPatience = 10 * time.Minute
 	lastReportHaste    = 8 * time.Second
 )
 
-// Runner carries out one benchmark.
+// Runner executes one benchmark.
 type Runner struct {
 	Spec     spec.Spec
 	Reporter Reporter
 	// Keeper of the record; nil keeps none.
 	Keeper Keeper
-	// Files of the machine that the runner is on, from its root; nil where they are
-	// not to be looked at.
+	// Files of the machine that the runner is on, from its root; nil to skip them.
 	Files fs.FS
 	// Attempt is the UID of the runner's pod.
 	Attempt string
@@ -41,22 +40,22 @@ type Runner struct {
 	Bin string
 	// WorkDir takes the transaction logs.
 	WorkDir string
-	// Observer of the server; nil without a superuser, and then pg_amcheck is not run,
-	// and says so.
+	// Observer of the server; nil without a superuser. Without it pg_amcheck is
+	// reported as not run.
 	Observer Observer
 	// Processors bounds the threads of pgbench.
 	Processors int
 	Clock      clock.Clock
 	Log        *slog.Logger
-	// Connecting says how often the database is tried at the beginning.
+	// Connecting limits the attempts to connect at the beginning.
 	Connecting wait.Backoff
 }
 
 // Connecting tries for about a minute and a half.
 var Connecting = wait.Backoff{Duration: time.Second, Factor: 1.5, Jitter: 0.1, Steps: 9}
 
-// run is the state of one benchmark.
-type run struct {
+// execution is the state of one benchmark while it runs.
+type execution struct {
 	*Runner
 	db     *database
 	server Server
@@ -66,9 +65,9 @@ type run struct {
 	tier    v1alpha1.DurabilityTier
 	scripts []pgbench.WeightedScript
 	budget  budget
-	report  Report
-	runs    []Run
-	publish func(Report)
+	report  RunStatus
+	runs    []MeasuredRun
+	publish func(RunStatus)
 	// record of the runs, and why the newest one was not kept.
 	record record.Record
 	lost   error
@@ -79,34 +78,33 @@ type run struct {
 	rateClients int
 }
 
-// Run the benchmark to its end and report it. The error is a *Failure, which the
-// last report tells too. When ctx ends, pgbench is stopped and the reason is
-// Interrupted.
-func (r *Runner) Run(ctx context.Context) (Outcome, error) {
-	return r.reported(ctx, func(b *run) error { return b.carryOut(ctx) })
+// Run the benchmark to its end and report it. The error is a *Failure, which the last
+// status has too. When ctx ends, Run stops pgbench and the reason is Interrupted.
+func (r *Runner) Run(ctx context.Context) (Transcript, error) {
+	return r.reported(ctx, func(b *execution) error { return b.carryOut(ctx) })
 }
 
-// Refuse reports a benchmark that cannot begin, and returns why.
+// Refuse reports a benchmark that cannot start, and returns why.
 func (r *Runner) Refuse(ctx context.Context, why error) error {
-	_, err := r.reported(ctx, func(*run) error { return why })
+	_, err := r.reported(ctx, func(*execution) error { return why })
 	return err
 }
 
-func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, error) {
+func (r *Runner) reported(ctx context.Context, work func(*execution) error) (Transcript, error) {
 	// Reports outlive the run that they are about.
 	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	p := startPublisher(reporting, r.Reporter, r.Clock, r.Log)
 
-	b := &run{Runner: r, budget: newBudget(r.Spec), publish: p.publish}
-	b.report, b.record = Report{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
+	b := &execution{Runner: r, budget: newBudget(r.Spec), publish: p.publish}
+	b.report, b.record = RunStatus{Attempt: r.Attempt}, record.Record{Attempt: r.Attempt}
 	err := work(b)
 	if err != nil && ctx.Err() != nil {
-		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was told to stop: %w", context.Cause(ctx))}
+		err = &Failure{Reason: ReasonInterrupted, Err: fmt.Errorf("the runner was stopped: %w", context.Cause(ctx))}
 	}
 	b.conclude(err)
 
-	outcome := Outcome{Report: b.report, Runs: b.runs}
+	outcome := Transcript{Report: b.report, Runs: b.runs}
 	lost := r.lastReport(ctx, reporting, p, b.report)
 	if err != nil {
 		return outcome, errors.Join(failure(err), lost)
@@ -114,9 +112,9 @@ func (r *Runner) reported(ctx context.Context, work func(*run) error) (Outcome, 
 	return outcome, lost
 }
 
-// lastReport is the one that counts, so it is tried for long, unless the runner
-// has been told to stop.
-func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report Report) error {
+// lastReport retries for long, because only the last status counts, unless the runner is
+// being stopped.
+func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report RunStatus) error {
 	last, cancel := context.WithTimeout(reporting, lastReportPatience)
 	defer cancel()
 	hurry := context.AfterFunc(ctx, func() {
@@ -130,7 +128,7 @@ func (r *Runner) lastReport(ctx, reporting context.Context, p *publisher, report
 	return p.close(last, report)
 }
 
-func (r *run) conclude(err error) {
+func (r *execution) conclude(err error) {
 	if err == nil {
 		r.report.Phase, r.report.Percent = PhaseSucceeded, 100
 		r.report.Message = fmt.Sprintf("%d runs", len(r.runs))
@@ -145,7 +143,7 @@ func (r *run) conclude(err error) {
 	r.Log.Error("benchmark failed", "reason", f.Reason, "error", f.Err)
 }
 
-func (r *run) carryOut(ctx context.Context) error {
+func (r *execution) carryOut(ctx context.Context) error {
 	if err := r.stageScripts(); err != nil {
 		return err
 	}
@@ -161,8 +159,8 @@ func (r *run) carryOut(ctx context.Context) error {
 	return r.verify(ctx, before)
 }
 
-// work is all that fills the volumes of the database.
-func (r *run) work(ctx context.Context) error {
+// work has all steps that fill the volumes of the database.
+func (r *execution) work(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{r.measureLayers, r.initialise, r.warmUp, r.measure} {
 		if err := step(ctx); err != nil {
 			return err
@@ -171,8 +169,8 @@ func (r *run) work(ctx context.Context) error {
 	return nil
 }
 
-// prepare connects, and learns what the results will be said of.
-func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) {
+// prepare connects, and reads the server and its settings.
+func (r *execution) prepare(ctx context.Context) (checksumFailures *int64, err error) {
 	if r.db, err = openDatabase(); err != nil {
 		return nil, err
 	}
@@ -193,7 +191,7 @@ func (r *run) prepare(ctx context.Context) (checksumFailures *int64, err error) 
 	return r.db.checksumFailures(ctx)
 }
 
-func (r *run) durability(ctx context.Context) (Durability, error) {
+func (r *execution) durability(ctx context.Context) (Durability, error) {
 	d, err := r.db.durability(ctx, r.Observer)
 	if err != nil {
 		return d, err
@@ -202,9 +200,9 @@ func (r *run) durability(ctx context.Context) (Durability, error) {
 	return d, d.meets(r.Spec.Durability)
 }
 
-// verify keeps the results of a run whose data did not hold, under the verdict
-// that they do not count.
-func (r *run) verify(ctx context.Context, before *int64) error {
+// verify checks integrity. Damaged data fails the benchmark; its results stay in the
+// status.
+func (r *execution) verify(ctx context.Context, before *int64) error {
 	r.progress(PhaseCheckingIntegrity, 0, "checksums and invariants")
 	checks, err := r.integrity(ctx, before)
 	r.report.Integrity = checks
@@ -224,8 +222,8 @@ func (r *run) verify(ctx context.Context, before *int64) error {
 	return nil
 }
 
-// progress publishes where the benchmark is.
-func (r *run) progress(phase string, fraction float64, message string) {
+// progress publishes the phase of the benchmark.
+func (r *execution) progress(phase string, fraction float64, message string) {
 	if r.report.Phase != phase {
 		r.Log.Info("phase", "phase", phase)
 	}
@@ -234,7 +232,7 @@ func (r *run) progress(phase string, fraction float64, message string) {
 	r.publish(*r.report.DeepCopy())
 }
 
-// tableTimeout bounds what reads or writes every page of the tables.
-func (r *run) tableTimeout() time.Duration {
+// tableTimeout limits a command that reads or writes every page of the tables.
+func (r *execution) tableTimeout() time.Duration {
 	return 10*time.Minute + time.Duration(r.Spec.Pgbench.Scale)*20*time.Second
 }

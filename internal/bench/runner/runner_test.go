@@ -20,11 +20,11 @@ import (
 // recorder keeps all reports, and calls seen with each.
 type recorder struct {
 	mu      sync.Mutex
-	reports []Report
-	seen    func(Report)
+	reports []RunStatus
+	seen    func(RunStatus)
 }
 
-func (r *recorder) Report(_ context.Context, report Report) error {
+func (r *recorder) Report(_ context.Context, report RunStatus) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reports = append(r.reports, report)
@@ -34,7 +34,7 @@ func (r *recorder) Report(_ context.Context, report Report) error {
 	return nil
 }
 
-func (r *recorder) last() Report {
+func (r *recorder) last() RunStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reports[len(r.reports)-1]
@@ -198,7 +198,7 @@ func TestDurabilityIsProvedAfterEachRun(t *testing.T) {
 	role := p.database(t)
 	runner, rec := p.runner(t, parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [1], "duration": "4s"}}`))
 	var once sync.Once
-	rec.seen = func(r Report) {
+	rec.seen = func(r RunStatus) {
 		if r.Phase == PhaseRunning && strings.Contains(r.Message, "TPS") {
 			once.Do(func() { p.sql(t, "postgres", "ALTER ROLE "+role+" SET synchronous_commit = off") })
 		}
@@ -215,7 +215,7 @@ func TestInterrupted(t *testing.T) {
 	p.database(t)
 	runner, rec := p.runner(t, parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [2], "duration": "1h"}}`))
 	ctx, stop := context.WithCancel(t.Context())
-	rec.seen = func(r Report) {
+	rec.seen = func(r RunStatus) {
 		if r.Phase == PhaseRunning {
 			stop()
 		}

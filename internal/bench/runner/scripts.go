@@ -20,7 +20,7 @@ const mostOfNote = 1000
 // stageScripts copies the custom scripts, refuses those that would run programs, and
 // finds the tier that their transactions have. The copies are what is run: whoever may
 // write the ConfigMap could change the originals after they were read.
-func (r *run) stageScripts() error {
+func (r *execution) stageScripts() error {
 	r.tier = r.Spec.Durability
 	scripts, err := r.Spec.Scripts()
 	if err != nil {
@@ -65,7 +65,7 @@ func readScript(path string) ([]byte, error) {
 
 // judgeScript lowers the tier where a script may change what its commits wait for.
 // Async promises nothing that a session could take back.
-func (r *run) judgeScript(name string, text []byte) {
+func (r *execution) judgeScript(name string, text []byte) {
 	if r.Spec.Durability == v1alpha1.DurabilityAsync {
 		return
 	}

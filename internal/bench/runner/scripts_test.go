@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 )
 
-func staged(t *testing.T, tier v1alpha1.DurabilityTier, texts map[string]string) (*run, error) {
+func staged(t *testing.T, tier v1alpha1.DurabilityTier, texts map[string]string) (*execution, error) {
 	t.Helper()
 	from := t.TempDir()
 	s := spec.Spec{Durability: tier, ScriptsDir: from}
@@ -24,7 +24,7 @@ func staged(t *testing.T, tier v1alpha1.DurabilityTier, texts map[string]string)
 	if len(texts) == 0 {
 		s.Pgbench.Script = v1alpha1.ScriptTPCB
 	}
-	r := &run{Runner: &Runner{Spec: s, WorkDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}}
+	r := &execution{Runner: &Runner{Spec: s, WorkDir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}}
 	return r, r.stageScripts()
 }
 

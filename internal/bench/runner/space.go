@@ -37,7 +37,7 @@ func (d *database) watcher() *pgx.ConnConfig {
 // guard watches free space, by the observer or else on one connection of its own, because
 // a script may use up all others.
 type guard struct {
-	*run
+	*execution
 	conn *pgx.Conn
 }
 
@@ -144,11 +144,11 @@ func (g *guard) reclaim(ctx context.Context) {
 
 // within does work while free space is watched, on volumes whose capacity is known. It
 // refuses tables that do not fit beside what is used already.
-func (r *run) within(ctx context.Context, work func(context.Context) error) error {
+func (r *execution) within(ctx context.Context, work func(context.Context) error) error {
 	if r.Spec.Space == nil {
 		return work(ctx)
 	}
-	g := &guard{run: r}
+	g := &guard{execution: r}
 	defer g.close(ctx)
 	used, err := g.used(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *run) within(ctx context.Context, work func(context.Context) error) erro
 		return err
 	}
 	g.reclaim(context.WithoutCancel(ctx))
-	return &Failure{Reason: low.Reason, Err: fmt.Errorf("%w; the benchmark was stopped and its tables are dropped: lower spec.pgbench.scale or duration, or raise spec.storage of the cluster", low.Err)}
+	return &Failure{Reason: low.Reason, Err: fmt.Errorf("%w; the benchmark was stopped and its tables are dropped; lower spec.pgbench.scale or duration, or raise spec.storage of the cluster", low.Err)}
 }
 
 // full says that a write failed because a volume was full (ENOSPC, in the words of the

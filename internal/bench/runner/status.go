@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// StatusReporter applies a Report as status.run of a PgBenchmark, which nobody
+// StatusReporter applies a RunStatus as status.run of a PgBenchmark, which no one
 // else writes. It needs to patch pgbenchmarks/status and nothing more.
 type StatusReporter struct {
 	Client          dynamic.Interface
@@ -49,7 +49,7 @@ func (k ConfigMapKeeper) Keep(ctx context.Context, data map[string][]byte) (stri
 }
 
 // Report by server-side apply.
-func (s StatusReporter) Report(ctx context.Context, report Report) error {
+func (s StatusReporter) Report(ctx context.Context, report RunStatus) error {
 	// Absent is what the zero value means in every field that may be left out.
 	run, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestStatusReporterAppliesRunAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := Report{Attempt: "pod-1", Phase: PhaseRunning, Results: []v1alpha1.BenchmarkResult{{Clients: 4, TPS: "12.00"}}}
+	report := RunStatus{Attempt: "pod-1", Phase: PhaseRunning, Results: []v1alpha1.BenchmarkResult{{Clients: 4, TPS: "12.00"}}}
 	if err := (StatusReporter{client, "prod", "shop-bench"}).Report(t.Context(), report); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestStatusReporterSaysWhatWentWrong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = StatusReporter{client, "prod", "gone"}.Report(t.Context(), Report{})
+	err = StatusReporter{client, "prod", "gone"}.Report(t.Context(), RunStatus{})
 	if err == nil || !strings.Contains(err.Error(), "prod/gone") {
 		t.Errorf("got %v", err)
 	}

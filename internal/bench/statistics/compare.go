@@ -21,7 +21,7 @@ const (
 )
 
 // FewestToCompare values of each sample: of two, with one degree of freedom, an
-// interval at 95 % reaches 12.7 standard errors to each side and says nothing.
+// interval at 95% reaches 12.7 standard errors to each side and says nothing.
 const FewestToCompare = 3
 
 // Errors of a comparison that cannot be made.
@@ -35,7 +35,7 @@ var (
 // Comparison of two samples as the ratio of the other to the baseline.
 type Comparison struct {
 	Test Test `json:"test"`
-	// Ratio of the geometric means, 1.05 is 5 % more, with its Interval.
+	// Ratio of the geometric means, 1.05 is 5% more, with its Interval.
 	Ratio    float64  `json:"ratio"`
 	Interval Interval `json:"interval"`
 	// T statistic with its Degrees of freedom, zero where nothing varies, and the two-sided P of a ratio at

@@ -4,9 +4,9 @@
 // It is made for few repeats, five by default. Its rules, each with its source
 // where it is carried out:
 //
-//   - The interval of a mean is Student's t at 95 %. The interval of a median from
+//   - The interval of a mean is Student's t at 95%. The interval of a median from
 //     order statistics alone assumes nothing, but does not exist below six values:
-//     the widest of five covers 93.75 %. A bootstrap of five values promises 95 %
+//     the widest of five covers 93.75%. A bootstrap of five values promises 95%
 //     and keeps less.
 //   - Variants are compared by logarithms, so by ratio: a storage is "so many
 //     percent faster", and what disturbs a machine multiplies. The test is the

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// fewestForOutliers: of two values nobody can say which is out.
+	// fewestForOutliers: of two values neither is identifiable as the outlier.
 	fewestForOutliers = 3
 	// outlierLevel is the share of samples without outliers in which one is named.
 	outlierLevel = 0.05
@@ -17,7 +17,7 @@ const (
 )
 
 // Outliers are the indices of the values that do not belong to the others, in
-// order: generalised extreme studentised deviate test at 5 % (Rosner 1983;
+// order: generalised extreme studentised deviate test at 5% (Rosner 1983;
 // https://www.itl.nist.gov/div898/handbook/eda/section3/eda35h3.htm), which with
 // five values is Grubbs' test. Of samples without an outlier it names one in
 // twenty; the fences of a box plot, of five values, would in about one of three.

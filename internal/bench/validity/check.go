@@ -1,6 +1,6 @@
 package validity
 
-// checks of one run, in the order in which they are told.
+// checks of one run, in display order.
 var checks = []func(Facts) Finding{
 	Flushed, DatasetSize, Checkpoints, ClientBound, Throttled, Autovacuum, Backup, Neighbours, Clock, Failures, Steady,
 }

@@ -49,7 +49,7 @@ type Dataset struct {
 	CacheIsARC bool `json:"cacheIsARC,omitempty"`
 }
 
-// Client is the process that makes the load.
+// Client is the process that generates the load.
 type Client struct {
 	// CPU time that it used, of Processors that it could use, by Threads.
 	CPU        time.Duration `json:"cpuNanoseconds"`
@@ -66,7 +66,7 @@ type Pod struct {
 	Throttled     int64         `json:"throttled"`
 	ThrottledTime time.Duration `json:"throttledNanoseconds"`
 	// Stalled is the time in which some task of it waited (PSI "some" of the
-	// cgroup); nil where the kernel does not tell.
+	// cgroup); nil where the kernel does not report it.
 	Stalled *Stalls `json:"stalled,omitempty"`
 }
 
@@ -78,7 +78,7 @@ type Node struct {
 	// (/proc/stat); nil where there is none to ask.
 	Steal *float64 `json:"steal,omitempty"`
 	// Stalled is the time in which some task of the node waited (PSI "some" of
-	// /proc/pressure); nil where the kernel does not tell.
+	// /proc/pressure); nil where the kernel does not report it.
 	Stalled *Stalls `json:"stalled,omitempty"`
 }
 

@@ -61,7 +61,7 @@ type Finding struct {
 	Check   string  `json:"check"`
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason"`
-	// Message says what was seen, what is wrong with it and what to do.
+	// Message says what was observed, what is wrong with it and what to do.
 	Message string `json:"message"`
 }
 
@@ -76,7 +76,7 @@ func Worst(findings []Finding) Verdict {
 	return worst
 }
 
-// Worse says whether a verdict is worse than another.
+// Worse reports whether verdict a is worse than b.
 func Worse(a, b Verdict) bool { return severity[a] > severity[b] }
 
 var severity = map[Verdict]int{Passed: 0, NotRun: 1, Caution: 2, Rejected: 3}

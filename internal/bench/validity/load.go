@@ -25,10 +25,10 @@ func ClientBound(f Facts) Finding {
 	switch {
 	case ofThreads >= saturated:
 		return Finding{CheckClient, Rejected, ReasonClientBound, fmt.Sprintf(
-			"pgbench's %d thread(s) were %.0f %% busy: the rate is the client's limit, not the server's; raise jobs, and the runner's CPU with it", c.Threads, 100*ofThreads)}
+			"pgbench's %d thread(s) were %.0f%% busy: the client limits the rate, not the server; raise jobs and the CPU of the runner", c.Threads, 100*ofThreads)}
 	case ofProcessors >= saturated:
 		return Finding{CheckClient, Rejected, ReasonClientBound, fmt.Sprintf(
-			"pgbench used %.2f of its %.3g processors: the rate is the client's limit, not the server's; raise resources of the runner, or put it on another node", used, c.Processors)}
+			"pgbench used %.2f of its %.3g processors: the client limits the rate, not the server; raise the resources of the runner, or move it to another node", used, c.Processors)}
 	}
 	return passed(CheckClient, fmt.Sprintf("pgbench used %.2f of its %.3g processors", used, c.Processors))
 }
@@ -46,14 +46,14 @@ func Throttled(f Facts) Finding {
 	}
 	if share := worst.ThrottledTime.Seconds() / f.Duration.Seconds(); share >= throttledShare {
 		return Finding{CheckThrottling, Rejected, ReasonPodThrottled, fmt.Sprintf(
-			"pod %s waited for its CPU quota in %d of %d periods, %v in a run of %v: the rate is the quota's; raise or remove its CPU limit",
+			"pod %s waited for its CPU quota in %d of %d periods, %v in a run of %v: the quota limits the rate; raise or remove the CPU limit of the pod",
 			worst.Name, worst.Throttled, worst.Periods, worst.ThrottledTime.Round(time.Millisecond), whole(f.Duration))}
 	}
 	var names []string
 	for _, p := range f.Pods {
 		names = append(names, p.Name)
 	}
-	return passed(CheckThrottling, "less than 1 % of the run was waited for a CPU quota by "+few(names))
+	return passed(CheckThrottling, few(names)+" waited for a CPU quota for less than 1% of the run")
 }
 
 // failedShare of the transactions that may fail: they cost time and do not count.
@@ -81,8 +81,8 @@ func Steady(f Facts) Finding {
 	if n := len(f.Workload.Changes); n > 0 {
 		c := f.Workload.Changes[0]
 		return Finding{CheckSteadiness, Caution, ReasonLevelChanged, fmt.Sprintf(
-			"the rate changed its level %d time(s), first at %v from %.0f to %.0f transactions a second, so that one figure stands for several; "+
-				"warm up for longer if it rose early, else look what else happened then", n, whole(c.At), c.Before, c.After)}
+			"the rate changed its level %d time(s), first at %v from %.0f to %.0f transactions a second, so one mean hides several rates; "+
+				"extend the warm-up if the rate rose early, else find what else happened at that time", n, whole(c.At), c.Before, c.After)}
 	}
 	return passed(CheckSteadiness, "the rate kept its level")
 }

@@ -23,13 +23,13 @@ const (
 func Neighbours(f Facts) Finding {
 	var observed []string
 	var worst Finding
-	told := true
+	separated := true
 	for _, n := range f.Nodes {
-		if n.Steal == nil && !f.tellsOthers(n) || f.Duration <= 0 {
+		if n.Steal == nil && !f.separatesOthers(n) || f.Duration <= 0 {
 			continue
 		}
 		observed = append(observed, n.Name)
-		told = told && f.tellsOthers(n)
+		separated = separated && f.separatesOthers(n)
 		if found := f.neighbours(n); severity[found.Verdict] > severity[worst.Verdict] {
 			worst = found
 		}
@@ -39,15 +39,15 @@ func Neighbours(f Facts) Finding {
 		return notRun(CheckNeighbours, "the load of the node (steal, pressure)")
 	case worst.Verdict != "":
 		return worst
-	case !told:
-		return passed(CheckNeighbours, "the hypervisor took no part on the node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
+	case !separated:
+		return passed(CheckNeighbours, "the hypervisor took no CPU time from node "+few(observed)+"; whether other pods waited there was not observed (pressure)")
 	}
-	return passed(CheckNeighbours, "neither the hypervisor nor others took part on the node "+few(observed))
+	return passed(CheckNeighbours, "neither the hypervisor nor other workloads competed on node "+few(observed))
 }
 
-// tellsOthers says whether what others of a node waited can be told from what our own
-// pods did.
-func (f Facts) tellsOthers(n Node) bool {
+// separatesOthers reports whether the waits of other workloads on a node can be separated
+// from those of the benchmark's pods.
+func (f Facts) separatesOthers(n Node) bool {
 	return n.Stalled != nil && !slices.ContainsFunc(f.Pods, func(p Pod) bool { return p.Stalled == nil })
 }
 
@@ -55,13 +55,13 @@ func (f Facts) tellsOthers(n Node) bool {
 func (f Facts) neighbours(n Node) Finding {
 	if n.Steal != nil && *n.Steal >= stealShare {
 		return Finding{CheckNeighbours, Rejected, ReasonProcessorStolen, fmt.Sprintf(
-			"the hypervisor took %.1f %% of the processor time of the node %s for other machines; repeat on dedicated processors, or at another time", 100**n.Steal, n.Name)}
+			"the hypervisor gave %.1f%% of the CPU time of node %s to other machines; repeat on dedicated CPUs, or at another time", 100**n.Steal, n.Name)}
 	}
 	resource, stalled := f.othersStalled(n)
 	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
 		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
-			"for at least %.0f %% of the run something on the node %s other than the benchmark waited for %s, so they shared it; "+
-				"move other pods away, or take a node of its own", 100*share, n.Name, resource)}
+			"for at least %.0f%% of the run, other workloads on node %s waited for %s and so competed with the benchmark; "+
+				"move other pods away, or use a dedicated node", 100*share, n.Name, resource)}
 	}
 	return Finding{}
 }
@@ -70,7 +70,7 @@ func (f Facts) neighbours(n Node) Finding {
 // node's time is that in which anyone waited; what the benchmark's own pods waited
 // in all is the most of it that can have been theirs, so the rest is others'.
 func (f Facts) othersStalled(n Node) (resource string, longest time.Duration) {
-	if !f.tellsOthers(n) {
+	if !f.separatesOthers(n) {
 		return "", 0
 	}
 	others := *n.Stalled
@@ -99,7 +99,7 @@ func Clock(f Facts) Finding {
 	apart := (*f.WallDuration - f.Duration).Abs()
 	if slack := clockSlack + time.Duration(clockShare*float64(f.Duration)); apart > slack {
 		return Finding{CheckClock, Rejected, ReasonClockJumped, fmt.Sprintf(
-			"the wall clock went %v in a run of %v: it was set meanwhile, and rates of single seconds are wrong; let the node's time settle and repeat",
+			"the wall clock advanced %v in a run of %v: it was set during the run, so rates of single seconds are wrong; let the clock of the node synchronise, and repeat",
 			f.WallDuration.Round(time.Millisecond), f.Duration.Round(time.Millisecond))}
 	}
 	return passed(CheckClock, "the clock was not set during the run")

@@ -19,11 +19,11 @@ func Checkpoints(f Facts) Finding {
 	switch {
 	case n == 0:
 		return Finding{CheckCheckpoint, Caution, ReasonNoCheckpointInRun, fmt.Sprintf(
-			"there was no checkpoint in the run of %v: the pages that it changed were written after it, at nobody's expense, so the rate cannot be kept up; "+
-				"run for longer than checkpoint_timeout (%v) to measure what can", whole(f.Duration), timeout)}
+			"no checkpoint happened in the run of %v: Postgres wrote its dirty pages afterwards, so the rate is not sustainable; "+
+				"run for longer than checkpoint_timeout (%v)", whole(f.Duration), timeout)}
 	case f.Duration < timeout:
 		return Finding{CheckCheckpoint, Caution, ReasonCheckpointInRun, fmt.Sprintf(
-			"%d checkpoint(s) in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster for it; "+
+			"%d checkpoint(s) in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster; "+
 				"issue CHECKPOINT before each run, or run for several times checkpoint_timeout", n, whole(f.Duration), timeout)}
 	}
 	return passed(CheckCheckpoint, fmt.Sprintf("%d checkpoint(s) in the run of %v", n, whole(f.Duration)))
@@ -36,7 +36,7 @@ func Autovacuum(f Facts) Finding {
 	}
 	if len(f.Server.Autovacuums) > 0 {
 		return Finding{CheckAutovacuum, Caution, ReasonAutovacuumRunning, fmt.Sprintf(
-			"autovacuum worked on %s during the run and took I/O from it; vacuum before the run, or run for long enough that every repeat has its share", few(f.Server.Autovacuums))}
+			"autovacuum worked on %s during the run and took I/O from it; vacuum before the run, or run long enough that autovacuum affects every repeat alike", few(f.Server.Autovacuums))}
 	}
 	return passed(CheckAutovacuum, "autovacuum did not run")
 }
@@ -48,9 +48,9 @@ func Backup(f Facts) Finding {
 	}
 	if len(f.Server.Backups) > 0 {
 		return Finding{CheckBackup, Rejected, ReasonBackupRunning, fmt.Sprintf(
-			"a backup ran beside the run (%s), so the figure is of both; suspend the schedule of backups or run the benchmark at another time", few(f.Server.Backups))}
+			"a backup ran during the run (%s), so the rate includes its load; suspend scheduled backups, or run the benchmark at another time", few(f.Server.Backups))}
 	}
-	return passed(CheckBackup, "no base backup was under way as the run began or ended")
+	return passed(CheckBackup, "no base backup was in progress when the run began or ended")
 }
 
 // few names of a list that may be long.

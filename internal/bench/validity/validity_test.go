@@ -122,7 +122,7 @@ func TestChecks(t *testing.T) {
 		"checkpoints not counted":  {func(f *Facts) { f.Server = nil }, CheckCheckpoint, NotRun, ReasonNotObserved, nil},
 		"threads of pgbench busy": {
 			func(f *Facts) { f.Client = &Client{CPU: 9 * time.Minute, Processors: 8, Threads: 1} },
-			CheckClient, Rejected, ReasonClientBound, []string{"1 thread(s) were 90 % busy", "raise jobs"},
+			CheckClient, Rejected, ReasonClientBound, []string{"1 thread(s) were 90% busy", "raise jobs"},
 		},
 		"processors of the runner busy": {
 			func(f *Facts) { f.Client = &Client{CPU: 19 * time.Minute, Processors: 2, Threads: 8} },
@@ -141,16 +141,16 @@ func TestChecks(t *testing.T) {
 		"autovacuum not observed": {func(f *Facts) { f.Server = nil }, CheckAutovacuum, NotRun, ReasonNotObserved, nil},
 		"backup": {
 			func(f *Facts) { f.Server.Backups = []string{"nightly-3"} },
-			CheckBackup, Rejected, ReasonBackupRunning, []string{"nightly-3", "suspend the schedule"},
+			CheckBackup, Rejected, ReasonBackupRunning, []string{"nightly-3", "suspend scheduled backups"},
 		},
 		"backup not observed": {func(f *Facts) { f.Server = nil }, CheckBackup, NotRun, ReasonNotObserved, nil},
 		"steal": {
 			func(f *Facts) { *f.Nodes[0].Steal = 0.031 },
-			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"3.1 %", "node n1", "dedicated"},
+			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"3.1%", "node n1", "dedicated"},
 		},
 		"others wait for I/O": {
 			func(f *Facts) { f.Nodes[0].Stalled.IO = 9 * time.Minute },
-			CheckNeighbours, Caution, ReasonNoisyNeighbours, []string{"at least 10 %", "waited for I/O"},
+			CheckNeighbours, Caution, ReasonNoisyNeighbours, []string{"at least 10%", "waited for I/O"},
 		},
 		"only ours wait": {
 			func(f *Facts) { f.Nodes[0].Stalled.IO = 8*time.Minute + 20*time.Second },
@@ -158,7 +158,7 @@ func TestChecks(t *testing.T) {
 		},
 		"whose waiting is unknown": {
 			func(f *Facts) { f.Nodes[0].Stalled.IO, f.Pods[0].Stalled = 9*time.Minute, nil },
-			CheckNeighbours, Passed, ReasonPassed, []string{"hypervisor took no part", "was not observed"},
+			CheckNeighbours, Passed, ReasonPassed, []string{"hypervisor took no CPU time", "was not observed"},
 		},
 		"the worse of two nodes": {
 			func(f *Facts) {
@@ -166,15 +166,15 @@ func TestChecks(t *testing.T) {
 				f.Nodes[0].Stalled.IO = 9 * time.Minute
 				f.Nodes = append(f.Nodes, Node{Name: "of pod shop-1", Steal: &steal}, Node{Name: "n3"})
 			},
-			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"50.0 %", "node of pod shop-1"},
+			CheckNeighbours, Rejected, ReasonProcessorStolen, []string{"50.0%", "node of pod shop-1"},
 		},
 		"nodes that were observed": {
 			func(f *Facts) { f.Nodes = append(f.Nodes, Node{Name: "n2"}) },
-			CheckNeighbours, Passed, ReasonPassed, []string{"on the node n1"},
+			CheckNeighbours, Passed, ReasonPassed, []string{"on node n1"},
 		},
 		"pods that were observed": {
 			func(f *Facts) { f.Pods = f.Pods[:1] },
-			CheckThrottling, Passed, ReasonPassed, []string{"by runner"},
+			CheckThrottling, Passed, ReasonPassed, []string{"runner waited"},
 		},
 		"node not observed": {func(f *Facts) { f.Nodes = nil }, CheckNeighbours, NotRun, ReasonNotObserved, nil},
 		"node tells nothing": {
@@ -194,7 +194,7 @@ func TestChecks(t *testing.T) {
 		"no transactions": {func(f *Facts) { f.Workload.Transactions, f.Workload.Failed = 0, 0 }, CheckFailures, NotRun, ReasonNotObserved, nil},
 		"unsteady": {
 			func(f *Facts) { f.Workload.Changes = []LevelChange{{40 * time.Second, 300, 1000}} },
-			CheckSteadiness, Caution, ReasonLevelChanged, []string{"first at 40s from 300 to 1000", "warm up for longer"},
+			CheckSteadiness, Caution, ReasonLevelChanged, []string{"first at 40s from 300 to 1000", "extend the warm-up"},
 		},
 		"no time passed": {func(f *Facts) { f.Duration = 0 }, CheckSteadiness, NotRun, ReasonNotObserved, nil},
 	} {
@@ -233,10 +233,10 @@ func TestRepeats(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"agree":   {[]float64{100, 101, 99, 100, 102}, ReasonPassed, "5 repeats within 1.1 %"},
+		"agree":   {[]float64{100, 101, 99, 100, 102}, ReasonPassed, "5 repeats within 1.1%"},
 		"few":     {[]float64{100, 101, 99}, ReasonTooFewRepeats, "set repeats to 5"},
-		"spread":  {[]float64{100, 140, 70, 90, 120}, ReasonWideSpread, "26 % of their mean"},
-		"outlier": {[]float64{100, 101, 99.5, 100.4, 85}, ReasonOutlyingRepeat, "repeat 7 is out of line"},
+		"spread":  {[]float64{100, 140, 70, 90, 120}, ReasonWideSpread, "26% of their mean"},
+		"outlier": {[]float64{100, 101, 99.5, 100.4, 85}, ReasonOutlyingRepeat, "repeat 7 is an outlier"},
 	} {
 		s, err := statistics.Summarise(tc.values)
 		if err != nil {

@@ -50,7 +50,7 @@ func (g *gathered) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun)
 	r, why := g.recordOf(child)
 	switch {
 	case why == "" && len(r.Runs) == 1:
-		run, err := r.Runs[0].Analysis(v.Name, int(ended.Repeat))
+		run, err := r.Runs[0].Trial(v.Name, int(ended.Repeat))
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (g *gathered) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun)
 		return nil
 	case failed != "":
 		// One that failed may have left nothing, and needs nothing.
-		g.runs = append(g.runs, analysis.Run{Variant: v.Name, Repeat: int(ended.Repeat), Tier: v.Durability, Failure: failed})
+		g.runs = append(g.runs, analysis.Trial{Variant: v.Name, Repeat: int(ended.Repeat), Tier: v.Durability, Failure: failed})
 		return nil
 	case why == "":
 		why = fmt.Sprintf("its record has %d runs in place of one", len(r.Runs))

@@ -45,7 +45,7 @@ type gathered struct {
 	records  map[string]map[string][]byte
 	children map[string]*v1alpha1.PgBenchmark
 
-	runs   []analysis.Run
+	runs   []analysis.Trial
 	layers map[string][]layer
 	// without are runs of which only the status tells, and why, by reason in the
 	// order in which they were met.
@@ -68,19 +68,19 @@ func varied(axes []matrix.Axis) map[fingerprint.Group][]string {
 
 // layer as one record has it, with what all records have measured of it.
 type layer struct {
-	report.Layer
+	report.LayerSummary
 	times, bytes, flushes, requests []float64
 }
 
 // summarised layers by variant.
-func (g *gathered) summarised() (map[string][]report.Layer, error) {
-	out := map[string][]report.Layer{}
+func (g *gathered) summarised() (map[string][]report.LayerSummary, error) {
+	out := map[string][]report.LayerSummary{}
 	for variant, layers := range g.layers {
 		for _, l := range layers {
 			if err := l.summarise(); err != nil {
 				return nil, fmt.Errorf("layer %s of variant %q: %w", l.Name, variant, err)
 			}
-			out[variant] = append(out[variant], l.Layer)
+			out[variant] = append(out[variant], l.LayerSummary)
 		}
 	}
 	return out, nil

@@ -181,13 +181,13 @@ func TestSingle(t *testing.T) {
 		runs   int
 		change func(*benchmarks.Objects)
 	}{
-		"The benchmark is not whole: 3 runs succeeded, 0 failed, 0 are skipped, 7 have not ended; no run has ended of clients=4.": {runs: 3},
-		"There is no ranking before the end":                                             {runs: 3},
-		"No run has ended, so there is no figure.":                                       {runs: 0},
+		"The benchmark is incomplete: 3 runs succeeded, 0 failed, 0 were skipped, 7 have not ended; variants without a completed run: clients=4.": {runs: 3},
+		"Variants are ranked once all runs have ended":                                   {runs: 3},
+		"No run has ended, so there are no figures.":                                     {runs: 0},
 		"10 runs succeeded":                                                              {runs: 10, change: func(o *benchmarks.Objects) { o.Benchmark.Spec.Pgbench.Repeats = 6 }},
-		"No repeat of any variant counts, so there is no figure.":                        {10, stopped(v1alpha1.ReasonIntegrityFailed, "Amcheck: a page is torn")},
+		"No variant has a counted repeat, so there are no figures.":                      {10, stopped(v1alpha1.ReasonIntegrityFailed, "Amcheck: a page is torn")},
 		"The benchmark failed: Interrupted: the node went. No check of integrity":        {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
-		"4 runs succeeded, 0 failed, 0 are skipped, 6 have not ended (Interrupted)":      {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
+		"4 runs succeeded, 0 failed, 0 were skipped, 6 have not ended (Interrupted)":     {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
 		"Of 10 run(s) only the status tells (repeat 1 of clients=1; repeat 2 of clients": {10, func(o *benchmarks.Objects) { *o = o.Without(0) }},
 	} {
 		runs := benchmarks.Local(t)

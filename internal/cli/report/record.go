@@ -53,7 +53,7 @@ func (g *gathered) addLayers(variant string, layers []record.Layer) {
 		known := g.layers[variant]
 		at := slices.IndexFunc(known, func(k layer) bool { return k.Name == l.Name })
 		if at < 0 {
-			known, at = append(known, layer{Layer: report.Layer{Name: l.Name, Method: l.Method, Over: l.Over}}), len(known)
+			known, at = append(known, layer{LayerSummary: report.LayerSummary{Name: l.Name, Method: l.Method, Over: l.Over}}), len(known)
 		}
 		known[at].add(l)
 		g.layers[variant] = known
@@ -77,7 +77,7 @@ type missing struct {
 }
 
 // fallBack to what a status says of a run.
-func (g *gathered) fallBack(run analysis.Run, why string) {
+func (g *gathered) fallBack(run analysis.Trial, why string) {
 	run.Facts.Workload.Writes = g.writes()
 	run.Known = append(run.Known, validity.Finding{
 		Check: checkRecord, Verdict: validity.Caution, Reason: reasonRecordMissing,

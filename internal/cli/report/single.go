@@ -45,7 +45,7 @@ func (g *gathered) singleRuns() error {
 	r, why := g.recordOf(g.b)
 	if why == "" {
 		for _, done := range r.Runs {
-			analysed, err := done.Analysis(byClients(done.Clients), done.Repeat)
+			analysed, err := done.Trial(byClients(done.Clients), done.Repeat)
 			if err != nil {
 				return err
 			}
@@ -90,8 +90,8 @@ func (g *gathered) fallBackTo(result v1alpha1.BenchmarkResult, why string) error
 }
 
 // ofStatus is a run of the figures that a status has; an empty one is not known.
-func ofStatus(tps, average, p99 string) (analysis.Run, error) {
-	run := analysis.Run{Result: &pgbench.Result{}}
+func ofStatus(tps, average, p99 string) (analysis.Trial, error) {
+	run := analysis.Trial{Result: &pgbench.Result{}}
 	for _, f := range []struct {
 		text string
 		into *float64

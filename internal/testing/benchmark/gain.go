@@ -13,7 +13,7 @@ import (
 // Gain of TPS of one configuration over another of the same durability tier, both by
 // round; nil where they have too few rounds to compare.
 func Gain(tier v1alpha1.DurabilityTier, of, over map[int]float64) *statistics.Comparison {
-	groups, err := comparison.ByTier(comparison.TPS, []comparison.Result{
+	groups, err := comparison.ByTier(comparison.TPS, []comparison.Sample{
 		{Variant: "over", Tier: tier, Values: over},
 		{Variant: "of", Tier: tier, Values: of},
 	})

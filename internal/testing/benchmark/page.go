@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/document"
 )
 
-// Place of what a make target writes into its page. The rest of the page is a person's.
+// Place of what a make target writes into its page. The rest of the page is written by hand.
 func Place(target string) document.Place {
 	return document.Place{Begin: "<!-- written by make " + target + " -->", End: "<!-- end of what make " + target + " writes -->"}
 }
@@ -64,7 +64,7 @@ func Summary(values []float64) statistics.Summary {
 	return s
 }
 
-// Spread is a median with the least and the most, and the 95 % interval of the mean
+// Spread is a median with the least and the most, and the 95% interval of the mean
 // where there are repeats enough for one. Values are divided by a unit, as 1e3.
 func Spread(s statistics.Summary, decimals int, unit float64) string {
 	if s.N == 0 {

@@ -86,7 +86,7 @@ func work() v1alpha1.PgbenchSpec {
 }
 
 // Recorded runs of [Tiers].
-func Recorded(t testing.TB) []analysis.Run {
+func Recorded(t testing.TB) []analysis.Trial {
 	t.Helper()
 	runs := recorded.Matrix(t, "v17")
 	for i := range runs {
@@ -105,7 +105,7 @@ func settings() fingerprint.Settings {
 
 // Matrix after these runs. One that has both a result and a failure has its record
 // too.
-func Matrix(t testing.TB, b *v1alpha1.PgBenchmark, runs []analysis.Run) Objects {
+func Matrix(t testing.TB, b *v1alpha1.PgBenchmark, runs []analysis.Trial) Objects {
 	t.Helper()
 	plan, err := matrices.Planned(b)
 	if err != nil {
@@ -145,7 +145,7 @@ func conclude(b *v1alpha1.PgBenchmark, message string) {
 	}
 }
 
-func matrixRun(run analysis.Run, name string) v1alpha1.MatrixRun {
+func matrixRun(run analysis.Trial, name string) v1alpha1.MatrixRun {
 	out := v1alpha1.MatrixRun{Repeat: int32(run.Repeat), Benchmark: name, CompletionTime: &ended} //nolint:gosec // G115: at most 20
 	if run.Failure != "" {
 		out.Outcome, out.Reason, out.Message = "Failed", v1alpha1.ReasonFailed, run.Failure
@@ -159,7 +159,7 @@ func matrixRun(run analysis.Run, name string) v1alpha1.MatrixRun {
 func figure(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // addRun of a matrix and its record.
-func (o *Objects) addRun(t testing.TB, run analysis.Run) *v1alpha1.PgBenchmark {
+func (o *Objects) addRun(t testing.TB, run analysis.Trial) *v1alpha1.PgBenchmark {
 	t.Helper()
 	name := naming.MatrixRun(o.Benchmark.Name, string(o.Benchmark.UID), run.Variant, run.Repeat)
 	child := &v1alpha1.PgBenchmark{
@@ -172,12 +172,12 @@ func (o *Objects) addRun(t testing.TB, run analysis.Run) *v1alpha1.PgBenchmark {
 	child.Spec.Pgbench.Clients = []int32{int32(run.Result.Clients)} //nolint:gosec // G115: of two recordings
 	run.Failure, run.Repeat = "", 1
 	child.Status.Run = &v1alpha1.BenchmarkRun{Attempt: attempt, Record: naming.BenchmarkRecord(name, string(child.UID))}
-	o.Runs, o.Records = append(o.Runs, child), append(o.Records, kept(t, child, []analysis.Run{run}))
+	o.Runs, o.Records = append(o.Runs, child), append(o.Records, kept(t, child, []analysis.Trial{run}))
 	return child
 }
 
 // Single benchmark of these runs, whose variants are of its client counts.
-func Single(t testing.TB, namespace string, repeats int32, runs []analysis.Run) Objects {
+func Single(t testing.TB, namespace string, repeats int32, runs []analysis.Trial) Objects {
 	t.Helper()
 	b := &v1alpha1.PgBenchmark{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "nightly", UID: "cccccccc-0000-4000-8000-000000000000"},
@@ -195,7 +195,7 @@ func Single(t testing.TB, namespace string, repeats int32, runs []analysis.Run) 
 }
 
 // results of each client count, with the rate of every repeat.
-func results(clients []int32, runs []analysis.Run) []v1alpha1.BenchmarkResult {
+func results(clients []int32, runs []analysis.Trial) []v1alpha1.BenchmarkResult {
 	var out []v1alpha1.BenchmarkResult
 	for _, n := range clients {
 		r := v1alpha1.BenchmarkResult{Clients: n}
@@ -213,7 +213,7 @@ func results(clients []int32, runs []analysis.Run) []v1alpha1.BenchmarkResult {
 }
 
 // kept is the record of a benchmark.
-func kept(t testing.TB, b *v1alpha1.PgBenchmark, runs []analysis.Run) *corev1.ConfigMap {
+func kept(t testing.TB, b *v1alpha1.PgBenchmark, runs []analysis.Trial) *corev1.ConfigMap {
 	t.Helper()
 	r := record.Record{Attempt: attempt}
 	for _, run := range runs {

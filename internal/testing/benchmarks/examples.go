@@ -29,16 +29,16 @@ func Whole(t testing.TB, namespace string) Objects {
 // HalfWay has two rounds of three variants, and runs to come.
 func HalfWay(t testing.TB, namespace string) Objects {
 	t.Helper()
-	runs := slices.DeleteFunc(Recorded(t), func(r analysis.Run) bool {
+	runs := slices.DeleteFunc(Recorded(t), func(r analysis.Trial) bool {
 		return r.Repeat > 2 || r.Variant == "durability=Async clients=4"
 	})
 	return Matrix(t, Tiers(namespace), runs)
 }
 
 // Local runs of a single benchmark: 1 and 4 clients, five times.
-func Local(t testing.TB) []analysis.Run {
+func Local(t testing.TB) []analysis.Trial {
 	t.Helper()
-	return slices.DeleteFunc(Recorded(t), func(r analysis.Run) bool { return r.Tier != v1alpha1.DurabilityLocal })
+	return slices.DeleteFunc(Recorded(t), func(r analysis.Trial) bool { return r.Tier != v1alpha1.DurabilityLocal })
 }
 
 // Formula is a value of a parameter that is a formula, markup, and a control sequence,

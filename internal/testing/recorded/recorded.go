@@ -15,13 +15,13 @@ import (
 
 // Matrix of one version, as "v17": durability Local and Async by 1 and 4 clients,
 // five repeats of each. A variant is named as "Local-4".
-func Matrix(t testing.TB, version string) []analysis.Run {
+func Matrix(t testing.TB, version string) []analysis.Trial {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder(t), version, "*-*.*.out.txt"))
 	if err != nil || len(paths) != 20 {
 		t.Fatalf("%s has %d runs: %v", version, len(paths), err)
 	}
-	var runs []analysis.Run
+	var runs []analysis.Trial
 	for _, path := range paths {
 		r := run(t, strings.TrimSuffix(path, ".out.txt"))
 		variant, repeat, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".out.txt"), ".")
@@ -36,7 +36,7 @@ func Matrix(t testing.TB, version string) []analysis.Run {
 }
 
 // Level is a run of durability Async whose rate changes its level in the middle.
-func Level(t testing.TB, version string) analysis.Run {
+func Level(t testing.TB, version string) analysis.Trial {
 	t.Helper()
 	r := run(t, filepath.Join(folder(t), version, "level"))
 	r.Variant, r.Repeat, r.Tier = "level", 1, v1alpha1.DurabilityAsync
@@ -44,7 +44,7 @@ func Level(t testing.TB, version string) analysis.Run {
 }
 
 // run of a path without suffix.
-func run(t testing.TB, path string) analysis.Run {
+func run(t testing.TB, path string) analysis.Trial {
 	t.Helper()
 	result, err := pgbench.Parse(strings.NewReader(read(t, path+".out.txt")))
 	if err != nil {
@@ -54,7 +54,7 @@ func run(t testing.TB, path string) analysis.Run {
 	if err := log.Read(strings.NewReader(read(t, path+".log.txt"))); err != nil {
 		t.Fatal(err)
 	}
-	r := analysis.Run{Result: result, Latencies: log.Latencies()}
+	r := analysis.Trial{Result: result, Latencies: log.Latencies()}
 	for line := range strings.Lines(read(t, path+".err.txt")) {
 		if p, ok := pgbench.ParseProgress(strings.TrimSpace(line)); ok {
 			r.Seconds = append(r.Seconds, p)

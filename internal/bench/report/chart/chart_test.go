@@ -106,7 +106,7 @@ func TestColoursFollowThePage(t *testing.T) {
 				t.Errorf("a style that no style sheet can overrule: %v", e.Attr)
 			}
 		}
-		if blues > 0 && !strings.Contains(c.body, "the darker") {
+		if blues > 0 && !strings.Contains(c.body, "darker is higher") {
 			t.Errorf("%d shapes keep their colour", blues)
 		}
 	}

@@ -60,7 +60,7 @@ func HeatMap(title, text string, g Grid) (Chart, error) {
 	p.Add(h, cellTexts{g, h, pal})
 	w := max(vg.Length(width), rowRoom+20+vg.Length(len(g.Columns))*cellWidth)
 	return finish(title, text, p, w, vg.Length(len(g.Rows))*cellHeight+48, []entry{
-		{text: "rows: " + g.RowAxis + "; the darker, the higher"},
+		{text: "rows: " + g.RowAxis + "; darker is higher"},
 	})
 }
 

@@ -74,9 +74,9 @@ func OverTime(title, text, unit string, lines []Line) (Chart, error) {
 		n int
 		entry
 	}{
-		{counted, entry{text: fmt.Sprintf("%s, %d repeat(s) that count", unit, counted), line: &countedLine}},
-		{rejected, entry{text: fmt.Sprintf("%s, %d repeat(s) rejected, not counted", unit, rejected), line: &rejectedLine}},
-		{len(changes), entry{text: "a change of level", line: &changeLine}},
+		{counted, entry{text: fmt.Sprintf("%s, %d counted repeat(s)", unit, counted), line: &countedLine}},
+		{rejected, entry{text: fmt.Sprintf("%s, %d excluded repeat(s)", unit, rejected), line: &rejectedLine}},
+		{len(changes), entry{text: "level change", line: &changeLine}},
 	} {
 		if e.n > 0 {
 			entries = append(entries, e.entry)

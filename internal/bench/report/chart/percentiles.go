@@ -64,7 +64,7 @@ func Percentiles(title, text string, curves []Curve) (Chart, error) {
 		}
 		entries = append(entries, entry{text: c.Name, line: &line, glyph: &glyph})
 	}
-	entries = append(entries, entry{text: "mean of the repeats' percentiles, 95 % interval", line: &interval, capped: true})
+	entries = append(entries, entry{text: "mean of the repeats' percentiles, 95% interval", line: &interval, capped: true})
 	p.X.Min = 0
 	p.X.Max = math.Max(p.X.Max, 1)
 	p.X.Tick.Marker = plot.ConstantTicks(nineTicks)

@@ -47,7 +47,7 @@ func Intervals(title, text, axis string, rows []Row) (Chart, error) {
 		return Chart{}, err
 	}
 	entries := []entry{
-		{text: "mean and its 95 % interval", line: &interval, glyph: &meanMark, capped: true},
+		{text: "mean and its 95% interval", line: &interval, glyph: &meanMark, capped: true},
 		{text: "a repeat", glyph: &valueMark},
 	}
 	var values, rejected, means plotter.XYs
@@ -63,7 +63,7 @@ func Intervals(title, text, axis string, rows []Row) (Chart, error) {
 	addMarks(p, means, meanMark)
 	if len(rejected) > 0 {
 		addMarks(p, rejected, rejectedMark)
-		entries = append(entries, entry{text: "a repeat that is rejected and does not count", glyph: &rejectedMark})
+		entries = append(entries, entry{text: "an excluded repeat", glyph: &rejectedMark})
 	}
 	return finish(title, text, p, width, rowsHeight(rows), entries)
 }
@@ -77,9 +77,9 @@ func Bars(title, text, axis string, rows []Row) (Chart, error) {
 	p.Add(bars(rows))
 	addIntervals(p, rows)
 	return finish(title, text, p, width, rowsHeight(rows), []entry{
-		{text: "its own", line: &draw.LineStyle{Color: blue, Width: barWidth}},
-		{text: "what it stands on", line: &draw.LineStyle{Color: rule, Width: barWidth}},
-		{text: "95 % interval", line: &interval, capped: true},
+		{text: "this layer", line: &draw.LineStyle{Color: blue, Width: barWidth}},
+		{text: "the layers below", line: &draw.LineStyle{Color: rule, Width: barWidth}},
+		{text: "95% interval", line: &interval, capped: true},
 	})
 }
 

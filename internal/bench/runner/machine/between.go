@@ -23,11 +23,11 @@ func Pod(before, after Snapshot) (validity.Pod, bool) {
 		ThrottledTime: after.Throttling.Time - before.Throttling.Time,
 		Stalled:       between(before.PodStalls, after.PodStalls),
 	}
-	// A container that was started anew counts from zero.
+	// A restarted container counts from zero.
 	return p, p.Periods >= 0 && p.Throttled >= 0 && p.ThrottledTime >= 0
 }
 
-// Node is what the node of the pod lived through. False where it tells nothing.
+// Node is what the node of the pod lived through. False if there are no facts.
 func Node(before, after Snapshot) (validity.Node, bool) {
 	if !Same(before, after) {
 		return validity.Node{}, false
@@ -56,7 +56,7 @@ func stolen(before, after *Processor) *float64 {
 	return &share
 }
 
-// Client is the process that makes the load, on a machine with so many processors.
+// Client is the process that generates the load, on a machine with so many processors.
 func (s Snapshot) Client(cpu time.Duration, threads, processors int) *validity.Client {
 	c := &validity.Client{CPU: cpu, Processors: float64(processors), Threads: threads}
 	if s.Processors != nil {
@@ -65,7 +65,7 @@ func (s Snapshot) Client(cpu time.Duration, threads, processors int) *validity.C
 	return c
 }
 
-// Cache is the memory that can hold what is beneath a path, beside a server's own; zero
+// Cache is the memory that can hold the files below a path, beside a server's own; zero
 // where that is not known.
 func (s Snapshot) Cache(sharedBuffers int64, path string) (bytes int64, isARC bool) {
 	mount, ok := s.Under(path)

@@ -82,7 +82,7 @@ func throttling(texts map[string]string) *Throttling {
 	return &Throttling{Periods: periods, Throttled: throttled, Time: time.Duration(waited) * unit}
 }
 
-// stalls where all three are told.
+// stalls where all three are reported.
 func stalls(cpu, io, memory string) *validity.Stalls {
 	var s validity.Stalls
 	for text, into := range map[*string]*time.Duration{&cpu: &s.CPU, &io: &s.IO, &memory: &s.Memory} {
@@ -213,7 +213,7 @@ func mountsOf(text string) []Mount {
 	return all
 }
 
-// Under is the mount that holds a path: the last one whose path it is beneath, by the
+// Under is the mount that holds a path: the last one whose path it is below, by the
 // longest. False where none is known.
 func (s Snapshot) Under(path string) (Mount, bool) { return under(s.mounts, path) }
 

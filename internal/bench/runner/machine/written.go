@@ -189,7 +189,7 @@ func counter(text string) *float64 {
 	return &f
 }
 
-// At is what counts beneath a path, in words, and what it has counted: a dataset of
+// At is what counts below a path, in words, and what it has counted: a dataset of
 // ZFS, else a block device, for all that write to it. False where neither is known.
 func (c Counted) At(path string) (source string, w Written, ok bool) {
 	m, found := under(c.mounts, path)
@@ -216,8 +216,8 @@ func (c Counted) device(m Mount) (string, disk, bool) {
 	return "", disk{}, false
 }
 
-// Own is what the container itself has written to the disk beneath a path, others not.
-// The kernel writes for a dataset, and counts that for nobody.
+// Own is what the container itself has written to the disk below a path, others not.
+// The kernel writes for a dataset, and counts that for no container.
 func (c Counted) Own(path string) (source string, w Written, ok bool) {
 	m, found := under(c.mounts, path)
 	name, _, known := c.device(m)

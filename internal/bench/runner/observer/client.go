@@ -43,7 +43,7 @@ func (c *Client) Standbys(ctx context.Context) ([]string, error) {
 	return ask[[]string](ctx, c, pathStandbys, answerTimeout)
 }
 
-// Look at the files that tell of the server's pod and node.
+// Look reads the files about the server's pod and node.
 func (c *Client) Look(ctx context.Context) (Files, error) {
 	return ask[Files](ctx, c, pathLook, answerTimeout)
 }

@@ -37,7 +37,7 @@ var unemptied = map[string]string{
 var plainPath = regexp.MustCompile(`^/[A-Za-z0-9_./-]+$`)
 
 // ErrKeepsCaches is the refusal to empty the caches of a cluster that others use.
-var ErrKeepsCaches = errors.New("caches are emptied only on a cluster that a matrix has made for itself")
+var ErrKeepsCaches = errors.New("caches are emptied only on a temporary cluster of a matrix")
 
 // Chill empties what holds the benchmark's tables in memory, and proves it: a figure must
 // not be called cold that is not. The caller's ctx bounds it.
@@ -208,7 +208,7 @@ func (o *Observer) proveCold(ctx context.Context, c *pgx.Conn) error {
 			return err
 		}
 		if after == before {
-			return fmt.Errorf("page %d of the largest table was read and did not come from a device: it is still in memory", offset/pageSize)
+			return fmt.Errorf("page %d of the largest table was read without a device read: it is still in memory", offset/pageSize)
 		}
 	}
 	return nil
@@ -231,7 +231,7 @@ func deviceReads(ctx context.Context, c *pgx.Conn) (int64, error) {
 	const file = "/proc/self/io"
 	var text string
 	if err := c.QueryRow(ctx, `SELECT pg_catalog.pg_read_file($1, 0, $2)`, file, machine.MaxText).Scan(&text); err != nil {
-		return 0, fmt.Errorf("the kernel does not tell what was read from devices: %w", err)
+		return 0, fmt.Errorf("the kernel does not report reads from devices: %w", err)
 	}
 	for line := range strings.Lines(text) {
 		if value, found := strings.CutPrefix(line, "read_bytes: "); found {

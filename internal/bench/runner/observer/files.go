@@ -35,7 +35,7 @@ func (o *Observer) Standbys(ctx context.Context) (states []string, err error) {
 	return states, err
 }
 
-// Look at the files that tell of the server's pod and node.
+// Look reads the files about the server's pod and node.
 func (o *Observer) Look(ctx context.Context) (Files, error) {
 	return o.read(ctx, func(ctx context.Context, c *pgx.Conn, f Files) error {
 		return readFiles(ctx, c, machine.Paths(), f.Texts)

@@ -16,7 +16,7 @@ const queryTimeout = 30 * time.Second
 
 // ErrOwned is the refusal to be a superuser in a database whose owner is none: its
 // owner decides what names in it mean.
-var ErrOwned = errors.New("the database belongs to a role that is no superuser")
+var ErrOwned = errors.New("the database belongs to a role that is not a superuser")
 
 // Observer of one benchmark's server.
 type Observer struct {

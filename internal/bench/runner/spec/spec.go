@@ -1,4 +1,4 @@
-// Package spec is what the manager tells the runner of a benchmark, as JSON in a
+// Package spec defines the instructions of the manager to the runner, as JSON in a
 // ConfigMap. It stands alone so that the manager needs no database driver.
 package spec
 
@@ -33,7 +33,7 @@ type Spec struct {
 	// Space of the cluster's volumes; nil where their capacity is not known, and then
 	// free space is not watched.
 	Space *Space `json:"space,omitempty"`
-	// Settings of the cluster that the manager knows and the server does not tell.
+	// Settings of the cluster that the manager knows and the server does not report.
 	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
 

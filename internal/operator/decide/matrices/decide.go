@@ -42,12 +42,12 @@ func waiting(reason, message string) []outcome.Outcome {
 }
 
 // where a run is, for messages.
-func (p *pass) where(r matrix.Run) string {
+func (p *pass) where(r matrix.PlannedRun) string {
 	return fmt.Sprintf("round %d of %d, %s", r.Repeat, p.b.Spec.Matrix.Repeats, r.Variant)
 }
 
 // watch the run that is under way.
-func (p *pass) watch(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) watch(r matrix.PlannedRun) ([]outcome.Outcome, error) {
 	p.makeCurrent(r)
 	if err := p.want(r.Target); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *pass) waitsSince(run *v1alpha1.PgBenchmark) (time.Time, bool) {
 }
 
 // begin the next run, once nothing of the one before can disturb it.
-func (p *pass) begin(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) begin(r matrix.PlannedRun) ([]outcome.Outcome, error) {
 	if p.facts.Refusal != "" {
 		message := "the API server refuses it: " + p.facts.Refusal
 		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+message), p.fail(r.ID, v1alpha1.ReasonRejected, message)
@@ -110,7 +110,7 @@ func (p *pass) begin(r matrix.Run) ([]outcome.Outcome, error) {
 }
 
 // makeCurrent notes which run is waited for, and since when.
-func (p *pass) makeCurrent(r matrix.Run) {
+func (p *pass) makeCurrent(r matrix.PlannedRun) {
 	c := &v1alpha1.CurrentRun{Variant: r.Variant, Repeat: int32(r.Repeat), Cluster: p.cluster(r.Target), Since: p.now} //nolint:gosec // G115: repeats are from 1 to 20
 	if m := p.b.Status.Matrix; m != nil && m.Current != nil && m.Current.Variant == c.Variant && m.Current.Repeat == c.Repeat {
 		c.Since = m.Current.Since
@@ -133,7 +133,7 @@ func (p *pass) rest() time.Duration {
 }
 
 // onGiven begins a run on the cluster that spec.cluster names.
-func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) onGiven(r matrix.PlannedRun) ([]outcome.Outcome, error) {
 	var cluster *v1alpha1.PgStorageCluster
 	for _, c := range p.facts.Clusters {
 		if c.Name == p.b.Spec.Cluster {
@@ -152,7 +152,7 @@ func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
 }
 
 // onOwn begins a run on the cluster of its target, which is made where there is none.
-func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) onOwn(r matrix.PlannedRun) ([]outcome.Outcome, error) {
 	name := p.cluster(r.Target)
 	if p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("PgStorageCluster %s exists and is not of this benchmark", name))
@@ -178,12 +178,12 @@ func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
 }
 
 // lose a run that cannot be begun.
-func (p *pass) lose(r matrix.Run, reason, message string) ([]outcome.Outcome, error) {
+func (p *pass) lose(r matrix.PlannedRun, reason, message string) ([]outcome.Outcome, error) {
 	return progressing(v1alpha1.ReasonPreparing, p.where(r)+" has failed: "+message), p.fail(r.ID, reason, message)
 }
 
 // start a run.
-func (p *pass) start(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) start(r matrix.PlannedRun) ([]outcome.Outcome, error) {
 	if name := p.run(r.ID); p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf("PgBenchmark %s exists and is not of this matrix", name))
 	}

@@ -47,7 +47,7 @@ func (d *design) settingsOf(target string) settings {
 }
 
 // runObject is the PgBenchmark of one run: one count of clients, once.
-func (d *design) runObject(r matrix.Run) (plan.Object, error) {
+func (d *design) runObject(r matrix.PlannedRun) (plan.Object, error) {
 	work, s := *d.b.Spec.Pgbench.DeepCopy(), d.settings[r.Variant]
 	work.Clients, work.Repeats = []int32{s.clients}, 1
 	if s.script != "" {

@@ -171,8 +171,8 @@ func (p *pass) before(name string) *v1alpha1.VariantStatus {
 
 // resultOf a variant for comparisons: the TPS of the runs that succeeded and that no
 // check rejects.
-func resultOf(v v1alpha1.VariantStatus) (comparison.Result, error) {
-	r := comparison.Result{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
+func resultOf(v v1alpha1.VariantStatus) (comparison.Sample, error) {
+	r := comparison.Sample{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 	for _, run := range v.Runs {
 		if !counting(run) {
 			continue
@@ -187,8 +187,8 @@ func resultOf(v v1alpha1.VariantStatus) (comparison.Result, error) {
 }
 
 // resultsOf the variants that have any.
-func resultsOf(variants []v1alpha1.VariantStatus) ([]comparison.Result, error) {
-	var all []comparison.Result
+func resultsOf(variants []v1alpha1.VariantStatus) ([]comparison.Sample, error) {
+	var all []comparison.Sample
 	for _, v := range variants {
 		r, err := resultOf(v)
 		if err != nil {

@@ -49,12 +49,12 @@ func TestTestFsync(t *testing.T) {
 		{"the last", ext4, "open_sync", 8320021, 10, ""},
 		{"a faster one", tmpfs, "fdatasync", 76753, 7, ""},
 		{"not on Linux", ext4, "fsync_writethrough", 0, 9, "pg_test_fsync cannot test fsync_writethrough here: n/a"},
-		{"no such method", ext4, "pigeon", 0, 12, "did not tell the time of pigeon"},
-		{"cut off", ext4[:strings.Index(ext4, "fdatasync   ")], "fdatasync", 0, 7, "did not tell"},
-		{"nothing", "", "fdatasync", 0, 0, "did not tell"},
+		{"no such method", ext4, "pigeon", 0, 12, "no time for pigeon"},
+		{"cut off", ext4[:strings.Index(ext4, "fdatasync   ")], "fdatasync", 0, 7, "no time for"},
+		{"nothing", "", "fdatasync", 0, 0, "no time for"},
 		{"zero", oneWrite + "\n fdatasync  0.000 ops/sec  inf usecs/op\n", "fdatasync", 0, 2, "is not a rate"},
 		{"other words", oneWrite + "\n fdatasync  fast\n", "fdatasync", 0, 2, "is not a rate"},
-		{"of another section", nextTests + "\n fdatasync  5.000 ops/sec\n", "fdatasync", 0, 1, "did not tell"},
+		{"of another section", nextTests + "\n fdatasync  5.000 ops/sec\n", "fdatasync", 0, 1, "no time for"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			took, lines, err := told(tc.method, tc.text)
@@ -127,11 +127,11 @@ func TestFioArgs(t *testing.T) {
 	}
 }
 
-func layer(name, over string, ms ...float64) Layer {
-	return Layer{Layer: record.Layer{Name: name, Over: over, Milliseconds: ms}}
+func layer(name, over string, ms ...float64) Measurement {
+	return Measurement{Layer: record.Layer{Name: name, Over: over, Milliseconds: ms}}
 }
 
-func TestVerdict(t *testing.T) {
+func TestAttributionNamesThePartOfEachLayer(t *testing.T) {
 	volume := layer(v1alpha1.LayerVolume, "", 2.8, 2.9, 3.0)
 	flush := layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 3.3, 3.3, 3.4)
 	unlogged := layer(v1alpha1.LayerUnlogged, "", 0.8, 0.8, 0.9)
@@ -140,29 +140,29 @@ func TestVerdict(t *testing.T) {
 	none := layer(v1alpha1.LayerVolume, "")
 	for _, tc := range []struct {
 		name    string
-		layers  []Layer
+		layers  []Measurement
 		clients int
 		want    string
 	}{
-		{"all", []Layer{volume, flush, unlogged, logged}, 1, "a transaction of 1 client takes 4.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
-			"the flush of the WAL takes 3.33 ms of that (81 %); a write and a flush on a volume alone takes 2.9 ms of that (87 %)"},
-		{"no fio", []Layer{none, flush, unlogged, logged}, 8, "a transaction of one of 8 clients takes 4.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
-			"the flush of the WAL takes 3.33 ms of that (81 %)"},
-		{"Async", []Layer{volume, flush, unlogged, async}, 1, "a transaction of 1 client takes 1.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
-			"it does not wait for the flush of the WAL, which takes 3.33 ms; a write and a flush on a volume alone takes 2.9 ms of that (87 %)"},
-		{"a script that does not write", []Layer{volume, flush}, 1, "the flush of the WAL takes 3.33 ms; a write and a flush on a volume alone takes 2.9 ms of that (87 %)"},
-		{"no volume", []Layer{unlogged, async}, 1, "a transaction of 1 client takes 1.13 ms; without WAL, on unlogged tables, 0.833 ms"},
-		{"intervals that meet", []Layer{layer(v1alpha1.LayerVolume, "", 2, 3, 4), layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 2, 3, 5), layer(v1alpha1.LayerUnlogged, "", 3, 4, 5), layer(v1alpha1.LayerLogged, v1alpha1.LayerWALFlush, 3, 4, 6)}, 1,
-			"a transaction of 1 client takes 4.33 ms; on unlogged tables it takes 4 ms, which is no difference that can be claimed; " +
-				"the flush of the WAL takes 3.33 ms, and no cost above it can be claimed, since their intervals meet; " +
-				"a write and a flush on a volume alone takes 3 ms, and no cost above it can be claimed, since their intervals meet"},
-		{"one repeat", []Layer{layer(v1alpha1.LayerVolume, "", 1), layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 9)}, 1,
-			"the flush of the WAL takes 9 ms; a write and a flush on a volume alone takes 1 ms, and one repeat cannot tell the two apart"},
-		{"a volume alone", []Layer{volume}, 1, ""},
+		{"all", []Measurement{volume, flush, unlogged, logged}, 1, "a transaction of 1 client takes 4.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
+			"the flush of the WAL takes 3.33 ms of that (81%); a write and a flush on a volume alone takes 2.9 ms of that (87%)"},
+		{"no fio", []Measurement{none, flush, unlogged, logged}, 8, "a transaction of one of 8 clients takes 4.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
+			"the flush of the WAL takes 3.33 ms of that (81%)"},
+		{"Async", []Measurement{volume, flush, unlogged, async}, 1, "a transaction of 1 client takes 1.13 ms; without WAL, on unlogged tables, 0.833 ms; " +
+			"it does not wait for the flush of the WAL, which takes 3.33 ms; a write and a flush on a volume alone takes 2.9 ms of that (87%)"},
+		{"a script that does not write", []Measurement{volume, flush}, 1, "the flush of the WAL takes 3.33 ms; a write and a flush on a volume alone takes 2.9 ms of that (87%)"},
+		{"no volume", []Measurement{unlogged, async}, 1, "a transaction of 1 client takes 1.13 ms; without WAL, on unlogged tables, 0.833 ms"},
+		{"intervals that meet", []Measurement{layer(v1alpha1.LayerVolume, "", 2, 3, 4), layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 2, 3, 5), layer(v1alpha1.LayerUnlogged, "", 3, 4, 5), layer(v1alpha1.LayerLogged, v1alpha1.LayerWALFlush, 3, 4, 6)}, 1,
+			"a transaction of 1 client takes 4.33 ms; on unlogged tables it takes 4 ms, and no difference can be claimed; " +
+				"the flush of the WAL takes 3.33 ms, and no cost above it can be claimed, because their intervals overlap; " +
+				"a write and a flush on a volume alone takes 3 ms, and no cost above it can be claimed, because their intervals overlap"},
+		{"one repeat", []Measurement{layer(v1alpha1.LayerVolume, "", 1), layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 9)}, 1,
+			"the flush of the WAL takes 9 ms; a write and a flush on a volume alone takes 1 ms, and one repeat cannot separate the two"},
+		{"a volume alone", []Measurement{volume}, 1, ""},
 		{"nothing", nil, 1, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Verdict(tc.layers, tc.clients)); diff != "" {
+			if diff := cmp.Diff(tc.want, Attribution(tc.layers, tc.clients)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -173,7 +173,7 @@ func TestStatusAndRecord(t *testing.T) {
 	bytes, flushes := 612.4, 1.013
 	flush := layer(v1alpha1.LayerWALFlush, v1alpha1.LayerVolume, 3, 1, 2)
 	flush.Method, flush.Bytes, flush.Flushes = "pg_test_fsync", &bytes, &flushes
-	all := []Layer{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: strings.Repeat("no ", 200)}, flush}
+	all := []Measurement{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: strings.Repeat("no ", 200)}, flush}
 	status := Status(all)
 	if got := status[0]; got.Milliseconds != "" || len(got.Note) > maxNote || !strings.HasPrefix(got.Note, "no no") {
 		t.Errorf("%+v", got)
@@ -193,8 +193,8 @@ func TestStatusAndRecord(t *testing.T) {
 	// What is counted alone is kept, and nothing stands on it.
 	counted := layer(v1alpha1.LayerVolume, "")
 	counted.Bytes, counted.Requests = &bytes, &flushes
-	kept = Record([]Layer{counted, flush})
-	if len(kept) != 2 || kept[0].Requests != &flushes || kept[1].Over != "" || Status([]Layer{counted})[0].RequestsPerTransaction != "1.01" {
+	kept = Record([]Measurement{counted, flush})
+	if len(kept) != 2 || kept[0].Requests != &flushes || kept[1].Over != "" || Status([]Measurement{counted})[0].RequestsPerTransaction != "1.01" {
 		t.Errorf("%+v", kept)
 	}
 }

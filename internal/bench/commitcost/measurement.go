@@ -10,30 +10,30 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
-// maxNote bounds what a status says of a layer.
+// maxNote limits the Note of a layer in a status, in bytes.
 const maxNote = 300
 
-// Counted are the layers, from the lowest up, that take no time of their own: what
-// reaches them is counted, where it can be.
+// Counted lists the layers, from the lowest up, whose I/O is counted but whose time is
+// not measured.
 func Counted() []string {
 	return []string{v1alpha1.LayerNetworkDevices, v1alpha1.LayerDevice, v1alpha1.LayerDataDevice, v1alpha1.LayerContainer}
 }
 
-// Layer as it was measured or counted. One with neither Milliseconds nor Bytes was not,
-// and its Note says why.
-type Layer struct {
+// Measurement of one layer. With neither Milliseconds nor Bytes the layer was not
+// measured, and Note says why.
+type Measurement struct {
 	record.Layer
 	Note string
 }
 
-// Measured says whether there is a time.
-func (l Layer) Measured() bool { return len(l.Milliseconds) > 0 }
+// Measured reports whether there is a time.
+func (l Measurement) Measured() bool { return len(l.Milliseconds) > 0 }
 
-// counted says whether it is known what reached it.
-func (l Layer) counted() bool { return l.Bytes != nil }
+// counted reports whether the I/O of the layer is known.
+func (l Measurement) counted() bool { return l.Bytes != nil }
 
 // Status of layers, in their order.
-func Status(all []Layer) []v1alpha1.BenchmarkLayer {
+func Status(all []Measurement) []v1alpha1.BenchmarkLayer {
 	var out []v1alpha1.BenchmarkLayer
 	for _, l := range all {
 		s := v1alpha1.BenchmarkLayer{Name: l.Name, Method: l.Method, Note: excerpt.Truncate(l.Note, maxNote)}
@@ -57,9 +57,9 @@ func Status(all []Layer) []v1alpha1.BenchmarkLayer {
 	return out
 }
 
-// Record of the layers that were measured or counted. One that would stand on a layer
-// that was not measured stands on nothing.
-func Record(all []Layer) []record.Layer {
+// Record of the layers that were measured or counted. It clears Over if the layer below
+// was not measured.
+func Record(all []Measurement) []record.Layer {
 	var out []record.Layer
 	for _, l := range all {
 		if !l.Measured() && !l.counted() {

@@ -13,49 +13,49 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Run of pgbench, as it was recorded.
-type Run struct {
+// Trial is one recorded run of pgbench, the input of an Analysis.
+type Trial struct {
 	Variant string
 	// Repeat from 1.
 	Repeat int
-	// Tier that was proved before and after the run.
+	// Tier that was verified before and after the run.
 	Tier v1alpha1.DurabilityTier
-	// Failure says why there is no Result.
+	// Failure is the reason that there is no Result.
 	Failure string
 	Result  *pgbench.Result
 	// Seconds are the lines of pgbench --progress=1, in order.
 	Seconds []pgbench.Progress
 	// Latencies of the transactions, or a sample of them; nil without a log.
 	Latencies *histogram.Histogram
-	// LatencyP99 in milliseconds, where Latencies are not there to tell it.
+	// LatencyP99 in milliseconds, used without Latencies.
 	LatencyP99 float64
-	// Facts that were observed. What the Result and the Seconds say is filled in.
+	// Facts that were observed. Examine adds those of Result and Seconds.
 	Facts validity.Facts
 	// Settings that were read back.
 	Settings fingerprint.Settings
-	// Known are findings besides those of the checks, and in place of those that did
-	// not run for want of facts.
+	// Known findings complement those of the checks and replace those of checks that
+	// did not run because facts are missing.
 	Known []validity.Finding
 }
 
-// Repeat of a variant in a report.
+// Repeat is one Trial with its figures and findings.
 type Repeat struct {
 	Repeat int `json:"repeat"`
-	// Counted in the figures: it ended, and no check rejects it.
+	// Counted is true if the run succeeded and no check rejects it.
 	Counted bool   `json:"counted"`
 	Failure string `json:"failure,omitempty"`
-	// TPS, and latencies in milliseconds; zero where it failed, or is not known.
+	// TPS, and latencies in milliseconds; zero if the run failed or they are unknown.
 	TPS            float64 `json:"tps"`
 	LatencyAverage float64 `json:"latencyAverage"`
 	LatencyP99     float64 `json:"latencyP99,omitempty"`
-	// Rate is the TPS of each second, and Levels what it is made of.
+	// Rate is the TPS of each second, and Levels its segments.
 	Rate     []float64               `json:"rate,omitempty"`
 	Levels   statistics.Segmentation `json:"levels"`
 	Findings []validity.Finding      `json:"findings,omitempty"`
 }
 
-// Examine one run by itself. It is an error where it has neither a result nor a failure.
-func Examine(r Run) (Repeat, error) {
+// Examine one trial. It fails if the trial has neither a result nor a failure.
+func Examine(r Trial) (Repeat, error) {
 	repeat := Repeat{Repeat: r.Repeat, Failure: r.Failure}
 	if r.Result == nil {
 		if r.Failure == "" {
@@ -76,7 +76,7 @@ func Examine(r Run) (Repeat, error) {
 	return repeat, nil
 }
 
-// known findings beside those of the checks.
+// known merges other findings into those of the checks.
 func known(checked, others []validity.Finding) []validity.Finding {
 	for _, f := range others {
 		at := slices.IndexFunc(checked, func(c validity.Finding) bool { return c.Check == f.Check && c.Verdict == validity.NotRun })
@@ -89,8 +89,8 @@ func known(checked, others []validity.Finding) []validity.Finding {
 	return checked
 }
 
-// facts with what pgbench itself says.
-func (r Run) facts(levels statistics.Segmentation) validity.Facts {
+// facts of the trial, completed by the output of pgbench.
+func (r Trial) facts(levels statistics.Segmentation) validity.Facts {
 	f := r.Facts
 	if f.Duration == 0 {
 		f.Duration = r.Result.Duration
@@ -101,7 +101,7 @@ func (r Run) facts(levels statistics.Segmentation) validity.Facts {
 	w.Transactions, w.Failed = r.Result.Transactions, r.Result.Failed
 	w.Changes = nil
 	for _, c := range levels.Changes {
-		// A line is told at the end of its second.
+		// pgbench prints a line at the end of its second.
 		w.Changes = append(w.Changes, validity.LevelChange{At: r.Seconds[c.At-1].At, Before: c.Before, After: c.After})
 	}
 	return f

@@ -18,11 +18,11 @@ import (
 
 // layering measures the layers of the storage.
 type layering struct {
-	*run
+	*execution
 	spec *spec.Layers
 	// volumes by fio, then the rest, from the lowest up.
-	volumes                 []commitcost.Layer
-	fsync, unlogged, logged commitcost.Layer
+	volumes                 []commitcost.Measurement
+	fsync, unlogged, logged commitcost.Measurement
 	// fsyncMethod is the server's wal_sync_method.
 	fsyncMethod string
 	// tests that were begun, and transactions that were committed.
@@ -32,13 +32,13 @@ type layering struct {
 	uses map[string]use
 }
 
-// measureLayers before anything else fills the caches. What cannot be measured is
-// said, and keeps nothing from going on; only the end of ctx is an error.
-func (r *run) measureLayers(ctx context.Context) error {
+// measureLayers runs first, before anything else fills the caches. A layer that cannot be
+// measured has a Note; only the end of ctx is an error.
+func (r *execution) measureLayers(ctx context.Context) error {
 	if r.Spec.Layers == nil {
 		return nil
 	}
-	l := &layering{run: r, spec: r.Spec.Layers, uses: map[string]use{}}
+	l := &layering{execution: r, spec: r.Spec.Layers, uses: map[string]use{}}
 	l.begin(ctx)
 	l.readFio()
 	made := l.makeTables(ctx)
@@ -53,23 +53,23 @@ func (r *run) measureLayers(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("layers of the storage: %w", context.Cause(ctx))
 	}
-	l.tell(ctx)
+	l.publishLayers(ctx)
 	return nil
 }
 
-// firstPhase is what a benchmark begins with.
-func (r *run) firstPhase() string {
+// firstPhase is the phase in which a benchmark starts.
+func (r *execution) firstPhase() string {
 	if r.Spec.Layers != nil {
 		return PhaseMeasuringLayers
 	}
 	return PhaseInitialising
 }
 
-// begin says of each layer what it is, and why it will not be measured.
+// begin sets the name of each layer, and the Note of those that cannot be measured.
 func (l *layering) begin(ctx context.Context) {
 	l.fsync.Name, l.unlogged.Name, l.logged.Name = v1alpha1.LayerWALFlush, v1alpha1.LayerUnlogged, v1alpha1.LayerLogged
 	if len(l.spec.Scratch) == 0 {
-		l.volumes = []commitcost.Layer{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: l.spec.NoScratch}}
+		l.volumes = []commitcost.Measurement{{Layer: record.Layer{Name: v1alpha1.LayerVolume}, Note: l.spec.NoScratch}}
 		l.fsync.Note = l.spec.NoScratch
 	} else {
 		l.describeFlush(ctx)
@@ -94,9 +94,9 @@ func (l *layering) describeFlush(ctx context.Context) {
 	l.fsync.Method = fmt.Sprintf("pg_test_fsync, writes of 8 kB by %s, StorageClass %s", method, l.spec.Scratch[0].StorageClass)
 }
 
-// measure a layer once more, unless it has failed before: a figure of fewer repeats
-// than were asked for would be told as one of all.
-func (l *layering) measure(ctx context.Context, layer *commitcost.Layer, repeat int, once func(context.Context) (time.Duration, error)) {
+// measure one more repeat of a layer, unless one failed: fewer repeats than requested
+// must not look like all of them.
+func (l *layering) measure(ctx context.Context, layer *commitcost.Measurement, repeat int, once func(context.Context) (time.Duration, error)) {
 	l.tests++
 	l.progress(PhaseMeasuringLayers, float64(l.tests)/float64(3*int(l.spec.Repeats)+1), fmt.Sprintf("%s, repeat %d of %d", layer.Name, repeat+1, l.spec.Repeats))
 	if ctx.Err() != nil || layer.Note != "" {
@@ -114,16 +114,16 @@ func (l *layering) measure(ctx context.Context, layer *commitcost.Layer, repeat 
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// tell what was found.
-func (l *layering) tell(ctx context.Context) {
+// publishLayers writes the layers to status and record.
+func (l *layering) publishLayers(ctx context.Context) {
 	wal := l.uses[v1alpha1.LayerWALFlush]
 	l.fsync.Bytes, l.fsync.Requests, l.fsync.Flushes = each(wal.bytes, wal.transactions), each(wal.requests, wal.transactions), each(wal.flushes, wal.flushed)
 	if l.fsync.Bytes != nil && l.fsync.Note == "" {
-		l.fsync.Note = "what is counted for a transaction is of the whole server, what others did meanwhile included"
+		l.fsync.Note = "counts of a transaction cover the whole server, including other sessions"
 	}
-	all := slices.Concat(l.volumes, l.countedOnly(), []commitcost.Layer{l.fsync, l.unlogged, l.logged})
+	all := slices.Concat(l.volumes, l.countedOnly(), []commitcost.Measurement{l.fsync, l.unlogged, l.logged})
 	l.report.Layers = commitcost.Status(all)
-	l.report.LayersVerdict = commitcost.Verdict(all, int(l.Spec.Pgbench.Clients[0]))
+	l.report.LayersVerdict = commitcost.Attribution(all, int(l.Spec.Pgbench.Clients[0]))
 	l.record.Layers = commitcost.Record(all)
 	if s, err := statistics.Summarise(l.fsync.Milliseconds); err == nil {
 		// Which device it is, and what that could do at best, a pod cannot know.

@@ -1,4 +1,4 @@
-package report
+package document
 
 import (
 	_ "embed"
@@ -63,50 +63,46 @@ type pageCell struct {
 	Figure     bool
 }
 
-// writeHTML as one page that needs nothing else.
-func writeHTML(w io.Writer, r Report) error {
-	charts, err := r.allCharts()
-	if err != nil {
-		return err
-	}
+// WriteHTML writes one page that needs nothing else: no network and no script.
+func WriteHTML(w io.Writer, title string, blocks []Block) error {
 	ids := 0
 	p := page{
-		Title: "Benchmark " + r.About.Name,
+		Title: title,
 		Style: template.CSS(pageStyle + chart.Style), //nolint:gosec // G203: both are constants
 	}
-	for _, b := range r.outline(charts) {
+	for _, b := range blocks {
 		p.Blocks = append(p.Blocks, newPageBlock(b, &ids))
 	}
 	return pageTemplate.Execute(w, p)
 }
 
 // newPageBlock numbers the charts from ids on.
-func newPageBlock(b block, ids *int) pageBlock {
-	out := pageBlock{Heading: b.heading, Level: b.level, Paragraphs: b.paragraphs, Items: b.items, Summary: b.summary}
-	for _, c := range b.charts {
+func newPageBlock(b Block, ids *int) pageBlock {
+	out := pageBlock{Heading: b.Heading, Level: b.Level, Paragraphs: b.Paragraphs, Items: b.Items, Summary: b.Summary}
+	for _, c := range b.Charts {
 		*ids++
 		out.Figures = append(out.Figures, pageFigure{
 			Title: c.Title, Notes: c.Notes,
 			Chart: template.HTML(c.Element(fmt.Sprintf("chart-%d", *ids))), //nolint:gosec // G203: Element escapes every text
 		})
 	}
-	if b.table != nil {
-		out.Table = newPageTable(*b.table)
+	if b.Table != nil {
+		out.Table = newPageTable(*b.Table)
 	}
-	for _, i := range b.inner {
+	for _, i := range b.Inner {
 		out.Inner = append(out.Inner, newPageBlock(i, ids))
 	}
 	return out
 }
 
-func newPageTable(t table) *pageTable {
-	out := &pageTable{Caption: t.caption, Head: t.head}
-	for _, row := range t.rows {
+func newPageTable(t Table) *pageTable {
+	out := &pageTable{Caption: t.Caption, Head: t.Head}
+	for _, row := range t.Rows {
 		var cells []pageCell
 		for i, text := range row {
 			head := ""
-			if i < len(t.head) {
-				head = t.head[i]
+			if i < len(t.Head) {
+				head = t.Head[i]
 			}
 			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]"), withInterval.MatchString(text)})
 		}

@@ -13,18 +13,18 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Report on all runs.
-type Report struct {
-	// Tiers side by side; nothing is compared from one to another.
+// Analysis of all runs of a benchmark.
+type Analysis struct {
+	// Tiers are never compared with each other.
 	Tiers []Tier `json:"tiers"`
 	// Variants in the order in which they first ran.
 	Variants []Variant `json:"variants"`
 }
 
-// Tier is what can be said among the variants of one durability tier.
+// Tier compares the variants of one durability tier.
 type Tier struct {
 	Durability v1alpha1.DurabilityTier `json:"durability"`
-	// Ranking by TPS, and the differences that it stands on.
+	// Ranking by TPS, and the differences behind it.
 	Ranking     []comparison.Place      `json:"ranking"`
 	Differences []comparison.Difference `json:"differences,omitempty"`
 }
@@ -33,28 +33,27 @@ type Tier struct {
 type Variant struct {
 	Name       string                  `json:"name"`
 	Durability v1alpha1.DurabilityTier `json:"durability"`
-	// TPS and latencies over the repeats that count; absent without any. Latencies
-	// are milliseconds.
+	// TPS, and latencies in milliseconds, over the counted repeats; absent without any.
 	TPS            *statistics.Summary `json:"tps,omitempty"`
 	LatencyAverage *statistics.Summary `json:"latencyAverage,omitempty"`
 	LatencyP99     *statistics.Summary `json:"latencyP99,omitempty"`
-	// Latencies of all repeats that count, and their curve.
+	// Latencies of all counted repeats, merged, and their curve.
 	Latencies *histogram.Histogram `json:"latencies,omitempty"`
 	Curve     []histogram.Point    `json:"curve,omitempty"`
-	// Fingerprint of the settings of the first repeat, and what was otherwise in
-	// a later one.
+	// Fingerprint of the settings of the first repeat, and what later repeats changed.
 	Fingerprint     string                   `json:"fingerprint,omitempty"`
 	SettingsChanged []fingerprint.Difference `json:"settingsChanged,omitempty"`
-	// Agreement of the repeats that count.
+	// Agreement of the counted repeats.
 	Agreement validity.Finding `json:"agreement"`
 	Repeats   []Repeat         `json:"repeats"`
 }
 
-// Analyse runs, in any order.
-func Analyse(runs []Run) (Report, error) {
-	var report Report
+// Analyse trials, in any order. It fails if a variant has trials of two tiers or two
+// trials of one repeat.
+func Analyse(runs []Trial) (Analysis, error) {
+	var all Analysis
 	var names []string
-	byName := map[string][]Run{}
+	byName := map[string][]Trial{}
 	for _, r := range runs {
 		if byName[r.Variant] == nil {
 			names = append(names, r.Variant)
@@ -64,27 +63,27 @@ func Analyse(runs []Run) (Report, error) {
 	for _, name := range names {
 		v, err := analyseVariant(byName[name])
 		if err != nil {
-			return Report{}, err
+			return Analysis{}, err
 		}
-		report.Variants = append(report.Variants, v)
+		all.Variants = append(all.Variants, v)
 	}
-	groups, err := comparison.ByTier(comparison.TPS, results(report.Variants))
+	groups, err := comparison.ByTier(comparison.TPS, samples(all.Variants))
 	if err != nil {
-		return Report{}, err
+		return Analysis{}, err
 	}
 	for _, g := range groups {
 		t := Tier{Durability: g.Tier()}
 		t.Ranking, t.Differences = g.Ranking()
-		report.Tiers = append(report.Tiers, t)
+		all.Tiers = append(all.Tiers, t)
 	}
-	return report, nil
+	return all, nil
 }
 
-// results of the repeats that count.
-func results(variants []Variant) []comparison.Result {
-	var all []comparison.Result
+// samples of the counted repeats.
+func samples(variants []Variant) []comparison.Sample {
+	var all []comparison.Sample
 	for _, v := range variants {
-		r := comparison.Result{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
+		r := comparison.Sample{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 		for _, repeat := range v.counted() {
 			r.Values[repeat.Repeat] = repeat.TPS
 		}
@@ -97,16 +96,16 @@ func (v Variant) counted() []Repeat {
 	return slices.DeleteFunc(slices.Clone(v.Repeats), func(r Repeat) bool { return !r.Counted })
 }
 
-// analyseVariant makes one of its runs, of which there is at least one.
-func analyseVariant(runs []Run) (Variant, error) {
-	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Run) int { return cmp.Compare(a.Repeat, b.Repeat) })
+// analyseVariant derives a variant from its runs, at least one.
+func analyseVariant(runs []Trial) (Variant, error) {
+	runs = slices.SortedStableFunc(slices.Values(runs), func(a, b Trial) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	v := Variant{Name: runs[0].Variant, Durability: runs[0].Tier, Latencies: histogram.New()}
 	for i, r := range runs {
 		if r.Tier != v.Durability {
-			return Variant{}, fmt.Errorf("variant %q was measured with durability %s and %s: they are two variants", v.Name, v.Durability, r.Tier)
+			return Variant{}, fmt.Errorf("variant %q has runs of durability %s and %s: split it into two variants", v.Name, v.Durability, r.Tier)
 		}
 		if i > 0 && r.Repeat == runs[i-1].Repeat {
-			return Variant{}, fmt.Errorf("repeat %d of variant %q is there twice", r.Repeat, v.Name)
+			return Variant{}, fmt.Errorf("repeat %d of variant %q is listed twice", r.Repeat, v.Name)
 		}
 		repeat, err := Examine(r)
 		if err != nil {
@@ -126,7 +125,7 @@ func analyseVariant(runs []Run) (Variant, error) {
 }
 
 // settings of the runs that have some.
-func (v *Variant) settings(runs []Run) {
+func (v *Variant) settings(runs []Trial) {
 	var first fingerprint.Settings
 	for _, r := range runs {
 		switch {

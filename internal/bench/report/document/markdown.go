@@ -1,63 +1,63 @@
-package report
+package document
 
 import (
 	"strings"
 )
 
-// markdown in the dialect of GitHub.
-func markdown(r Report) string {
+// Markdown in GitHub's dialect, without charts.
+func Markdown(blocks []Block) string {
 	var b strings.Builder
-	for _, block := range r.outline(nil) {
+	for _, block := range blocks {
 		markdownBlock(&b, block)
 	}
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-func markdownBlock(b *strings.Builder, block block) {
+func markdownBlock(b *strings.Builder, block Block) {
 	switch {
-	case block.summary != "":
-		b.WriteString("\n**" + escaped(block.summary) + "**\n")
-	case block.heading != "":
-		b.WriteString("\n" + strings.Repeat("#", block.level) + " " + escaped(block.heading) + "\n")
+	case block.Summary != "":
+		b.WriteString("\n**" + escaped(block.Summary) + "**\n")
+	case block.Heading != "":
+		b.WriteString("\n" + strings.Repeat("#", block.Level) + " " + escaped(block.Heading) + "\n")
 	}
-	for _, p := range block.paragraphs {
+	for _, p := range block.Paragraphs {
 		b.WriteString("\n" + escaped(p) + "\n")
 	}
-	if len(block.items) > 0 {
+	if len(block.Items) > 0 {
 		b.WriteByte('\n')
 	}
-	for _, i := range block.items {
+	for _, i := range block.Items {
 		b.WriteString("- " + escaped(i) + "\n")
 	}
-	if block.table != nil {
-		markdownTable(b, *block.table)
+	if block.Table != nil {
+		markdownTable(b, *block.Table)
 	}
-	if len(block.lines) > 0 {
+	if len(block.Lines) > 0 {
 		// No line of a drawing begins with a fence: names in it are indented.
-		b.WriteString("\n    " + strings.Join(block.lines, "\n    ") + "\n")
+		b.WriteString("\n    " + strings.Join(block.Lines, "\n    ") + "\n")
 	}
-	for _, i := range block.inner {
+	for _, i := range block.Inner {
 		markdownBlock(b, i)
 	}
 }
 
-func markdownTable(b *strings.Builder, t table) {
+func markdownTable(b *strings.Builder, t Table) {
 	line := func(cells []string) {
 		for _, c := range cells {
 			b.WriteString("| " + escaped(c) + " ")
 		}
 		b.WriteString("|\n")
 	}
-	b.WriteString("\n" + escaped(t.caption) + ":\n\n")
-	line(t.head)
-	b.WriteString(strings.Repeat("|---", len(t.head)) + "|\n")
-	for _, row := range t.rows {
+	b.WriteString("\n" + escaped(t.Caption) + ":\n\n")
+	line(t.Head)
+	b.WriteString(strings.Repeat("|---", len(t.Head)) + "|\n")
+	for _, row := range t.Rows {
 		line(row)
 	}
 }
 
-// escaped text: what Markdown or HTML would take for markup stands as it is. A
-// backslash before any of ASCII's punctuation makes it that character
+// escaped neutralises everything that Markdown or HTML would interpret. A backslash
+// makes any ASCII punctuation literal
 // (https://spec.commonmark.org/0.31.2/#backslash-escapes); links of GitHub's
 // dialect begin with www., a scheme or hold an at sign
 // (https://github.github.com/gfm/#autolinks-extension-).
@@ -73,8 +73,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// markup is a character that only its place makes one: the colon of a link, the dot
-// of www., and at the beginning what a list or a quote begins with.
+// markup reports whether the character is markup because of its place: the colon of a
+// link, the dot of www., and the beginning of a list or a quote.
 func markup(text string, at int) bool {
 	switch text[at] {
 	case ':':

@@ -12,21 +12,21 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Report is status.run of a PgBenchmark.
-type Report = v1alpha1.BenchmarkRun
+// RunStatus is status.run of a PgBenchmark.
+type RunStatus = v1alpha1.BenchmarkRun
 
-// Reporter takes a Report to where it is read.
+// Reporter publishes a RunStatus.
 type Reporter interface {
-	Report(ctx context.Context, report Report) error
+	Report(ctx context.Context, report RunStatus) error
 }
 
-// Keeper keeps a record, as record.Encode made it, in place of the one before, and
-// says what it is found by.
+// Keeper stores a record of record.Encode in place of the previous one, and returns its
+// name.
 type Keeper interface {
 	Keep(ctx context.Context, data map[string][]byte) (name string, err error)
 }
 
-// Phases of a Report.
+// Phases of a RunStatus.
 const (
 	PhaseMeasuringLayers   = "MeasuringLayers"
 	PhaseInitialising      = "Initialising"
@@ -37,7 +37,7 @@ const (
 	PhaseFailed            = "Failed"
 )
 
-// Reasons of a failed Report.
+// Reasons of a RunStatus whose phase is Failed.
 const (
 	ReasonFailed             = "Failed"
 	ReasonIntegrityFailed    = "IntegrityFailed"
@@ -62,14 +62,14 @@ const (
 	CheckAmcheck    = "Amcheck"
 )
 
-// Outcome of a benchmark: the last Report and every run behind its medians.
-type Outcome struct {
-	Report Report `json:"report"`
-	Runs   []Run  `json:"runs"`
+// Transcript of a benchmark has the last RunStatus and every run behind its medians.
+type Transcript struct {
+	Report RunStatus     `json:"report"`
+	Runs   []MeasuredRun `json:"runs"`
 }
 
-// Run of pgbench.
-type Run struct {
+// MeasuredRun is one run of pgbench with what was observed around it.
+type MeasuredRun struct {
 	Repeat  int             `json:"repeat"`
 	Clients int32           `json:"clients"`
 	Result  *pgbench.Result `json:"result"`
@@ -79,12 +79,11 @@ type Run struct {
 	// Before and After the run, as the server had it.
 	Before Durability `json:"before"`
 	After  Durability `json:"after"`
-	// Findings of the checks, and whether one of them rejects the run, so that it
-	// does not count.
+	// Findings of the checks. Rejected is true if one of them excludes the run.
 	Findings []validity.Finding `json:"findings"`
 	Rejected bool               `json:"rejected"`
 
-	// What the record has beside.
+	// The record has these in addition.
 	start     time.Time
 	seconds   []pgbench.Progress
 	latencies string
@@ -100,10 +99,10 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Reason, f.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure of any error: what carries no reason of its own is just Failed.
+// failure returns err as a *Failure; an error without a reason is Failed.
 func failure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f

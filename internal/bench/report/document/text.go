@@ -1,4 +1,4 @@
-package report
+package document
 
 import (
 	"fmt"
@@ -10,17 +10,26 @@ import (
 // narrowest width of text that is kept to.
 const narrowest = 40
 
-// text for a terminal.
-func text(r Report, o Options) string {
-	t := terminal{Options: o}
-	for _, b := range r.outline(nil) {
+// TextOptions select how Text is shown.
+type TextOptions struct {
+	// Width in characters at which paragraphs wrap; below 40 it is 40. A table that is
+	// wider is shown as a record for each row.
+	Width int
+	// Colour allows escape sequences, for a terminal.
+	Colour bool
+}
+
+// Text for a terminal, without charts.
+func Text(blocks []Block, o TextOptions) string {
+	t := terminal{TextOptions: o}
+	for _, b := range blocks {
 		t.block(b)
 	}
 	return strings.TrimLeft(t.String(), "\n")
 }
 
 type terminal struct {
-	Options
+	TextOptions
 	strings.Builder
 }
 
@@ -38,23 +47,23 @@ func (t *terminal) heading(text string) {
 	t.WriteString(text + "\n")
 }
 
-func (t *terminal) block(b block) {
-	if b.heading+b.summary != "" {
-		t.heading(b.heading + b.summary)
+func (t *terminal) block(b Block) {
+	if b.Heading+b.Summary != "" {
+		t.heading(b.Heading + b.Summary)
 	}
-	for _, p := range b.paragraphs {
+	for _, p := range b.Paragraphs {
 		t.wrapped("", p)
 	}
-	for _, i := range b.items {
+	for _, i := range b.Items {
 		t.wrapped("- ", i)
 	}
-	if b.table != nil {
-		t.table(*b.table)
+	if b.Table != nil {
+		t.table(*b.Table)
 	}
-	for _, l := range b.lines {
+	for _, l := range b.Lines {
 		t.WriteString("  " + l + "\n")
 	}
-	for _, i := range b.inner {
+	for _, i := range b.Inner {
 		t.block(i)
 	}
 }
@@ -79,11 +88,11 @@ func (t *terminal) wrapped(mark, text string) {
 
 // table in columns as wide as they need to be, or, where that is wider than the
 // terminal, a record for each row.
-func (t *terminal) table(content table) {
-	t.wrapped("", content.caption+":")
+func (t *terminal) table(content Table) {
+	t.wrapped("", content.Caption+":")
 	if content.width() > max(t.Width, narrowest) {
-		if len(content.head) == 2 {
-			t.pairs(content.rows)
+		if len(content.Head) == 2 {
+			t.pairs(content.Rows)
 			return
 		}
 		t.records(content)
@@ -91,8 +100,8 @@ func (t *terminal) table(content table) {
 	}
 	w := tabwriter.NewWriter(t, 0, 0, gap, ' ', 0)
 	// Writes to memory do not fail.
-	_, _ = fmt.Fprintln(w, strings.Join(content.head, "\t"))
-	for _, row := range content.rows {
+	_, _ = fmt.Fprintln(w, strings.Join(content.Head, "\t"))
+	for _, row := range content.Rows {
 		_, _ = fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
 	_ = w.Flush()
@@ -101,9 +110,9 @@ func (t *terminal) table(content table) {
 // gap between columns.
 const gap = 2
 
-func (c table) width() int {
-	widths := make([]int, len(c.head))
-	for _, row := range append([][]string{c.head}, c.rows...) {
+func (c Table) width() int {
+	widths := make([]int, len(c.Head))
+	for _, row := range append([][]string{c.Head}, c.Rows...) {
 		for i := range min(len(row), len(widths)) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
@@ -126,15 +135,15 @@ func (t *terminal) pairs(rows [][]string) {
 	}
 }
 
-func (t *terminal) records(content table) {
+func (t *terminal) records(content Table) {
 	longest := 0
-	for _, h := range content.head {
+	for _, h := range content.Head {
 		longest = max(longest, utf8.RuneCountInString(h))
 	}
-	for _, row := range content.rows {
-		t.WriteString(join(content.head[0], row[0]) + "\n")
-		for i := 1; i < min(len(row), len(content.head)); i++ {
-			head := content.head[i]
+	for _, row := range content.Rows {
+		t.WriteString(strings.Join(strings.Fields(content.Head[0]+" "+row[0]), " ") + "\n")
+		for i := 1; i < min(len(row), len(content.Head)); i++ {
+			head := content.Head[i]
 			t.wrapped("  "+head+strings.Repeat(" ", longest-utf8.RuneCountInString(head)+gap), row[i])
 		}
 	}

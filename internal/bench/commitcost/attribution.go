@@ -16,12 +16,12 @@ var what = map[string]string{
 	v1alpha1.LayerWALFlush: "the flush of the WAL",
 }
 
-// Verdict says in a sentence which layer of a transaction costs what, by the means of
-// the repeats. A layer is said to be a part of the one above it only where the 95 %
-// intervals of both do not meet. Empty where neither a transaction nor a flush was
-// measured.
-func Verdict(all []Layer, clients int) string {
-	v := verdict{layers: Record(all), times: map[string]statistics.Summary{}}
+// Attribution returns a sentence on what each layer contributes to the time of a
+// transaction, by the means of the repeats. It calls a layer a part of the one above
+// only where the 95% intervals of both do not overlap. It returns "" where neither a
+// transaction nor a flush was measured.
+func Attribution(all []Measurement, clients int) string {
+	v := attribution{layers: Record(all), times: map[string]statistics.Summary{}}
 	for _, l := range v.layers {
 		if s, err := statistics.Summarise(l.Milliseconds); err == nil {
 			v.times[l.Name] = s
@@ -53,13 +53,13 @@ func ofClients(n int) string {
 	return fmt.Sprintf("one of %d clients", n)
 }
 
-// verdict is made of layers and their times.
-type verdict struct {
+// attribution has the measured layers and their times.
+type attribution struct {
 	layers []record.Layer
 	times  map[string]statistics.Summary
 }
 
-func (v verdict) over(name string) string {
+func (v attribution) over(name string) string {
 	i := slices.IndexFunc(v.layers, func(l record.Layer) bool { return l.Name == name })
 	if i < 0 {
 		return ""
@@ -68,26 +68,26 @@ func (v verdict) over(name string) string {
 }
 
 // below a layer, each as the part of the one above it that it is.
-func (v verdict) below(name string) []string {
+func (v attribution) below(name string) []string {
 	var parts []string
 	for under := v.over(name); under != ""; name, under = under, v.over(under) {
 		above, time := v.times[name], v.times[under]
 		text := fmt.Sprintf("%s takes %s", what[under], ms(time))
 		switch {
 		case apart(time, above):
-			text += fmt.Sprintf(" of that (%.0f %%)", 100*time.Mean/above.Mean)
+			text += fmt.Sprintf(" of that (%.0f%%)", 100*time.Mean/above.Mean)
 		case above.Interval == nil || time.Interval == nil:
-			text += ", and one repeat cannot tell the two apart"
+			text += ", and one repeat cannot separate the two"
 		default:
-			text += ", and no cost above it can be claimed, since their intervals meet"
+			text += ", and no cost above it can be claimed, because their intervals overlap"
 		}
 		parts = append(parts, text)
 	}
 	return parts
 }
 
-// aside tells of a layer that a transaction does not wait for.
-func (v verdict) aside(name string) string {
+// aside describes a layer that a transaction does not wait for.
+func (v attribution) aside(name string) string {
 	time, ok := v.times[name]
 	if !ok {
 		return ""
@@ -95,7 +95,7 @@ func (v verdict) aside(name string) string {
 	return fmt.Sprintf("it does not wait for %s, which takes %s", what[name], ms(time))
 }
 
-func (v verdict) unlogged(logged statistics.Summary) string {
+func (v attribution) unlogged(logged statistics.Summary) string {
 	s, ok := v.times[v1alpha1.LayerUnlogged]
 	switch {
 	case !ok:
@@ -103,10 +103,10 @@ func (v verdict) unlogged(logged statistics.Summary) string {
 	case apart(s, logged):
 		return fmt.Sprintf("without WAL, on unlogged tables, %s", ms(s))
 	}
-	return fmt.Sprintf("on unlogged tables it takes %s, which is no difference that can be claimed", ms(s))
+	return fmt.Sprintf("on unlogged tables it takes %s, and no difference can be claimed", ms(s))
 }
 
-// apart: the lower time is shown to be lower.
+// apart reports whether the lower time is shown to be lower.
 func apart(lower, higher statistics.Summary) bool {
 	return lower.Interval != nil && higher.Interval != nil && lower.Interval.Upper < higher.Interval.Lower
 }
