@@ -1,5 +1,3 @@
-//go:build linux
-
 package harness
 
 import (
@@ -10,8 +8,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Gain of TPS of one configuration over another of the same durability tier, both by
-// round; nil where they have too few rounds to compare.
+// Gain compares the TPS of two configurations of one durability tier, both by round. It
+// returns nil where too few rounds have both.
 func Gain(tier v1alpha1.DurabilityTier, of, over map[int]float64) *statistics.Comparison {
 	groups, err := comparison.ByTier(comparison.TPS, []comparison.Result{
 		{Variant: "over", Tier: tier, Values: over},
@@ -27,7 +25,7 @@ func Gain(tier v1alpha1.DurabilityTier, of, over map[int]float64) *statistics.Co
 	return differences[0].Comparison
 }
 
-// Ratio with its interval.
+// Ratio prints a comparison with its interval.
 func Ratio(c *statistics.Comparison) string {
 	if c == nil {
 		return "too few runs"

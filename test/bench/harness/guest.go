@@ -13,12 +13,11 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/pgstorage/pgstorage/internal/testing/slowdisk"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// Build a program of this module for a guest, by its folder.
-func Build(ctx context.Context, folder, to string) error {
+// build the program in a folder of this module, for a guest.
+func build(ctx context.Context, folder, to string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "guest", "-ldflags=-s -w", "-o", to, "./"+folder) //nolint:gosec // G204: a folder of this module
 	cmd.Dir = vm.Root()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -26,8 +25,8 @@ func Build(ctx context.Context, folder, to string) error {
 	return cmd.Run()
 }
 
-// Payload of a guest: the programs that are built from folders, and files of JSON. The
-// names are those that the guest has them by; what is named run is what it runs.
+// Payload builds programs from their folders and writes files as JSON, for a guest. The
+// keys are the names that the guest sees. The guest runs the program named run.
 func Payload(ctx context.Context, dir string, programs map[string]string, files map[string]any) (map[string]string, error) {
 	payload := map[string]string{}
 	for name, content := range files {
@@ -42,17 +41,17 @@ func Payload(ctx context.Context, dir string, programs map[string]string, files 
 	}
 	for name, folder := range programs {
 		payload[name] = filepath.Join(dir, name)
-		if err := Build(ctx, folder, payload[name]); err != nil {
+		if err := build(ctx, folder, payload[name]); err != nil {
 			return nil, err
 		}
 	}
 	return payload, nil
 }
 
-// Boot a machine, listen to what its guest tells, and return at its end. A guest that
-// does not end well is an error, and so is what it told and was not understood.
-func Boot(ctx context.Context, o vm.Options, told Told) error {
-	listener := &listener{told: told}
+// Boot a machine, handle the facts that its guest prints, and return when it ends. It
+// returns an error where the guest failed or printed a fact that does not parse.
+func Boot(ctx context.Context, o vm.Options, facts Facts) error {
+	listener := &listener{facts: facts}
 	o.Console = listener
 	m, err := vm.Boot(ctx, o)
 	if err != nil {
@@ -66,16 +65,16 @@ func Boot(ctx context.Context, o vm.Options, told Told) error {
 	return errors.Join(err, listener.err)
 }
 
-// Told says what is done with each word that a guest begins a line with: the rest of
-// such a line is JSON. All other lines are shown.
-type Told map[string]func(fact []byte) error
+// Facts has a function for each word that a guest begins a line with. The rest of such a
+// line is JSON. Other lines are printed.
+type Facts map[string]func(fact []byte) error
 
 // Into keeps the last fact of a word.
 func Into[T any](to *T) func([]byte) error {
 	return func(fact []byte) error { return json.Unmarshal(fact, to) }
 }
 
-// Each fact of a word is taken by itself.
+// Each passes every fact of a word to a function.
 func Each[T any](take func(T)) func([]byte) error {
 	return func(fact []byte) error {
 		var value T
@@ -89,28 +88,17 @@ func Each[T any](take func(T)) func([]byte) error {
 
 // listener reads a guest's console.
 type listener struct {
-	told Told
-	err  error
+	facts Facts
+	err   error
 }
 
 // Write gets whole lines.
 func (l *listener) Write(line []byte) (int, error) {
 	word, fact, _ := bytes.Cut(line, []byte(" "))
-	if take, known := l.told[string(word)]; known {
+	if take, known := l.facts[string(word)]; known {
 		l.err = errors.Join(l.err, take(fact))
 		return len(line), nil
 	}
 	_, err := io.WriteString(os.Stdout, "    guest| "+string(line))
 	return len(line), err
-}
-
-// Confirm that a guest's kernel counted what a disk saw, but for what was written after
-// its last look.
-func Confirm(disk *slowdisk.Disk, writtenBytes, flushes int64) error {
-	written := disk.WrittenBytes()
-	fmt.Printf("the guest counted %d bytes written and %d flushes; the disk saw %d and %d\n", writtenBytes, flushes, written, disk.Flushes())
-	if writtenBytes == 0 || float64(written)/float64(writtenBytes) > 1.01 || written < writtenBytes {
-		return errors.New("the guest's counters are not the disk's")
-	}
-	return nil
 }

@@ -1,5 +1,3 @@
-//go:build linux
-
 package harness
 
 import (
@@ -8,19 +6,25 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/testing/document"
 )
 
-// Place of what a make target writes into its page. The rest of the page is a person's.
-func Place(target string) document.Place {
-	return document.Place{Begin: "<!-- written by make " + target + " -->", End: "<!-- end of what make " + target + " writes -->"}
+// SaveRuns writes every run as a line of JSON into a file of the folder.
+func SaveRuns[T any](folder, name string, runs []T) error {
+	lines, err := Lines(runs)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, name), lines, 0o644)
 }
 
-// Lines of JSON, one for each value: every run that was measured.
+// Lines of JSON, one for each value.
 func Lines[T any](values []T) ([]byte, error) {
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
@@ -32,12 +36,12 @@ func Lines[T any](values []T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Accelerator of a machine, in words.
-func Accelerator(name string) string {
-	return map[string]string{"tcg": "An emulated processor (QEMU's TCG)", "kvm": "KVM"}[name]
+// Header of a Markdown table with these columns.
+func Header(out io.Writer, columns ...string) {
+	_, _ = fmt.Fprintf(out, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
 }
 
-// Settings of what was measured, folded away: lines, and parameters by a title.
+// Settings lists lines and, below a title each, parameters, in a folded block.
 func Settings(out io.Writer, lines []string, parameters map[string]map[string]string) {
 	var parts []string
 	if len(lines) > 0 {
@@ -52,28 +56,4 @@ func Settings(out io.Writer, lines []string, parameters map[string]map[string]st
 		parts = append(parts, part.String())
 	}
 	_, _ = fmt.Fprintf(out, "\n<details><summary>Properties and parameters</summary>\n\n```\n%s```\n\n</details>\n", strings.Join(parts, "\n"))
-}
-
-// Summary of what repeats measured. It is the zero one without any, or where one is not
-// a number: no mark is met by that.
-func Summary(values []float64) statistics.Summary {
-	s, err := statistics.Summarise(values)
-	if err != nil {
-		return statistics.Summary{}
-	}
-	return s
-}
-
-// Spread is a median with the least and the most, and the 95 % interval of the mean
-// where there are repeats enough for one. Values are divided by a unit, as 1e3.
-func Spread(s statistics.Summary, decimals int, unit float64) string {
-	if s.N == 0 {
-		return "–"
-	}
-	number := func(v float64) string { return fmt.Sprintf("%.*f", decimals, v/unit) }
-	text := fmt.Sprintf("%s (%s to %s)", number(s.Median), number(s.Min), number(s.Max))
-	if s.Interval == nil {
-		return text
-	}
-	return text + fmt.Sprintf("; %s to %s", number(s.Interval.Lower), number(s.Interval.Upper))
 }

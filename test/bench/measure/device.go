@@ -1,7 +1,8 @@
 //go:build linux
 
-// Package measure runs in a virtual machine and measures databases side by side: it
-// makes them alike, loads them, and reads what disks and processors did meanwhile.
+// Package measure runs in a virtual machine and measures databases side by side. It
+// fills them with the same pages, loads them in turns, and reads the counters of disk and
+// processors around each run.
 package measure
 
 import (
@@ -12,23 +13,26 @@ import (
 	"strings"
 )
 
-// Counters of a block device, as the kernel has them in /sys/block/*/stat.
+// Counters of a block device, from /sys/block/*/stat.
 type Counters struct {
 	ReadBytes, Writes, WriteBytes, Flushes int64
 	// FlushMillis is how long all flushes took together.
 	FlushMillis int64
 }
 
-// Since then.
+// Since returns what was counted after then.
 func (c Counters) Since(then Counters) Counters {
 	return Counters{c.ReadBytes - then.ReadBytes, c.Writes - then.Writes, c.WriteBytes - then.WriteBytes, c.Flushes - then.Flushes, c.FlushMillis - then.FlushMillis}
 }
 
+// FlushTime is the mean time of a flush, in milliseconds.
+func (c Counters) FlushTime() float64 { return float64(c.FlushMillis) / float64(max(1, c.Flushes)) }
+
 // sector is the unit of /sys/block/*/stat, whatever the disk has.
 const sector = 512
 
-// Device has the counters of a device by its path, which may be a link:
-// Documentation/block/stat.rst of the kernel.
+// Device returns the counters of a device by its path, which may be a link. The kernel
+// documents them in Documentation/block/stat.rst.
 func Device(path string) (Counters, error) {
 	device, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -48,12 +52,12 @@ func Device(path string) (Counters, error) {
 // CPU is the time of all processors, in ticks.
 type CPU struct{ idle, total int64 }
 
-// BusySince is the part of it that was worked.
+// BusySince is the share of the time in which the processors worked, 0 to 1.
 func (c CPU) BusySince(then CPU) float64 {
 	return 1 - float64(c.idle-then.idle)/float64(c.total-then.total)
 }
 
-// Processors until now.
+// Processors returns the time since boot.
 func Processors() (CPU, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

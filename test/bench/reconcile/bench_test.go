@@ -1,4 +1,4 @@
-package main
+package reconcile
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +15,11 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/pgstorage/pgstorage/test/bench/harness/harnesstest"
 )
 
-func TestRequestOf(t *testing.T) {
+func TestRequestsAreCountedByVerbResourceAndCluster(t *testing.T) {
 	const crs, foreign = "/apis/pgstorage.dev/v1alpha1/namespaces/a/pgstorageclusters", "/apis/postgresql.cnpg.io/v1/namespaces/a/clusters"
 	for _, c := range []struct {
 		method, path, kind, body string
@@ -53,7 +54,7 @@ func TestRequestOf(t *testing.T) {
 	}
 }
 
-func TestBusiest(t *testing.T) {
+func TestBusiestClusterHasTheMostWrites(t *testing.T) {
 	then := tally{{"create", "clusters", "a/one"}: 9}
 	now := tally{
 		{"create", "clusters", "a/one"}: 10, {"apply-patch", "clusters/status", "a/one"}: 2, {"merge-patch", "clusters", "a/two"}: 5,
@@ -68,7 +69,7 @@ func TestBusiest(t *testing.T) {
 	}
 }
 
-func TestHistogram(t *testing.T) {
+func TestQuantilesAreThoseOfTheHistogram(t *testing.T) {
 	inf := math.Inf(1)
 	then := histogram{{1, 100}, {2, 100}, {4, 100}, {inf, 100}}
 	now := histogram{{1, 100}, {2, 110}, {4, 118}, {inf, 120}}
@@ -143,7 +144,7 @@ func TestInstancesAnswerAsCloudNativePG(t *testing.T) {
 	}
 }
 
-func TestFigures(t *testing.T) {
+func TestMarkIsForTheBusiestCluster(t *testing.T) {
 	own := tally{{"create", "clusters", "a/one"}: 9, {"create", "clusters", "a/two"}: 1}
 	quiet := &phase{requests: tally{}}
 	f := &figures{
@@ -154,17 +155,8 @@ func TestFigures(t *testing.T) {
 	if f.at(0.5) != 2 || f.at(1) != 4 || f.at(0) != 1 {
 		t.Error("quantiles of times")
 	}
-	if err := f.judge(io.Discard); err == nil || err.Error() != "at most 8 writes for any new cluster: 9 for a/one, 5.00 on the mean" {
-		t.Errorf("the mark is for the busiest: %v", err)
-	}
-	var b strings.Builder
-	if err := f.benchmark(&b); err != nil {
-		t.Fatal(err)
-	}
-	line := regexp.MustCompile(`(?m)^BenchmarkReconcile/\S+\t\d+(\t[0-9.]+ \S+)+$`)
-	if n := len(line.FindAllString(b.String(), -1)); n != 4 {
-		t.Errorf("%d lines of 4 are in Go's benchmark format:\n%s", n, b.String())
-	}
+	harnesstest.Missed(t, f.judge(io.Discard), "missed: at most 8 writes for any new cluster: 9 for a/one, 5.00 on the mean")
+	harnesstest.Results(t, f.lines(), "Reconcile", 4)
 	f.print(io.Discard)
 }
 
@@ -182,11 +174,11 @@ func TestMarksSayTheirBound(t *testing.T) {
 			"PASS  peak memory at most 256 MiB, the chart's limit, after a restart with 200 hostile objects at their bounds (job): 200.0",
 		}},
 		{500, 56.5, 257, []string{
-			"FAIL  500 clusters to all children within 1m0s (1m0s up to 500 clusters, in proportion beyond): 3m0s",
-			"FAIL  heap at most 40.0 MiB above idle with 500 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 56.5",
-			"FAIL  peak memory at most 256 MiB, the chart's limit, after a restart with 200 hostile objects at their bounds (job): 257.0",
+			"MISS  500 clusters to all children within 1m0s (1m0s up to 500 clusters, in proportion beyond): 3m0s",
+			"MISS  heap at most 40.0 MiB above idle with 500 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 56.5",
+			"MISS  peak memory at most 256 MiB, the chart's limit, after a restart with 200 hostile objects at their bounds (job): 257.0",
 		}},
-		{2000, 85.5, 200, []string{"FAIL  heap at most 85.0 MiB above idle with 2000 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 85.5"}},
+		{2000, 85.5, 200, []string{"MISS  heap at most 85.0 MiB above idle with 2000 clusters (40 MiB up to 500 clusters, 0.03 MiB for each further): 85.5"}},
 	} {
 		at := &phase{requests: tally{}, heap: c.heap * mebibyte}
 		f := &figures{
@@ -204,4 +196,11 @@ func TestMarksSayTheirBound(t *testing.T) {
 	if limit, err := memoryLimit(); err != nil || limit < 64*mebibyte {
 		t.Errorf("limit of the chart: %g, %v", limit, err)
 	}
+}
+
+func TestArgumentsAreChecked(t *testing.T) {
+	if o, err := parse([]string{"-clusters", "2", "-rest", "5s"}); err != nil || o.clusters != 2 || o.rest != 5*time.Second || o.foreign != 1000 {
+		t.Errorf("parse() = %+v, %v", o, err)
+	}
+	harnesstest.Rejected(t, parse, []string{"-clusters", "0"}, []string{"-rest", "5"})
 }

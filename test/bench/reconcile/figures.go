@@ -1,4 +1,4 @@
-package main
+package reconcile
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
 
 // The marks that the operator keeps.
@@ -92,11 +94,10 @@ func (f *figures) print(out io.Writer) {
 	_ = w.Flush()
 }
 
-// benchmark prints Go's benchmark format, a line for each phase. An operation is a
-// cluster; at rest iterations are seconds, and counts are of all of them.
-func (f *figures) benchmark(out io.Writer) error {
+// lines in Go's benchmark format, one for each phase. An operation is a cluster. At rest,
+// iterations are seconds, and counts are of all of them.
+func (f *figures) lines() string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/bench/reconcile\n", runtime.GOOS, runtime.GOARCH)
 	for _, p := range f.phases() {
 		_, _ = fmt.Fprintf(&b, "BenchmarkReconcile/phase=%s/clusters=%d-%d", p.name, f.clusters, runtime.GOMAXPROCS(0))
 		if p == f.create || p == f.ready {
@@ -109,8 +110,7 @@ func (f *figures) benchmark(out io.Writer) error {
 		}
 		_, _ = fmt.Fprintf(&b, "\t%.0f passes\t%d scrapes\t%.0f heap-B\n", p.passes.count(), p.scrapes, p.heap)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }
 
 func (f *figures) perOperation(out io.Writer, p *phase) {
@@ -138,11 +138,11 @@ func (f *figures) heapBound() float64 { return maxHeap + maxHeapFurther*float64(
 func (f *figures) judge(out io.Writer) error {
 	var missed error
 	mark := func(holds bool, format string, args ...any) {
-		text, verdict := fmt.Sprintf(format, args...), "PASS"
+		text := fmt.Sprintf(format, args...)
 		if !holds {
-			verdict, missed = "FAIL", errors.Join(missed, errors.New(text))
+			missed = errors.Join(missed, errors.New("missed: "+text))
 		}
-		_, _ = fmt.Fprintf(out, "%s  %s\n", verdict, text)
+		_, _ = fmt.Fprintf(out, "%s  %s\n", harness.Verdict(holds), text)
 	}
 	busiest, most := f.create.requests.busiest()
 	mark(most > 0 && most <= maxWrites, "at most %d writes for any new cluster: %d for %s, %.2f on the mean", maxWrites, most, busiest, f.perCluster(f.create.requests.own()))

@@ -1,13 +1,11 @@
 //go:build linux
 
-package main
+package runner
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/runner"
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
+	"github.com/pgstorage/pgstorage/test/bench/harness/harnesstest"
 )
 
 // pairs of one line, with the runner's part of the bare rate in each, and a plain rate
@@ -38,7 +37,7 @@ func pairs(clients int, ratios ...float64) []Run {
 	return out
 }
 
-func TestVerdicts(t *testing.T) {
+func TestVerdictIsByTheWholeInterval(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ratios  []float64
 		verdict string
@@ -67,12 +66,11 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if (figures{}).judge() == nil {
-		t.Error("nothing measured, and nothing missed")
+		t.Error("no run was measured, and no mark is missed")
 	}
 }
 
-// A pair in which something else hit one side is left out, and told.
-func TestOutliers(t *testing.T) {
+func TestPairsWithADisturbedSideAreLeftOut(t *testing.T) {
 	f := summarise(pairs(4, 0.996, 0.994, 0.995, 0.8, 0.995, 0.994, 0.996, 1.2, 0.995))
 	l := f.lines[0]
 	if l.out != 2 || l.verdict() != pass || l.from.N != 7 || l.of.N != 7 {
@@ -80,15 +78,14 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// A pair of which both ran counts, whatever the machine did between pairs.
-func TestWanted(t *testing.T) {
+func TestWantedPairsGrowWithTheSpread(t *testing.T) {
 	f := summarise(pairs(4, 0.97, 1.03, 0.98, 1.02, 1))
 	if n := f.lines[0].wanted(); n < 30 || n > 60 {
-		t.Errorf("%d pairs", n)
+		t.Errorf("%d pairs are wanted, want 30 to 60", n)
 	}
 }
 
-func TestPlan(t *testing.T) {
+func TestSidesOfAPairFollowEachOtherInRandomOrder(t *testing.T) {
 	o, err := parse([]string{"-pairs", "20"})
 	if err != nil {
 		t.Fatal(err)
@@ -147,60 +144,32 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestArgumentsAreChecked(t *testing.T) {
 	o, err := parse([]string{"-clients", "2,8", "-pairs", "3", "-duration", "5s"})
 	if err != nil || !slices.Equal(o.clients, harness.Clients{2, 8}) || o.pairs != 3 || o.seconds != 5*time.Second {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("parse() = %+v, %v", o, err)
 	}
-	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-pairs", "2"}, {"-duration", "1500ms"}, {"-warm-up", "0s"}, {"-scale", "0"}} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%v: no error", args)
-		}
-	}
+	harnesstest.Rejected(t, parse, []string{"-clients", "0"}, []string{"-clients", "x"}, []string{"-pairs", "2"}, []string{"-duration", "1500ms"}, []string{"-warm-up", "0s"}, []string{"-scale", "0"})
 }
 
-// A report takes the place of the one before it, and leaves what a person wrote.
-func TestWrite(t *testing.T) {
-	dir := t.TempDir()
-	document := filepath.Join(dir, "runner.md")
-	if err := os.WriteFile(document, []byte("# Title\n\n"+place.Begin+"\nold\n"+place.End+"\n\nWhy.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+func TestPageHasVerdictsAndRuns(t *testing.T) {
 	o, err := parse(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &measured{runs: pairs(4, 0.95, 0.951, 0.949), version: "pgbench (PostgreSQL) 15.18\n"}
-	f := summarise(m.runs)
-	if err := write(dir, report(o, m, f), m); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"# Title\n\n" + place.Begin + "\nOne run of ", place.End + "\n\nWhy.\n", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions.", "| SelectOnly | 4 | bare | "} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if raw, err := os.ReadFile(filepath.Join(dir, "runner.jsonl")); err != nil || strings.Count(string(raw), "\n") != len(m.runs) {
-		t.Errorf("%v\n%s", err, raw)
-	}
+	folder, text := harnesstest.Page(t, outcome(o, m))
+	harnesstest.Contains(t, text, "\nOne run of ", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions.", "| SelectOnly | 4 | bare | ")
+	harnesstest.Lines(t, filepath.Join(folder, "runner.jsonl"), len(m.runs))
 }
 
-// The lines are in the format that benchstat reads.
-func TestBenchmarkFormat(t *testing.T) {
+func TestBenchstatReadsTheResults(t *testing.T) {
 	f := summarise(slices.Concat(pairs(1, 1, 1.01, 0.99), pairs(4, 1, 1.01, 0.99)))
-	var out strings.Builder
-	line := regexp.MustCompile(`(?m)^BenchmarkRunner/\S+\t1(\t[0-9.]+ \S+)+$`)
-	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != 6 {
-		t.Errorf("%v:\n%s", err, &out)
-	}
+	harnesstest.Results(t, f.results(), "Runner", 6)
 }
 
-// The runner's reports arrive: one that does not would be tried for minutes.
-func TestReporter(t *testing.T) {
+// The runner would retry a report that does not arrive for minutes.
+func TestReportsOfTheRunnerArrive(t *testing.T) {
 	reporter, stop, err := startReporter()
 	if err != nil {
 		t.Fatal(err)
@@ -211,8 +180,7 @@ func TestReporter(t *testing.T) {
 	}
 }
 
-// All sides run what they are to run, on a real Postgres.
-func TestSides(t *testing.T) {
+func TestEverySideRunsOnARealPostgres(t *testing.T) {
 	o, err := parse([]string{"-duration", "1s", "-warm-up", "1s", "-scale", "1", "-clients", "2"})
 	if err != nil {
 		t.Fatal(err)

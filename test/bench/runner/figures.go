@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package runner
 
 import (
 	"cmp"
@@ -9,11 +9,8 @@ import (
 	"io"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
@@ -212,13 +209,11 @@ func (f figures) judge() error {
 	return errors.Join(missed...)
 }
 
-// benchmark prints Go's benchmark format. An operation is a transaction.
-func (f figures) benchmark(out io.Writer) error {
+// results in Go's benchmark format. An operation is a transaction.
+func (f figures) results() string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/bench/runner\n", runtime.GOOS, runtime.GOARCH)
 	for _, s := range f.sides {
 		_, _ = fmt.Fprintf(&b, "BenchmarkRunner/script=%s/clients=%d/side=%s\t1\t%.0f ns/op\t%.1f tps\n", s.script, s.clients, s.name, 1e9/max(1e-9, s.tps.Mean), s.tps.Mean)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }

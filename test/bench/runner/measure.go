@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package runner
 
 import (
 	"context"
@@ -18,9 +18,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-
-	//nolint:depguard // a measurement
-	//nolint:depguard // the same
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/runner"
@@ -93,7 +90,7 @@ func open(ctx context.Context, o options) (bench, func() error, error) {
 	if err := b.sql(ctx, "postgres", "CREATE DATABASE "+database); err != nil {
 		return fail(err)
 	}
-	if b.dir, err = os.MkdirTemp("", "benchrunner"); err != nil {
+	if b.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return fail(err)
 	}
 	reporter, closeReporter, err := startReporter()

@@ -1,23 +1,28 @@
 //go:build linux
 
-package main
+package runner
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	//nolint:depguard // what a measurement writes down
-
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
 
 var place = harness.Place("bench-runner")
+
+// outcome of the runs.
+func outcome(o options, m *measured) harness.Outcome {
+	f := summarise(m.runs)
+	return harness.Outcome{
+		Report: report(o, m, f), Page: "runner.md", Place: place,
+		Results: harness.Results("runner", f.results()), Judge: f.judge,
+		Files: func(folder string) error { return harness.SaveRuns(folder, "runner.jsonl", m.runs) },
+	}
+}
 
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
@@ -57,17 +62,4 @@ func (l line) sentence() string {
 		return fmt.Sprintf("the runner costs more than %.0f %%", 100*mostCost)
 	}
 	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d pairs would", 100*mostCost, l.wanted())
-}
-
-// write the report into the document, and every run beside it.
-func write(folder, text string, m *measured) error {
-	lines, err := harness.Lines(m.runs)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		os.MkdirAll(folder, 0o755),
-		place.Write(filepath.Join(folder, "runner.md"), text),
-		os.WriteFile(filepath.Join(folder, "runner.jsonl"), lines, 0o644),
-	)
 }

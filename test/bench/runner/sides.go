@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package runner
 
 import (
 	"context"
@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"

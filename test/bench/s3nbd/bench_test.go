@@ -1,13 +1,11 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,12 +19,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
+	"github.com/pgstorage/pgstorage/test/bench/harness/harnesstest"
 )
 
 // run of three rounds in which commit_delay is worth gain, and reads cost gets of
 // 1,000 transactions.
 func measuredRun(gain float64, gets int64) *measured {
-	m := &measured{accelerator: "tcg", parameters: map[string]string{"wal_recycle": "off"}}
+	m := &measured{Conditions: harness.Conditions{Accelerator: "tcg"}, parameters: map[string]string{"wal_recycle": "off"}}
 	m.facts = Facts{Versions: "ZeroFS 1", DatabaseBytes: 5e6, SharedBuffers: "64MB", Flush: 90 * time.Millisecond, Derived: 15000, Siblings: 1, Datasets: []string{"lake/x recordsize 8K local"}}
 	b := bench{options: options{clients: harness.Clients{1, 16}}, measured: *m}
 	for round := range 3 {
@@ -56,26 +55,24 @@ func measuredRun(gain float64, gets int64) *measured {
 	return m
 }
 
-func TestMarks(t *testing.T) {
+func TestMarksAreTheGainOfDelaysAndReadsThatReachTheStore(t *testing.T) {
 	var out strings.Builder
 	good := summarise(measuredRun(1.6, 9))
 	good.marks(&out)
-	if err := good.judge(); err != nil || strings.Count(out.String(), "| PASS |") != 3 || !strings.Contains(out.String(), "| 1.60 (0.92 to 2.79) | at least 1.5 | PASS |\n") {
-		t.Errorf("%v\n%s", err, &out)
+	harnesstest.Missed(t, good.judge(), "")
+	harnesstest.Contains(t, out.String(), "| 1.60 (0.92 to 2.79) | at least 1.5 | PASS |\n")
+	if got := strings.Count(out.String(), "| PASS |"); got != 3 {
+		t.Errorf("%d marks are met, want 3:\n%s", got, &out)
 	}
-	bad := summarise(measuredRun(1.4, 10))
-	want := `missed: durable TPS with 16 clients, derived commit_delay against commit_delay=0, on the host's processors: 1.40 (0.80 to 2.44), at least 1.5
+	harnesstest.Missed(t, summarise(measuredRun(1.4, 10)).judge(), `missed: durable TPS with 16 clients, derived commit_delay against commit_delay=0, on the host's processors: 1.40 (0.80 to 2.44), at least 1.5
 missed: reads of a repeated read-only pgbench that reach the store, ARC: 1.000% of the transactions, 0.500% of the blocks read; worst run 1.000%, 0.500%, under 1%
-missed: reads of a repeated read-only pgbench that reach the store, small ARC and L2ARC: 1.000% of the transactions, 0.500% of the blocks read; worst run 1.000%, 0.500%, under 1%`
-	if err := bad.judge(); err == nil || err.Error() != want {
-		t.Errorf("%v", err)
-	}
+missed: reads of a repeated read-only pgbench that reach the store, small ARC and L2ARC: 1.000% of the transactions, 0.500% of the blocks read; worst run 1.000%, 0.500%, under 1%`)
 	if figures := summarise(&measured{}); figures.judge() == nil {
-		t.Error("nothing measured, and nothing missed")
+		t.Error("nothing was measured, and no mark is missed")
 	}
 }
 
-func TestFigures(t *testing.T) {
+func TestFiguresAreMediansPerCommit(t *testing.T) {
 	f := summarise(measuredRun(2, 0))
 	l := at(f.lines, Durable)
 	if l.tps.Median != 102 || l.tps.Min != 100 || l.tps.Max != 104 || l.flushes.Median != 0.25 || l.flushTime.Median != 100 || l.requests["PUT"].Median != 0.5 || l.requests[others].Median != 0.07 || l.sent.Median != 5000 {
@@ -96,66 +93,29 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// A report takes the place of the one before it, and leaves what a person wrote.
-func TestWrite(t *testing.T) {
-	dir := t.TempDir()
-	document := filepath.Join(dir, "s3nbd.md")
-	if err := os.WriteFile(document, []byte("# Title\n\n"+place.Begin+"\nold\n"+place.End+"\n\nWhy.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+func TestPageHasFactsPlotsAndRuns(t *testing.T) {
 	m := measuredRun(1.2, 0)
-	f := summarise(m)
 	o, err := parse(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if err := write(dir, report(o, m, f), m, f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"s3nbd.svg", "s3nbd-delay.svg"} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Contains(text, []byte("<svg")) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	text, err := os.ReadFile(document)
-	got := string(text)
-	if err != nil || !strings.HasPrefix(got, "# Title\n\n"+place.Begin+"\nOne run of ") || !strings.HasSuffix(got, place.End+"\n\nWhy.\n") ||
-		strings.Contains(got, "old") || strings.Count(got, "wal_recycle = off") != 1 || !strings.Contains(got, "a database of 5 MB") {
-		t.Errorf("%v\n%s", err, got)
-	}
-	if raw, err := os.ReadFile(filepath.Join(dir, "s3nbd.jsonl")); err != nil || bytes.Count(raw, []byte("\n")) != len(m.cells)+len(m.reads) {
-		t.Errorf("%v\n%s", err, raw)
-	}
-	if err := os.WriteFile(document, []byte("# Title\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := place.Write(document, "text"); err == nil {
-		t.Error("no place for the report, no error")
-	}
+	folder, text := harnesstest.Page(t, outcome(o, m))
+	harnesstest.Contains(t, text, "\nOne run of ", "An emulated processor", "wal_recycle = off\n", "a database of 5 MB")
+	harnesstest.Plots(t, folder, "s3nbd.svg", "s3nbd-delay.svg")
+	harnesstest.Lines(t, filepath.Join(folder, "s3nbd.jsonl"), len(m.cells)+len(m.reads))
 }
 
-// The lines are in the format that benchstat reads.
-func TestBenchmarkFormat(t *testing.T) {
-	var out strings.Builder
+func TestBenchstatReadsTheResults(t *testing.T) {
 	f := summarise(measuredRun(1, 0))
-	line := regexp.MustCompile(`(?m)^BenchmarkS3NBD/\S+\t1(\t[0-9.]+ \S+)+$`)
-	if err := f.benchmark(&out); err != nil || len(line.FindAllString(out.String(), -1)) != len(f.lines) {
-		t.Errorf("%v:\n%s", err, &out)
-	}
+	harnesstest.Results(t, f.results(), "S3NBD", len(f.lines))
 }
 
-func TestParse(t *testing.T) {
+func TestArgumentsAreChecked(t *testing.T) {
 	o, err := parse([]string{"-clients", "2,8", "-rounds", "5"})
 	if err != nil || !slices.Equal(o.clients, harness.Clients{2, 8}) || o.rounds != 5 || o.latency != 20*time.Millisecond {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("parse() = %+v, %v", o, err)
 	}
-	for _, args := range [][]string{{"-clients", "0"}, {"-clients", "x"}, {"-rounds", "0"}, {"-turns", "2"}, {"-turn-seconds", "0"}, {"-latency", "-1ms"}} {
-		if _, err := parse(args); err == nil {
-			t.Errorf("%v: no error", args)
-		}
-	}
+	harnesstest.Rejected(t, parse, []string{"-clients", "0"}, []string{"-clients", "x"}, []string{"-rounds", "0"}, []string{"-turns", "2"}, []string{"-turn-seconds", "0"}, []string{"-latency", "-1ms"})
 }
 
 const gauged = `cpu  10 0 20 60 10 0 0 0 0 0
@@ -179,7 +139,7 @@ latency average = 20.000 ms
 tps = 0.600000 (without initial connection time)
 `
 
-func TestReadCell(t *testing.T) {
+func TestRunIsReadFromItsGaugesAndLog(t *testing.T) {
 	later := strings.NewReplacer("cpu  10", "cpu  90", "disk 1 0 8 5 2 0 16 5 0 0 0 0 0 0 0 3 270", "disk 2 0 16 5 4 0 32 5 0 0 0 0 0 0 0 5 470", "postgres 7 700.5", "postgres 9 900.5").Replace(gauged)
 	log := "0 1 100000 0 1 1\n0 2 200000 0 1 1\n1 1 300000 0 1 1\n"
 	c := Cell{}
@@ -203,7 +163,7 @@ func TestReadCell(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
+func TestRequestsAreCountedAsAStoreBillsThem(t *testing.T) {
 	c := Cell{}
 	c.count(s3.Counts{
 		{Call: s3.Call{Method: "PUT", Operation: "IfPutObject"}, Status: 200}:     {Requests: 3, Up: 30},
@@ -217,9 +177,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// The derived value is the operator's own: that of the profile whose only node reports
-// the latency.
-func TestDerive(t *testing.T) {
+// The profile's only node reports the latency.
+func TestDelayIsDerivedAsByTheOperator(t *testing.T) {
 	status, err := json.Marshal(v1alpha1.PgNodeStorageStatus{FlushLatency: &metav1.Duration{Duration: 90 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,16 +1,13 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
@@ -105,13 +102,7 @@ func compare(a, b key) int {
 }
 
 func lineOf(k key, cells []Cell) line {
-	of := func(value func(Cell) float64) statistics.Summary {
-		var values []float64
-		for _, c := range cells {
-			values = append(values, value(c))
-		}
-		return harness.Summary(values)
-	}
+	of := func(figure func(Cell) float64) statistics.Summary { return harness.Of(cells, figure) }
 	l := line{
 		key:       k,
 		tps:       of(func(c Cell) float64 { return c.TPS }),
@@ -153,13 +144,7 @@ func (c Cell) ofKind(kind string) (sum int) {
 }
 
 func readLineOf(variant string, reads []Read) readLine {
-	of := func(value func(Read) float64) statistics.Summary {
-		var values []float64
-		for _, r := range reads {
-			values = append(values, value(r))
-		}
-		return harness.Summary(values)
-	}
+	of := func(figure func(Read) float64) statistics.Summary { return harness.Of(reads, figure) }
 	return readLine{
 		variant: variant,
 		tps:     of(func(r Read) float64 { return r.TPS }),
@@ -195,8 +180,7 @@ func (l line) limit() string {
 
 // print the table of commits, in Markdown.
 func (f figures) print(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit | clients | commit_delay, µs | TPS, median (least to most); 95 % interval of the mean | latency p50, p95, ms | flushes per commit, ms of each | WAL syncs per commit, ms of each | PUT, GET, LIST, other requests per commit | kB to the store, from it per commit | processors busy | limited by |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|---|")
+	harness.Header(out, "commit", "clients", "commit_delay, µs", "TPS, median (least to most); 95 % interval of the mean", "latency p50, p95, ms", "flushes per commit, ms of each", "WAL syncs per commit, ms of each", "PUT, GET, LIST, other requests per commit", "kB to the store, from it per commit", "processors busy", "limited by")
 	for _, l := range f.lines {
 		if l.configuration == tried {
 			continue
@@ -218,8 +202,7 @@ func (k key) commit() string {
 
 // printDelays is the table of all delays, on the host.
 func (f figures) printDelays(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| commit_delay, µs | commit_siblings | TPS, median (least to most); 95 % interval of the mean | of that without (95% interval) | commits per WAL sync | ms of a sync, of a flush | latency p50, p95, ms | requests per commit | processors busy |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
+	harness.Header(out, "commit_delay, µs", "commit_siblings", "TPS, median (least to most); 95 % interval of the mean", "of that without (95% interval)", "commits per WAL sync", "ms of a sync, of a flush", "latency p50, p95, ms", "requests per commit", "processors busy")
 	without := at(f.host, Undelayed)
 	for _, l := range f.delays() {
 		all := 0.0
@@ -263,22 +246,19 @@ func gain(of, over line) *statistics.Comparison {
 
 // printReads is the table of reads.
 func (f figures) printReads(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| caches | ARC, L2ARC after it, MB | TPS, median (least to most); 95 % interval of the mean | blocks read per transaction | hits of the ARC | of its misses, hits of the L2ARC | reads of the devices, of the blocks read | reads that reach the store, of the blocks read | GETs in all | processors busy |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|---|")
+	harness.Header(out, "caches", "ARC, L2ARC after it, MB", "TPS, median (least to most); 95 % interval of the mean", "blocks read per transaction", "hits of the ARC", "of its misses, hits of the L2ARC", "reads of the devices, of the blocks read", "reads that reach the store, of the blocks read", "GETs in all", "processors busy")
 	for _, r := range f.reads {
 		_, _ = fmt.Fprintf(out, "| %s | %.0f, %.0f | %s | %.2f | %.1f%% | %.1f%% | %.2f%% | %.3f%% | %.0f | %.0f%% |\n",
 			r.variant, r.arcBytes.Median/1e6, r.l2Bytes.Median/1e6, harness.Spread(r.tps, 0, 1), r.blocks.Median, r.arc.Median, r.l2arc.Median, r.devices.Median, r.reached.Median, r.gets.Median, r.busy.Median)
 	}
 }
 
-// benchmark prints Go's benchmark format. An operation is a transaction.
-func (f figures) benchmark(out io.Writer) error {
+// results in Go's benchmark format. An operation is a transaction.
+func (f figures) results() string {
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: github.com/pgstorage/pgstorage/test/bench/s3nbd\n", runtime.GOOS, runtime.GOARCH)
 	for _, l := range f.lines {
 		_, _ = fmt.Fprintf(&b, "BenchmarkS3NBD/commit=%s/clients=%d/delay=%d/siblings=%d\t1\t%.0f ns/op\t%.1f tps\t%.3f flushes/op\t%.3f puts/op\t%.3f gets/op\t%.0f sent-B/op\t%.0f busy-%%\n",
 			l.commit(), l.clients, l.delay, l.siblings, 1e9/max(1e-9, l.tps.Median), l.tps.Median, l.flushes.Median, l.requests["PUT"].Median, l.requests["GET"].Median, l.sent.Median, l.busy.Median)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }

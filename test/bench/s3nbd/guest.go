@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"bufio"
@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	//nolint:depguard // a measurement in a virtual machine
 
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"context"
@@ -13,12 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	//nolint:depguard // a measurement
-	//nolint:depguard // the same
-	//nolint:depguard // the same
-	//nolint:depguard // the same
-	//nolint:depguard // the same
 
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 	"github.com/pgstorage/pgstorage/internal/testing/process"

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"context"
@@ -14,14 +14,7 @@ import (
 	"strings"
 	"time"
 
-	//nolint:depguard // a measurement in a virtual machine, as test/bench is one at an API server
-	//nolint:depguard // the same
-	//nolint:depguard // the same
-	//nolint:depguard // the same
-	//nolint:depguard // the same
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/hosttime"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
@@ -47,16 +40,13 @@ const (
 	machineTime = time.Hour
 )
 
-// measured is everything that a run found out.
+// measured is everything that a run found.
 type measured struct {
-	cells       []Cell
-	reads       []Read
-	facts       Facts
-	accelerator string
-	parameters  map[string]string
-	took        time.Duration
-	// elsewhere is the part of the host's processors that other programs took.
-	elsewhere float64
+	harness.Conditions
+	cells      []Cell
+	reads      []Read
+	facts      Facts
+	parameters map[string]string
 }
 
 // bench is a run.
@@ -73,11 +63,11 @@ type bench struct {
 // measure everything in one boot of one machine.
 func measure(ctx context.Context, o options) (*measured, error) {
 	begin := time.Now()
-	before, err := hosttime.Now()
+	finish, err := harness.Observe()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "benchs3nbd")
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +94,7 @@ func measure(ctx context.Context, o options) (*measured, error) {
 	if err := b.store.Close(); err != nil {
 		return nil, err
 	}
-	after, err := hosttime.Now()
-	b.took, b.elsewhere = time.Since(begin), after.Elsewhere(before)
-	return &b.measured, err
+	return &b.measured, finish(&b.Conditions)
 }
 
 // serve the bucket.
@@ -134,7 +122,7 @@ func (b *bench) boot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.accelerator = image.Accelerator
+	b.Accelerator = image.Accelerator
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	machine, err := vm.Boot(ctx, vm.Options{
 		Image: image, Dir: b.dir, Payload: payload, Args: []string{hostOfGuest + ":" + port}, Memory: b.memory, Console: console{}, Timeout: machineTime,

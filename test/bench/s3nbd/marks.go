@@ -1,13 +1,11 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"errors"
 	"fmt"
 	"io"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
@@ -47,8 +45,7 @@ func (f figures) all() []mark {
 
 // marks is a table, in Markdown.
 func (f figures) marks(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| what | measured | mark | |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|")
+	harness.Header(out, "what", "measured", "mark", "")
 	for _, m := range f.all() {
 		_, _ = fmt.Fprintf(out, "| %s | %s | %s | %s |\n", m.what, m.measured, m.bound, harness.Verdict(m.met))
 	}

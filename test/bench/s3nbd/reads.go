@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"

@@ -1,22 +1,39 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-
-	//nolint:depguard // what a measurement writes down
 
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
 
 var place = harness.Place("bench-s3nbd")
+
+// outcome of the cells and reads.
+func outcome(o options, m *measured) harness.Outcome {
+	f := summarise(m)
+	return harness.Outcome{
+		Report: report(o, m, f), Page: "s3nbd.md", Place: place,
+		Results: harness.Results("s3nbd", f.results()), Judge: f.judge,
+		Files: func(folder string) error { return errors.Join(m.saveRuns(folder), f.plots(folder)) },
+	}
+}
+
+// saveRuns writes every run that was measured, those that only read last.
+func (m *measured) saveRuns(folder string) error {
+	var runs []any
+	for _, c := range m.cells {
+		runs = append(runs, c)
+	}
+	for _, r := range m.reads {
+		runs = append(runs, r)
+	}
+	return harness.SaveRuns(folder, "s3nbd.jsonl", runs)
+}
 
 // report of a run, in Markdown.
 func report(o options, m *measured, f figures) string {
@@ -28,9 +45,9 @@ func report(o options, m *measured, f figures) string {
 		"%s, 2 virtual processors, %d MiB; %s. %d devices; ARC at most %s. pgbench %s, scale %d, a database of %d MB, shared_buffers %s. "+
 		"The agent measured a flush of %s under the same load there, from which commit_delay=%d and commit_siblings=%d are derived. "+
 		"The guest's kernel counted %d flushes in all, the relay %d. Other programs took %.0f%% of the host's processors meanwhile.\n\n",
-		m.took.Round(time.Minute), o.latency, turns, o.turnSeconds, m.facts.HostFlush.Round(time.Millisecond), delayed, rounds, o.seconds,
-		harness.Accelerator(m.accelerator), o.memory, m.facts.Versions, exportCount, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
-		m.facts.Flush.Round(time.Millisecond), m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.elsewhere*100)
+		m.Took.Round(time.Minute), o.latency, turns, o.turnSeconds, m.facts.HostFlush.Round(time.Millisecond), delayed, rounds, o.seconds,
+		m.Processor(), o.memory, m.facts.Versions, exportCount, o.arc, o.script, o.scale, m.facts.DatabaseBytes/1e6, m.facts.SharedBuffers,
+		m.facts.Flush.Round(time.Millisecond), m.facts.Derived, m.facts.Siblings, m.facts.KernelFlushes, m.facts.RelayFlushes, m.Elsewhere*100)
 	f.marks(&b)
 	_, _ = fmt.Fprintf(&b, "\n**commit_delay on the host's processors, %d clients, durable**\n\n", delayed)
 	f.printDelays(&b)
@@ -54,24 +71,4 @@ func (m *measured) repeated() (rounds, turns int) {
 		}
 	}
 	return rounds, turns
-}
-
-// write the report into the document, the plots and every run beside it.
-func write(folder, text string, m *measured, f figures) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	cells, err := harness.Lines(m.cells)
-	if err != nil {
-		return err
-	}
-	reads, err := harness.Lines(m.reads)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		place.Write(filepath.Join(folder, "s3nbd.md"), text),
-		os.WriteFile(filepath.Join(folder, "s3nbd.jsonl"), slices.Concat(cells, reads), 0o644),
-		f.plots(folder),
-	)
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package s3nbd
 
 import (
 	"context"
@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	//nolint:depguard // a measurement
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"

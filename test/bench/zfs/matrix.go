@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
 	"github.com/pgstorage/pgstorage/internal/bench/comparison"
@@ -75,7 +73,7 @@ func (m *measured) analyse(o options) (matrixOf, error) {
 // run as it was observed.
 func (m *measured) run(o options, c cell.Cell) (analysis.Run, error) {
 	r := analysis.Run{
-		Variant: name(c.Configuration, c.Durable), Repeat: c.Round, Tier: tiers[c.Durable],
+		Variant: name(c.Configuration, c.Durable), Repeat: c.Round, Tier: harness.Group{Durable: c.Durable}.Tier(),
 		Result: c.Result, Latencies: c.Latencies, Settings: fingerprint.Settings{},
 	}
 	if r.Result == nil {
@@ -99,7 +97,7 @@ func (m *measured) run(o options, c cell.Cell) (analysis.Run, error) {
 		r.Facts.Flush = &validity.Flush{
 			Measured: time.Duration(c.Running.FlushMillis) * time.Millisecond / time.Duration(c.Running.Flushes),
 			// The guest has a clock of its own.
-			Floor: o.latency * 9 / 10, Source: "the disk of this benchmark",
+			Floor: o.Flush * 9 / 10, Source: "the disk of this benchmark",
 		}
 	}
 	var err error
@@ -110,10 +108,10 @@ func (m *measured) run(o options, c cell.Cell) (analysis.Run, error) {
 // dataset against what can keep it in memory; nil where that has no bound.
 func (m *measured) dataset(o options, variant string) (*validity.Dataset, error) {
 	pages, err := strconv.ParseInt(m.facts.Parameters[variant]["shared_buffers"], 10, 64)
-	if err != nil || o.arc == "" {
+	if err != nil || o.ARC == "" {
 		return nil, err
 	}
-	arc, err := resource.ParseQuantity(o.arc)
+	arc, err := resource.ParseQuantity(o.ARC)
 	const page = 8192 // in which pg_settings has it
 	return &validity.Dataset{Size: m.facts.DatabaseBytes, SharedBuffers: pages * page, Cache: arc.Value(), CacheIsARC: true}, err
 }
@@ -137,13 +135,13 @@ func (x matrixOf) group(turns []cell.Cell, durable bool) (group, error) {
 			rates[repeat.Repeat] = repeat.TPS
 			for _, c := range turns {
 				if c.Configuration == planned.Name && c.Durable == durable && c.Round == repeat.Repeat {
-					bytes[repeat.Repeat] = perTransaction(c, c.Settled.WriteBytes)
+					bytes[repeat.Repeat] = c.PerTransaction(c.Settled.WriteBytes)
 				}
 			}
 		}
 		g.written[v.Name] = bytes
-		tps = append(tps, comparison.Result{Variant: v.Name, Tier: tiers[durable], Values: rates})
-		written = append(written, comparison.Result{Variant: v.Name, Tier: tiers[durable], Values: bytes})
+		tps = append(tps, comparison.Result{Variant: v.Name, Tier: harness.Group{Durable: durable}.Tier(), Values: rates})
+		written = append(written, comparison.Result{Variant: v.Name, Tier: harness.Group{Durable: durable}.Tier(), Values: bytes})
 	}
 	var err error
 	if g.tps, err = againstProfile(comparison.TPS, tps, durable); err != nil {
@@ -170,30 +168,27 @@ func againstProfile(figure comparison.Figure, results []comparison.Result, durab
 	return byName, nil
 }
 
-// showMatrix on the screen, and write it down.
-func (m *measured) showMatrix(o options) error {
+// publishMatrix prints the analysis of the matrix and writes it down.
+func (m *measured) publishMatrix(o options) error {
 	x, err := m.analyse(o)
 	if err != nil {
 		return err
 	}
-	text := matrixReport(o, m, x)
-	fmt.Println(text)
 	whole, err := x.whole(o, m)
 	if err != nil {
 		return err
 	}
 	if o.html != "" {
-		if err := keepReport(o.html, report.HTML, whole); err != nil {
+		if err := saveReport(o.html, report.HTML, whole); err != nil {
 			return err
 		}
 	}
-	if o.out == "" {
-		return nil
-	}
-	return errors.Join(
-		matrixPlace.Write(filepath.Join(o.out, "zfs.md"), text),
-		keepReport(filepath.Join(o.out, "zfs-matrix.svg"), report.SVG, overview(whole)),
-	)
+	return harness.Outcome{
+		Report: matrixReport(o, m, x), Page: "zfs.md", Place: matrixPlace,
+		Files: func(folder string) error {
+			return saveReport(filepath.Join(folder, "zfs-matrix.svg"), report.SVG, overview(whole))
+		},
+	}.Publish(o.Out)
 }
 
 // whole report, as kubectl pgstorage shows one.
@@ -203,11 +198,11 @@ func (x matrixOf) whole(o options, m *measured) (report.Report, error) {
 	}
 	return report.Build(report.Input{
 		About: report.About{Name: "bench-zfs/matrix", Facts: []report.Fact{
-			fact("Script", "%s, scale %d, %d clients", o.plan.Script, o.plan.Scale, o.plan.Matrix.Clients),
-			fact("Runs", "%d s each after %d s of load, order by lot with seed %d", o.plan.Seconds, o.plan.WarmUp, o.seed),
-			fact("Disk", "a flush takes %s, writes %s", o.latency, o.limit()),
-			fact("Machine", "%s, 2 virtual processors, %d MiB, ARC at most %s", harness.Accelerator(m.accelerator), o.memory, o.arc),
-			fact("Other programs", "%.0f%% of the host's processors", m.elsewhere*100),
+			fact("Script", "%s, scale %d, %d clients", o.Plan.Script, o.Plan.Scale, o.matrix.Clients),
+			fact("Runs", "%d s each after %d s of load, order by lot with seed %d", o.Plan.Seconds, o.Plan.WarmUp, o.seed),
+			fact("Disk", "a flush takes %s, writes %s", o.Flush, o.limit()),
+			fact("Machine", "%s, 2 virtual processors, %d MiB, ARC at most %s", m.Processor(), o.Memory, o.ARC),
+			fact("Other programs", "%.0f%% of the host's processors", m.Elsewhere*100),
 		}},
 		Analysis: x.analysis, Runs: x.runs, Varied: varied,
 	})
@@ -229,7 +224,7 @@ func overview(r report.Report) report.Report {
 	return r
 }
 
-func keepReport(path string, form report.Form, r report.Report) error {
+func saveReport(path string, form report.Form, r report.Report) error {
 	var b bytes.Buffer
 	if err := report.Write(&b, form, r, report.Options{}); err != nil {
 		return err

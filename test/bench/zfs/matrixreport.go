@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"fmt"
@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	//nolint:depguard // what a measurement writes down
 
 	"github.com/pgstorage/pgstorage/internal/bench/comparison"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
@@ -24,11 +22,11 @@ func matrixReport(o options, m *measured, x matrixOf) string {
 	_, _ = fmt.Fprintf(&b, "In a run of %s: %d repeats of %d s for each variant in each tier, after %d s of load, in an order by lot (seed %d). %d clients, pgbench %s, scale %d. "+
 		"A flush takes %s, writes %s. %s; Linux %s, OpenZFS %s, %s; shared_buffers of %s in each of %d databases, ARC at most %s for all. "+
 		"Other programs took %.0f%% of the host's processors meanwhile.\n",
-		m.took.Round(time.Minute), o.repeats, o.plan.Seconds, o.plan.WarmUp, o.seed, o.plan.Matrix.Clients, o.plan.Script, o.plan.Scale,
-		o.latency, o.limit(), harness.Accelerator(m.accelerator), m.facts.Kernel, m.facts.ZFS, m.facts.Postgres,
-		o.plan.Matrix.Parameters["shared_buffers"], len(variants), o.arc, m.elsewhere*100)
+		m.Took.Round(time.Minute), o.repeats, o.Plan.Seconds, o.Plan.WarmUp, o.seed, o.matrix.Clients, o.Plan.Script, o.Plan.Scale,
+		o.Flush, o.limit(), m.Processor(), m.facts.Kernel, m.facts.ZFS, m.facts.Postgres,
+		o.matrix.Parameters["shared_buffers"], len(variants), o.ARC, m.Elsewhere*100)
 	for _, g := range x.groups {
-		_, _ = fmt.Fprintf(&b, "\n**%s commits (%s), means with their 95 %% intervals**\n\n", capital(key{durable: g.durable}.commit()), tiers[g.durable])
+		_, _ = fmt.Fprintf(&b, "\n**%s commits (%s), means with their 95 %% intervals**\n\n", capital(harness.Group{Durable: g.durable}.Commit()), harness.Group{Durable: g.durable}.Tier())
 		g.print(&b)
 		b.WriteString("\n")
 		for _, f := range []struct {
@@ -64,8 +62,7 @@ func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // print the table of a tier.
 func (g group) print(out io.Writer) {
-	_, _ = fmt.Fprintln(out, "| what is changed | TPS | against the profile | | kB written per transaction | against the profile | | p99 latency, ms | repeats that count |")
-	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
+	harness.Header(out, "what is changed", "TPS", "against the profile", "", "kB written per transaction", "against the profile", "", "p99 latency, ms", "repeats that count")
 	for _, v := range g.variants {
 		var values []float64
 		for _, bytes := range g.written[v.Name] {

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"errors"
@@ -49,7 +49,7 @@ func (f figures) plot(path, title string, of func(side) statistics.Summary) erro
 	p.Legend.Top = true
 	var names []string
 	for _, l := range f.lines {
-		names = append(names, fmt.Sprintf("%s, %d", l.commit(), l.clients))
+		names = append(names, fmt.Sprintf("%s, %d", l.Commit(), l.Clients))
 	}
 	p.NominalX(names...)
 	p.X.Label.Text = "commit, clients; the whiskers are the least and the most of the rounds"

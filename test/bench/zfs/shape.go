@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/pgstorage/pgstorage/test/bench/harness"
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 )
 
@@ -36,13 +37,13 @@ func (f figures) plotShape(path string) error {
 		first := len(names)
 		least := 0.0
 		for _, l := range f.lines {
-			if l.durable != durable {
+			if l.Durable != durable {
 				continue
 			}
-			names, least = append(names, fmt.Sprintf("%s, %d", l.commit(), l.clients)), l.leastRatio()
+			names, least = append(names, fmt.Sprintf("%s, %d", l.Commit(), l.Clients)), l.leastRatio()
 			measured, others = append(measured, l.ratio()), append(others, 0)
 		}
-		names = append(names, key{durable: durable}.commit())
+		names = append(names, harness.Group{Durable: durable}.Commit())
 		measured, others = append(measured, 0), append(others, published[durable].ours/published[durable].other)
 		if err := addMark(p, first, len(names)-1, least); err != nil {
 			return err

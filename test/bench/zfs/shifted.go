@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"gonum.org/v1/plot"

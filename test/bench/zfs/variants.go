@@ -1,16 +1,14 @@
 //go:build linux
 
-package main
+package zfs
 
 import (
 	"strings"
 
-	//nolint:depguard // a measurement
-
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
+	"github.com/pgstorage/pgstorage/test/bench/harness"
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
@@ -44,12 +42,9 @@ var varied = map[fingerprint.Group][]string{
 // them are served at once, and each keeps a quarter of it as shared_buffers.
 const matrixMemory = 256 << 20
 
-// tiers by what commits wait for. They are never compared with each other.
-var tiers = map[bool]v1alpha1.DurabilityTier{true: v1alpha1.DurabilityLocal, false: v1alpha1.DurabilityAsync}
-
 // name of a variant in its tier.
 func name(variant string, durable bool) string {
-	return variant + ", " + key{durable: durable}.commit()
+	return variant + ", " + harness.Group{Durable: durable}.Commit()
 }
 
 // addMatrix to the plan, with every variant once in each repeat, in both tiers, in the
@@ -73,13 +68,13 @@ func (o *options) addMatrix() error {
 	for _, r := range p.Runs {
 		turn := turns[r.Variant]
 		turn.Repeat = r.Repeat
-		o.plan.Matrix.Turns = append(o.plan.Matrix.Turns, turn)
+		o.matrix.Turns = append(o.matrix.Turns, turn)
 	}
-	o.plan.Matrix.Variants = variants
+	o.matrix.Variants = variants
 	job, err := declare.Cluster{
-		Pool: o.plan.Pool, Serial: o.plan.Serial, ARCMax: o.arc, MemoryBytes: matrixMemory, DataBytes: diskBytes / 16, WALBytes: diskBytes / 32,
+		Pool: o.Plan.Pool, Serial: o.Plan.Serial, ARCMax: o.ARC, MemoryBytes: matrixMemory, DataBytes: diskBytes / 16, WALBytes: diskBytes / 32,
 	}.Job(vm.Root())
-	o.plan.Matrix.Parameters = job.Parameters
+	o.matrix.Parameters = job.Parameters
 	return err
 }
 

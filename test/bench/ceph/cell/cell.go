@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package cell is what the guest of the Ceph benchmark is asked and tells.
+// Package cell has what the Ceph benchmark and its guest exchange.
 package cell
 
 import (
@@ -12,8 +12,7 @@ import (
 const (
 	// Dataset is the profile ZFSLocalPV, without Ceph.
 	Dataset = "ZFS dataset"
-	// Default is Ceph on zvols with the settings that ZFS, Ceph and Postgres have of
-	// themselves.
+	// Default is Ceph on zvols with the defaults of ZFS, Ceph and Postgres.
 	Default = "Ceph, default"
 	// Ours is the profile CephRBD.
 	Ours = "Ceph, ours"
@@ -25,36 +24,25 @@ var Sides = map[string]string{Default: "default", Ours: job.Ours}
 // Configurations in the order of the table.
 func Configurations() []string { return []string{Dataset, Default, Ours} }
 
-// Files that the guest is given.
+// Files that the guest reads, beside its plan.
 const (
-	PlanFile = "plan.json"
 	// DatasetFile is a server.Job, CephFile a job.Job.
 	DatasetFile = "dataset.json"
 	CephFile    = "ceph.json"
 )
 
-// Plan of a run.
-type Plan struct {
-	Serial, Pool    string
-	Script          string
-	Scale           int
-	Clients         []int
-	Rounds          int
-	Seconds, WarmUp int // of each measured run, and of the load before it
-}
-
-// Layers have the bytes that were written at each. Without Ceph there are the first and
-// the last only.
+// Layers have the bytes that were written at each. Without Ceph, only Postgres and Disk
+// are set.
 type Layers struct {
 	// Postgres wrote WAL and pages.
 	Postgres int64
 	// RBD is what ext4 wrote to the images.
 	RBD int64
-	// OSD is what OSDs were asked to write, by the client and by each other.
+	// OSD is what clients and other OSDs wrote to the OSDs.
 	OSD int64
-	// Zvol is what OSDs wrote to their devices.
+	// Zvol is what the OSDs wrote to their devices.
 	Zvol int64
-	// Disk is what ZFS wrote, for all that is on it: the mon's volume too.
+	// Disk is what ZFS wrote, including the volume of the monitor.
 	Disk int64
 }
 
@@ -65,21 +53,17 @@ func (l Layers) Since(then Layers) Layers {
 
 // Cell is one measured run.
 type Cell struct {
-	Round         int
-	Configuration string
-	Durable       bool
-	Clients       int
-	TPS           float64
-	Transactions  int64
-	// Written from the first transaction until a checkpoint and a sync of the pool have
-	// written what the last one left.
+	measure.Sample
+	// Written from the first transaction until the pool has settled.
 	Written Layers
 	// Disk from the first to the last transaction.
 	Disk measure.Counters
-	// SettleSeconds is how long checkpoint and sync took.
-	SettleSeconds float64
-	// Busy is the part of the guest's processors that worked.
-	Busy float64
+}
+
+// WrittenPerTransaction has the bytes that each layer wrote for a transaction.
+func (c Cell) WrittenPerTransaction() Layers {
+	n, w := max(1, c.Transactions), c.Written
+	return Layers{Postgres: w.Postgres / n, RBD: w.RBD / n, OSD: w.OSD / n, Zvol: w.Zvol / n, Disk: w.Disk / n}
 }
 
 // Facts of the guest, for the report.

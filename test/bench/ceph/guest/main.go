@@ -1,6 +1,6 @@
 //go:build guest
 
-// Command guest measures in the virtual machine of the Ceph benchmark: it makes three
+// Command guest measures in the virtual machine of the Ceph benchmark. It creates three
 // databases on one pool, two of them on images of one Ceph cluster, and runs pgbench on
 // one after the other.
 package main
@@ -22,17 +22,17 @@ import (
 func main() {
 	ctx := context.Background()
 	if err := run(ctx); err != nil {
-		fmt.Println("benchceph:", err)
+		fmt.Println("bench ceph:", err)
 		cluster.Explain(ctx)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context) error {
-	var plan cell.Plan
+	var plan measure.Plan
 	var dataset server.Job
 	var ceph job.Job
-	if err := errors.Join(measure.Read(cell.PlanFile, &plan), measure.Read(cell.DatasetFile, &dataset), measure.Read(cell.CephFile, &ceph)); err != nil {
+	if err := errors.Join(measure.Read(measure.PlanFile, &plan), measure.Read(cell.DatasetFile, &dataset), measure.Read(cell.CephFile, &ceph)); err != nil {
 		return err
 	}
 	b := &bench{plan: plan, databases: map[string]*database{}}
@@ -47,8 +47,8 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	total, err := b.disk()
-	measure.Tell("total", total)
+	total, err := measure.Disk(plan.Serial)
+	measure.Print("total", total)
 	return errors.Join(err, b.stop(ctx))
 }
 
@@ -76,7 +76,7 @@ func (b *bench) open(ctx context.Context, dataset server.Job, ceph job.Job) erro
 	if err := (server.Job{Storage: ceph.Storage}).Converge(ctx); err != nil {
 		return err
 	}
-	// The parent of the default's zvols is made without a word.
+	// The parent of the default's zvols has no property set.
 	for _, side := range ceph.Sides {
 		if side.Name == cell.Sides[cell.Default] {
 			if _, err := server.Run(ctx, "zfs", "create", side.Zvols.Parent); err != nil {
@@ -152,7 +152,7 @@ func (b *bench) fill(ctx context.Context) error {
 	if facts.Settings, err = b.cluster.Settings(ctx); err != nil {
 		return err
 	}
-	measure.Tell("facts", facts)
+	measure.Print("facts", facts)
 	for i, name := range cell.Configurations() {
 		b.databases[name].port = strconv.Itoa(5432 + i)
 		if err := measure.Serve(ctx, b.databases[name].instance, b.databases[name].port); err != nil {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package cell is what the guest of the ZFS benchmark is asked and tells.
+// Package cell has what the ZFS benchmark and its guest exchange.
 package cell
 
 import (
@@ -11,31 +11,22 @@ import (
 
 // Configurations that are compared.
 const (
-	// Default is one dataset with ZFS' own properties, and Postgres' own settings.
+	// Default is one dataset with the defaults of ZFS, and the defaults of Postgres.
 	Default = "default"
-	// Ours is the profile's datasets and the computed parameters.
+	// Ours is the profile's datasets and the derived parameters.
 	Ours = "ours"
 )
 
-// Files that the guest is given.
-const (
-	PlanFile = "plan.json"
-	// JobFile is a server.Job.
-	JobFile = "job.json"
-)
+// JobFile is the name of the file with the guest's server.Job.
+const JobFile = "job.json"
 
 // Plan of a run.
 type Plan struct {
-	Serial, Pool    string
-	Script          string
-	Scale           int
-	Clients         []int
-	Rounds          int
-	Seconds, WarmUp int // of each measured run, and of the load before it
-	Matrix          Matrix
+	measure.Plan
+	Matrix Matrix
 }
 
-// Matrix of what is varied, one database for each variant.
+// Matrix of variants, each with a database.
 type Matrix struct {
 	Variants []Variant
 	// Turns in their order.
@@ -45,7 +36,7 @@ type Matrix struct {
 	Parameters map[string]string
 }
 
-// Variant is the profile's datasets and the computed parameters, but for this.
+// Variant is a change of the profile's datasets and the derived parameters.
 type Variant struct {
 	Name string
 	// Data and WAL have properties of the datasets, as recordsize=16k.
@@ -80,20 +71,11 @@ type Facts struct {
 // Cell is one measured run. In a turn of the matrix, Round is the repeat and
 // Configuration the variant.
 type Cell struct {
-	Round         int
-	Configuration string
-	Durable       bool
-	Clients       int
-	TPS           float64
-	Transactions  int64
-	// Running is from the first to the last transaction; Settled until a checkpoint
-	// and a sync of the pool have written what they left.
+	measure.Sample
+	// Running is from the first to the last transaction, Settled until a checkpoint and a
+	// sync of the pool have written what the run left.
 	Running, Settled Counters
-	// SettleSeconds is how long that took, after the last transaction.
-	SettleSeconds float64
-	// Busy is the part of the guest's processors that worked.
-	Busy float64
-	// WALBytes and FullPages, as Postgres counts them.
+	// WALBytes and FullPages that Postgres counted.
 	WALBytes, FullPages int64
 	// Result of pgbench, the rate of each second, and the latencies.
 	Result    *pgbench.Result      `json:",omitempty"`

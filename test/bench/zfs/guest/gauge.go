@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 )
 
-// gauge is everything that is read before and after a run.
+// gauge has every counter that is read before and after a run.
 type gauge struct {
 	disk           cell.Counters
 	cpu            measure.CPU
@@ -26,14 +26,9 @@ func (b bench) gauge(ctx context.Context, conn *pgx.Conn) (gauge, error) {
 		return g, err
 	}
 	var err error
-	if g.disk, err = disk(b.plan.Serial); err != nil {
+	if g.disk, err = measure.Disk(b.plan.Serial); err != nil {
 		return g, err
 	}
 	g.cpu, err = measure.Processors()
 	return g, err
-}
-
-// disk by its serial.
-func disk(serial string) (cell.Counters, error) {
-	return measure.Device("/dev/disk/by-id/virtio-" + serial)
 }

@@ -1,7 +1,7 @@
 //go:build guest
 
-// Command guest measures in the virtual machine of the ZFS benchmark: it makes the
-// databases on one pool, and runs pgbench on one and the other in turn.
+// Command guest measures in the virtual machine of the ZFS benchmark. It creates the
+// databases on one pool and runs pgbench on them in turns.
 package main
 
 import (
@@ -26,7 +26,7 @@ const (
 
 func main() {
 	if err := run(context.Background()); err != nil {
-		fmt.Println("benchzfs:", err)
+		fmt.Println("bench zfs:", err)
 		os.Exit(1)
 	}
 }
@@ -34,7 +34,7 @@ func main() {
 func run(ctx context.Context) error {
 	var plan cell.Plan
 	var job server.Job
-	if err := errors.Join(measure.Read(cell.PlanFile, &plan), measure.Read(cell.JobFile, &job)); err != nil {
+	if err := errors.Join(measure.Read(measure.PlanFile, &plan), measure.Read(cell.JobFile, &job)); err != nil {
 		return err
 	}
 	if err := job.Converge(ctx); err != nil {
@@ -50,13 +50,13 @@ func run(ctx context.Context) error {
 	if err := variants(ctx, plan, &facts); err != nil {
 		return err
 	}
-	measure.Tell("facts", facts)
-	total, err := disk(plan.Serial)
-	measure.Tell("total", total)
+	measure.Print("facts", facts)
+	total, err := measure.Disk(plan.Serial)
+	measure.Print("total", total)
 	return err
 }
 
-// fill the database that all others begin as, on a dataset that is made without a word.
+// fill the database that all others are copied from, on a dataset without any property set.
 func fill(ctx context.Context, plan cell.Plan) (facts cell.Facts, err error) {
 	if facts.Versions, err = measure.ReadVersions(ctx); err != nil {
 		return facts, err
@@ -68,7 +68,7 @@ func fill(ctx context.Context, plan cell.Plan) (facts cell.Facts, err error) {
 	return facts, err
 }
 
-// pairs of the defaults and of what the profile makes.
+// pairs measures the defaults and the profile's datasets in turns.
 func pairs(ctx context.Context, plan cell.Plan, job server.Job, facts *cell.Facts) error {
 	if plan.Rounds == 0 {
 		return nil
@@ -77,7 +77,7 @@ func pairs(ctx context.Context, plan cell.Plan, job server.Job, facts *cell.Fact
 		cell.Default: {Data: dataOfDefault},
 		cell.Ours:    {Data: dataOfOurs, WAL: walOfOurs, Settings: job.Parameters},
 	}
-	// Two beneath the agent's parents.
+	// Two volumes below the agent's parents.
 	for name, mountpoint := range map[string]string{"pgdata/pvc-data": dataOfOurs, "pgwal/pvc-wal": walOfOurs} {
 		if _, err := server.Volume(ctx, plan.Pool+"/"+name, mountpoint); err != nil {
 			return err
@@ -105,7 +105,7 @@ func pairs(ctx context.Context, plan cell.Plan, job server.Job, facts *cell.Fact
 	return errors.Join(instances[cell.Default].Stop(ctx), instances[cell.Ours].Stop(ctx))
 }
 
-// properties of the volumes, as ZFS has them once the databases are there.
+// properties of the volumes, once they hold the databases.
 func properties(ctx context.Context, pool string, volumes ...string) ([]string, error) {
 	if _, err := server.Run(ctx, "zpool", "sync", pool); err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ import (
 // firstPort of the matrix's databases.
 const firstPort = 5440
 
-// variants of the matrix: a database for each, all with the same pages, all served at
-// once, and their turns in the order of the plan.
+// variants serves a database for each variant of the matrix at once, all with the same
+// pages, and measures their turns in the order of the plan.
 func variants(ctx context.Context, plan cell.Plan, facts *cell.Facts) error {
 	if len(plan.Matrix.Turns) == 0 {
 		return nil
@@ -50,11 +50,11 @@ func variants(ctx context.Context, plan cell.Plan, facts *cell.Facts) error {
 		}
 	}
 	for _, turn := range plan.Matrix.Turns {
-		c := cell.Cell{Round: turn.Repeat, Configuration: turn.Variant, Durable: turn.Durable, Clients: plan.Matrix.Clients}
+		c := cell.Cell{Sample: measure.Sample{Round: turn.Repeat, Configuration: turn.Variant, Durable: turn.Durable, Clients: plan.Matrix.Clients}}
 		if err := b.measure(ctx, &c); err != nil {
 			return fmt.Errorf("%s: %w", turn.Variant, err)
 		}
-		measure.Tell("turn", c)
+		measure.Print("turn", c)
 	}
 	var err error
 	for _, instance := range instances {
@@ -67,7 +67,7 @@ func volumesOf(i int) (data, wal string) {
 	return fmt.Sprintf("pgdata/m%d", i), fmt.Sprintf("pgwal/m%d", i)
 }
 
-// clone the database that was filled to volumes of a variant.
+// clone copies the filled database to the volumes of a variant.
 func clone(ctx context.Context, plan cell.Plan, i int, v cell.Variant) (server.Instance, error) {
 	data, wal := volumesOf(i)
 	instance := server.Instance{Data: "/srv/" + data, WAL: "/srv/" + wal, Settings: maps.Clone(plan.Matrix.Parameters)}
@@ -94,7 +94,7 @@ func volumeSettings(ctx context.Context, pool string, i int) (map[string]string,
 		if len(field) != 4 {
 			return nil, fmt.Errorf("zfs get printed %q", line)
 		}
-		// What comes out of the pages is a figure, not a setting.
+		// The ratio depends on the pages: it is a figure, not a setting.
 		if field[1] == "compressratio" {
 			continue
 		}
@@ -104,7 +104,7 @@ func volumeSettings(ctx context.Context, pool string, i int) (map[string]string,
 	return settings, nil
 }
 
-// parameters that differ from Postgres' own, but for those that say where it is.
+// parameters that the configuration file sets, except the port.
 func parameters(ctx context.Context, port string) (map[string]string, error) {
 	conn, err := pgx.Connect(ctx, server.DSN+" port="+port)
 	if err != nil {

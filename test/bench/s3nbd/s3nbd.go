@@ -1,24 +1,22 @@
 //go:build linux
 
-// Command benchs3nbd measures the profile S3NBD: Postgres on a pool on network block
-// devices of a real ZeroFS, in a virtual machine, whose store is a real S3 server on
-// this host with a known latency. It tells what a commit costs, what commit_delay as
-// the operator derives it is worth, and who serves repeated reads.
-package main
+// Package s3nbd measures the profile S3NBD: Postgres on a pool on network block devices of
+// a real ZeroFS, in a virtual machine, whose store is a real S3 server on this host with a
+// known latency. It measures what a commit costs, what the derived commit_delay is worth,
+// and which cache or store serves repeated reads.
+package s3nbd
 
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"os"
 	"time"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
+
+// Benchmark of the profile S3NBD.
+var Benchmark = harness.Benchmark{Name: "s3nbd", Summary: "the profile S3NBD: commits, commit_delay, and who serves reads", Run: run}
 
 // options of a run.
 type options struct {
@@ -33,23 +31,13 @@ type options struct {
 	out                                        string
 }
 
-// delayed is the number of clients at which the mark of commit_delay is set, and at
-// which other delays are tried.
+// delayed is the number of clients for the mark of commit_delay, and for the other delays
+// that are compared.
 const delayed = 16
-
-func main() {
-	harness.Main(func(ctx context.Context, args []string) error {
-		o, err := parse(args)
-		if err != nil {
-			return err
-		}
-		return run(ctx, o)
-	})
-}
 
 func parse(args []string) (options, error) {
 	o := options{clients: harness.Clients{1, 4, 16, 50}}
-	flags := flag.NewFlagSet("benchs3nbd", flag.ContinueOnError)
+	flags := harness.Flags("s3nbd")
 	flags.IntVar(&o.turns, "turns", 8, "times that each commit_delay is measured on the host, at as many clients as its mark is for, in another order; at least 3")
 	flags.IntVar(&o.turnSeconds, "turn-seconds", 8, "duration of each run on the host")
 	flags.IntVar(&o.rounds, "rounds", 3, "times that each run in the machine that writes is repeated, in another order")
@@ -73,21 +61,14 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
 	m, err := measure(ctx, o)
 	if err != nil {
 		return err
 	}
-	f := summarise(m)
-	text := report(o, m, f)
-	fmt.Println(text)
-	if err := f.benchmark(os.Stdout); err != nil {
-		return err
-	}
-	if o.out != "" {
-		if err := write(o.out, text, m, f); err != nil {
-			return err
-		}
-	}
-	return f.judge()
+	return outcome(o, m).Publish(o.out)
 }

@@ -1,22 +1,20 @@
 //go:build linux
 
-// Command benchrunner measures what the runner of a PgBenchmark costs: the rate that
-// pgbench reaches under it against the rate of the same pgbench called by hand, and
-// against that of one that observes nothing, in pairs on a Postgres of this machine.
-package main
+// Package runner measures what the runner of a PgBenchmark costs. It compares pgbench
+// under the runner with the same pgbench called by hand, and with a pgbench that observes
+// nothing, in pairs on a Postgres of this machine.
+package runner
 
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"os"
 	"time"
-
-	//nolint:depguard // a measurement
 
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 )
+
+// Benchmark of the runner.
+var Benchmark = harness.Benchmark{Name: "runner", Summary: "what the runner of a PgBenchmark costs against bare pgbench", Run: run}
 
 // options of a run.
 type options struct {
@@ -29,19 +27,9 @@ type options struct {
 	out             string
 }
 
-func main() {
-	harness.Main(func(ctx context.Context, args []string) error {
-		o, err := parse(args)
-		if err != nil {
-			return err
-		}
-		return run(ctx, o)
-	})
-}
-
 func parse(args []string) (options, error) {
 	o := options{clients: harness.Clients{1, 4}}
-	flags := flag.NewFlagSet("benchrunner", flag.ContinueOnError)
+	flags := harness.Flags("runner")
 	flags.IntVar(&o.pairs, "pairs", 40, "pairs of runs for each script and number of clients, of which every other one has a run of plain pgbench too; at least 3")
 	flags.DurationVar(&o.seconds, "duration", 4*time.Second, "duration of each measured run, in whole seconds")
 	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled anew, in whole seconds")
@@ -61,21 +49,14 @@ func parse(args []string) (options, error) {
 
 func whole(d time.Duration) bool { return d >= time.Second && d%time.Second == 0 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
 	m, err := measure(ctx, o)
 	if err != nil {
 		return err
 	}
-	f := summarise(m.runs)
-	text := report(o, m, f)
-	fmt.Println(text)
-	if err := f.benchmark(os.Stdout); err != nil {
-		return err
-	}
-	if o.out != "" {
-		if err := write(o.out, text, m); err != nil {
-			return err
-		}
-	}
-	return f.judge()
+	return outcome(o, m).Publish(o.out)
 }

@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Tell the host a fact, on a line of its own that begins with a word.
-func Tell(word string, fact any) {
+// Print a fact for the host, on a line that begins with a word.
+func Print(word string, fact any) {
 	text, err := json.Marshal(fact)
 	if err != nil {
-		panic(err) // numbers and names
+		panic(err) // facts have numbers and names only
 	}
 	fmt.Printf("%s %s\n", word, text)
 }
