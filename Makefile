@@ -91,7 +91,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchrunner/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
+	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/vm/ceph/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege, alerts tried by promtool
@@ -150,28 +150,28 @@ helm-test: ## Run the chart's own tests on the current cluster
 
 .PHONY: bench
 bench: ## Cost of a reconcile: requests, times, memory; ARGS="-clusters 500"
-	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) go run ./test/bench $(ARGS)
+	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) go run ./test/bench reconcile $(ARGS)
 
 .PHONY: bench-zfs
 bench-zfs: ## The ZFS profile against the defaults, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
 	@hack/vm.sh image >/dev/null
-	go run ./test/benchzfs $(ARGS)
+	go run ./test/bench zfs $(ARGS)
 
 .PHONY: bench-s3nbd
 bench-s3nbd: ## What a commit costs on S3NBD, commit_delay, and reads, on this host and in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
 	@hack/vm.sh image >/dev/null
 	@hack/zerofs.sh >/dev/null
 	@source hack/lib/steps.sh; packages libnbd-bin e2fsprogs postgresql-15
-	unshare --mount --propagation private go run ./test/benchs3nbd $(ARGS)
+	unshare --mount --propagation private go run ./test/bench s3nbd $(ARGS)
 
 .PHONY: bench-ceph
 bench-ceph: ## Ceph on ZFS as it comes against the profile and a dataset, and what each layer writes, in a virtual machine; writes docs/benchmarks; ARGS="-rounds 1"
 	@hack/vm.sh ceph-image >/dev/null
-	go run ./test/benchceph $(ARGS)
+	go run ./test/bench ceph $(ARGS)
 
 .PHONY: bench-runner
 bench-runner: ## What the runner of a PgBenchmark costs against bare pgbench, on a Postgres of this machine; writes docs/benchmarks; ARGS="-pairs 40"
-	go run -exec "taskset --cpu-list $$(($$(nproc) - 1))" ./test/benchrunner $(ARGS)
+	go run -exec "taskset --cpu-list $$(($$(nproc) - 1))" ./test/bench runner $(ARGS)
 
 .PHONY: clean-cache
 clean-cache: ## Remove what the tests and the demo have cached

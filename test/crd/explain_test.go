@@ -107,9 +107,9 @@ func TestStringsAreBounded(t *testing.T) {
 	})
 }
 
-// TestNumbersSayTheirBounds: a number has a least and a greatest value, and its
+// TestDescriptionsStateTheBoundsOfNumbers: a number has a least and a greatest value, and its
 // description names both, and its default.
-func TestNumbersSayTheirBounds(t *testing.T) {
+func TestDescriptionsStateTheBoundsOfNumbers(t *testing.T) {
 	walk(t, func(path string, s schema) {
 		if !isByPerson(path) || s.Type != "integer" {
 			return
@@ -127,9 +127,9 @@ func TestNumbersSayTheirBounds(t *testing.T) {
 	})
 }
 
-// TestDefaultsAreSaid: whoever reads the description knows what comes out when
+// TestDescriptionsStateDefaults: whoever reads the description knows what comes out when
 // the field is left out.
-func TestDefaultsAreSaid(t *testing.T) {
+func TestDescriptionsStateDefaults(t *testing.T) {
 	walk(t, func(path string, s schema) {
 		if !isByPerson(path) || s.Default == nil {
 			return
@@ -146,9 +146,9 @@ func TestDefaultsAreSaid(t *testing.T) {
 	})
 }
 
-// TestQuantitiesSayWhatTheyTake: these are text to the schema, so the
+// TestDescriptionsStateTheFormatOfQuantities: these are text to the schema, so the
 // description alone tells what they take.
-func TestQuantitiesSayWhatTheyTake(t *testing.T) {
+func TestDescriptionsStateTheFormatOfQuantities(t *testing.T) {
 	want := map[string][]string{
 		"PgStorageCluster.spec.storage.size":              {"at least 1Gi", "never shrinks"},
 		"PgStorageCluster.spec.storage.walSize":           {"at least 1Gi", "never removed or shrunk"},

@@ -221,9 +221,9 @@ func prepareStorage(t *testing.T, c client.Client) {
 	}
 }
 
-// TestAnUnchangedBaseMakesADatabase is the other half of the table: without its
+// TestAnUnchangedBaseIsAccepted is the other half of the table: without its
 // mutation, nothing of a row keeps a database from being made.
-func TestAnUnchangedBaseMakesADatabase(t *testing.T) {
+func TestAnUnchangedBaseIsAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "control"}, Provisioner: "example.com/none"}

@@ -15,9 +15,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// TestColdCache reads a table that is in no memory, on a cluster that is there for it.
+// TestCachesAreEmptiedBeforeEachRun reads a table that is in no memory, on a cluster that is there for it.
 // That the caches were empty is what the runner proves before it measures, or it fails.
-func TestColdCache(t *testing.T) {
+func TestCachesAreEmptiedBeforeEachRun(t *testing.T) {
 	if err := helm("matrixClusters.enabled=true"); err != nil {
 		t.Fatal(err)
 	}

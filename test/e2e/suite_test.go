@@ -5,33 +5,26 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/kube/scheme"
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 const (
-	operatorNamespace = "pgstorage-system"
+	operatorNamespace = live.OperatorNamespace
 	profileName       = "e2e"
 	// patience bounds every wait; a rolling change of three instances on two
 	// shared cores is the longest.
@@ -53,51 +46,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func setUp() error {
-	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_PLUGIN", "PGSTORAGE_ARTEFACTS", "HELM"} {
-		if os.Getenv(name) == "" {
-			return fmt.Errorf("%s must be set; run make test-e2e", name)
-		}
-	}
-	config, err := ctrl.GetConfig()
+func setUp() (err error) {
+	c, err = live.Client("test-e2e", "PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_PLUGIN", "PGSTORAGE_ARTEFACTS", "HELM")
 	if err != nil {
-		return err
-	}
-	if c, err = apply.NewClient(config, client.Options{Scheme: scheme.New()}); err != nil {
 		return err
 	}
 	return helm()
 }
 
 // helm installs or upgrades the operator with more values.
-func helm(values ...string) error {
-	repository, tag, _ := strings.Cut(image, ":")
-	args := []string{
-		"upgrade", "--install", "pgstorage", filepath.Join(apiserver.Root(), "charts", "pgstorage"),
-		"--namespace", operatorNamespace, "--create-namespace", "--wait", "--timeout", "3m",
-		"--set", "image.repository=" + repository, "--set", "image.tag=" + tag, "--set", "postgres.imageRepository=" + postgres,
-	}
-	for _, v := range values {
-		args = append(args, "--set", v)
-	}
-	_, err := command(context.Background(), os.Getenv("HELM"), args...)
-	return err
-}
+func helm(values ...string) error { return live.Helm(3*time.Minute, values...) }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return stdout.String(), fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, stderr.String())
-	}
-	return strings.TrimSpace(stdout.String()), nil
+	return live.Command(ctx, 4*time.Minute, name, args...)
 }
 
-// eventually waits until check holds, tells when its complaint changes, and
-// describes what is there when it gives up.
+// eventually waits until check returns no error. It logs each new error, and describes the
+// objects if it fails.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
 	start, last := time.Now(), ""
@@ -119,7 +84,7 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
 }
 
-// dump shows what a person would look at first.
+// dump logs the objects and logs that explain a failure.
 func dump(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -156,7 +121,7 @@ func create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// profile makes the one profile of this suite unless it is there.
+// profile creates the profile of this suite unless it exists.
 func profile(t *testing.T) {
 	t.Helper()
 	p := &v1alpha1.PgStorageProfile{
@@ -195,16 +160,7 @@ func ready(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
 			return err
 		}
-		for _, kind := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied} {
-			got := meta.FindStatusCondition(cr.Status.Conditions, kind)
-			if got == nil || got.ObservedGeneration != cr.Generation {
-				return fmt.Errorf("%s was not looked at", kind)
-			}
-			if got.Status != metav1.ConditionTrue {
-				return fmt.Errorf("%s is %s (%s): %s", kind, got.Status, got.Reason, got.Message)
-			}
-		}
-		return nil
+		return live.AllTrue(cr.Status.Conditions, cr.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
 	})
 }
 
@@ -234,17 +190,9 @@ func patch(t *testing.T, cr *v1alpha1.PgStorageCluster, change func(*v1alpha1.Pg
 // podUIDs are the pods of a cluster with their UIDs and restarts.
 func podUIDs(t *testing.T, cr *v1alpha1.PgStorageCluster) map[string]string {
 	t.Helper()
-	pods := &corev1.PodList{}
-	if err := c.List(t.Context(), pods, client.InNamespace(cr.Namespace), client.MatchingLabels{"cnpg.io/cluster": cr.Name, "cnpg.io/podRole": "instance"}); err != nil {
+	pods, err := live.Instances(t.Context(), c, cr.Namespace, cr.Name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
-	for _, p := range pods.Items {
-		restarts := int32(0)
-		for _, s := range p.Status.ContainerStatuses {
-			restarts += s.RestartCount
-		}
-		out[p.Name] = fmt.Sprintf("%s restarted %d times", p.UID, restarts)
-	}
-	return out
+	return pods
 }

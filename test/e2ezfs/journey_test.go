@@ -22,6 +22,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // TestJourney follows one database on ZFS through its life.
@@ -54,7 +55,7 @@ func blankDiskToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		if err := c.Get(ctx, client.ObjectKey{Name: profileName}, p); err != nil {
 			return err
 		}
-		return holds(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionNodesReady, v1alpha1.ConditionDriverReady)
+		return live.AllTrue(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionNodesReady, v1alpha1.ConditionDriverReady)
 	})
 	create(t, shop)
 	ready(t, shop)
@@ -141,7 +142,7 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		if b.Status.Phase != "Succeeded" {
 			return fmt.Errorf("%s: %s", b.Status.Phase, summary(b.Status.Conditions))
 		}
-		return holds(b.Status.Conditions, b.Generation, v1alpha1.ConditionComplete, v1alpha1.ConditionCleanedUp)
+		return live.AllTrue(b.Status.Conditions, b.Generation, v1alpha1.ConditionComplete, v1alpha1.ConditionCleanedUp)
 	})
 	if tps, err := strconv.ParseFloat(b.Status.BestTPS, 64); err != nil || tps <= 0 || b.Status.Durability != v1alpha1.DurabilityLocal {
 		t.Errorf("best TPS %q, durability %s", b.Status.BestTPS, b.Status.Durability)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 )
 
@@ -118,7 +119,7 @@ func lakeReady(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKey{Name: lake}, p); err != nil {
 			return err
 		}
-		return holds(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionNodesReady, v1alpha1.ConditionServersReady)
+		return live.AllTrue(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionNodesReady, v1alpha1.ConditionServersReady)
 	})
 }
 

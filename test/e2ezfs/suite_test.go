@@ -1,17 +1,15 @@
 //go:build e2ezfs
 
-// Package e2ezfs runs the profiles ZFSLocalPV and S3NBD where they are made for: real
-// ZFS and NBD under a real kubelet, the real zfs-localpv, and the operator and agent as
-// the chart installs them. make test-e2e-zfs and make test-e2e-s3nbd make the cluster
-// and its virtual machine.
+// Package e2ezfs runs the profiles ZFSLocalPV and S3NBD on real ZFS and NBD under a real
+// kubelet, with the real zfs-localpv, and the operator and agent as the chart installs
+// them. make test-e2e-zfs and make test-e2e-s3nbd create the cluster and its virtual
+// machine.
 package e2ezfs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,21 +18,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 const (
-	operatorNamespace = "pgstorage-system"
+	operatorNamespace = live.OperatorNamespace
 	nodeName          = "zfs1"
 	pool              = "tank"
 	// The node's programs run under emulation, on processors that others use too.
@@ -55,53 +50,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func setUp() error {
-	for _, name := range []string{"PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_ZFS_CLUSTER", "HELM"} {
-		if os.Getenv(name) == "" {
-			return fmt.Errorf("%s must be set; run make test-e2e-zfs", name)
-		}
-	}
-	config, err := ctrl.GetConfig()
+func setUp() (err error) {
+	c, err = live.Client("test-e2e-zfs", "PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_ZFS_CLUSTER", "HELM")
 	if err != nil {
-		return err
-	}
-	if c, err = apply.NewClient(config, client.Options{Scheme: scheme.New()}); err != nil {
 		return err
 	}
 	return helm()
 }
 
-// helm installs the operator beside the node whose power is cut, and the agent on it,
-// with more values.
+// helm installs the agent on the node with ZFS, and the operator on another node, because
+// tests cut the power of the first.
 func helm(values ...string) error {
-	repository, tag, _ := strings.Cut(os.Getenv("PGSTORAGE_IMAGE"), ":")
-	args := []string{
-		"upgrade", "--install", "pgstorage", filepath.Join(apiserver.Root(), "charts", "pgstorage"),
-		"--namespace", operatorNamespace, "--create-namespace", "--wait", "--timeout", "5m",
-		"--set", "image.repository=" + repository, "--set", "image.tag=" + tag,
-		"--set", "postgres.imageRepository=" + os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
-		"--set", `nodeSelector.node-role\.kubernetes\.io/control-plane=`,
-		"--set", "agent.enabled=true", "--set", `agent.nodeSelector.pgstorage\.dev/pool=` + pool,
-		"--set", "agent.resync=10s",
-	}
-	for _, v := range values {
-		args = append(args, "--set", v)
-	}
-	_, err := command(context.Background(), os.Getenv("HELM"), args...)
-	return err
+	return live.Helm(5*time.Minute, append([]string{
+		`nodeSelector.node-role\.kubernetes\.io/control-plane=`,
+		"agent.enabled=true", `agent.nodeSelector.pgstorage\.dev/pool=` + pool, "agent.resync=10s",
+	}, values...)...)
 }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = 5 * time.Second
-	if err := cmd.Run(); err != nil {
-		return stdout.String(), fmt.Errorf("%s %s: %w: %s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
-	}
-	return strings.TrimSpace(stdout.String()), nil
+	return live.Command(ctx, 6*time.Minute, name, args...)
 }
 
 // node runs hack/zfs-node.sh.
@@ -113,11 +80,11 @@ func node(t *testing.T, verb string) {
 	}
 }
 
-// eventually waits until check holds, tells once a second what it lacks, gathers
-// what there is when it gives up.
+// eventually waits until check returns no error. It logs each new error and repeats one
+// every ten seconds, and gathers the objects if it fails.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	start, last, told := time.Now(), "", time.Time{}
+	start, last, logged := time.Now(), "", time.Time{}
 	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
 		// One request that is never answered must not take the whole time.
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -126,9 +93,9 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 		if err == nil {
 			return true, nil
 		}
-		if err.Error() != last || time.Since(told) >= 10*time.Second {
+		if err.Error() != last || time.Since(logged) >= 10*time.Second {
 			t.Logf("%5.0fs %s: %s", time.Since(start).Seconds(), what, err)
-			told = time.Now()
+			logged = time.Now()
 		}
 		last = err.Error()
 		return false, nil
@@ -140,7 +107,7 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
 }
 
-// gather writes what a person would look at to a folder, and prints its path.
+// gather writes the objects and logs that explain a failure to a folder, and logs its path.
 func gather(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgstorage-e2e-zfs-") //nolint:usetesting // it is for after the test
@@ -148,7 +115,7 @@ func gather(t *testing.T) {
 		t.Log(err)
 		return
 	}
-	t.Logf("what there was is in %s", dir)
+	t.Logf("the objects and logs are in %s", dir)
 	for name, args := range map[string][]string{
 		"objects":      {"get", "nodes,pgsp,pgnodestorages,pgsc,pgb,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,pods,zfsvolumes,zfsnodes,csinodes", "-A", "-o", "wide"},
 		"pgstorage":    {"get", "pgsp,pgnodestorages,pgsc,pgb", "-A", "-o", "yaml"},
@@ -189,20 +156,6 @@ func create(t *testing.T, objects ...client.Object) {
 	}
 }
 
-// holds says what of the conditions is not True for this generation.
-func holds(conditions []metav1.Condition, generation int64, kinds ...string) error {
-	for _, kind := range kinds {
-		got := meta.FindStatusCondition(conditions, kind)
-		if got == nil || got.ObservedGeneration != generation {
-			return fmt.Errorf("%s was not looked at", kind)
-		}
-		if got.Status != metav1.ConditionTrue {
-			return fmt.Errorf("%s is %s (%s): %s", kind, got.Status, got.Reason, got.Message)
-		}
-	}
-	return nil
-}
-
 // ready waits until the cluster is Ready with its parameters and volumes read back.
 func ready(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	t.Helper()
@@ -210,7 +163,7 @@ func ready(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(shop), shop); err != nil {
 			return err
 		}
-		return holds(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied, v1alpha1.ConditionVolumesVerified)
+		return live.AllTrue(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied, v1alpha1.ConditionVolumesVerified)
 	})
 }
 
@@ -261,7 +214,7 @@ func only(have, want map[string]zfsValue) map[string]zfsValue {
 	return out
 }
 
-// same holds what ZFS says against what is wanted of it.
+// same compares the properties that ZFS reports with the wanted ones.
 func same(t *testing.T, what string, want, have map[string]zfsValue) {
 	t.Helper()
 	if diff := cmp.Diff(want, only(have, want)); diff != "" {
@@ -296,7 +249,7 @@ func logs(ctx context.Context, pod *corev1.Pod) (string, error) {
 	return command(ctx, "kubectl", "-n", pod.Namespace, "logs", pod.Name)
 }
 
-// declare makes the profile, or changes the one that is there.
+// declare creates the profile, or updates the one that exists.
 func declare(t *testing.T, p *v1alpha1.PgStorageProfile) {
 	t.Helper()
 	have := &v1alpha1.PgStorageProfile{}
@@ -353,22 +306,14 @@ func volume(t *testing.T, shop *v1alpha1.PgStorageCluster, role string) v1alpha1
 // pods of the database with their UIDs and restarts.
 func pods(t *testing.T, shop *v1alpha1.PgStorageCluster) map[string]string {
 	t.Helper()
-	list := &corev1.PodList{}
-	if err := c.List(t.Context(), list, client.InNamespace(shop.Namespace), client.MatchingLabels{"cnpg.io/cluster": shop.Name, "cnpg.io/podRole": "instance"}); err != nil {
+	instances, err := live.Instances(t.Context(), c, shop.Namespace, shop.Name)
+	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]string{}
-	for _, p := range list.Items {
-		restarts := int32(0)
-		for _, s := range p.Status.ContainerStatuses {
-			restarts += s.RestartCount
-		}
-		out[p.Name] = fmt.Sprintf("%s restarted %d times", p.UID, restarts)
-	}
-	return out
+	return instances
 }
 
-// summary of conditions that do not hold.
+// summary of the conditions that are not True.
 func summary(conditions []metav1.Condition) string {
 	var out []string
 	for _, c := range conditions {

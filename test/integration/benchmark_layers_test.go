@@ -131,7 +131,7 @@ func TestLayersAreMeasuredOnVolumesLikeThePrimarys(t *testing.T) {
 }
 
 // Where no volume can be had, the benchmark goes on without.
-func TestLayersWithoutAVolume(t *testing.T) {
+func TestLayersWithoutADisposableVolumeAreNotMeasured(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	retain := corev1.PersistentVolumeReclaimRetain

@@ -192,7 +192,7 @@ func TestFailedBenchmarkSaysWhy(t *testing.T) {
 	}
 }
 
-func TestBenchmarkWithoutTarget(t *testing.T) {
+func TestBenchmarkWithoutAClusterStaysPending(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -361,7 +361,7 @@ func TestBenchmarkWaitsForConsent(t *testing.T) {
 
 // Tables that cannot fit get neither role nor database, and a run that was stopped for
 // space leaves none, though everything is to be kept.
-func TestBenchmarkLeavesSpace(t *testing.T) {
+func TestBenchmarkLeavesFreeSpace(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	cr := readyCluster(t, c, "small")

@@ -276,7 +276,7 @@ func TestUnsafeEditsOfTheChildAreTakenBack(t *testing.T) {
 	})
 }
 
-func TestDatabaseDeletedByHand(t *testing.T) {
+func TestDeletedDatabaseIsCreatedAgainOnlyBeforeItHeldData(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)

@@ -205,7 +205,7 @@ func TestMatrixRunsAndCleansUp(t *testing.T) {
 	}
 }
 
-func TestMatrixWithAVariantThatFails(t *testing.T) {
+func TestMatrixContinuesAfterAFailedVariant(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -281,7 +281,7 @@ func TestMatrixOnAGivenClusterIsGated(t *testing.T) {
 }
 
 // A matrix that is deleted in the middle takes its runs and clusters along.
-func TestMatrixDeletedWhileItRuns(t *testing.T) {
+func TestMatrixDeletedWhileItRunsLeavesNothing(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -315,7 +315,7 @@ func TestMatrixDeletedWhileItRuns(t *testing.T) {
 // begins as the one before did, because what it wrote is written in each pass until the
 // next thing is there, may write once more than that one: so the cut comes after each
 // write in turn.
-func TestMatrixKilledAfterEveryWrite(t *testing.T) {
+func TestMatrixSurvivesACrashAfterEveryWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "matrix-killed")
 	ns := namespace(t, c)

@@ -60,7 +60,7 @@ func versionOf(t *testing.T, c client.Client, class string) string {
 
 // A node that is powered off is told of by its PgNodeStorage, its profile and the
 // databases there, and nothing that was made for it changes.
-func TestANodeThatIsOffIsTold(t *testing.T) {
+func TestNodeThatIsOffIsReported(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	p := zfsProfile("off", nil)
@@ -150,7 +150,7 @@ func (p *passes) into(c *rest.Config) *rest.Config {
 }
 
 // Heartbeats, and all else that moves on a Node at rest, make no pass and no write.
-func TestHeartbeatsOfANodeAreNoNews(t *testing.T) {
+func TestHeartbeatsOfANodeCauseNoWrites(t *testing.T) {
 	c := apiserver.Client(t, config)
 	w, seen := &writes{}, &passes{profile: "beating"}
 	manager.Start(t, seen.into(w.into(config)))

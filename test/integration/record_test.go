@@ -36,7 +36,7 @@ func asRunner(t *testing.T, b *v1alpha1.PgBenchmark) dynamic.Interface {
 
 // The runner writes the record that the manager made, and no other ConfigMap; the
 // record outlives all else.
-func TestTheRecordOfABenchmark(t *testing.T) {
+func TestRecordOfABenchmarkIsKept(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	b := benchmark(readyCluster(t, c, "recorded"), "kept")
@@ -84,7 +84,7 @@ func TestTheRecordOfABenchmark(t *testing.T) {
 }
 
 // A figure that is of something else says so in a condition, and in an event.
-func TestFiguresThatAreNotBelieved(t *testing.T) {
+func TestDoubtfulFiguresAreNotBelievable(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	cr := readyCluster(t, c, "doubted")

@@ -24,7 +24,7 @@ import (
 // The API server is killed and started again beneath a manager, which goes on
 // by itself: what was made stays as it was, and what is declared afterwards is
 // made.
-func TestAPIServerRestartedBeneathTheManager(t *testing.T) {
+func TestManagerSurvivesARestartOfTheAPIServer(t *testing.T) {
 	env, stop, err := apiserver.Start(apiserver.Everything)
 	if err != nil {
 		t.Fatal(err)

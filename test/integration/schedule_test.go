@@ -207,7 +207,7 @@ func TestScheduleBeginsRunsOnTimeAndOnce(t *testing.T) {
 
 // The run is made, the connection is cut before the status says so, and the manager is
 // killed.
-func TestScheduleKilledAfterEveryWrite(t *testing.T) {
+func TestScheduleSurvivesACrashAfterEveryWrite(t *testing.T) {
 	n := newNights(t)
 	n.stop()
 	create(t, n.c, n.s)
@@ -240,7 +240,7 @@ func TestScheduleBeginsNoneWhileOneRuns(t *testing.T) {
 	n.has(v1alpha1.ConditionLastRunSucceeded, metav1.ConditionFalse, v1alpha1.ReasonFailed)
 }
 
-func TestScheduleTooLate(t *testing.T) {
+func TestScheduleSkipsARunThatIsTooLate(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.StartingDeadlineSeconds = new(int64(600)) })
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -299,7 +299,7 @@ func TestScheduleHistoryKeepsTheBaseline(t *testing.T) {
 }
 
 // What only the library knows is told by a condition, and mended by a change.
-func TestScheduleThatIsNone(t *testing.T) {
+func TestInvalidScheduleStalls(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.Schedule = "61 2 * * *" })
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec)
@@ -310,7 +310,7 @@ func TestScheduleThatIsNone(t *testing.T) {
 }
 
 // A PgBenchmark of somebody else that has the name is left alone.
-func TestScheduleMeetsAnother(t *testing.T) {
+func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 	n := newNights(t)
 	other := n.run(0)
 	other.Namespace, other.Spec.Cluster = n.s.Namespace, "elsewhere"

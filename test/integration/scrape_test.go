@@ -69,7 +69,7 @@ func scrapeCode(t *testing.T, method, url, authorization string) int {
 	return response.StatusCode
 }
 
-func TestWhoMayScrape(t *testing.T) {
+func TestScrapeNeedsATokenWithTheRight(t *testing.T) {
 	c := apiserver.Client(t, config)
 	ns := namespace(t, c)
 	reader, other := token(t, c, ns, "reader"), token(t, c, ns, "other")
@@ -120,7 +120,7 @@ func TestWhoMayScrape(t *testing.T) {
 	}
 }
 
-func TestNobodyScrapesWithoutAnAnswer(t *testing.T) {
+func TestScrapeFailsWhereTheReviewFails(t *testing.T) {
 	w := &writes{failAfter: 1}
 	w.count.Add(1)
 	if got := scrapeCode(t, http.MethodGet, scraped(t, w.into(config)).URL+"/metrics", "Bearer x"); got != http.StatusInternalServerError {

@@ -16,7 +16,7 @@ import (
 
 // A status that is not what the last pass found is written again, though nothing else
 // of the object or around it changes: a pass whose cache lags behind leaves such a one.
-func TestStatusIsMended(t *testing.T) {
+func TestEditedStatusIsRestored(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)

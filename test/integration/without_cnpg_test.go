@@ -13,7 +13,7 @@ import (
 
 // An operator that comes before the operators it stands on runs, and says what
 // is missing.
-func TestWithoutForeignCRDs(t *testing.T) {
+func TestManagerStartsWithoutForeignCRDs(t *testing.T) {
 	env, stop, err := apiserver.Start(apiserver.CRDs{})
 	if err != nil {
 		t.Fatal(err)

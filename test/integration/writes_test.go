@@ -116,7 +116,7 @@ func TestWritesOfANewClusterAreFewAndEnd(t *testing.T) {
 
 // A manager that is killed after any of its writes is followed by one that ends
 // up in the same place.
-func TestKilledAfterAnyWrite(t *testing.T) {
+func TestClusterSurvivesACrashAfterAnyWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "killed")
 	ns := namespace(t, c)

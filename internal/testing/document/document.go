@@ -1,4 +1,4 @@
-// Package document puts what a program measured into a page that a person wrote.
+// Package document writes what a program measured into a page that people have written.
 package document
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Place in a page, between two lines of it.
+// Place is the part of a page between two of its lines.
 type Place struct{ Begin, End string }
 
-// Write text in the place of what was there before. A page that is not there yet has
-// nothing else. It fails, and changes nothing, if the page has no such place.
+// Write replaces the text of the place. It creates a page that does not exist. It returns
+// an error, and changes nothing, if the page lacks the place.
 func (p Place) Write(path, text string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

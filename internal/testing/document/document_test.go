@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWrite(t *testing.T) {
+func TestPlaceReplacesOnlyItsText(t *testing.T) {
 	place := Place{Begin: "<!-- a -->", End: "<!-- end of a -->"}
 	const whole = "# Title\n\n<!-- a -->\nnew\n<!-- end of a -->\n\nWhy.\n"
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
-// Package golden compares what was made with files that people have read. The flag
-// -update of a test writes them anew.
+// Package golden compares output with files that people have reviewed. Run a test with
+// the flag -update to write the files again.
 package golden
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // Plan compares a plan's YAML with testdata/NAME.golden.yaml of the test's
 // package.
@@ -39,6 +39,6 @@ func Text(t testing.TB, path, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); if that is meant: go test with -update\n%s", path, diff)
+		t.Errorf("%s differs (-want +got). If the change is intended, run go test with -update\n%s", path, diff)
 	}
 }

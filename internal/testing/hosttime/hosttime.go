@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package hosttime tells how the processors of the host of a benchmark were used.
+// Package hosttime measures who used the processors of a benchmark's host.
 package hosttime
 
 import (
@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Spent is the time of the host's processors: of all, of those that worked, and
-// what of that was this program's and its children's, QEMU among them.
+// Spent is the time of the host's processors: all of it, the busy part, and the part of
+// this program and its children, which include QEMU.
 type Spent struct{ all, busy, own time.Duration }
 
 // tick is the unit of /proc/stat, the same on every architecture of ours.
 const tick = time.Second / 100
 
-// Now is what was spent since the host booted.
+// Now returns the time since the host booted.
 func Now() (Spent, error) {
 	var s Spent
 	text, err := os.ReadFile("/proc/stat")
@@ -42,9 +42,9 @@ func Now() (Spent, error) {
 	return s, nil
 }
 
-// Elsewhere is the part of the processors that others took since then. Children
-// count once they have ended, which they have when a run is over. The kernel's two
-// accounts differ by about a hundredth, so it is at least none.
+// Elsewhere is the share of the processors that other programs took since then, 0 to 1.
+// Children count once they have ended, as they have after a run. The kernel's two
+// accounts differ by about a hundredth, so the result is clamped at zero.
 func (s Spent) Elsewhere(then Spent) float64 {
 	return float64(max(0, (s.busy-then.busy)-(s.own-then.own))) / float64(max(1, s.all-then.all))
 }

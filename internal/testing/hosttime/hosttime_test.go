@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestElsewhere(t *testing.T) {
+func TestElsewhereIsTheShareOfOtherPrograms(t *testing.T) {
 	for name, tc := range map[string]struct {
 		busy, own time.Duration
 		want      float64
@@ -25,7 +25,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-func TestNow(t *testing.T) {
+func TestHostSpendsTime(t *testing.T) {
 	then, err := Now()
 	if err != nil || then.all <= 0 || then.busy <= 0 || then.all < then.busy {
 		t.Errorf("%+v, %v", then, err)

@@ -39,7 +39,7 @@ func TestKillEndsAHaltedProcess(t *testing.T) {
 }
 
 // One that has ended, and whose end is not told yet.
-func TestSignalAmidTheEnd(t *testing.T) {
+func TestSignalOfAnEndedProcessIsNoError(t *testing.T) {
 	p := &Process{cmd: exec.CommandContext(t.Context(), "true"), done: make(chan struct{})}
 	if err := p.cmd.Run(); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSignalAmidTheEnd(t *testing.T) {
 	}
 }
 
-func TestWait(t *testing.T) {
+func TestWaitReturnsTheExitCode(t *testing.T) {
 	var exit *exec.ExitError
 	if err := start(t, "exit 3").Wait(patience); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("exit 3: %v", err)
@@ -62,7 +62,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-func TestUntilReady(t *testing.T) {
+func TestUntilReadyEndsWithTheProcess(t *testing.T) {
 	never := errors.New("not yet")
 	p := start(t, "exec sleep 1000")
 	looks := 0

@@ -87,7 +87,7 @@ func TestProxyPassesRequestsUnchanged(t *testing.T) {
 	}
 }
 
-func TestProxyCounts(t *testing.T) {
+func TestProxyCountsRequestsAndBytes(t *testing.T) {
 	p := startProxy(t, &fakeStore{})
 	p.Fail(Fault{Bucket: "other", Status: http.StatusServiceUnavailable, Code: "SlowDown"})
 	for _, path := range []string{"/one/key", "/one/key", "/other/key"} {
@@ -108,7 +108,7 @@ func TestProxyCounts(t *testing.T) {
 	}
 }
 
-func TestProxyFaults(t *testing.T) {
+func TestProxyInjectsFaults(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault      Fault
 		wantStatus int // 0 is no answer
@@ -145,7 +145,7 @@ func TestProxyFaults(t *testing.T) {
 	}
 }
 
-func TestProxyLatency(t *testing.T) {
+func TestProxyDelaysRequests(t *testing.T) {
 	p := startProxy(t, &fakeStore{})
 	p.Fail(Fault{Latency: 20 * time.Millisecond}, Fault{Latency: 30 * time.Millisecond})
 	begin := time.Now()
@@ -168,7 +168,7 @@ func TestProxyWithoutStore(t *testing.T) {
 	}
 }
 
-func TestCallOf(t *testing.T) {
+func TestCallIsNamedByTheOperationOfS3(t *testing.T) {
 	for _, test := range []struct {
 		method, target, header string
 		want                   Call

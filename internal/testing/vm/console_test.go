@@ -73,7 +73,7 @@ func TestConsoleWaitFor(t *testing.T) {
 	}
 }
 
-func TestConsoleWaitForTellsWhyItEnded(t *testing.T) {
+func TestConsoleWaitForSaysWhyTheMachineEnded(t *testing.T) {
 	reason := errors.New("reason")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(reason)
