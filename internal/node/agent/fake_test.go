@@ -35,6 +35,9 @@ type fake struct {
 	answers []answer
 	reads   []string
 	changes []string
+	// effects of every kind in their order, each with what the agent's record on disk
+	// says while it happens.
+	effects []string
 }
 
 // answer to the commands that begin and end so.
@@ -122,6 +125,9 @@ func (f *fake) answer(ctx context.Context, change bool, seen *[]string, argv []s
 	}
 	line := strings.Join(argv, " ")
 	*seen = append(*seen, line)
+	if change {
+		f.effect(line)
+	}
 	for _, a := range f.answers {
 		// The search for pools begins as their import.
 		reads := strings.HasPrefix(a.begin, "zpool import -d")

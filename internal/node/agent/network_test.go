@@ -41,8 +41,14 @@ type fakeNetwork struct {
 	did []string
 }
 
+// note an effect of the agent on the kernel or on a server.
+func (n *fakeNetwork) note(effect string) {
+	n.did = append(n.did, effect)
+	n.f.effect(effect)
+}
+
 func (n *fakeNetwork) Attach(_ context.Context, d nbd.Device) (string, error) {
-	n.did = append(n.did, fmt.Sprintf("attach %s to %d as %s, %s, %s", d.Export, d.Index, d.Identifier, d.Timeout, d.DeadConnTimeout))
+	n.note(fmt.Sprintf("attach %s to %d as %s, %s, %s", d.Export, d.Index, d.Identifier, d.Timeout, d.DeadConnTimeout))
 	n.states = append(n.states, nbd.State{Index: d.Index, Identifier: d.Identifier, Bytes: 8 << 20})
 	n.f.write(fmt.Sprintf("dev/nbd%d", d.Index), string(make([]byte, 8<<20)))
 	return nbd.Path(d.Index), nil
@@ -58,12 +64,12 @@ func (n *fakeNetwork) Reconnect(_ context.Context, d nbd.Device, confirm func() 
 	if err := confirm(); err != nil {
 		return err
 	}
-	n.did = append(n.did, fmt.Sprintf("reconnect %d of %s", d.Index, d.Identifier))
+	n.note(fmt.Sprintf("reconnect %d of %s", d.Index, d.Identifier))
 	return nil
 }
 
 func (n *fakeNetwork) Disconnect(_ context.Context, index int, identifier string) error {
-	n.did = append(n.did, "disconnect "+identifier)
+	n.note("disconnect "+identifier)
 	n.states = slices.DeleteFunc(n.states, func(s nbd.State) bool { return s.Index == index })
 	return nil
 }
@@ -80,13 +86,13 @@ func (n *fakeNetwork) Probe(_ context.Context, index int) error {
 func (n *fakeNetwork) Exports(context.Context) ([]exports.Export, error) { return n.exports, nil }
 
 func (n *fakeNetwork) Create(_ context.Context, export string, bytes uint64) error {
-	n.did = append(n.did, fmt.Sprintf("create %s of %d", export, bytes))
+	n.note(fmt.Sprintf("create %s of %d", export, bytes))
 	n.exports = append(n.exports, exports.Export{Name: export, Bytes: bytes})
 	return nil
 }
 
 func (n *fakeNetwork) Grow(_ context.Context, export string, bytes uint64) error {
-	n.did = append(n.did, fmt.Sprintf("grow %s to %d", export, bytes))
+	n.note(fmt.Sprintf("grow %s to %d", export, bytes))
 	for i := range n.exports {
 		if n.exports[i].Name == export {
 			n.exports[i].Bytes = bytes
@@ -119,7 +125,7 @@ func newNetwork(t *testing.T, changes ...func(*fake)) (*fakeNetwork, *Node) {
 	n := f.node()
 	n.NBD = net
 	n.Exports = func(string) Exports { return net }
-	n.Restart = func() error { net.did = append(net.did, "restart"); return nil }
+	n.Restart = func() error { net.note("restart"); return nil }
 	return net, n
 }
 
