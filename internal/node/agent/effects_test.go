@@ -120,7 +120,7 @@ func releasedPool(t *testing.T) *fake {
 	passes(t, n, s)
 	net.f.effects = nil
 	put(answer{begin: "zfs get", stdout: replaced(zfsGet, "tank/pgdata/pvc-1", "tank/other")})(net.f)
-	must(n.LetGo(t.Context(), s))
+	must(n.Release(t.Context(), s))
 	return net.f
 }
 

@@ -266,7 +266,7 @@ func creates(devices ...string) func(*v1alpha1.PgNodeStorage) {
 }
 
 // store what a pass has found, as the controller does.
-func store(s *v1alpha1.PgNodeStorage, r Result, now time.Time) {
+func store(s *v1alpha1.PgNodeStorage, r PassResult, now time.Time) {
 	conditions := status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(now), r.Outcomes)
 	s.Status = *r.Status.DeepCopy()
 	s.Status.Conditions = conditions
