@@ -324,7 +324,7 @@ func TestARCMax(t *testing.T) {
 		{"reported", fmt.Sprint(4 * gib), storage(reports), nil, fmt.Sprint(4 * gib), "invalid PropertyDrift: changed by hand, and driftPolicy is Report: zfs_arc_max of the node is 4294967296, declared is 8Gi"},
 		{
 			"not heeded", fmt.Sprint(4 * gib), storage(func(s *v1alpha1.PgNodeStorage) { s.Spec.ARCMax.Set(200 * gib) }), nil, fmt.Sprint(200 * gib),
-			"invalid PropertyRefused: the node refused a change, … arcMax of 214748364800 bytes … 17179869184: … 1073741824 bytes … 64Mi …",
+			"invalid PropertyRefused: … arcMax of 214748364800 bytes … 17179869184 … 1073741824 bytes … 64Mi …",
 		},
 	} {
 		f := newFake(t, func(f *fake) { f.write("sys/module/zfs/parameters/zfs_arc_max", c.before) })
