@@ -68,7 +68,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Named("pgnodestorage").
 		For(&v1alpha1.PgNodeStorage{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options).
-		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.Mark, clock: clock.RealClock{}}).start)).
+		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.ServersDigest, clock: clock.RealClock{}}).start)).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
