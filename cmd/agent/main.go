@@ -138,7 +138,7 @@ func start(ctx context.Context, config *rest.Config, s settings) (io.Closer, err
 	if err := await(ctx, config); err != nil || s.dryRun {
 		return io.NopCloser(nil), err
 	}
-	return agent.Alone(ctx, s.root)
+	return agent.LockNode(ctx, s.root)
 }
 
 // await an answer of the API server. On a node that boots, the agent is there before

@@ -55,7 +55,7 @@ type Reconciler struct {
 	Events events.EventRecorder
 	// Observe gets what each pass has read, for metrics; of one that could not read,
 	// the conditions that say so.
-	Observe func(s *v1alpha1.PgNodeStorage, r agent.Result)
+	Observe func(s *v1alpha1.PgNodeStorage, r agent.PassResult)
 	// Forget is told of a PgNodeStorage that is gone.
 	Forget func(name string)
 }
@@ -68,7 +68,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Named("pgnodestorage").
 		For(&v1alpha1.PgNodeStorage{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options).
-		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.Mark, clock: clock.RealClock{}}).start)).
+		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.ServersDigest, clock: clock.RealClock{}}).start)).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
@@ -105,7 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 	return reconcile.Result{RequeueAfter: r.next(result)}, nil
 }
 
-func (r *Reconciler) next(result agent.Result) time.Duration {
+func (r *Reconciler) next(result agent.PassResult) time.Duration {
 	for _, o := range result.Outcomes {
 		if o.Reason == v1alpha1.ReasonPropertyRefused || o.Reason == v1alpha1.ReasonHostCommandFailed {
 			return retry
@@ -123,7 +123,7 @@ func (r *Reconciler) next(result agent.Result) time.Duration {
 	return r.Resync
 }
 
-func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, result agent.Result) error {
+func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, result agent.PassResult) error {
 	want := result.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(r.Clock.Now()), result.Outcomes)
 	before := s.Status
@@ -145,7 +145,7 @@ func own(conditions []metav1.Condition) []metav1.Condition {
 }
 
 // tell of what was repaired, once the status that shows it is stored.
-func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.Result) {
+func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.PassResult) {
 	if len(result.Drift) > 0 {
 		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", "changed by hand, and set again: "+strings.Join(result.Drift, "; "))
 	}
@@ -159,7 +159,7 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.Result) {
 // letGo removes the finalizer. A pool on disks, its datasets and their properties stay
 // as they are. One on network devices is released first, and is waited for. A limit on the ARC holds until the module is loaded again.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
-	if err := r.Node.LetGo(ctx, s); err != nil {
+	if err := r.Node.Release(ctx, s); err != nil {
 		if errors.Is(err, agent.ErrNotReleased) {
 			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", err.Error())
 		}

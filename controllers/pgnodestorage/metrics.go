@@ -39,7 +39,7 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 }
 
 // Observe what a pass has read.
-func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r agent.Result) {
+func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r agent.PassResult) {
 	m.Forget(s.Name)
 	for _, o := range r.Outcomes {
 		m.conditions.WithLabelValues(s.Name, o.Condition, o.Reason).Set(truth(o.Kind == outcome.Done && !o.Unknown))

@@ -1,13 +1,7 @@
 package zerofs
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/pelletier/go-toml/v2"
@@ -15,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// The variables of the environment that ZeroFS expands in its configuration, so that
-// neither a secret nor a node's name is in the file.
+// ZeroFS expands these variables of the environment in its configuration, so the file
+// contains neither secrets nor a node's name.
 const (
 	EnvAccessKeyID     = "AWS_ACCESS_KEY_ID"
 	EnvSecretAccessKey = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name of a variable
@@ -24,7 +18,7 @@ const (
 	EnvNodeName        = "NODE_NAME"
 )
 
-// NodeNameInURL stands in Server.URL for the name of the node that the server is on.
+// NodeNameInURL is the placeholder in Server.URL for the name of the server's node.
 const NodeNameInURL = "${" + EnvNodeName + "}"
 
 // MinFlushInterval is the least that ZeroFS accepts; it silently rounds up to it
@@ -64,21 +58,21 @@ type Server struct {
 	CacheDir string
 	// CacheSize on disk and CacheMemory, in bytes, above zero.
 	CacheSize, CacheMemory int64
-	// FlushInterval is how often what nobody asked to flush is written to the bucket:
+	// FlushInterval is how often ZeroFS writes data to the bucket that no client flushed:
 	// whole seconds, at least MinFlushInterval.
 	FlushInterval time.Duration
 	// NBDSocket and NinePSocket are the absolute paths of the Unix sockets, up to 107
 	// bytes each. Nothing else listens.
 	NBDSocket, NinePSocket string
-	// Meter is IP:port, on loopback, of the proxy that all requests to the store go
-	// through and that speaks TLS in ZeroFS' stead (package meter). Empty: none.
+	// Meter is IP:port, on loopback, of the proxy for all requests to the store, which
+	// speaks TLS for ZeroFS (package meter). Empty: no proxy.
 	Meter string
 	// PrometheusAddress is IP:port of the metrics. Empty: none, as must be with 0.19,
 	// which has none (HasMetrics).
 	PrometheusAddress string
 }
 
-// HasMetrics says whether programs of a family can serve metrics.
+// HasMetrics reports whether programs of a family can serve metrics.
 func HasMetrics(f v1alpha1.ZeroFSFamily) bool { return f == v1alpha1.ZeroFS2 }
 
 // The file. ZeroFS refuses unknown keys, so each is one that the family knows
@@ -135,8 +129,8 @@ type (
 	}
 )
 
-// Config is the file for zerofs run -c. The same server gives the same bytes. It
-// fails if a field is outside its bounds, with all that is wrong.
+// Config returns the file for zerofs run -c. The same server gives the same bytes. The
+// error names every field that is out of bounds.
 func Config(s Server) ([]byte, error) {
 	if err := s.validate(); err != nil {
 		return nil, fmt.Errorf("configuration of ZeroFS: %w", err)
@@ -191,130 +185,4 @@ func (s Server) aws() (aws, error) {
 	// is the host, not the scheme.
 	a.Endpoint, a.AllowHTTP, a.ProxyURL = "http://"+store.Host, "true", "http://"+s.Meter
 	return a, nil
-}
-
-// StoreURL is where the server's requests go: scheme and host, which has the bucket
-// where the path of requests has not, and a port that is not the scheme's own. It fails
-// if endpoint or bucket is none.
-func (s Server) StoreURL() (*url.URL, error) {
-	if err := s.validateEndpoint(); err != nil {
-		return nil, err
-	}
-	at := cmp.Or(s.Endpoint, AmazonEndpoint(s.Region))
-	if !s.PathStyle {
-		at = bucketHost(at, s.URL)
-	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	if port := u.Port(); port == "" || port == ports[u.Scheme] {
-		u.Host = strings.TrimSuffix(u.Host, ":"+port)
-	}
-	return u, nil
-}
-
-// ports that URLs of a scheme need not name.
-var ports = map[string]string{"http": "80", "https": "443"}
-
-// AmazonEndpoint of S3 in a region, without a bucket.
-func AmazonEndpoint(region string) string { return "https://s3." + region + "." + amazonDomain(region) }
-
-// amazonDomain of a region's endpoints: that of its partition (partitions.json of
-// aws-sdk-go-v2). Of isolated partitions the endpoint must be declared.
-func amazonDomain(region string) string {
-	switch {
-	case strings.HasPrefix(region, "cn-"):
-		return "amazonaws.com.cn"
-	case strings.HasPrefix(region, "eusc-"):
-		return "amazonaws.eu"
-	}
-	return "amazonaws.com"
-}
-
-// bucketHost is the endpoint with the bucket in its host, as object_store wants it
-// where the bucket is not in the path (AmazonS3Builder,
-// with_virtual_hosted_style_request). Without an endpoint it does so by itself.
-func bucketHost(endpoint, at string) string {
-	scheme, host, found := strings.Cut(endpoint, "://")
-	if !found {
-		return ""
-	}
-	bucket, _, _ := strings.Cut(strings.TrimPrefix(at, "s3://"), "/")
-	return scheme + "://" + bucket + "." + host
-}
-
-func (s Server) validate() error {
-	var wrong []error
-	refuse := func(is bool, format string, args ...any) {
-		if is {
-			wrong = append(wrong, fmt.Errorf(format, args...))
-		}
-	}
-	refuse(s.Family != v1alpha1.ZeroFS019 && s.Family != v1alpha1.ZeroFS2, "family %q is not known", s.Family)
-	refuse(!strings.HasPrefix(s.URL, "s3://") || strings.Count(s.URL, "/") < 3 || strings.HasSuffix(s.URL, "/"), "url %q is not s3://bucket/prefix", s.URL)
-	refuse(s.Region == "", "region is empty")
-	refuse(s.CacheSize <= 0 || s.CacheMemory <= 0, "cache of %d bytes on disk and %d in memory: both must be above 0", s.CacheSize, s.CacheMemory)
-	refuse(s.FlushInterval < MinFlushInterval || s.FlushInterval%time.Second != 0, "flush interval %s is not whole seconds of at least %s", s.FlushInterval, MinFlushInterval)
-	for _, p := range []string{s.CacheDir, s.NBDSocket, s.NinePSocket} {
-		refuse(!path.IsAbs(p), "path %q is not absolute", p)
-	}
-	for _, p := range []string{s.NBDSocket, s.NinePSocket} {
-		refuse(len(p) > maxSocketPath, "socket %q is longer than %d bytes", p, maxSocketPath)
-	}
-	wrong = append(wrong, s.validateEndpoint(), s.validateMeter(), s.validateMetrics(), s.validateVariables())
-	return errors.Join(wrong...)
-}
-
-func (s Server) validateEndpoint() error {
-	if s.Endpoint == "" {
-		return nil
-	}
-	u, err := url.Parse(s.Endpoint)
-	if err != nil || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return fmt.Errorf("endpoint %q is not scheme and host", s.Endpoint)
-	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !s.AllowHTTP) {
-		return fmt.Errorf("endpoint %q is not https, and http is not allowed", s.Endpoint)
-	}
-	return nil
-}
-
-// validateMeter, which whoever reaches it could use the store through.
-func (s Server) validateMeter() error {
-	if s.Meter == "" {
-		return nil
-	}
-	at, err := netip.ParseAddrPort(s.Meter)
-	if err != nil {
-		return fmt.Errorf("meter: %w", err)
-	}
-	if !at.Addr().IsLoopback() || at.Port() == 0 {
-		return fmt.Errorf("meter %q is not a port on loopback", s.Meter)
-	}
-	return nil
-}
-
-func (s Server) validateMetrics() error {
-	if s.PrometheusAddress == "" {
-		return nil
-	}
-	if !HasMetrics(s.Family) {
-		return fmt.Errorf("metrics at %q: ZeroFS %s has none", s.PrometheusAddress, s.Family)
-	}
-	if _, err := netip.ParseAddrPort(s.PrometheusAddress); err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
-	return nil
-}
-
-// validateVariables, because ZeroFS expands them in nearly every value, and fails to
-// start where one is unknown.
-func (s Server) validateVariables() error {
-	for _, v := range []string{strings.ReplaceAll(s.URL, NodeNameInURL, ""), s.Endpoint, s.Region, s.CacheDir, s.NBDSocket, s.NinePSocket} {
-		if strings.Contains(v, "$") {
-			return fmt.Errorf("%q holds a variable; only %s in the url is allowed", v, NodeNameInURL)
-		}
-	}
-	return nil
 }

@@ -39,7 +39,7 @@ func startAgent(t *testing.T, config *rest.Config, name string) {
 	runner := host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) })
 	r := &pgnodestorage.Reconciler{
 		Client: mgr.GetClient(), Node: agent.New("", runner), NodeName: name, Resync: 200 * time.Millisecond, Clock: clock.RealClock{},
-		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: func(*v1alpha1.PgNodeStorage, agent.Result) {}, Forget: func(string) {},
+		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: func(*v1alpha1.PgNodeStorage, agent.PassResult) {}, Forget: func(string) {},
 	}
 	if err := r.SetupWithManager(mgr, controller.Options{SkipNameValidation: new(true)}); err != nil {
 		t.Fatal(err)

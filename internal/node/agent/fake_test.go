@@ -35,6 +35,9 @@ type fake struct {
 	answers []answer
 	reads   []string
 	changes []string
+	// effects of every kind in their order, each with what the agent's record on disk
+	// says while it happens.
+	effects []string
 }
 
 // answer to the commands that begin and end so.
@@ -122,6 +125,9 @@ func (f *fake) answer(ctx context.Context, change bool, seen *[]string, argv []s
 	}
 	line := strings.Join(argv, " ")
 	*seen = append(*seen, line)
+	if change {
+		f.effect(line)
+	}
 	for _, a := range f.answers {
 		// The search for pools begins as their import.
 		reads := strings.HasPrefix(a.begin, "zpool import -d")
@@ -260,7 +266,7 @@ func creates(devices ...string) func(*v1alpha1.PgNodeStorage) {
 }
 
 // store what a pass has found, as the controller does.
-func store(s *v1alpha1.PgNodeStorage, r Result, now time.Time) {
+func store(s *v1alpha1.PgNodeStorage, r PassResult, now time.Time) {
 	conditions := status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(now), r.Outcomes)
 	s.Status = *r.Status.DeepCopy()
 	s.Status.Conditions = conditions

@@ -1,21 +1,19 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/gofrs/flock"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// readLife of a server by the record in its directory, and by its lock.
+// readLife reads the life of a server from the record in its directory, and its lock.
 func readLife(directory string) decide.Life {
 	i, err := zerofs.ReadIncarnation(directory)
 	if err != nil {
@@ -34,47 +32,39 @@ func readLife(directory string) decide.Life {
 	if life.Held {
 		return life
 	}
-	// It may have ended in order between both looks.
+	// It may have shut down cleanly since the record was read.
 	if again, err := zerofs.ReadIncarnation(directory); err == nil && again.ID == i.ID && again.State == zerofs.StateStopped {
 		life.Running, life.Clean = false, true
 	}
 	return life
 }
 
-// Mark of the servers of a PgNodeStorage: another one where a life of one began or ended,
-// or where it entered another phase. It reads files, and asks nobody.
-func (n *Node) Mark(s *v1alpha1.PgNodeStorage) string {
+// ServersDigest changes when a life of one of the servers of s began or ended, or when a
+// server entered another phase. It reads only files.
+func (n *Node) ServersDigest(s *v1alpha1.PgNodeStorage) string {
 	var out strings.Builder
 	for _, server := range s.Spec.NetworkDevices.Servers {
 		directory := filepath.Join(n.Root, server.Directory)
 		life := readLife(directory)
-		told, _ := zerofs.ReadStatus(directory) // none is no phase
-		fmt.Fprintln(&out, server.Name, life.ID, life.Running, life.Held, life.Clean, life.Problem, told.Life, told.Phase)
+		reported, _ := zerofs.ReadStatus(directory) // no status means no phase
+		fmt.Fprintln(&out, server.Name, life.ID, life.Running, life.Held, life.Clean, life.Problem, reported.Life, reported.Phase)
 	}
 	return out.String()
 }
 
-// held says that somebody has the lock of a server. The kernel drops it with the last
-// process that has it, however that ends, so that this proves the end of a life.
+// held reports whether a process holds the lock of a server. The kernel releases it with
+// the last process that has it, however that ends, so a free lock proves the end of a
+// life.
 //
-// It is asked for rather than looked up in /proc/locks, which is read in pieces that
-// others can slip between, and which hides a lock whose first holder is dead from all
-// but the first PID namespace. The answer disturbs nobody while the server lives. Where
-// it is free, it is taken for an instant, in which a server that starts is refused and
-// has to try again.
+// It tries the lock instead of searching /proc/locks. The kernel shows that file in
+// pieces, between which entries can move, and hides a lock whose first holder is dead from
+// all but the first PID namespace. A running server does not notice the attempt. If the
+// lock is free, held takes it for an instant, in which a server that starts has to retry.
 func held(path string) (bool, error) {
-	f, err := os.Open(path)
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY)) // no lock file is an error
+	free, err := lock.TryRLock()
 	if err != nil {
 		return false, fmt.Errorf("lock of the server: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // read-only
-	err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("lock of the server: %w", err)
-	}
-	// A child that is being started may share the file for a moment.
-	return false, unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	return !free, lock.Close()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 const (
@@ -63,7 +64,7 @@ func TestAPoolIsMadeOnce(t *testing.T) {
 	}
 	f.answers = lost
 	carries(f)
-	const still = "PoolReady invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed"
+	const still = "PoolReady invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …"
 	for name, again := range map[string]*v1alpha1.PgNodeStorage{
 		"the same object":               s,
 		"the object made again":         recreated(s),
@@ -71,7 +72,7 @@ func TestAPoolIsMadeOnce(t *testing.T) {
 		"another pool abandoned":        recreated(s, abandons("43")),
 		"the same disk by another path": recreated(s, creates("b!", "c!")),
 	} {
-		if says := onePass(t, f, again); says != still || len(f.changes) > 0 {
+		if says := onePass(t, f, again); !facts.Match(says, still) || len(f.changes) > 0 {
 			t.Errorf("%s: %s\nran %q", name, says, f.changes)
 		}
 	}
@@ -79,7 +80,7 @@ func TestAPoolIsMadeOnce(t *testing.T) {
 	// The node was installed again, and only the profile's status knows.
 	must(os.RemoveAll(filepath.Join(f.root, recordDir)))
 	told := recreated(s, func(s *v1alpha1.PgNodeStorage) { s.Spec.Pool.GUID = "42" })
-	if says := onePass(t, f, told); says != still || len(f.changes) > 0 {
+	if says := onePass(t, f, told); !facts.Match(says, still) || len(f.changes) > 0 {
 		t.Errorf("told by the profile: %s\nran %q", says, f.changes)
 	}
 

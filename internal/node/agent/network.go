@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// netlinkPatience with the kernel, and with a server's handshake.
-	netlinkPatience = 30 * time.Second
-	// exportsPatience with a server that lists or makes exports: it flushes to its store.
-	exportsPatience = time.Minute
-	// probePatience with a device that is asked for a block; it answers later too.
-	probePatience = 2 * time.Second
+	// netlinkTimeout with the kernel, and with a server's handshake.
+	netlinkTimeout = 30 * time.Second
+	// exportsTimeout with a server that lists or makes exports: it flushes to its store.
+	exportsTimeout = time.Minute
+	// probeTimeout with a device that is asked for a block; it answers later too.
+	probeTimeout = 2 * time.Second
 )
 
 // NBD attaches network block devices; see package nbd.
@@ -77,7 +77,7 @@ func (n *Node) observeNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) (*
 	if !net.Driver {
 		return net, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, netlinkPatience)
+	ctx, cancel := context.WithTimeout(ctx, netlinkTimeout)
 	defer cancel()
 	states, err := n.NBD.Status(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (n *Node) probe(ctx context.Context, seen *decide.Seen) {
 		if d.Attached == nil || !net.Mirror && (!well || !doubted) {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(ctx, probePatience)
+		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 		d.Attached.Dead = errors.Is(n.NBD.Probe(ctx, d.Attached.Index), nbd.ErrDead)
 		cancel()
 	}
@@ -173,7 +173,7 @@ func (n *Node) listExports(ctx context.Context, s *v1alpha1.PgNodeStorage, net *
 }
 
 func (n *Node) exportsOf(ctx context.Context, server v1alpha1.NodeServer) (map[string]uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, exportsPatience)
+	ctx, cancel := context.WithTimeout(ctx, exportsTimeout)
 	defer cancel()
 	found, err := n.server(server).Exports(ctx)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
@@ -41,8 +42,14 @@ type fakeNetwork struct {
 	did []string
 }
 
+// note an effect of the agent on the kernel or on a server.
+func (n *fakeNetwork) note(effect string) {
+	n.did = append(n.did, effect)
+	n.f.effect(effect)
+}
+
 func (n *fakeNetwork) Attach(_ context.Context, d nbd.Device) (string, error) {
-	n.did = append(n.did, fmt.Sprintf("attach %s to %d as %s, %s, %s", d.Export, d.Index, d.Identifier, d.Timeout, d.DeadConnTimeout))
+	n.note(fmt.Sprintf("attach %s to %d as %s, %s, %s", d.Export, d.Index, d.Identifier, d.Timeout, d.DeadConnTimeout))
 	n.states = append(n.states, nbd.State{Index: d.Index, Identifier: d.Identifier, Bytes: 8 << 20})
 	n.f.write(fmt.Sprintf("dev/nbd%d", d.Index), string(make([]byte, 8<<20)))
 	return nbd.Path(d.Index), nil
@@ -58,12 +65,12 @@ func (n *fakeNetwork) Reconnect(_ context.Context, d nbd.Device, confirm func() 
 	if err := confirm(); err != nil {
 		return err
 	}
-	n.did = append(n.did, fmt.Sprintf("reconnect %d of %s", d.Index, d.Identifier))
+	n.note(fmt.Sprintf("reconnect %d of %s", d.Index, d.Identifier))
 	return nil
 }
 
 func (n *fakeNetwork) Disconnect(_ context.Context, index int, identifier string) error {
-	n.did = append(n.did, "disconnect "+identifier)
+	n.note("disconnect " + identifier)
 	n.states = slices.DeleteFunc(n.states, func(s nbd.State) bool { return s.Index == index })
 	return nil
 }
@@ -80,13 +87,13 @@ func (n *fakeNetwork) Probe(_ context.Context, index int) error {
 func (n *fakeNetwork) Exports(context.Context) ([]exports.Export, error) { return n.exports, nil }
 
 func (n *fakeNetwork) Create(_ context.Context, export string, bytes uint64) error {
-	n.did = append(n.did, fmt.Sprintf("create %s of %d", export, bytes))
+	n.note(fmt.Sprintf("create %s of %d", export, bytes))
 	n.exports = append(n.exports, exports.Export{Name: export, Bytes: bytes})
 	return nil
 }
 
 func (n *fakeNetwork) Grow(_ context.Context, export string, bytes uint64) error {
-	n.did = append(n.did, fmt.Sprintf("grow %s to %d", export, bytes))
+	n.note(fmt.Sprintf("grow %s to %d", export, bytes))
 	for i := range n.exports {
 		if n.exports[i].Name == export {
 			n.exports[i].Bytes = bytes
@@ -119,7 +126,7 @@ func newNetwork(t *testing.T, changes ...func(*fake)) (*fakeNetwork, *Node) {
 	n := f.node()
 	n.NBD = net
 	n.Exports = func(string) Exports { return net }
-	n.Restart = func() error { net.did = append(net.did, "restart"); return nil }
+	n.Restart = func() error { net.note("restart"); return nil }
 	return net, n
 }
 
@@ -164,7 +171,7 @@ func onNetwork(s *v1alpha1.PgNodeStorage) {
 }
 
 // passes until nothing changes, or nine.
-func passes(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) Result {
+func passes(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) PassResult {
 	t.Helper()
 	for range 9 {
 		r, err := n.Pass(t.Context(), s)
@@ -177,7 +184,7 @@ func passes(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) Result {
 		}
 	}
 	t.Fatalf("nine passes did not converge: %+v", s.Status.Conditions)
-	return Result{}
+	return PassResult{}
 }
 
 // A pool on a network device is made step by step, is as declared with the commands of
@@ -186,7 +193,7 @@ func TestNetworkPasses(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
 	r := passes(t, n, s)
-	same(t, "outcome", line(r.Outcomes[0]), "DevicesAttached done DevicesAttached: 1 devices are attached to servers that run")
+	facts.Same(t, "outcome", line(r.Outcomes[0]), "DevicesAttached done DevicesAttached: … 1 …")
 	same(t, "network", strings.Join(net.did, "; "), "create x of 8388608; attach x to 0 as fast/a/x@first, 0s, 87600h0m0s")
 	same(t, "commands", strings.Join(net.f.changes, "; "), "modprobe nbd; zpool create -o ashift=12 -o autotrim=on -o cachefile=none -o failmode=wait -O canmount=off -O mountpoint=none tank /run/pgstorage/fast/a.x")
 	if to, err := os.Readlink(filepath.Join(net.f.root, "run/pgstorage/fast/a.x")); err != nil || to != "/dev/nbd0" {
@@ -200,7 +207,7 @@ func TestNetworkPasses(t *testing.T) {
 		t.Errorf("at rest: did %q, status\n%s", net.did, now)
 	}
 	// A volume is on it.
-	if err := n.LetGo(t.Context(), s); !errors.Is(err, ErrNotReleased) {
+	if err := n.Release(t.Context(), s); !errors.Is(err, ErrNotReleased) {
 		t.Errorf("with a volume: %v", err)
 	}
 	same(t, "with a volume", len(net.did)+len(net.f.changes), 0)
@@ -208,9 +215,9 @@ func TestNetworkPasses(t *testing.T) {
 		t.Errorf("the record of a pool that stays: %v", err)
 	}
 	put(answer{begin: "zfs get", stdout: replaced(zfsGet, "tank/pgdata/pvc-1", "tank/other")})(net.f)
-	must(n.LetGo(t.Context(), s))
+	must(n.Release(t.Context(), s))
 	same(t, "let go", strings.Join(append(net.f.changes, net.did...), "; "), "zpool export tank; disconnect fast/a/x@first")
-	must(n.LetGo(t.Context(), s))
+	must(n.Release(t.Context(), s))
 	if _, err := os.Stat(n.records(s).path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the record is left: %v", err)
 	}
@@ -290,7 +297,7 @@ func TestNetworkReconnects(t *testing.T) {
 	net.did, net.f.changes = nil, nil
 	net.lives(t, "first", zerofs.StateStopped)
 	r := passes(t, n, s)
-	same(t, "stopped", line(r.Outcomes[0]), "DevicesAttached wait Reconnecting: the server of store a was stopped in order, and its successor is awaited; requests to pool tank wait meanwhile, and none is lost")
+	facts.Same(t, "stopped", line(r.Outcomes[0]), "DevicesAttached wait Reconnecting: … store a … tank …")
 	same(t, "state", s.Status.NetworkDevices[0].State, "Reconnecting")
 
 	net.lives(t, "second", zerofs.StateRunning, "first")
@@ -678,7 +685,7 @@ func TestNetworkGrowsLater(t *testing.T) {
 		answer{begin: "zpool import -N", then: put(answer{begin: "zpool get", stdout: poolGet})},
 	)(net.f)
 	r = passes(t, n, s)
-	same(t, "grown", line(r.Outcomes[0]), "DevicesAttached done Growing: 1 devices are attached to servers that run; they have 8388608 bytes, and no more were offered when they were attached last")
+	facts.Same(t, "grown", line(r.Outcomes[0]), "DevicesAttached done Growing: … 1 … 8388608 bytes …")
 	same(t, "network", strings.Join(net.did, "; "), "disconnect fast/a/x@first; grow x to 16777216; attach x to 0 as fast/a/x@first, 0s, 87600h0m0s")
 	same(t, "commands", strings.Join(net.f.changes, "; "), "zpool export tank; zpool import -N -o cachefile=none -d /run/pgstorage/fast 42")
 }
@@ -709,7 +716,7 @@ func TestNetworkDryRun(t *testing.T) {
 	if err != nil || r.Changed || len(net.did) > 0 || len(net.f.changes) > 0 {
 		t.Errorf("%v, changed %v, did %q %q", err, r.Changed, net.did, net.f.changes)
 	}
-	same(t, "would", strings.Join(would, "; "), "network devices: 1 exports are being made or grown to 8388608 bytes")
+	facts.Same(t, "would", strings.Join(would, "; "), "network devices: … 1 exports … 8388608 bytes")
 }
 
 // Figures of the kernel's files.

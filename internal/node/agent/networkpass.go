@@ -9,11 +9,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
-	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
-// finishNetwork reads what depends on the pool: which devices are dead, what could be
-// attached, and what caches and logs hold.
+// finishNetwork reads what depends on the state of the pool: which devices are dead,
+// which exports could be attached, and the contents of new caches and logs.
 func (n *Node) finishNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *decide.Seen) error {
 	if seen.Pool != nil {
 		n.probe(ctx, seen)
@@ -30,7 +29,7 @@ func (n *Node) finishNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 	return n.probeContents(ctx, decide.LocalCandidates(s, *seen), seen)
 }
 
-// probeContents of devices, for whoever has to know that they are blank.
+// probeContents adds the contents of devices to seen: only a blank one may be used.
 func (n *Node) probeContents(ctx context.Context, paths []string, seen *decide.Seen) error {
 	for _, path := range paths {
 		found, err := n.Devices.Blank(ctx, path)
@@ -49,14 +48,13 @@ func (n *Node) probeContents(ctx context.Context, paths []string, seen *decide.S
 	return nil
 }
 
-// passUnread judges the network devices where ZFS could not be read, as of a pool that
-// is suspended: all that may follow is a restart of the node, or a reconnection, for
-// which ZFS may wait.
-func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *decide.Network, err error) Result {
-	r := Result{Outcomes: unreadOutcomes(s, unread(err))}
+// passUnread decides about the network devices if ZFS could not be read, for example
+// because the pool is suspended. It executes only actions that are safe without ZFS.
+func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *decide.Network, err error) PassResult {
+	r := PassResult{Outcomes: unreadOutcomes(s, unread(err))}
 	if net == nil {
 		if s.Spec.NetworkDevices != nil {
-			o := outcome.WaitFor(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf("the network devices could not be read: %v", err))
+			o := outcome.WaitFor(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf(msgNetworkUnread, err))
 			o.Unknown = true
 			r.Outcomes = append([]outcome.Outcome{o}, r.Outcomes...)
 		}
@@ -65,33 +63,14 @@ func (n *Node) passUnread(ctx context.Context, s *v1alpha1.PgNodeStorage, net *d
 	net.Unread = true
 	r.Seen = decide.Seen{Network: net}
 	n.probe(ctx, &r.Seen)
-	step := decide.NetworkStepOf(s, r.Seen, n.Clock.Now())
-	due := decide.NetworkStep{Intend: step.Intend, Restart: step.Restart, Reconnect: step.Reconnect, Outcome: step.Outcome}
+	decision := decide.NetworkDecisionFor(s, r.Seen, n.Clock.Now())
+	action := decide.WithoutZFS(decision.Action)
 	var failed error
-	if !due.None() {
-		failed = n.actNetwork(ctx, s, r.Seen, due)
+	if action != nil {
+		failed = n.actNetwork(ctx, s, r.Seen, decision)
 	}
-	r.Soon = step.Hold
-	r.Restarting = due.Intend != nil && failed == nil && n.DryRun == nil
-	r.Outcomes = append([]outcome.Outcome{networkOutcome(step, failed)}, r.Outcomes...)
+	r.Soon = decision.PoolWaits
+	r.Restarting = n.announced(action, failed)
+	r.Outcomes = append([]outcome.Outcome{networkOutcome(decision, failed)}, r.Outcomes...)
 	return r
-}
-
-// stillUsed says that a pool could not be released because something uses it, which is
-// no fault: it only has to wait with its growth.
-func stillUsed(step decide.NetworkStep, failed error) bool {
-	return step.Release && errors.Is(failed, zfs.ErrInUse)
-}
-
-// networkOutcome names what the node answered to a change that it refused.
-func networkOutcome(step decide.NetworkStep, failed error) outcome.Outcome {
-	switch {
-	case failed == nil:
-		return step.Outcome
-	case stillUsed(step, failed):
-		return outcome.DoneWith(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonGrowing,
-			fmt.Sprintf("the devices are attached, and grow once nothing uses the pool: %v", failed))
-	}
-	return outcome.InvalidBecause(v1alpha1.ConditionDevicesAttached, v1alpha1.ReasonHostCommandFailed,
-		fmt.Sprintf("%s, but the node refused, and it is tried again every minute: %v", step.Outcome.Message, failed))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 // A pass on a node that is as declared runs five commands, and then four; it changes
@@ -84,11 +85,11 @@ func TestPass(t *testing.T) {
 	const (
 		online    = "done PoolOnline: pool tank is imported, ONLINE"
 		applied   = "done Applied: 6 properties were read back as declared"
-		setting   = "wait Progressing: properties are being set"
-		unread    = "wait unknown NotReadBack: properties are read back once the pool is imported and answers"
-		stillTrue = "wait unknown Applied: properties are read back once the pool is imported and answers"
-		lost      = "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed"
-		making    = "pool tank is being made of /dev/disk/by-id/wwn-b, /dev/disk/by-id/wwn-c"
+		setting   = "wait Progressing: …"
+		unread    = "wait unknown NotReadBack: …"
+		stillTrue = "wait unknown Applied: …"
+		lost      = "invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …"
+		making    = "… tank … /dev/disk/by-id/wwn-b, /dev/disk/by-id/wwn-c"
 		makeIt    = "zpool create -o ashift=12 -o autotrim=on -o failmode=wait -O canmount=off -O mountpoint=none tank mirror /dev/disk/by-id/wwn-b /dev/disk/by-id/wwn-c"
 		importIt  = "zpool import -N -d /dev/disk/by-id -d /dev 42"
 	)
@@ -132,40 +133,40 @@ func TestPass(t *testing.T) {
 		{
 			"one refused, all others made, and no drift told as repaired", storage(), newFake(t, drifted, refusing("zfs set", "cannot set property for 'tank/pgdata': pool must be upgraded\n")),
 			repair, "", online,
-			"invalid PropertyRefused: the node refused a change, which is tried again every minute: zfs set: exit status 1: cannot set property for 'tank/pgdata': pool must be upgraded",
+			"invalid PropertyRefused: … minute: zfs set: exit status 1: cannot set property for 'tank/pgdata': pool must be upgraded",
 		},
 		{
 			"two refused", storage(), newFake(t, drifted, refusing("zfs", "no\n"), refusing("zpool set failmode", "never\n"), put(answer{begin: "zfs get", stdout: replaced(zfsGet, "\tlz4\t", "\tzstd\t")}, answer{begin: "zfs version", stdout: "zfs-2.2.4-1\nzfs-kmod-2.2.4-1\n"})),
 			repair[:3], "", online,
-			"invalid PropertyRefused: the node refused a change, which is tried again every minute: zpool set: exit status 1: never; zfs set: exit status 1: no",
+			"invalid PropertyRefused: … minute: zpool set: exit status 1: never; zfs set: exit status 1: no",
 		},
 		{
 			"what does not end keeps the rest from being tried", storage(), newFake(t, drifted, put(answer{begin: "zpool set failmode", err: host.ErrStuck})),
 			repair[:2], "", online,
-			"invalid PropertyRefused: the node refused a change, which is tried again every minute: zpool set: stuck in the kernel",
+			"invalid PropertyRefused: … minute: zpool set: stuck in the kernel",
 		},
 		{
 			"a value that this ZFS does not know", storage(func(s *v1alpha1.PgNodeStorage) {
 				s.Spec.Datasets[0].Properties[1] = v1alpha1.ZFSProperty{Name: "checksum", Value: "blake3"}
 			}), newFake(t, drifted, put(answer{begin: "zfs version", stdout: "zfs-2.1.11-1\nzfs-kmod-2.1.11-1\n"})),
 			[]string{repair[0], repair[1], repair[3]}, "failmode of tank is panic, declared is wait; autotrim of tank is off, declared is on; tank/pgwal does not exist", online,
-			"invalid PropertyRefused: refused, so that the old values stay while all else is applied: tank/pgdata: invalid: checksum=blake3 needs ZFS 2.2.0 and the node has zfs-2.1.11-1; use another value or upgrade the node",
+			"invalid PropertyRefused: … applied: tank/pgdata: invalid: checksum=blake3 needs ZFS 2.2.0 and the node has zfs-2.1.11-1; use another value or upgrade the node",
 		},
 		// Pool.
 		{
 			"no module", storage(), newFake(t, func(f *fake) { must(os.RemoveAll(filepath.Join(f.root, "sys"))) }), nil, "",
 			"wait ZFSNotLoaded: the node's kernel has no ZFS module loaded; install OpenZFS on the node (zfs-dkms, or the distribution's package) and run modprobe zfs", stillTrue,
 		},
-		{"importable", storage(fresh), newFake(t, exported), []string{importIt}, "", "wait ImportingPool: pool tank (GUID 42) is being imported", unread},
+		{"importable", storage(fresh), newFake(t, exported), []string{importIt}, "", "wait ImportingPool: … tank (GUID 42) …", unread},
 		{
 			"import refused", storage(fresh), newFake(t, exported, refusing("zpool import -N", "cannot import 'tank': pool was previously in use from another system.\n")), []string{importIt}, "",
-			"invalid HostCommandFailed: pool tank (GUID 42) is being imported, but the node refused, and it is tried again every minute: in use: zpool import: exit status 1: cannot import 'tank': pool was previously in use from another system.", unread,
+			"invalid HostCommandFailed: … tank (GUID 42) … … in use: zpool import: exit status 1: cannot import 'tank': pool was previously in use from another system.", unread,
 		},
 		{
 			// Its devices are not looked at: one that cannot be read must not keep a
 			// degraded pool from being imported.
 			"importable, with a device that cannot be read", storage(creates("b", "c")), newFake(t, exported, refusing("blkid", "Input/output error\n")),
-			[]string{importIt}, "", "wait ImportingPool: pool tank (GUID 42) is being imported", stillTrue,
+			[]string{importIt}, "", "wait ImportingPool: … tank (GUID 42) …", stillTrue,
 		},
 		{"lost", storage(), newFake(t, gone), nil, "", lost, stillTrue},
 		{"lost, and its devices cannot be read", storage(creates("b", "c")), newFake(t, gone, refusing("blkid", "Input/output error\n")), nil, "", lost, stillTrue},
@@ -188,15 +189,15 @@ func TestPass(t *testing.T) {
 		},
 		{
 			"making refused", storage(fresh, creates("b", "c")), newFake(t, gone, refusing("zpool create", "invalid vdev specification\nuse '-f' to override the following errors:\n/dev/disk/by-id/wwn-c is in use\n")), []string{makeIt}, "",
-			"invalid HostCommandFailed: " + making + ", but the node refused, and it is tried again every minute: in use: zpool create: exit status 1: invalid vdev specification; use '-f' to override the following errors:; /dev/disk/by-id/wwn-c is in use", unread,
+			"invalid HostCommandFailed: " + making + " … in use: zpool create: exit status 1: invalid vdev specification; use '-f' to override the following errors:; /dev/disk/by-id/wwn-c is in use", unread,
 		},
 		{
 			"not made, as the wipe was refused", storage(fresh, creates("b", "c!")), newFake(t, gone, put(ext4, answer{begin: "wipefs -a", stderr: "probing initialization failed: Device or resource busy\n", exit: 1})), []string{"wipefs -a /dev/disk/by-id/wwn-c"}, "",
-			"invalid HostCommandFailed: " + making + ", but the node refused, and it is tried again every minute: wipefs -a: exit status 1: probing initialization failed: Device or resource busy", unread,
+			"invalid HostCommandFailed: " + making + " … wipefs -a: exit status 1: probing initialization failed: Device or resource busy", unread,
 		},
 		{
 			"not made, as something is left after the wipe", storage(fresh, creates("b", "c!")), newFake(t, gone, put(ext4)), []string{"wipefs -a /dev/disk/by-id/wwn-c"}, "",
-			"invalid HostCommandFailed: " + making + ", but the node refused, and it is tried again every minute: not wiped: /dev/disk/by-id/wwn-c: ext4; overwrite the device by hand if nothing of it is needed", unread,
+			"invalid HostCommandFailed: " + making + " … not wiped: /dev/disk/by-id/wwn-c: ext4; overwrite the device by hand if nothing of it is needed", unread,
 		},
 		{
 			"suspended: nothing of its datasets is read or set", storage(), newFake(t, health("SUSPENDED", "")), nil, "",
@@ -218,8 +219,8 @@ func TestPass(t *testing.T) {
 		}
 		same(t, c.name, strings.Join(c.f.changes, "\n"), strings.Join(c.changes, "\n"))
 		same(t, c.name+", drift", strings.Join(r.Drift, "; "), c.drift)
-		same(t, c.name, line(r.Outcomes[0]), "PoolReady "+c.pool)
-		same(t, c.name, line(r.Outcomes[1]), "PropertiesApplied "+c.props)
+		facts.Same(t, c.name, line(r.Outcomes[0]), "PoolReady "+c.pool)
+		facts.Same(t, c.name, line(r.Outcomes[1]), "PropertiesApplied "+c.props)
 		if r.Changed != (len(c.changes) > 0) {
 			t.Errorf("%s: changed %v", c.name, r.Changed)
 		}
@@ -235,7 +236,7 @@ func must(err error) {
 // A read that fails ends the pass: nothing is changed, every condition is unknown, and
 // what the properties were once applied for is not forgotten.
 func TestPassUnread(t *testing.T) {
-	const stuck = "a command on the node does not end, which is how a suspended pool or a dead device looks; see zpool status and dmesg there: "
+	const stuck = "a command on the node does not end … "
 	failing := func(begin, stderr string) func(*fake) { return put(answer{begin: begin, stderr: stderr, exit: 1}) }
 	ending := func(begin string, err error) func(*fake) { return put(answer{begin: begin, err: err}) }
 	for _, c := range []struct {
@@ -273,11 +274,11 @@ func TestPassUnread(t *testing.T) {
 		if c.s.Spec.Pool.Create != nil {
 			was = "NotReadBack"
 		}
-		same(t, c.name, strings.Join(got, "\n"), strings.Join([]string{
+		facts.Same(t, c.name, strings.Join(got, "\n"), strings.Join([]string{
 			"PoolReady " + c.want,
-			"PropertiesApplied wait unknown " + was + ": properties are read back once the pool is imported and answers",
-			"DevicesHealthy wait unknown NotReadBack: devices are looked at once the pool is imported",
-			"CapacityHealthy wait unknown NotReadBack: capacity is read once the pool is imported",
+			"PropertiesApplied wait unknown " + was + ": …",
+			"DevicesHealthy wait unknown NotReadBack: …",
+			"CapacityHealthy wait unknown NotReadBack: …",
 		}, "\n"))
 	}
 }
@@ -319,11 +320,11 @@ func TestARCMax(t *testing.T) {
 		after, props string
 	}{
 		{"as declared", fmt.Sprint(8 * gib), storage(), nil, fmt.Sprint(8 * gib), "done Applied: 6 properties were read back as declared"},
-		{"set", fmt.Sprint(4 * gib), storage(), nil, fmt.Sprint(8 * gib), "wait Progressing: properties are being set"},
+		{"set", fmt.Sprint(4 * gib), storage(), nil, fmt.Sprint(8 * gib), "wait Progressing: …"},
 		{"reported", fmt.Sprint(4 * gib), storage(reports), nil, fmt.Sprint(4 * gib), "invalid PropertyDrift: changed by hand, and driftPolicy is Report: zfs_arc_max of the node is 4294967296, declared is 8Gi"},
 		{
 			"not heeded", fmt.Sprint(4 * gib), storage(func(s *v1alpha1.PgNodeStorage) { s.Spec.ARCMax.Set(200 * gib) }), nil, fmt.Sprint(200 * gib),
-			"invalid PropertyRefused: the node refused a change, which is tried again every minute: arcMax of 214748364800 bytes is not heeded by ZFS, which keeps to 17179869184: it must be more than the ARC's minimum (1073741824 bytes) and 64Mi, and less than the node's memory",
+			"invalid PropertyRefused: … arcMax of 214748364800 bytes … 17179869184 … 1073741824 bytes … 64Mi …",
 		},
 	} {
 		f := newFake(t, func(f *fake) { f.write("sys/module/zfs/parameters/zfs_arc_max", c.before) })
@@ -331,7 +332,7 @@ func TestARCMax(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, c.name, line(r.Outcomes[1]), "PropertiesApplied "+c.props)
+		facts.Same(t, c.name, line(r.Outcomes[1]), "PropertiesApplied "+c.props)
 		after, err := os.ReadFile(filepath.Join(f.root, "sys/module/zfs/parameters/zfs_arc_max"))
 		if err != nil || string(after) != c.after || len(f.changes) > 0 {
 			t.Errorf("%s: %q, %v, changed %q", c.name, after, err, f.changes)
@@ -485,7 +486,7 @@ func TestDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "condition", line(r.Outcomes[1]), "PropertiesApplied wait Progressing: properties are being set (dry run: the agent's log says what it would do, and nothing is done)")
+	facts.Same(t, "condition", line(r.Outcomes[1]), "PropertiesApplied wait Progressing: … (dry run: …")
 	if r.Changed || len(r.Drift) > 0 || len(f.changes) > 0 {
 		t.Errorf("changed %t %q, drift %q", r.Changed, f.changes, r.Drift)
 	}

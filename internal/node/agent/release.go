@@ -8,15 +8,15 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
-// ErrNotReleased says that a pool on network devices cannot be let go of yet.
-var ErrNotReleased = errors.New("the pool on the network devices cannot be released while it has volumes, or while a device of it is not attached")
+// ErrNotReleased is returned while a pool on network devices cannot be released.
+var ErrNotReleased = errors.New("the pool on the network devices cannot be released while it has volumes, or while one of its devices is not attached")
 
-// LetGo of a PgNodeStorage that is deleted. A pool on disks stays as it is. One on
-// network devices is released, then its devices: until that can be done the error is
-// ErrNotReleased, and its servers must go on.
-func (n *Node) LetGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+// Release a PgNodeStorage that is being deleted. A pool on disks stays imported. A pool on
+// network devices is exported, and then its devices are detached. Until that is possible
+// the error is ErrNotReleased, and its servers must keep running.
+func (n *Node) Release(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if s.Spec.NetworkDevices != nil && n.DryRun == nil {
-		if err := n.letGoOfNetwork(ctx, s); err != nil {
+		if err := n.releaseNetwork(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -24,7 +24,7 @@ func (n *Node) LetGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	return nil
 }
 
-func (n *Node) letGoOfNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+func (n *Node) releaseNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	net, err := n.observeNetwork(ctx, s)
 	if err != nil {
 		return err
@@ -37,19 +37,20 @@ func (n *Node) letGoOfNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) er
 		if !decide.MayRelease(s, seen) {
 			return ErrNotReleased
 		}
-		if err := n.release(ctx, s, seen); err != nil {
+		if err := n.releasePool(ctx, s, seen); err != nil {
 			return err
 		}
 	}
 	return n.records(s).remove()
 }
 
-func (n *Node) release(ctx context.Context, s *v1alpha1.PgNodeStorage, seen decide.Seen) error {
-	a := networkAct{Node: n, s: s, seen: seen, net: seen.Network, pool: s.Spec.Pool.Name}
+// releasePool exports the pool if it is imported, and detaches its devices.
+func (n *Node) releasePool(ctx context.Context, s *v1alpha1.PgNodeStorage, seen decide.Seen) error {
+	e := n.networkExecutor(s, seen)
 	if seen.Pool != nil {
-		if err := a.export(ctx); err != nil {
+		if err := e.ReleasePool(ctx, decide.ReleasePool{}); err != nil {
 			return err
 		}
 	}
-	return a.detach(ctx, seen.Network.Attached(), 0)
+	return e.DetachDevices(ctx, decide.DetachDevices{Devices: seen.Network.Attached()})
 }

@@ -3,7 +3,6 @@ package decide
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -63,13 +62,13 @@ func bytesOf(v v1alpha1.ObservedVolume) int {
 func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *outcome.Outcome {
 	var missing []string
 	if n := status.VolumeCount; n != nil && int(*n) > len(status.Volumes) {
-		missing = append(missing, fmt.Sprintf("status.volumes lists %d of %d volumes (at most %d, or %d KiB), and databases on the others keep full_page_writes on; put new databases on other nodes, or delete volumes that nothing needs", len(status.Volumes), *n, maxVolumes, volumeBytes>>10))
+		missing = append(missing, fmt.Sprintf(msgVolumesTruncated, len(status.Volumes), *n, maxVolumes, volumeBytes>>10))
 	}
 	if all := len(disks(seen)); all > len(status.Devices) {
-		missing = append(missing, fmt.Sprintf("status.devices lists %d of %d disks (at most %d); selectors consider all of them, see lsblk on the node for the others", len(status.Devices), all, maxDevices))
+		missing = append(missing, fmt.Sprintf(msgDevicesTruncated, len(status.Devices), all, maxDevices))
 	}
 	if all := len(vdevs(seen.Status.Vdevs, 0)); status.Pool != nil && len(status.Pool.Vdevs) == maxVdevs && all > maxVdevs {
-		missing = append(missing, fmt.Sprintf("status.pool.vdevs lists %d of %d vdevs; the condition DevicesHealthy covers all of them, see zpool status on the node for the others", maxVdevs, all))
+		missing = append(missing, fmt.Sprintf(msgVdevsTruncated, maxVdevs, all))
 	}
 	if len(missing) == 0 {
 		return nil
@@ -77,23 +76,6 @@ func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *outcome.Outcome {
 	o := outcome.InvalidBecause(v1alpha1.ConditionStatusComplete, v1alpha1.ReasonListTruncated, strings.Join(missing, "; "))
 	o.Informative = true
 	return &o
-}
-
-// disks of the node with a stable path, by that path.
-func disks(seen Seen) []v1alpha1.ObservedDevice {
-	var out []v1alpha1.ObservedDevice
-	for _, d := range seen.Devices {
-		if d.Type != "disk" || d.Path == "" || d.Size == 0 {
-			continue
-		}
-		out = append(out, v1alpha1.ObservedDevice{
-			Path: d.Path, Size: amount(d.Size), Model: d.Model, Transport: d.Transport,
-			Rotational: map[bool]string{true: "Yes", false: "No"}[d.Rotational],
-			Contents:   contents(d),
-		})
-	}
-	slices.SortFunc(out, func(a, b v1alpha1.ObservedDevice) int { return strings.Compare(a.Path, b.Path) })
-	return out
 }
 
 // first items of a list, at most so many.

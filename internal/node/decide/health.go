@@ -21,7 +21,7 @@ const soon = 72 * time.Hour
 // a degraded mirror still serves.
 func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) outcome.Outcome {
 	const c = v1alpha1.ConditionDevicesHealthy
-	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, "every device of the pool works and none has counted an error")
+	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, msgDevicesHealthy)
 	var bad []string
 	for _, v := range seen.Status.Vdevs {
 		for _, d := range v.Disks() {
@@ -32,7 +32,7 @@ func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) outcome.Outcome {
 	}
 	switch {
 	case seen.Pool == nil:
-		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "devices are looked at once the pool is imported")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgDevicesUnread)
 		o.Unknown = true
 	case len(bad) > 0 || seen.Status.DataErrors != 0:
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolUnhealthy, ailment(seen.Status, bad))
@@ -54,11 +54,11 @@ func otherLayout(s *v1alpha1.PgNodeStorage, seen Seen) string {
 	switch {
 	case s.Spec.NetworkDevices != nil:
 		if is, want := dataShape(seen.Status), networkShape(s.Spec.NetworkDevices); !slices.Equal(is, want) {
-			return fmt.Sprintf("the pool is %s, and the profile declares %s; the agent changes no layout: create another PgStorageProfile and replicate into a cluster on it", words(is), words(want))
+			return fmt.Sprintf(msgNetworkLayout, words(is), words(want))
 		}
 	case s.Spec.Pool.Create != nil:
 		if is, want := shapeSeen(seen.Status), shapeOf(*s.Spec.Pool.Create); !slices.Equal(is, want) {
-			return fmt.Sprintf("the pool is %s, and pool.create declares %s; change the pool with zpool(8), or correct pool.create: the agent changes no layout", words(is), words(want))
+			return fmt.Sprintf(msgDiskLayout, words(is), words(want))
 		}
 	}
 	return ""
@@ -69,7 +69,7 @@ func ailing(d zfs.VdevStatus) string {
 	if working && d.Read+d.Write+d.Checksum == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s is %s (errors: %d read, %d write, %d checksum)", d.Name, d.State, d.Read, d.Write, d.Checksum)
+	text := fmt.Sprintf(msgDiskErrors, d.Name, d.State, d.Read, d.Write, d.Checksum)
 	if d.Note != "" {
 		text += " " + d.Note
 	}
@@ -83,11 +83,11 @@ func ailment(s zfs.Status, bad []string) string {
 	}
 	switch {
 	case s.DataErrors < 0:
-		parts = append(parts, "ZFS cannot tell which data is damaged")
+		parts = append(parts, msgDataErrorsUnknown)
 	case s.DataErrors == 1:
-		parts = append(parts, "1 data error that redundancy could not repair")
+		parts = append(parts, msgDataError)
 	case s.DataErrors > 1:
-		parts = append(parts, fmt.Sprintf("%d data errors that redundancy could not repair", s.DataErrors))
+		parts = append(parts, fmt.Sprintf(msgDataErrors, s.DataErrors))
 	}
 	if text := said(s); text != "" {
 		parts = append(parts, "ZFS says: "+text)
@@ -146,17 +146,17 @@ func CapacityOutcome(s *v1alpha1.PgNodeStorage, seen Seen, now, fullAt time.Time
 	if h := s.Spec.Pool.HeadroomPercent; h != nil && *h > 0 {
 		headroom = uint64(*h)
 	}
-	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf("at least %d%% of the pool is free", headroom))
+	o := outcome.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf(msgCapacityHealthy, headroom))
 	size, known := seen.Pool["size"].Number()
 	free, _ := seen.Pool["free"].Number() // capacity is cut to a whole number
 	switch {
 	case !known:
-		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "capacity is read once the pool is imported")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgCapacityUnread)
 		o.Unknown = true
 	case free*100 < headroom*size:
-		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolNearlyFull, fmt.Sprintf("less than %d%% of the pool is free: ZFS slows down and fragments, and at 0 every database on it stops. Add a vdev, delete snapshots (usedBySnapshots in status), or move databases", headroom))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolNearlyFull, fmt.Sprintf(msgNearlyFull, headroom))
 	case !fullAt.IsZero() && fullAt.Sub(now) < soon:
-		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolFilling, fmt.Sprintf("the pool will be full around %s if it goes on filling as it did; add a vdev, delete snapshots, or find what grows", fullAt.UTC().Format("2006-01-02 15:00 MST")))
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonPoolFilling, fmt.Sprintf(msgFilling, fullAt.UTC().Format("2006-01-02 15:00 MST")))
 	}
 	o.Informative = true
 	return o

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 func TestDevicesOutcome(t *testing.T) {
@@ -37,8 +38,8 @@ func TestDevicesOutcome(t *testing.T) {
 		seen Seen
 		want string
 	}{
-		{"no pool", storage(ab), converged(absent), "wait unknown informative NotReadBack: devices are looked at once the pool is imported"},
-		{"no module", storage(), converged(unloaded), "wait unknown informative NotReadBack: devices are looked at once the pool is imported"},
+		{"no pool", storage(ab), converged(absent), "wait unknown informative NotReadBack: …"},
+		{"no module", storage(), converged(unloaded), "wait unknown informative NotReadBack: …"},
 		{"healthy", storage(), converged(), "done informative Healthy: every device of the pool works and none has counted an error"},
 		{"as declared", storage(ab), converged(), "done informative Healthy: every device of the pool works and none has counted an error"},
 		{"spares and caches", storage(), converged(layout(mirror(disk("a"), disk("b")), spare(zfs.Available), spare(zfs.InUse), cache)), "done informative Healthy: every device of the pool works and none has counted an error"},
@@ -65,21 +66,21 @@ func TestDevicesOutcome(t *testing.T) {
 			"files damaged", storage(), converged(errors(2), zfsSays, layout(counted)),
 			"invalid informative PoolUnhealthy: /dev/disk/by-id/b is ONLINE (errors: 1 read, 2 write, 14 checksum). 2 data errors that redundancy could not repair. ZFS says: One or more devices could not be used because the label is missing or invalid. Replace the device using 'zpool replace'.",
 		},
-		{"damage that ZFS cannot list", storage(), converged(errors(-1)), "invalid informative PoolUnhealthy: ZFS cannot tell which data is damaged"},
+		{"damage that ZFS cannot list", storage(), converged(errors(-1)), "invalid informative PoolUnhealthy: …"},
 		{
 			"degraded though every device works", storage(), converged(pools("health=DEGRADED"), zfsSays),
 			"invalid informative PoolUnhealthy: One or more devices could not be used because the label is missing or invalid. Replace the device using 'zpool replace'.",
 		},
 		{
 			"another layout", storage(ab), converged(layout(mirror(disk("a"), disk("b")), class(zfs.Logs, disk("c")))),
-			"invalid informative LayoutDiffers: the pool is data mirror of 2, logs disk, and pool.create declares data mirror of 2; change the pool with zpool(8), or correct pool.create: the agent changes no layout",
+			"invalid informative LayoutDiffers: … 2, logs disk, and pool.create declares data mirror of 2; … zpool(8), …",
 		},
 		{
 			"an ailing device comes ahead of the layout", storage(ab), converged(layout(counted)),
 			"invalid informative PoolUnhealthy: /dev/disk/by-id/b is ONLINE (errors: 1 read, 2 write, 14 checksum)",
 		},
 	} {
-		same(t, c.name, describe(DevicesOutcome(c.s, c.seen)), "DevicesHealthy "+c.want)
+		facts.Same(t, c.name, describe(DevicesOutcome(c.s, c.seen)), "DevicesHealthy "+c.want)
 	}
 }
 
@@ -168,20 +169,20 @@ func TestCapacityOutcome(t *testing.T) {
 			"the largest pool", storage(),
 			converged(pools(fmt.Sprint("size=", uint64(128<<50)), fmt.Sprint("free=", uint64(64<<50)))), never, roomy,
 		},
-		{"no pool", storage(), converged(absent), never, "wait unknown informative NotReadBack: capacity is read once the pool is imported"},
-		{"a faulted pool has no figures", storage(), converged(pools("size=- -", "free=- -", "capacity=- -")), never, "wait unknown informative NotReadBack: capacity is read once the pool is imported"},
+		{"no pool", storage(), converged(absent), never, "wait unknown informative NotReadBack: …"},
+		{"a faulted pool has no figures", storage(), converged(pools("size=- -", "free=- -", "capacity=- -")), never, "wait unknown informative NotReadBack: …"},
 		{"full in 72 hours", storage(), converged(), now.Add(72 * time.Hour), roomy},
 		{
 			"full sooner", storage(), converged(), now.Add(71 * time.Hour),
-			"invalid informative PoolFilling: the pool will be full around 2026-11-24 07:00 UTC if it goes on filling as it did; add a vdev, delete snapshots, or find what grows",
+			"invalid informative PoolFilling: … 2026-11-24 07:00 …",
 		},
 		{
 			"told in UTC", storage(), converged(), now.Add(time.Hour).In(time.FixedZone("CET", 3600)),
-			"invalid informative PoolFilling: the pool will be full around 2026-11-21 09:00 UTC if it goes on filling as it did; add a vdev, delete snapshots, or find what grows",
+			"invalid informative PoolFilling: … 2026-11-21 09:00 …",
 		},
 		{"nearly full comes ahead of filling", storage(), converged(free(gib)), now.Add(time.Hour), scarce},
 	} {
-		same(t, c.name, describe(CapacityOutcome(c.s, c.seen, now, c.fullAt)), "CapacityHealthy "+c.want)
+		facts.Same(t, c.name, describe(CapacityOutcome(c.s, c.seen, now, c.fullAt)), "CapacityHealthy "+c.want)
 	}
 }
 

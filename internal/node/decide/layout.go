@@ -182,14 +182,14 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 }
 
 // networkCreation of a pool on devices that are all blank.
-func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
+func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolDecision {
 	for _, d := range seen.Network.Devices {
 		found, probed := seen.Signatures[d.Attached.Path]
 		switch {
 		case !probed:
-			return wait(v1alpha1.ReasonHostCommandFailed, "what is on %s (%s) could not be read", d.Attached.Path, d.Name())
+			return wait(v1alpha1.ReasonHostCommandFailed, msgDeviceUnread, d.Attached.Path, d.Name())
 		case !found.Blank():
-			return invalid(v1alpha1.ReasonDeviceNotBlank, "no pool %s can be imported from the network devices, and %s is not blank (%s), so that none is made; find out what wrote to its prefix, or create a profile with another one", s.Spec.Pool.Name, d.Name(), found)
+			return invalid(v1alpha1.ReasonDeviceNotBlank, msgNetworkNotBlank, s.Spec.Pool.Name, d.Name(), found)
 		}
 	}
 	spec := zfs.PoolSpec{
@@ -204,9 +204,9 @@ func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolStep {
 	if a := s.Spec.NetworkDevices.Ashift; a != nil {
 		spec.Properties["ashift"] = fmt.Sprint(*a)
 	}
-	step := wait(v1alpha1.ReasonCreatingPool, "pool %s is being made of %s", s.Spec.Pool.Name, strings.Join(devicesOf(spec), ", "))
-	step.Create = &Layout{Spec: spec}
-	return step
+	decision := wait(v1alpha1.ReasonCreatingPool, msgCreating, s.Spec.Pool.Name, strings.Join(devicesOf(spec), ", "))
+	decision.Create = &Layout{Spec: spec}
+	return decision
 }
 
 func refuse(reason string, kind outcome.Kind, format string, args ...any) *outcome.Outcome {

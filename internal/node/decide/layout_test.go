@@ -10,6 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 const (
@@ -198,7 +199,7 @@ func TestNewLayout(t *testing.T) {
 			same(t, c.name, compact(got), c.want)
 			continue
 		}
-		same(t, c.name, describe(*problem), "PoolReady "+c.want)
+		facts.Same(t, c.name, describe(*problem), "PoolReady "+c.want)
 		if !reflect.DeepEqual(got, Layout{}) {
 			t.Errorf("%s: a layout beside the problem: %+v", c.name, got)
 		}
@@ -239,8 +240,8 @@ func TestCreationNamesItsDevices(t *testing.T) {
 		Vdevs: []v1alpha1.ZFSVdev{vdev(stripe, "a")}, Special: []v1alpha1.ZFSVdev{vdev(stripe, "b")},
 		Logs: []v1alpha1.ZFSVdev{vdev(stripe, "c")}, Caches: []v1alpha1.ZFSVdev{vdev(stripe, "d")},
 	}))
-	same(t, "outcome", describe(Pool(s, probe()).Outcome),
-		"PoolReady wait CreatingPool: pool tank is being made of /dev/disk/by-id/a, /dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d")
+	facts.Same(t, "outcome", describe(Pool(s, probe()).Outcome),
+		"PoolReady wait CreatingPool: … tank … /dev/disk/by-id/a, /dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d")
 }
 
 func TestCandidates(t *testing.T) {

@@ -10,51 +10,51 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
-// LocalStep changes the caches and logs that a pool on network devices has on disks of
-// its node: at most one of its members is set, besides Wipe.
-type LocalStep struct {
-	// Remove vdevs by their name in zpool status.
+// LocalDecision is what the agent does next about the caches and logs that a pool on
+// network devices has on disks of its node: besides Wipe, at most one member is set.
+type LocalDecision struct {
+	// Remove lists vdevs to remove, by their name in zpool status.
 	Remove []string
-	// Wipe devices before they are added.
+	// Wipe lists devices to wipe before they are added.
 	Wipe []string
-	// Caches and Log to add. Two devices of a log are mirrored.
+	// Caches and Log list devices to add. Two devices of a log form a mirror.
 	Caches, Log []string
-	// Problem is why a device cannot be added, as the condition DevicesHealthy.
+	// Problem is the condition DevicesHealthy where a device cannot be added, or nil.
 	Problem *outcome.Outcome
 }
 
-// None says that nothing is to be done.
-func (l LocalStep) None() bool { return len(l.Remove)+len(l.Caches)+len(l.Log) == 0 }
+// None reports whether there is nothing to do.
+func (l LocalDecision) None() bool { return len(l.Remove)+len(l.Caches)+len(l.Log) == 0 }
 
-// LocalDevices decides about caches and logs. A vdev goes before another one comes.
-func LocalDevices(s *v1alpha1.PgNodeStorage, seen Seen) LocalStep {
+// LocalDevices decides about caches and logs. It removes a vdev before it adds another.
+func LocalDevices(s *v1alpha1.PgNodeStorage, seen Seen) LocalDecision {
 	remove, caches, logs := localChanges(s, seen)
 	if len(remove) > 0 {
-		return LocalStep{Remove: remove}
+		return LocalDecision{Remove: remove}
 	}
 	guard := layouter{seen: seen, taken: map[string]bool{}}
-	step := LocalStep{}
+	decision := LocalDecision{}
 	for _, part := range []struct {
 		field   string
 		devices []v1alpha1.ZFSDevice
 		into    *[]string
-	}{{"l2arc", caches, &step.Caches}, {"slog", logs, &step.Log}} {
+	}{{"l2arc", caches, &decision.Caches}, {"slog", logs, &decision.Log}} {
 		for _, device := range part.devices {
 			if problem := guard.name(part.field, device); problem != nil {
 				problem.Condition = v1alpha1.ConditionDevicesHealthy
-				return LocalStep{Problem: problem}
+				return LocalDecision{Problem: problem}
 			}
 			*part.into = append(*part.into, device.Path)
 		}
 	}
-	step.Wipe = guard.wipe
-	if len(step.Caches) > 0 {
-		step.Log = nil // with the next pass
+	decision.Wipe = guard.wipe
+	if len(decision.Caches) > 0 {
+		decision.Log = nil // with the next pass
 	}
-	return step
+	return decision
 }
 
-// LocalCandidates are the devices that are to be added, whose contents decide.
+// LocalCandidates returns the paths of devices to add, whose contents decide.
 func LocalCandidates(s *v1alpha1.PgNodeStorage, seen Seen) []string {
 	_, caches, logs := localChanges(s, seen)
 	var out []string
@@ -79,7 +79,7 @@ func localChanges(s *v1alpha1.PgNodeStorage, seen Seen) (remove []string, caches
 			}
 			caches = slices.Delete(caches, i, i+1)
 		case zfs.Logs:
-			if v.Type == "indirect" { // what is left of a log that was removed
+			if v.Type == "indirect" { // the remains of a log that was removed
 				continue
 			}
 			if !isLog(v, s.Spec.NetworkDevices.Logs) {
@@ -92,13 +92,13 @@ func localChanges(s *v1alpha1.PgNodeStorage, seen Seen) (remove []string, caches
 	return remove, caches, logs
 }
 
-// isLocal says that a disk of the pool is the one at a path, or its partition. Of one
-// that is missing ZFS may tell the path in its note only.
+// isLocal reports whether a disk of the pool is the one at a path, or its partition. For
+// a missing disk ZFS may report the path only in its note.
 func isLocal(v zfs.VdevStatus, path string) bool {
 	return v.Name == path || zfs.WholeDisk(v.Name) == path || strings.HasPrefix(v.Note, "was "+path)
 }
 
-// isLog says that a log stands on just these devices.
+// isLog reports whether a log consists of exactly these devices.
 func isLog(v zfs.VdevStatus, devices []v1alpha1.ZFSDevice) bool {
 	disks := v.Disks()
 	if len(disks) != len(devices) {
@@ -112,7 +112,7 @@ func isLog(v zfs.VdevStatus, devices []v1alpha1.ZFSDevice) bool {
 	return true
 }
 
-// networkShape of a pool's data vdevs, as shapeSeen tells them.
+// networkShape is the declared shape of a pool's data vdevs, comparable to shapeSeen.
 func networkShape(d *v1alpha1.NodeNetworkDevices) []string {
 	var out []string
 	for range d.Exports {
@@ -127,7 +127,7 @@ func networkShape(d *v1alpha1.NodeNetworkDevices) []string {
 	return out
 }
 
-// dataShape leaves out caches and logs, which come and go.
+// dataShape is shapeSeen without caches and logs, which may change.
 func dataShape(s zfs.Status) []string {
 	return slices.DeleteFunc(shapeSeen(s), func(v string) bool { return !strings.HasPrefix(v, string(zfs.Data)+" ") })
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
@@ -174,57 +175,40 @@ func unreadPool(seen *Seen) {
 
 func suspended(seen *Seen) { seen.Status.Suspended = true }
 
-// stepInWords tells a step in one line.
-func stepInWords(n NetworkStep) string {
-	var out []string
-	for _, list := range []struct {
-		verb    string
-		devices []NetworkDevice
-	}{{"detach", n.Detach}, {"attach", n.Attach}, {"reconnect", n.Reconnect}, {"drop", n.Drop}, {"return", n.Return}, {"expand", n.Expand}} {
-		if len(list.devices) > 0 {
-			out = append(out, list.verb+" "+names(list.devices))
-		}
+// inWordsOf an action; none is empty.
+func inWordsOf(a NetworkAction) string {
+	if a == nil {
+		return ""
 	}
-	for _, m := range n.Make {
-		out = append(out, fmt.Sprintf("make %s/%s %d %v", m.Server, m.Name, m.Bytes, m.Create))
-	}
-	if n.Online != nil {
-		out = append(out, "online "+n.Online.Name())
-	}
-	for word, is := range map[string]bool{"load": n.LoadDriver, "scrub": n.Scrub, "scrubbed": n.Scrubbed, "release": n.Release, "intend": n.Intend != nil, "restart": n.Restart != nil} {
-		if is {
-			out = append(out, word)
-		}
-	}
-	return strings.Join(out, "; ")
+	return a.String()
 }
 
-func TestNetworkStep(t *testing.T) {
+func TestNetworkDecision(t *testing.T) {
 	stripe, pair := network(), network(mirrored)
 	next := Life{ID: "a2", Running: true}
 	nextB := Life{ID: "b2", Running: true}
 	heir, heirB := Life{ID: "a3", Running: true, Inherits: []string{"a2", "a1"}}, Life{ID: "b2", Running: true, Inherits: []string{"b1"}}
 	both := map[string]uint64{"x": gib, "y": gib}
 	for _, c := range []struct {
-		name string
-		s    *v1alpha1.PgNodeStorage
-		seen []func(*Seen)
-		step string
-		want string
-		says string
+		name   string
+		s      *v1alpha1.PgNodeStorage
+		seen   []func(*Seen)
+		action string
+		want   string
+		says   string
 	}{
 		{"at rest", stripe, nil, "", "done DevicesAttached", "2 devices are attached"},
 		{"not imported, all attached", stripe, []func(*Seen){absent}, "", "done DevicesAttached", ""},
 		// Attaching, while the pool is not imported.
-		{"no driver", stripe, []func(*Seen){absent, inNetwork(func(n *Network) { n.Driver = false }), detached(0, 1)}, "load", "wait Attaching", "nbd"},
-		{"never attached", network(fresh), []func(*Seen){absent, detached(0, 1), recorded(unrecorded), offered("a", nil)}, "make a/x 1073741824 true; make a/y 1073741824 true", "wait Exporting", ""},
+		{"no driver", stripe, []func(*Seen){absent, inNetwork(func(n *Network) { n.Driver = false }), detached(0, 1)}, "load driver", "wait Attaching", "nbd"},
+		{"never attached", network(fresh), []func(*Seen){absent, detached(0, 1), recorded(unrecorded), offered("a", nil)}, "create a/x of 1073741824; create a/y of 1073741824", "wait Exporting", ""},
 		{"exported", stripe, []func(*Seen){absent, detached(0, 1), offered("a", both)}, "attach a/x, a/y", "wait Attaching", ""},
 		{"half attached", stripe, []func(*Seen){absent, detached(1), offered("a", both)}, "attach a/y", "wait Attaching", ""},
-		{"exports that grow", network(sized("2Gi")), []func(*Seen){absent, detached(0, 1), offered("a", both)}, "make a/x 2147483648 false; make a/y 2147483648 false", "wait Exporting", ""},
+		{"exports that grow", network(sized("2Gi")), []func(*Seen){absent, detached(0, 1), offered("a", both)}, "grow a/x of 2147483648; grow a/y of 2147483648", "wait Exporting", ""},
 		{"exports that are larger", network(sized("512Mi")), []func(*Seen){absent, detached(0, 1), offered("a", both)}, "attach a/x, a/y", "wait Attaching", ""},
 		{"an export that shrank", stripe, []func(*Seen){absent, detached(0, 1), offered("a", map[string]uint64{"x": gib, "y": mib})}, "", "invalid ExportShrunk", "a/y has 1048576 bytes and had 1073741824"},
 		{"an export that is gone", stripe, []func(*Seen){absent, detached(0, 1), recorded(unrecorded), offered("a", map[string]uint64{"x": gib})}, "", "invalid ExportShrunk", "a/y has 0 bytes"},
-		{"a server that does not tell", stripe, []func(*Seen){absent, detached(0, 1), inNetwork(func(n *Network) { n.Unasked = map[string]string{"a": "refused"} })}, "", "wait ServerNotRunning", "does not tell its exports: refused"},
+		{"a server that does not tell", stripe, []func(*Seen){absent, detached(0, 1), inNetwork(func(n *Network) { n.Unasked = map[string]string{"a": "refused"} })}, "", "wait ServerNotRunning", "exports: refused"},
 		{"a server that stopped", stripe, []func(*Seen){absent, detached(0, 1), lived("a", Life{ID: "a1", Clean: true})}, "", "wait ServerNotRunning", "does not run"},
 		{"a record from before the boot", stripe, []func(*Seen){absent, detached(0, 1), lived("a", Life{ID: "a1", Running: true, BootID: "old"})}, "", "wait ServerNotRunning", "has not started since the node did"},
 		{"no record", stripe, []func(*Seen){absent, detached(0, 1), lived("a", Life{Problem: "no such file"})}, "", "wait ServerNotRunning", "no such file"},
@@ -235,7 +219,7 @@ func TestNetworkStep(t *testing.T) {
 		{"half of a mirror is attached", pair, []func(*Seen){absent, detached(0, 1, 2, 3), lived("b", Life{ID: "b1"}), offered("a", both)}, "attach a/x, a/y", "wait Attaching", ""},
 		{"small devices", network(sized("2Gi")), []func(*Seen){absent}, "detach a/x, a/y", "wait Attaching", ""},
 		{"small devices of a server that offers no more", network(sized("2Gi")), []func(*Seen){absent, recorded(func(r *NetworkRecord) { r.Grown = 2 * gib })}, "", "done DevicesAttached", ""},
-		{"a store that is away", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "holds all requests since 2026-11-21T12:00:00Z, until its store is back (ZeroFS was started again 7 times): StoreLost: no route to host"},
+		{"a store that is away", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "… 2026-11-21T12:00:00Z … 7 times): StoreLost: no route to host …"},
 		{"a store that was away in a former life", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a0")}, "", "done DevicesAttached", ""},
 		{"a store that is away before anything is attached", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseStarting, "a1")}, "", "wait StoreUnavailable", "is starting"},
 		{"another writer", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "find and stop the other writer"},
@@ -247,77 +231,77 @@ func TestNetworkStep(t *testing.T) {
 		{"a successor that was killed", stripe, []func(*Seen){lived("a", heir), killed("a")}, "", "invalid ServerLost", "ended uncleanly"},
 		{"a successor, and ZFS not read", stripe, []func(*Seen){unreadPool, lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", ""},
 		{"a connection that broke", stripe, []func(*Seen){inNetwork(func(n *Network) { n.Devices[1].Attached.Silent = true })}, "reconnect a/y", "wait Reconnecting", ""},
-		{"stopped in order", stripe, []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "wait Reconnecting", "was stopped in order, and its successor is awaited; requests to pool tank wait"},
-		{"a server that stops", stripe, []func(*Seen){tells("a", zerofs.PhaseStopping, "a1")}, "", "wait Reconnecting", "was told to stop, and flushes"},
-		{"a store is away", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "7 times): StoreLost: no route to host; requests to pool tank wait meanwhile, and none is lost"},
+		{"stopped in order", stripe, []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "wait Reconnecting", "successor"},
+		{"a server that stops", stripe, []func(*Seen){tells("a", zerofs.PhaseStopping, "a1")}, "", "wait Reconnecting", "store a … pool tank"},
+		{"a store is away", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "… 7 times): StoreLost: no route to host; requests to pool tank wait …"},
 		{"a store was away", stripe, []func(*Seen){tells("a", zerofs.PhaseHolding, "a0")}, "", "done DevicesAttached", ""},
 		{"fenced", network(reboots), []func(*Seen){tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "the agent does not restart the node for it"},
 		{"fenced, and ended since", network(reboots), []func(*Seen){tells("a", zerofs.PhaseFenced, "a1"), killed("a")}, "", "invalid Fenced", ""},
 		{"the lock is free", stripe, []func(*Seen){killed("a")}, "", "invalid ServerLost", "ended uncleanly"},
-		{"killed", stripe, []func(*Seen){lived("a", next)}, "", "invalid ServerLost", "a ended uncleanly. The pool is not connected to a new server"},
+		{"killed", stripe, []func(*Seen){lived("a", next)}, "", "invalid ServerLost", "a ended uncleanly"},
 		{"failed", stripe, []func(*Seen){lived("a", Life{ID: "a1"})}, "", "invalid ServerLost", "ended uncleanly"},
 		{"dead, though the record says that it runs", stripe, []func(*Seen){suspended, dead(0)}, "", "invalid ServerLost", "lost a/x: the connection to the server of store a broke"},
-		{"dead, without a record", stripe, []func(*Seen){suspended, dead(0), lived("a", Life{Problem: "no such file"})}, "", "invalid ServerLost", "nothing is known: no such file"},
+		{"dead, without a record", stripe, []func(*Seen){suspended, dead(0), lived("a", Life{Problem: "no such file"})}, "", "invalid ServerLost", "unknown: no such file"},
 		{"disconnected by hand", stripe, []func(*Seen){detached(1), offered("a", both)}, "", "invalid ServerLost", "lost a/y: a device of store a was disconnected"},
-		{"without a record alone", stripe, []func(*Seen){lived("a", Life{Problem: "no such file"})}, "", "wait ServerNotRunning", "nothing is known"},
+		{"without a record alone", stripe, []func(*Seen){lived("a", Life{Problem: "no such file"})}, "", "wait ServerNotRunning", "unknown"},
 		{"without a word of ZFS", stripe, []func(*Seen){unreadPool, lived("a", next), dead(0, 1)}, "", "invalid ServerLost", "do not run zpool clear"},
 		{"without a word of ZFS, and well", stripe, []func(*Seen){unreadPool}, "", "done DevicesAttached", ""},
-		{"a pool on other devices", stripe, []func(*Seen){layout(disk("a")), detached(0, 1)}, "", "invalid LayoutDiffers", "does not stand on the network devices"},
+		{"a pool on other devices", stripe, []func(*Seen){layout(disk("a")), detached(0, 1)}, "", "invalid LayoutDiffers", "not on the network devices"},
 		// A restart of the node.
-		{"lost for good", network(reboots), []func(*Seen){lived("a", next)}, "intend", "invalid ServerLost", "is being restarted, and not again within 10m0s"},
-		{"killed, and to be restarted", network(reboots), []func(*Seen){killed("a")}, "intend", "invalid ServerLost", ""},
+		{"lost for good", network(reboots), []func(*Seen){lived("a", next)}, "announce restart", "invalid ServerLost", "is being restarted, and not again within 10m0s"},
+		{"killed, and to be restarted", network(reboots), []func(*Seen){killed("a")}, "announce restart", "invalid ServerLost", ""},
 		{"a store that is away is no reason", network(reboots), []func(*Seen){tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", ""},
 		{"a successor that is awaited is no reason", network(reboots), []func(*Seen){lived("a", Life{ID: "a1", Clean: true})}, "", "wait Reconnecting", ""},
-		{"lost for good, unread", network(reboots), []func(*Seen){unreadPool, lived("a", next), dead(0, 1)}, "intend", "invalid ServerLost", ""},
+		{"lost for good, unread", network(reboots), []func(*Seen){unreadPool, lived("a", next), dead(0, 1)}, "announce restart", "invalid ServerLost", ""},
 		{"told", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Second, false)}, "", "invalid ServerLost", "is being restarted"},
-		{"told a while ago", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", RestartDelay, false)}, "restart", "invalid ServerLost", "is being restarted"},
+		{"told a while ago", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", RestartDelay, false)}, "restart node", "invalid ServerLost", "is being restarted"},
 		{"asked for", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, true)}, "", "invalid ServerLost", "which did not happen"},
 		{"soon after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Minute, true)}, "", "invalid ServerLost", "restarted the node at 2026-11-21T11:59:00Z and leaves 10m0s between"},
-		{"told, and lost otherwise since", network(reboots), []func(*Seen){lived("a", next), detached(1), restartedAt("boot", RestartDelay, false)}, "intend", "invalid ServerLost", ""},
-		{"told long ago, and healed since", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, false)}, "intend", "invalid ServerLost", ""},
+		{"told, and lost otherwise since", network(reboots), []func(*Seen){lived("a", next), detached(1), restartedAt("boot", RestartDelay, false)}, "announce restart", "invalid ServerLost", ""},
+		{"told long ago, and healed since", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("boot", time.Hour, false)}, "announce restart", "invalid ServerLost", ""},
 		{"nothing attached, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1)}, "", "invalid ServerLost", "no device is attached that a restart would bring back"},
 		{"no driver, and ZFS not read", network(reboots), []func(*Seen){unreadPool, detached(0, 1), recorded(unrecorded), inNetwork(func(n *Network) { n.Driver = false })}, "", "invalid ServerLost", ""},
-		{"long after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Hour, true)}, "intend", "invalid ServerLost", ""},
-		{"a mirror that serves is no reason", network(mirrored, reboots), []func(*Seen){lived("b", Life{ID: "b1"}), dead(2, 3), dropped(2, 3)}, "", "wait ServerNotRunning", "serves on without b/x, b/y"},
-		{"a mirror that lost both", network(mirrored, reboots), []func(*Seen){suspended, lived("a", next), lived("b", nextB), dead(0, 1, 2, 3)}, "intend", "invalid ServerLost", ""},
-		{"a mirror of which ZFS tells nothing is no reason", network(mirrored, reboots), []func(*Seen){unreadPool, lived("b", nextB)}, "", "wait ServerNotRunning", "what pool tank makes of that is not known"},
-		{"a mirror that lost both, and of which ZFS tells nothing", network(mirrored, reboots), []func(*Seen){unreadPool, lived("a", next), lived("b", nextB)}, "intend", "invalid ServerLost", ""},
+		{"long after another", network(reboots), []func(*Seen){lived("a", next), dead(0, 1), restartedAt("old", time.Hour, true)}, "announce restart", "invalid ServerLost", ""},
+		{"a mirror that serves is no reason", network(mirrored, reboots), []func(*Seen){lived("b", Life{ID: "b1"}), dead(2, 3), dropped(2, 3)}, "", "wait ServerNotRunning", "serving without b/x, b/y"},
+		{"a mirror that lost both", network(mirrored, reboots), []func(*Seen){suspended, lived("a", next), lived("b", nextB), dead(0, 1, 2, 3)}, "announce restart", "invalid ServerLost", ""},
+		{"a mirror of which ZFS tells nothing is no reason", network(mirrored, reboots), []func(*Seen){unreadPool, lived("b", nextB)}, "", "wait ServerNotRunning", "pool tank is unknown"},
+		{"a mirror that lost both, and of which ZFS tells nothing", network(mirrored, reboots), []func(*Seen){unreadPool, lived("a", next), lived("b", nextB)}, "announce restart", "invalid ServerLost", ""},
 		// A mirror serves without some of its devices, lets go of them, and takes them back.
-		{"one server away", pair, []func(*Seen){lived("b", Life{ID: "b1"})}, "drop b/x, b/y", "wait ServerNotRunning", "serves on without b/x, b/y: the server of store b ended uncleanly"},
-		{"one server away, and let go of", pair, []func(*Seen){lived("b", Life{ID: "b1"}), dropped(2, 3)}, "", "wait ServerNotRunning", "does not run; pool tank serves on without b/x, b/y"},
+		{"one server away", pair, []func(*Seen){lived("b", Life{ID: "b1"})}, "drop b/x, b/y", "wait ServerNotRunning", "serving without b/x, b/y: the server of store b ended uncleanly"},
+		{"one server away, and let go of", pair, []func(*Seen){lived("b", Life{ID: "b1"}), dropped(2, 3)}, "", "wait ServerNotRunning", "does not run; pool tank keeps serving without b/x, b/y"},
 		{"one server back, not yet let go of", pair, []func(*Seen){lived("b", nextB), offered("b", both)}, "drop b/x, b/y", "wait ServerNotRunning", ""},
-		{"one server back", pair, []func(*Seen){lived("b", nextB), dropped(2, 3), offered("b", both)}, "return b/x, b/y", "wait Returning", ""},
+		{"one server back", pair, []func(*Seen){lived("b", nextB), dropped(2, 3), offered("b", both)}, "reattach b/x, b/y", "wait Returning", ""},
 		{"one connection broke, not yet let go of", pair, []func(*Seen){dead(2), offered("b", both)}, "drop b/x", "wait ServerNotRunning", "the connection to the server of store b broke"},
-		{"one connection broke", pair, []func(*Seen){dead(2), dropped(2), offered("b", both)}, "return b/x", "wait Returning", ""},
-		{"one connection broke, and its store is away", pair, []func(*Seen){dead(2), dropped(2), tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank serves on without b/x"},
-		{"one store away", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank waits for it up to requestTimeout"},
+		{"one connection broke", pair, []func(*Seen){dead(2), dropped(2), offered("b", both)}, "reattach b/x", "wait Returning", ""},
+		{"one connection broke, and its store is away", pair, []func(*Seen){dead(2), dropped(2), tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank keeps serving without b/x"},
+		{"one store away", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1")}, "", "wait StoreUnavailable", "pool tank waits up to requestTimeout"},
 		{"one store away for long", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Minute)}, "drop b/x, b/y", "wait StoreUnavailable", "has waited for b/x, b/y longer than requestTimeout"},
 		{"one store away for less than is declared", network(mirrored, patient), []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Minute)}, "", "wait StoreUnavailable", ""},
-		{"one store away for long, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Hour), dead(2, 3), dropped(2, 3)}, "", "wait StoreUnavailable", "pool tank serves on without b/x, b/y"},
+		{"one store away for long, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseHolding, "b1"), toldBefore("b", time.Hour), dead(2, 3), dropped(2, 3)}, "", "wait StoreUnavailable", "pool tank keeps serving without b/x, b/y"},
 		{"both stores away for long", pair, []func(*Seen){tells("a", zerofs.PhaseHolding, "a1"), tells("b", zerofs.PhaseHolding, "b1"), toldBefore("a", time.Hour), toldBefore("b", time.Hour)}, "", "wait StoreUnavailable", ""},
 		{"one part answers nothing for long", pair, []func(*Seen){waiting(time.Minute, 2)}, "drop b/x", "wait StoreUnavailable", ""},
 		{"one part answers nothing for a while", pair, []func(*Seen){waiting(time.Minute-1, 2)}, "", "done DevicesAttached", ""},
-		{"no part answers anything", pair, []func(*Seen){waiting(time.Minute, 0, 2)}, "", "wait StoreUnavailable", "no other part is known to have everything"},
+		{"no part answers anything", pair, []func(*Seen){waiting(time.Minute, 0, 2)}, "", "wait StoreUnavailable", "pool tank waits for a/x, b/x"},
 		{"one part answers nothing for long, the other for a while", pair, []func(*Seen){waiting(time.Minute, 2), waiting(survivorWaits, 0)}, "", "wait StoreUnavailable", ""},
 		{"one part of a stripe answers nothing", stripe, []func(*Seen){waiting(time.Hour, 0)}, "", "done DevicesAttached", ""},
 		{"one successor that is awaited for long", pair, []func(*Seen){lived("b", Life{ID: "b1", Clean: true}), tells("b", zerofs.PhaseStopping, "b1"), toldBefore("b", time.Minute)}, "drop b/x, b/y", "wait StoreUnavailable", ""},
 		{"one fenced", pair, []func(*Seen){tells("b", zerofs.PhaseFenced, "b1")}, "drop b/x, b/y", "wait ServerNotRunning", "another writer"},
-		{"one fenced, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseFenced, "b1"), dropped(2, 3)}, "", "invalid Fenced", "pool tank serves on without b/x, b/y"},
+		{"one fenced, and let go of", pair, []func(*Seen){tells("b", zerofs.PhaseFenced, "b1"), dropped(2, 3)}, "", "invalid Fenced", "pool tank keeps serving without b/x, b/y"},
 		{"one successor that inherits", pair, []func(*Seen){lived("b", heirB)}, "reconnect b/x, b/y", "wait Reconnecting", ""},
-		{"one successor that is awaited", pair, []func(*Seen){lived("b", Life{ID: "b1", Clean: true})}, "", "wait Reconnecting", "pool tank waits for it up to requestTimeout"},
-		{"one successor that inherits, of devices that failed", pair, []func(*Seen){lived("b", heirB), dead(2, 3), dropped(2, 3), offered("b", both)}, "return b/x, b/y", "wait Returning", ""},
-		{"one device away", pair, []func(*Seen){detached(3), offered("b", both)}, "return b/y", "wait Returning", ""},
-		{"one device of each mirror away, on two servers", pair, []func(*Seen){detached(0, 3), offered("a", both), offered("b", both)}, "return a/x, b/y", "wait Returning", ""},
+		{"one successor that is awaited", pair, []func(*Seen){lived("b", Life{ID: "b1", Clean: true})}, "", "wait Reconnecting", "pool tank waits up to requestTimeout"},
+		{"one successor that inherits, of devices that failed", pair, []func(*Seen){lived("b", heirB), dead(2, 3), dropped(2, 3), offered("b", both)}, "reattach b/x, b/y", "wait Returning", ""},
+		{"one device away", pair, []func(*Seen){detached(3), offered("b", both)}, "reattach b/y", "wait Returning", ""},
+		{"one device of each mirror away, on two servers", pair, []func(*Seen){detached(0, 3), offered("a", both), offered("b", both)}, "reattach a/x, b/y", "wait Returning", ""},
 		{"a whole mirror away", pair, []func(*Seen){detached(1, 3), offered("a", both), offered("b", both)}, "", "invalid ServerLost", ""},
 		{"back with an empty bucket", pair, []func(*Seen){lived("b", nextB), dropped(2, 3), offered("b", nil)}, "", "invalid ExportShrunk", ""},
 		{"suspended", pair, []func(*Seen){suspended, lived("b", nextB), offered("b", both)}, "", "invalid ServerLost", ""},
 		{"unread", pair, []func(*Seen){unreadPool, lived("b", nextB), offered("b", both)}, "", "wait ServerNotRunning", ""},
 		// What is left of a mirror has to be proven whole.
-		{"the other part failed", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.State = zfs.Degraded })}, "", "wait ServerNotRunning", "none returns by itself"},
+		{"the other part failed", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.State = zfs.Degraded })}, "", "wait ServerNotRunning", "without b/x"},
 		{"the other part had a write error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Write = 1 })}, "", "wait ServerNotRunning", ""},
 		{"the other part had a read error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Read = 1 })}, "", "wait ServerNotRunning", ""},
 		{"the other part had a checksum error", pair, []func(*Seen){detached(2), offered("b", both), leg(0, func(v *zfs.VdevStatus) { v.Checksum = 1 })}, "", "wait ServerNotRunning", ""},
-		{"the other part resilvers", pair, []func(*Seen){lived("b", nextB), resilvering, leg(0, func(v *zfs.VdevStatus) { v.Note = "(resilvering)" })}, "", "wait ServerNotRunning", "wait for a resilver to end"},
+		{"the other part resilvers", pair, []func(*Seen){lived("b", nextB), resilvering, leg(0, func(v *zfs.VdevStatus) { v.Note = "(resilvering)" })}, "", "wait ServerNotRunning", "resilver"},
 		{"parts that resilver are lost", pair, []func(*Seen){lived("b", nextB), resilvering, func(seen *Seen) {
 			for i := range seen.Status.Vdevs {
 				seen.Status.Vdevs[i].Children[1].Note = "(resilvering)"
@@ -333,32 +317,27 @@ func TestNetworkStep(t *testing.T) {
 		// A scrub looks at everything.
 		{"attached again", pair, []func(*Seen){recorded(func(r *NetworkRecord) { r.Returning = []string{"b/x"}; r.Scrub = true })}, "online b/x", "wait Returning", ""},
 		{"back, and resilvers", pair, []func(*Seen){due(0), resilvering}, "", "done DevicesAttached", ""},
-		{"back, and resilvered", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, true, 0)}, "scrub", "done DevicesAttached", ""},
+		{"back, and resilvered", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, true, 0)}, "start scrub", "done DevicesAttached", ""},
 		{"back, and a disk of it is not", pair, []func(*Seen){due(0), leg(1, func(v *zfs.VdevStatus) { v.State = zfs.Faulted })}, "", "done DevicesAttached", ""},
 		{"back, and a person paused a scrub", pair, []func(*Seen){due(0), scanned(zfs.ScanPaused, false, 0)}, "", "done DevicesAttached", ""},
-		{"a scrub from before", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, false, 0)}, "scrub", "done DevicesAttached", ""},
+		{"a scrub from before", pair, []func(*Seen){due(0), scanned(zfs.ScanFinished, false, 0)}, "start scrub", "done DevicesAttached", ""},
 		{"a scrub is under way", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanInProgress, false, time.Minute)}, "", "done DevicesAttached", ""},
-		{"the scrub has ended", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Second)}, "scrubbed", "done DevicesAttached", ""},
-		{"the scrub did not begin", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Hour)}, "scrub", "done DevicesAttached", ""},
-		{"a resilver took the scrub's place", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, true, time.Second)}, "scrub", "done DevicesAttached", ""},
-		{"the scrub was stopped", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanCanceled, false, time.Second)}, "scrub", "done DevicesAttached", ""},
+		{"the scrub has ended", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Second)}, "finish scrub", "done DevicesAttached", ""},
+		{"the scrub did not begin", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, false, time.Hour)}, "start scrub", "done DevicesAttached", ""},
+		{"a resilver took the scrub's place", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanFinished, true, time.Second)}, "start scrub", "done DevicesAttached", ""},
+		{"the scrub was stopped", pair, []func(*Seen){due(time.Minute), scanned(zfs.ScanCanceled, false, time.Second)}, "start scrub", "done DevicesAttached", ""},
 		// Growing.
-		{"grows, mounted", network(sized("2Gi")), []func(*Seen){inNetwork(func(n *Network) { n.Mounted = true })}, "", "done Growing", "from 1073741824 to 2147483648 bytes when no volume"},
-		{"grows", network(sized("2Gi")), nil, "release", "wait Growing", ""},
-		{"grew in vain", network(sized("2Gi")), []func(*Seen){recorded(func(r *NetworkRecord) { r.Grown = 2 * gib })}, "", "done Growing", "no more were offered"},
+		{"grows, mounted", network(sized("2Gi")), []func(*Seen){inNetwork(func(n *Network) { n.Mounted = true })}, "", "done Growing", "from 1073741824 to 2147483648 bytes"},
+		{"grows", network(sized("2Gi")), nil, "release pool", "wait Growing", ""},
+		{"grew in vain", network(sized("2Gi")), []func(*Seen){recorded(func(r *NetworkRecord) { r.Grown = 2 * gib })}, "", "done Growing", "1073741824 bytes"},
 		{"grown", stripe, []func(*Seen){pools("expandsize=1073741824")}, "expand a/x, a/y", "done DevicesAttached", ""},
 		{"does not shrink", network(sized("512Mi")), nil, "", "done DevicesAttached", ""},
 	} {
 		seen := seenNetwork(c.s, c.seen...)
-		step := NetworkStepOf(c.s, seen, noon)
-		same(t, c.name, stepInWords(step), c.step)
-		got := describe(step.Outcome)
-		if !strings.HasPrefix(got, "DevicesAttached "+c.want+": ") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: %s; want %s: %s", c.name, got, c.want, c.says)
-		}
-		if step.None() != (c.step == "") {
-			t.Errorf("%s: none %v", c.name, step.None())
-		}
+		decision := NetworkDecisionFor(c.s, seen, noon)
+		same(t, c.name, inWordsOf(decision.Action), c.action)
+		got := describe(decision.Outcome)
+		facts.Same(t, c.name, got, "DevicesAttached "+c.want+": … "+c.says+" …")
 	}
 }
 
@@ -396,16 +375,16 @@ func TestRestartsBackOff(t *testing.T) {
 		}
 		seen := seenNetwork(s, lived("a", Life{ID: "a2", Running: true}), recorded(func(r *NetworkRecord) { r.Restart = last }))
 		if last != nil {
-			early := NetworkStepOf(s, seen, now.Add(-max(after, last.Wait)+last.Wait-time.Second))
-			if early.Intend != nil {
-				t.Errorf("a restart before %s", last.Wait)
+			early := NetworkDecisionFor(s, seen, now.Add(-max(after, last.Wait)+last.Wait-time.Second))
+			if early.Action != nil {
+				t.Errorf("got %s before %s, want none", early.Action, last.Wait)
 			}
 		}
-		step := NetworkStepOf(s, seen, now)
-		if step.Intend == nil {
-			t.Fatalf("no restart after %v", got)
+		announced, is := NetworkDecisionFor(s, seen, now).Action.(AnnounceRestart)
+		if !is {
+			t.Fatalf("got no restart after %v", got)
 		}
-		last = step.Intend
+		last = &announced.Restart
 		last.BootID, last.Done = "old", true
 		got = append(got, last.Wait.String())
 	}
@@ -413,8 +392,8 @@ func TestRestartsBackOff(t *testing.T) {
 	// One that was told and did not come to be changes nothing.
 	last.Done, last.Wait = false, time.Hour
 	seen := seenNetwork(s, lived("a", Life{ID: "a2", Running: true}), recorded(func(r *NetworkRecord) { r.Restart = last }))
-	if step := NetworkStepOf(s, seen, now); step.Intend == nil || step.Intend.Wait != time.Hour {
-		t.Errorf("%+v", step.Intend)
+	if got, is := NetworkDecisionFor(s, seen, now).Action.(AnnounceRestart); !is || got.Restart.Wait != time.Hour {
+		t.Errorf("got %+v, want a restart with a wait of 1h", got)
 	}
 }
 
@@ -443,8 +422,8 @@ func TestNetworkStalls(t *testing.T) {
 		}
 	}
 	seen := seenNetwork(stripe, tells("a", zerofs.PhaseHolding, "a1"))
-	same(t, "pool", describe(Pool(stripe, seen).Outcome), "PoolReady wait StoreUnavailable: pool tank is imported, and requests to it wait: the condition DevicesAttached says for what")
-	if step := NetworkStepOf(stripe, seen, noon); !step.Hold {
+	facts.Same(t, "pool", describe(Pool(stripe, seen).Outcome), "PoolReady wait StoreUnavailable: … tank …")
+	if decision := NetworkDecisionFor(stripe, seen, noon); !decision.PoolWaits {
 		t.Error("more is changed on a pool whose requests wait")
 	}
 }
@@ -466,23 +445,23 @@ func TestNetworkPool(t *testing.T) {
 		create string
 		want   string
 	}{
-		{"devices first", network(fresh), []func(*Seen){importing(), blanks, detached(0)}, "", "wait Attaching: pool tank is looked for once its network devices are attached; the condition DevicesAttached says what is missing"},
-		{"made", network(fresh), []func(*Seen){importing(), blanks}, " /run/pgstorage/fast/a.x /run/pgstorage/fast/a.y; ashift=12 autotrim=on cachefile=none failmode=wait", "wait CreatingPool: pool tank is being made of /run/pgstorage/fast/a.x, /run/pgstorage/fast/a.y"},
-		{"made as mirrors", network(fresh, mirrored), []func(*Seen){importing(), blanks}, "mirror /run/pgstorage/fast/a.x /run/pgstorage/fast/b.x mirror /run/pgstorage/fast/a.y /run/pgstorage/fast/b.y; ashift=12 autotrim=on cachefile=none failmode=wait", "wait CreatingPool: pool tank is being made of /run/pgstorage/fast/a.x, /run/pgstorage/fast/b.x, /run/pgstorage/fast/a.y, /run/pgstorage/fast/b.y"},
+		{"devices first", network(fresh), []func(*Seen){importing(), blanks, detached(0)}, "", "wait Attaching: … tank …"},
+		{"made", network(fresh), []func(*Seen){importing(), blanks}, " /run/pgstorage/fast/a.x /run/pgstorage/fast/a.y; ashift=12 autotrim=on cachefile=none failmode=wait", "wait CreatingPool: … tank … /run/pgstorage/fast/a.x, /run/pgstorage/fast/a.y"},
+		{"made as mirrors", network(fresh, mirrored), []func(*Seen){importing(), blanks}, "mirror /run/pgstorage/fast/a.x /run/pgstorage/fast/b.x mirror /run/pgstorage/fast/a.y /run/pgstorage/fast/b.y; ashift=12 autotrim=on cachefile=none failmode=wait", "wait CreatingPool: … tank … /run/pgstorage/fast/a.x, /run/pgstorage/fast/b.x, /run/pgstorage/fast/a.y, /run/pgstorage/fast/b.y"},
 		{
 			"not made of what holds something", network(fresh), []func(*Seen){importing(), blanks, func(seen *Seen) { seen.Signatures["/dev/nbd1"] = blockdev.Signatures{Data: true} }}, "",
-			"invalid DeviceNotBlank: no pool tank can be imported from the network devices, and a/y is not blank (data without a known signature), so that none is made; find out what wrote to its prefix, or create a profile with another one",
+			"invalid DeviceNotBlank: … tank can be imported from the network devices, and a/y …",
 		},
-		{"not made of what was not read", network(fresh), []func(*Seen){importing()}, "", "wait HostCommandFailed: what is on /dev/nbd0 (a/x) could not be read"},
-		{"imported", network(), []func(*Seen){importing(found)}, "", "wait ImportingPool: pool tank (GUID 42) is being imported"},
-		{"of this name on the disks of a log", network(fresh), []func(*Seen){importing(elsewhere), blanks}, "", "invalid LayoutDiffers: a pool tank (GUID 42) was found on devices that are none of the network devices, and is not imported; destroy or rename it if nothing of it is needed (zpool import 42 NEWNAME), or name another pool in a new profile"},
-		{"of this name on other disks too", network(fresh), []func(*Seen){importing(elsewhere, zfs.Importable{Name: "tank", GUID: 43, State: zfs.Online, Vdevs: on("nbd0")})}, "", "wait ImportingPool: pool tank (GUID 43) is being imported"},
-		{"never made anew", network(), []func(*Seen){importing(), blanks}, "", "invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed"},
-		{"suspended", network(), []func(*Seen){suspended}, "", "invalid PoolSuspended: pool tank is suspended: all I/O to it waits, until the node is restarted. Do not run zpool clear: the condition DevicesAttached says what became of its devices. ZFS says: "},
+		{"not made of what was not read", network(fresh), []func(*Seen){importing()}, "", "wait HostCommandFailed: … /dev/nbd0 (a/x) …"},
+		{"imported", network(), []func(*Seen){importing(found)}, "", "wait ImportingPool: … tank (GUID 42) …"},
+		{"of this name on the disks of a log", network(fresh), []func(*Seen){importing(elsewhere), blanks}, "", "invalid LayoutDiffers: … tank (GUID 42) … 42 NEWNAME), or name another pool in a new profile"},
+		{"of this name on other disks too", network(fresh), []func(*Seen){importing(elsewhere, zfs.Importable{Name: "tank", GUID: 43, State: zfs.Online, Vdevs: on("nbd0")})}, "", "wait ImportingPool: … tank (GUID 43) …"},
+		{"never made anew", network(), []func(*Seen){importing(), blanks}, "", "invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …"},
+		{"suspended", network(), []func(*Seen){suspended}, "", "invalid PoolSuspended: … tank is suspended: … ZFS says: "},
 	} {
 		seen := seenNetwork(c.s, c.seen...)
 		step := Pool(c.s, seen)
-		same(t, c.name, describe(step.Outcome), "PoolReady "+c.want)
+		facts.Same(t, c.name, describe(step.Outcome), "PoolReady "+c.want)
 		create := ""
 		if step.Create != nil {
 			for _, v := range step.Create.Spec.Vdevs {

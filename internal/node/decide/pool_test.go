@@ -7,6 +7,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 // What is done about the pool, with the condition to every word. The step is import
@@ -67,12 +68,12 @@ func TestPool(t *testing.T) {
 			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
 		},
 		// Importable.
-		{"importable", storage(fresh), converged(importing(other, tank)), "import 42", "wait ImportingPool: pool tank (GUID 42) is being imported"},
-		{"importable, known", storage(), converged(importing(tank)), "import 42", "wait ImportingPool: pool tank (GUID 42) is being imported"},
-		{"importable, and to be made", storage(fresh, mirrored), converged(importing(tank), probed), "import 42", "wait ImportingPool: pool tank (GUID 42) is being imported"},
+		{"importable", storage(fresh), converged(importing(other, tank)), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
+		{"importable, known", storage(), converged(importing(tank)), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
+		{"importable, and to be made", storage(fresh, mirrored), converged(importing(tank), probed), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
 		{
 			"importable, degraded", storage(fresh), converged(importing(zfs.Importable{Name: "tank", GUID: 7, State: zfs.Degraded})), "import 7",
-			"wait ImportingPool: pool tank (GUID 7) is being imported",
+			"wait ImportingPool: … tank (GUID 7) …",
 		},
 		{
 			"importable, unavailable", storage(),
@@ -88,19 +89,19 @@ func TestPool(t *testing.T) {
 			"several importable", storage(fresh, mirrored), converged(importing(tank, other, twin), probed), "none",
 			"invalid PoolAmbiguous: 2 pools named tank can be imported (GUIDs 42, 43); import the right one with zpool import GUID on the node, or detach the devices of the others",
 		},
-		{"several importable, one known", storage(), converged(importing(twin, tank)), "import 42", "wait ImportingPool: pool tank (GUID 42) is being imported"},
+		{"several importable, one known", storage(), converged(importing(twin, tank)), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
 		// Gone.
 		{
 			"lost", storage(), converged(absent), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
+			"invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …",
 		},
 		{
 			"lost, and to be made on blank devices", storage(mirrored), converged(absent, probed), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
+			"invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …",
 		},
 		{
 			"lost, and another of its name importable", storage(mirrored), converged(importing(twin), probed), "none",
-			"invalid PoolLost: pool tank (GUID 42) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list 42 in pool.abandonedGUIDs of the profile once nothing of it is needed",
+			"invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …",
 		},
 		// Never there.
 		{
@@ -111,8 +112,8 @@ func TestPool(t *testing.T) {
 			"not found, others importable", storage(fresh), converged(importing(other)), "none",
 			"wait PoolNotFound: the node has no pool tank, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile",
 		},
-		{"made", storage(fresh, mirrored), converged(absent, probed), "create", "wait CreatingPool: pool tank is being made of " + byID + "a, " + byID + "b"},
-		{"made beside others", storage(fresh, mirrored), converged(importing(other), probed), "create", "wait CreatingPool: pool tank is being made of " + byID + "a, " + byID + "b"},
+		{"made", storage(fresh, mirrored), converged(absent, probed), "create", "wait CreatingPool: … tank … " + byID + "a, " + byID + "b"},
+		{"made beside others", storage(fresh, mirrored), converged(importing(other), probed), "create", "wait CreatingPool: … tank … " + byID + "a, " + byID + "b"},
 		{
 			"not made for want of a device", storage(fresh, mirrored),
 			converged(absent, probed, func(seen *Seen) { seen.Missing = []string{byID + "b"} }), "none",
@@ -120,7 +121,7 @@ func TestPool(t *testing.T) {
 		},
 	} {
 		got := Pool(c.s, c.seen)
-		same(t, c.name, describe(got.Outcome), "PoolReady "+c.want)
+		facts.Same(t, c.name, describe(got.Outcome), "PoolReady "+c.want)
 		step := "none"
 		if got.Import != 0 {
 			step = fmt.Sprint("import ", got.Import)

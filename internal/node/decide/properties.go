@@ -160,22 +160,22 @@ func PropertiesOutcome(s *v1alpha1.PgNodeStorage, pool outcome.Outcome, changes 
 	const c = v1alpha1.ConditionPropertiesApplied
 	switch {
 	case pool.Kind != outcome.Done:
-		o := outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, "properties are read back once the pool is imported and answers")
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgPropertiesUnread)
 		o.Unknown = true
 		if applied(s) {
 			o.Reason = meta.FindStatusCondition(s.Status.Conditions, c).Reason
 		}
 		return o
 	case failed != nil:
-		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf("the node refused a change, which is tried again every minute: %s", strings.ReplaceAll(failed.Error(), "\n", "; ")))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf(msgPropertiesFailed, strings.ReplaceAll(failed.Error(), "\n", "; ")))
 	case len(changes.Refused) > 0:
-		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, "refused, so that the old values stay while all else is applied: "+strings.Join(changes.Refused, "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyRefused, fmt.Sprintf(msgPropertiesRefused, strings.Join(changes.Refused, "; ")))
 	case changes.None():
-		return outcome.DoneWith(c, v1alpha1.ReasonApplied, fmt.Sprintf("%d properties were read back as declared", declared(s)))
+		return outcome.DoneWith(c, v1alpha1.ReasonApplied, fmt.Sprintf(msgPropertiesApplied, declared(s)))
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(changes.Drift) > 0:
-		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyDrift, "changed by hand, and driftPolicy is Report: "+strings.Join(slices.Sorted(slices.Values(changes.Drift)), "; "))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonPropertyDrift, fmt.Sprintf(msgPropertiesDrift, strings.Join(slices.Sorted(slices.Values(changes.Drift)), "; ")))
 	}
-	return outcome.WaitFor(c, v1alpha1.ReasonProgressing, "properties are being set")
+	return outcome.WaitFor(c, v1alpha1.ReasonProgressing, msgPropertiesSetting)
 }
 
 func declared(s *v1alpha1.PgNodeStorage) int {

@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
+	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
 // inShort are changes in the order in which they are made.
@@ -205,8 +206,8 @@ func TestPropertiesOutcome(t *testing.T) {
 	refused := Changes{Refused: []string{"tank/pgdata: blake3", "tank/pgwal: blake3"}}
 	const (
 		asDeclared = "done Applied: 7 properties were read back as declared"
-		setting    = "wait Progressing: properties are being set"
-		denied     = "invalid PropertyRefused: the node refused a change, which is tried again every minute: zfs set quota=1 tank/pgdata: exit status 1: size is less than current used; zpool set failmode=wait tank: exit status 1"
+		setting    = "wait Progressing: …"
+		denied     = "invalid PropertyRefused: … minute: zfs set quota=1 tank/pgdata: exit status 1: size is less than current used; zpool set failmode=wait tank: exit status 1"
 	)
 	for _, c := range []struct {
 		name    string
@@ -226,15 +227,15 @@ func TestPropertiesOutcome(t *testing.T) {
 		{"the node refused a repair", storage(), ready, drifted, failed, denied},
 		{
 			"ZFS is too old for some", storage(), ready, refused, nil,
-			"invalid PropertyRefused: refused, so that the old values stay while all else is applied: tank/pgdata: blake3; tank/pgwal: blake3",
+			"invalid PropertyRefused: … applied: tank/pgdata: blake3; tank/pgwal: blake3",
 		},
-		{"the pool is made", storage(fresh), waiting, Changes{}, nil, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
-		{"the pool was not made, which its own condition tells", storage(fresh), waiting, Changes{}, failed, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
-		{"suspended, and applied before", storage(), suspended, Changes{}, nil, "wait unknown Applied: properties are read back once the pool is imported and answers"},
-		{"suspended, and drifted before", storage(condition(metav1.ConditionFalse, v1alpha1.ReasonPropertyDrift, 3)), suspended, Changes{}, nil, "wait unknown PropertyDrift: properties are read back once the pool is imported and answers"},
-		{"suspended, and refused before", storage(condition(metav1.ConditionFalse, v1alpha1.ReasonPropertyRefused, 3)), suspended, Changes{}, nil, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
-		{"suspended, and an earlier generation applied", storage(condition(metav1.ConditionTrue, v1alpha1.ReasonApplied, 2)), suspended, Changes{}, nil, "wait unknown NotReadBack: properties are read back once the pool is imported and answers"},
+		{"the pool is made", storage(fresh), waiting, Changes{}, nil, "wait unknown NotReadBack: …"},
+		{"the pool was not made, which its own condition tells", storage(fresh), waiting, Changes{}, failed, "wait unknown NotReadBack: …"},
+		{"suspended, and applied before", storage(), suspended, Changes{}, nil, "wait unknown Applied: …"},
+		{"suspended, and drifted before", storage(condition(metav1.ConditionFalse, v1alpha1.ReasonPropertyDrift, 3)), suspended, Changes{}, nil, "wait unknown PropertyDrift: …"},
+		{"suspended, and refused before", storage(condition(metav1.ConditionFalse, v1alpha1.ReasonPropertyRefused, 3)), suspended, Changes{}, nil, "wait unknown NotReadBack: …"},
+		{"suspended, and an earlier generation applied", storage(condition(metav1.ConditionTrue, v1alpha1.ReasonApplied, 2)), suspended, Changes{}, nil, "wait unknown NotReadBack: …"},
 	} {
-		same(t, c.name, describe(PropertiesOutcome(c.s, c.pool, c.changes, c.failed)), "PropertiesApplied "+c.want)
+		facts.Same(t, c.name, describe(PropertiesOutcome(c.s, c.pool, c.changes, c.failed)), "PropertiesApplied "+c.want)
 	}
 }

@@ -10,20 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// reconnectable devices: their server was stopped in order, or their connection broke,
-// and a server that has all that was written to them answers.
-func (d networkDecision) reconnectable() []NetworkDevice {
-	return slices.DeleteFunc(d.net.in(DeviceReconnecting), func(n NetworkDevice) bool { return !d.net.Answers(n.Server) })
-}
-
-func (d networkDecision) reconnecting(ready []NetworkDevice) NetworkStep {
-	step := networkWait(v1alpha1.ReasonReconnecting, "being connected to a server that has all that was written to them: %s; requests wait meanwhile, and none is lost", names(ready))
-	step.Reconnect, step.Hold = ready, d.net.Stalls()
-	return step
-}
-
 // away are the servers that do not answer, of all that are declared.
-func (d networkDecision) away() []string {
+func (d networkDecider) away() []string {
 	var out []string
 	for _, server := range d.s.Spec.NetworkDevices.Servers {
 		if !d.net.Answers(server.Name) {
@@ -34,7 +22,7 @@ func (d networkDecision) away() []string {
 }
 
 // waitFor servers that are away. What is told ends with what that means.
-func (d networkDecision) waitFor(away []string, meaning string, args ...any) NetworkStep {
+func (d networkDecider) waitFor(away []string, meaning string, args ...any) NetworkDecision {
 	var told []string
 	for _, server := range away {
 		told = append(told, d.tell(server))
@@ -53,7 +41,7 @@ func (d networkDecision) waitFor(away []string, meaning string, args ...any) Net
 }
 
 // whyAway is the reason of a server that does not answer.
-func (d networkDecision) whyAway(server string) string {
+func (d networkDecider) whyAway(server string) string {
 	life, phase := d.net.Lives[server], d.net.phase(server)
 	switch {
 	case life.Problem != "":
@@ -69,34 +57,34 @@ func (d networkDecision) whyAway(server string) string {
 }
 
 // waits says that a device of a server waits for its successor.
-func (d networkDecision) waits(server string) bool {
+func (d networkDecider) waits(server string) bool {
 	return slices.ContainsFunc(d.net.in(DeviceReconnecting), func(n NetworkDevice) bool { return n.Server == server })
 }
 
 // tell of a server that does not answer.
-func (d networkDecision) tell(server string) string {
+func (d networkDecider) tell(server string) string {
 	life, told := d.net.Lives[server], d.net.Servers[server]
 	switch {
 	case life.Problem != "":
-		return fmt.Sprintf("of the server of store %s nothing is known: %s", server, life.Problem)
+		return fmt.Sprintf(msgServerUnknown, server, life.Problem)
 	case d.net.Fenced(server):
-		return fmt.Sprintf("another writer has opened the prefix of store %s, and its server answers nothing any more: find and stop the other writer, then restart this node%s", server, toldBy(told))
+		return fmt.Sprintf(msgServerFenced, server, toldBy(told))
 	case life.BootID != d.net.BootID:
-		return fmt.Sprintf("the server of store %s has not started since the node did", server)
+		return fmt.Sprintf(msgServerNotStarted, server)
 	}
 	switch d.net.phase(server) {
 	case zerofs.PhaseHolding:
-		return fmt.Sprintf("the server of store %s holds all requests since %s, until its store is back (ZeroFS was started again %d times)%s",
+		return fmt.Sprintf(msgServerHolds,
 			server, told.Since.UTC().Format(time.RFC3339), told.Restarts, toldBy(told))
 	case zerofs.PhaseStarting:
-		return fmt.Sprintf("the server of store %s is starting%s", server, toldBy(told))
+		return fmt.Sprintf(msgServerStarts, server, toldBy(told))
 	case zerofs.PhaseStopping:
-		return fmt.Sprintf("the server of store %s was told to stop, and flushes", server)
+		return fmt.Sprintf(msgServerStops, server)
 	}
 	if d.waits(server) {
-		return fmt.Sprintf("the server of store %s was stopped in order, and its successor is awaited", server)
+		return fmt.Sprintf(msgServerHandsOver, server)
 	}
-	return fmt.Sprintf("the server of store %s does not run", server)
+	return fmt.Sprintf(msgServerNotRunning, server)
 }
 
 // toldBy is what a server told of its phase.

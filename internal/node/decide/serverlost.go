@@ -23,30 +23,30 @@ const (
 // lost devices beneath an imported pool: nothing is connected. Only a restart of the
 // node lets go of a pool whose devices are gone, and after it the pool is imported at
 // its last transaction group.
-func (d networkDecision) lost() NetworkStep {
+func (d networkDecider) lost() NetworkDecision {
 	bad := d.net.in(DeviceLost, DeviceDetached)
 	pool := d.s.Spec.Pool.Name
 	if fenced := slices.DeleteFunc(d.away(), func(server string) bool { return !d.net.Fenced(server) }); len(fenced) > 0 {
-		step := d.waitFor(fenced, "; requests to pool %s wait until then, and the agent does not restart the node for it", pool)
-		step.Hold = true
-		return step
+		decision := d.waitFor(fenced, msgFencedNoRestart, pool)
+		decision.PoolWaits = true
+		return decision
 	}
 	why := strings.Join(d.endings(bad), "; ")
 	if d.net.Mirror && d.net.Unread && d.each(func(n NetworkDevice) bool { return d.net.State(n) == DeviceAttached }) {
-		return networkWait(v1alpha1.ReasonServerNotRunning, "%s; what pool %s makes of that is not known, as ZFS does not answer", why, pool)
+		return networkWait(v1alpha1.ReasonServerNotRunning, msgServerLostUnread, why, pool)
 	}
-	step := networkInvalid(v1alpha1.ReasonServerLost, "pool %s has lost %s: %s. The pool is not connected to a new server, which may lack what ZFS takes for written. ",
+	decision := networkInvalid(v1alpha1.ReasonServerLost, msgServerLost,
 		pool, names(bad), why)
 	if d.s.Spec.NetworkDevices.OnServerLost == v1alpha1.ServerLostRebootNode {
-		d.restart(&step, bad)
-		return step
+		d.restart(&decision, bad)
+		return decision
 	}
-	step.Outcome.Message += "Switch its databases over to other nodes, do not run zpool clear, and restart this node: the pool is then imported with all that was flushed; see the runbook ServerLost"
-	return step
+	decision.Outcome.Message += msgServerLostWait
+	return decision
 }
 
 // endings of devices' servers, each once.
-func (d networkDecision) endings(devices []NetworkDevice) []string {
+func (d networkDecider) endings(devices []NetworkDevice) []string {
 	var out []string
 	for _, device := range devices {
 		if text := d.ending(device); !slices.Contains(out, text) {
@@ -57,43 +57,43 @@ func (d networkDecision) endings(devices []NetworkDevice) []string {
 }
 
 // ending of a device's server, in words.
-func (d networkDecision) ending(device NetworkDevice) string {
+func (d networkDecider) ending(device NetworkDevice) string {
 	life := d.net.Lives[device.Server]
 	switch {
 	case device.Attached == nil:
-		return fmt.Sprintf("a device of store %s was disconnected beneath it", device.Server)
+		return fmt.Sprintf(msgEndedDisconnected, device.Server)
 	case life.Problem != "":
-		return fmt.Sprintf("the device of store %s fails, and of its server nothing is known: %s", device.Server, life.Problem)
+		return fmt.Sprintf(msgEndedUnknown, device.Server, life.Problem)
 	case d.net.Fenced(device.Server):
-		return fmt.Sprintf("another writer has opened the prefix of store %s", device.Server)
+		return fmt.Sprintf(msgEndedFenced, device.Server)
 	case life.Has(device.Attached.Life) && (life.Clean || d.net.Runs(device.Server)):
-		return fmt.Sprintf("the connection to the server of store %s broke, as when a request takes longer than requestTimeout, and the device fails", device.Server)
+		return fmt.Sprintf(msgEndedConnection, device.Server)
 	}
-	return fmt.Sprintf("the server of store %s ended uncleanly", device.Server)
+	return fmt.Sprintf(msgEndedUncleanly, device.Server)
 }
 
 // restart of the node: told first, done a while later and once, and only where a device
 // is lost that it would bring back.
-func (d networkDecision) restart(step *NetworkStep, bad []NetworkDevice) {
+func (d networkDecider) restart(decision *NetworkDecision, bad []NetworkDevice) {
 	last := d.net.Record.Restart
 	want := Restart{BootID: d.net.BootID, Lost: lives(bad), At: d.now, Wait: last.wait(d.now)}
 	same := last.of(want)
 	switch {
 	case !slices.ContainsFunc(bad, func(n NetworkDevice) bool { return n.Attached != nil }):
-		step.Outcome.Message += "onServerLost is RebootNode, but no device is attached that a restart would bring back; restart the node by hand"
+		decision.Outcome.Message += msgRestartUseless
 	case same && last.Done:
-		step.Outcome.Message += "onServerLost is RebootNode, and the agent has asked the kernel for a restart, which did not happen; restart the node by hand"
+		decision.Outcome.Message += msgRestartFailed
 	case same:
-		step.Outcome.Message += "onServerLost is RebootNode: the node is being restarted"
+		decision.Outcome.Message += msgRestarting
 		if d.now.Sub(last.At) >= RestartDelay {
-			step.Restart = last
+			decision.Action = RestartNode{Restart: *last}
 		}
 	case last.recent(d.now):
-		step.Outcome.Message += fmt.Sprintf("onServerLost is RebootNode, but the agent restarted the node at %s and leaves %s between two restarts, longer each time they follow each other; it does so again after that, or restart the node by hand once its servers stay up",
+		decision.Outcome.Message += fmt.Sprintf(msgRestartedLately,
 			last.At.UTC().Format(time.RFC3339), last.pause())
 	default:
-		step.Outcome.Message += fmt.Sprintf("onServerLost is RebootNode: the node is being restarted, and not again within %s", want.Wait)
-		step.Intend = &want
+		decision.Outcome.Message += fmt.Sprintf(msgRestartAnnounced, want.Wait)
+		decision.Action = AnnounceRestart{Restart: want}
 	}
 }
 

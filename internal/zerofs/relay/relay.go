@@ -7,39 +7,38 @@ import (
 	"log/slog"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 )
 
-// DefaultLimit of what is kept, in bytes.
+// DefaultLimit is the default of Options.Limit in bytes.
 const DefaultLimit = 128 << 20
 
 // Options of a Relay.
 type Options struct {
 	// Upstream is the path of the Unix socket on which ZeroFS serves NBD.
 	Upstream string
-	// Limit in bytes of the writes of all exports that are kept or under way; 0 is
-	// DefaultLimit. From half of it on the relay flushes by itself; at all of it requests
-	// wait, which takes the memory of what the kernel has under way at once.
+	// Limit in bytes of the writes of all exports that are kept or under way. Default:
+	// DefaultLimit. From half of it on the relay flushes on its own; at the limit requests
+	// wait in the kernel's memory.
 	Limit int64
 	Log   *slog.Logger
-	// Failed is told, at most once after each Up, that ZeroFS broke a connection or
-	// failed a change, so that it has to be started again. It must not wait.
+	// Failed is called, at most once after each Up, when ZeroFS broke a connection or failed
+	// a change and so has to be restarted. It must not block.
 	Failed func(error)
 }
 
-// Relay of all exports of one ZeroFS. It begins without it: see Up.
+// Relay of all exports of one ZeroFS. It starts without ZeroFS: see Up.
 type Relay struct {
 	options Options
 	budget  *semaphore.Weighted
-	// working ends with Close; reading ends when clients are not read from any more, and readers when none is.
+	// working ends with Close. reading ends with Drain; readers then waits for the last one.
 	working, reading context.Context
 	cancel, stop     context.CancelFunc
 	readers          sync.WaitGroup
 	serving          sync.WaitGroup
-	// drained is closed once nothing is unflushed, and clients may go.
+	// drained is closed once everything is flushed, and clients may disconnect.
 	drained  chan struct{}
 	pressure chan struct{}
 
@@ -48,14 +47,14 @@ type Relay struct {
 	conns     map[net.Conn]struct{}
 	listeners map[net.Listener]struct{}
 	up        bool
-	// life of ZeroFS, counted by Up, and a channel that is closed at the next.
+	// life of ZeroFS, counted by Up. next is closed when the next one begins.
 	life uint64
 	next chan struct{}
 
 	counters
 }
 
-// New Relay.
+// New returns a running Relay that does not know ZeroFS yet.
 func New(o Options) *Relay {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
@@ -70,8 +69,8 @@ func New(o Options) *Relay {
 	return r
 }
 
-// Up says that ZeroFS listens, in a new life, and that the one before has ended:
-// what is kept is repeated to it, and requests that wait go on.
+// Up reports that ZeroFS listens in a new life, and that the life before has ended. The
+// relay repeats to it what it keeps, and sends requests that wait.
 func (r *Relay) Up() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +83,8 @@ func (r *Relay) Up() {
 	}
 }
 
-// Down says that ZeroFS is away. After it nothing is sent there, and Failed is not
-// called, until Up.
+// Down reports that ZeroFS is away. Until Up the relay sends nothing to it, and does not
+// call Failed.
 func (r *Relay) Down() {
 	r.mu.Lock()
 	r.up = false
@@ -96,7 +95,7 @@ func (r *Relay) Down() {
 	}
 }
 
-// all exports; mu is held.
+// all returns the exports; the caller holds mu.
 func (r *Relay) all() (all []*export) {
 	for _, e := range r.exports {
 		all = append(all, e)
@@ -104,14 +103,14 @@ func (r *Relay) all() (all []*export) {
 	return all
 }
 
-// alive tells the life of ZeroFS, and whether it is up in it.
+// alive returns the life of ZeroFS, and whether it is up.
 func (r *Relay) alive() (life uint64, up bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.life, r.up
 }
 
-// failed in a life of ZeroFS. Only its first failure counts.
+// failed reports a failure of ZeroFS. Only the first in each life counts.
 func (r *Relay) failed(life uint64, err error) {
 	r.mu.Lock()
 	first := r.up && r.life == life
@@ -120,12 +119,12 @@ func (r *Relay) failed(life uint64, err error) {
 	}
 	r.mu.Unlock()
 	if first {
-		r.options.Log.Error("ZeroFS failed; requests wait until it was started again", "error", err)
+		r.options.Log.Error("ZeroFS failed; requests wait until it is restarted", "error", err)
 		r.options.Failed(err)
 	}
 }
 
-// export of a name, which is made where it is new.
+// export returns the export of that name, and creates it on first use.
 func (r *Relay) export(name string) *export {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,10 +136,10 @@ func (r *Relay) export(name string) *export {
 	return e
 }
 
-// Drain reads no request any more, waits until those that were read are answered and
-// everything is flushed, and disconnects the clients, which can go on elsewhere then.
-// It takes as long as ZeroFS does, or is away. The end of ctx is an error, which says
-// what is not flushed; the relay then is to be closed.
+// Drain stops reading requests, waits until all that were read are answered and flushed,
+// and disconnects the clients, which can then continue elsewhere. It waits as long as
+// ZeroFS is slow or away. When ctx ends, the error reports what is not flushed, and the
+// caller should Close the relay.
 func (r *Relay) Drain(ctx context.Context) error {
 	r.halt()
 	r.readers.Wait()
@@ -165,7 +164,7 @@ func (r *Relay) Drain(ctx context.Context) error {
 	return nil
 }
 
-// halt reading.
+// halt stops reading.
 func (r *Relay) halt() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,7 +177,7 @@ func (r *Relay) halt() {
 	}
 }
 
-// Close disconnects everybody. What is kept is lost.
+// Close disconnects all clients. Writes that are not flushed are lost.
 func (r *Relay) Close() {
 	r.halt()
 	r.mu.Lock()
@@ -186,129 +185,5 @@ func (r *Relay) Close() {
 	r.cancel()
 	for c := range r.conns {
 		_ = c.Close()
-	}
-}
-
-// admit a request if there is room for it. If not, it is tried again when something was
-// released.
-func (r *Relay) admit(q *request) bool {
-	if !q.admitted {
-		q.admitted = r.budget.TryAcquire(r.room(q))
-	}
-	if !q.admitted {
-		r.crowded.Store(true)
-	}
-	return q.admitted
-}
-
-// room that a request takes: at most all there is.
-func (r *Relay) room(q *request) int64 { return min(q.cost(), r.options.Limit) }
-
-func (r *Relay) release(q *request) {
-	if q.admitted {
-		q.admitted = false
-		r.budget.Release(r.room(q))
-	}
-	r.press()
-}
-
-// flushed requests are kept no more.
-func (r *Relay) flushed(all []*request) {
-	for _, q := range all {
-		r.unflushed.Add(-q.cost())
-		r.release(q)
-	}
-}
-
-// press for room, from half of the limit on, and where a request waits for some.
-func (r *Relay) press() {
-	if r.unflushed.Load() <= r.options.Limit/2 && !r.crowded.Load() {
-		return
-	}
-	select {
-	case r.pressure <- struct{}{}:
-	default: // a pass over the exports begins anyway
-	}
-}
-
-// relieve the memory where it is pressed for: each export flushes what it keeps, and
-// sends what has found room meanwhile.
-func (r *Relay) relieve() {
-	for {
-		select {
-		case <-r.pressure:
-		case <-r.working.Done():
-			return
-		}
-		r.crowded.Store(false) // whoever still waits says so again
-		r.mu.Lock()
-		all := r.all()
-		r.mu.Unlock()
-		for _, e := range all {
-			e.wait(func() { e.flushOwn(); e.sendOpen() })
-		}
-	}
-}
-
-// counters of a Relay since its begin.
-type counters struct {
-	arrivals                    atomic.Uint64
-	held, underWay, unflushed   atomic.Int64
-	reads, readBytes            atomic.Int64
-	writes, writtenBytes, trims atomic.Int64
-	flushes, flushTime          atomic.Int64
-	repeated                    atomic.Int64
-	crowded                     atomic.Bool
-}
-
-// Stats of a Relay. Counts are since its begin.
-type Stats struct {
-	// Unflushed bytes are kept; Held requests were read and are not answered; of these,
-	// UnderWay ones were sent to ZeroFS, and so were repeated ones.
-	Unflushed, Held, UnderWay int64
-	// Clients that are connected.
-	Clients int
-	// Waiting exports, and since when the oldest request of each waits that ZeroFS has not
-	// done, although others may have been answered since.
-	Waiting map[string]time.Time
-
-	Reads, ReadBytes, Writes, WrittenBytes, Trims, Flushes int64
-	// FlushTime of all flushes that clients asked for.
-	FlushTime time.Duration
-	// Repeated changes.
-	Repeated int64
-}
-
-// Stats of now.
-func (r *Relay) Stats() Stats {
-	r.mu.Lock()
-	clients, waiting := len(r.conns), map[string]time.Time{}
-	for name, e := range r.exports {
-		if at := e.oldest.Load(); at != 0 {
-			waiting[name] = time.Unix(0, at)
-		}
-	}
-	r.mu.Unlock()
-	return Stats{
-		Unflushed: r.unflushed.Load(), Held: r.held.Load(), UnderWay: r.underWay.Load(), Clients: clients, Waiting: waiting,
-		Reads: r.reads.Load(), ReadBytes: r.readBytes.Load(), Writes: r.writes.Load(), WrittenBytes: r.writtenBytes.Load(),
-		Trims: r.trims.Load(), Flushes: r.flushes.Load(), FlushTime: time.Duration(r.flushTime.Load()), Repeated: r.repeated.Load(),
-	}
-}
-
-// count a request that was answered.
-func (c *counters) count(q *request) {
-	switch q.op {
-	case opRead:
-		c.reads.Add(1)
-		c.readBytes.Add(int64(q.length))
-	case opWrite:
-		c.writes.Add(1)
-		c.writtenBytes.Add(int64(q.length))
-	case opTrim:
-		c.trims.Add(1)
-	case opFlush:
-		c.flushes.Add(1)
-		c.flushTime.Add(int64(time.Since(q.begun)))
 	}
 }

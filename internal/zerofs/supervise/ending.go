@@ -8,14 +8,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// tell the server to end.
-func (l *life) tell(signal os.Signal) {
-	if !l.told.IsZero() {
-		l.Log.Info("told again to stop; still flushing", "signal", signal.String())
+// shutDown flushes everything, then stops ZeroFS and the server.
+func (l *life) shutDown(signal os.Signal) {
+	if !l.stopping.IsZero() {
+		l.Log.Info("signalled again; still flushing", "signal", signal.String())
 		return
 	}
-	l.told = l.Clock.Now()
-	l.Log.Info("told to stop; everything is flushed first", "signal", signal.String())
+	l.stopping = l.Clock.Now()
+	l.Log.Info("stopping after everything is flushed", "signal", signal.String())
 	switch {
 	case l.fenced:
 		l.fence(l.last)
@@ -30,7 +30,7 @@ func (l *life) tell(signal os.Signal) {
 	l.show()
 }
 
-// flushed everything, or not if err says so.
+// flushed continues the shutdown once the relay has flushed everything.
 func (l *life) flushed(signal os.Signal, err error) {
 	if err != nil {
 		l.Log.Error("not everything is flushed", "error", err)
@@ -40,23 +40,23 @@ func (l *life) flushed(signal os.Signal, err error) {
 	// From here on nothing is lost, even if ZeroFS does not end before it is killed.
 	l.incarnation.State = zerofs.StateStopped
 	if err := zerofs.WriteIncarnation(l.Dir, l.incarnation); err != nil {
-		l.Log.Warn("the end is written down later", "error", err)
+		l.Log.Warn("cannot record the clean shutdown yet", "error", err)
 	}
 	l.stop(signal)
 }
 
-// stop ZeroFS in order, and with it the server.
+// stop ZeroFS cleanly, and with it the server.
 func (l *life) stop(signal os.Signal) {
 	if l.process == nil {
 		l.end(zerofs.StateStopped, 0)
 		return
 	}
 	if err := l.process.cmd.Process.Signal(signal); err != nil {
-		l.Log.Warn("ZeroFS cannot be told to stop", "error", err)
+		l.Log.Warn("cannot signal ZeroFS", "error", err)
 	}
 }
 
-// abort: there is no time for order.
+// abort ends everything without flushing.
 func (l *life) abort() {
 	if p := l.process; p != nil {
 		l.kill(p)
@@ -88,7 +88,7 @@ func (l *life) conclude(err error) (int, error) {
 		l.Log.Info("server stopped, and flushed everything", "exitCode", l.code)
 		code = 0
 	} else if l.last != nil {
-		l.Log.Error("server failed", "exitCode", l.code, "told", !l.told.IsZero(), "reason", l.last.Reason, "message", l.last.Message)
+		l.Log.Error("server failed", "exitCode", l.code, "stopping", !l.stopping.IsZero(), "reason", l.last.Reason, "message", l.last.Message)
 		l.report(l.last)
 	}
 	l.incarnation.State, l.incarnation.ExitCode = l.state, &l.code

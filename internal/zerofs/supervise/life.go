@@ -3,10 +3,7 @@ package supervise
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,24 +14,24 @@ import (
 )
 
 const (
-	// lookEvery is how often the status is shown, and ZeroFS looked after.
-	lookEvery = 10 * time.Second
-	// lastWords is how long a ZeroFS that failed a request may take to say why, or to
-	// end by itself, before it is killed.
-	lastWords = time.Second
-	// steady is how long ZeroFS has to be up until its next failure is taken for a new
-	// one, which it is started again after at once.
+	// checkInterval is how often the supervisor writes the status and checks ZeroFS.
+	checkInterval = 10 * time.Second
+	// killDelay is how long a ZeroFS that failed a request may take to log the cause, or to
+	// exit, before it is killed.
+	killDelay = time.Second
+	// steady is how long ZeroFS has to be up until its next failure counts as a new one,
+	// which restarts the backoff.
 	steady = 30 * time.Second
 )
 
-// backoff of starts of ZeroFS.
+// backoff between starts of ZeroFS.
 var backoff = wait.Backoff{Duration: time.Second / 4, Factor: 2, Steps: 8, Cap: 3 * time.Second}
 
-// life of the relay, over however many lives of ZeroFS. What is not atomic belongs to
-// the goroutine of run.
+// life of the relay, which spans any number of ZeroFS processes. The goroutine of run
+// owns every field that is not atomic.
 type life struct {
 	*Supervisor
-	// within which all happens.
+	// within is the context of everything in this life.
 	within      context.Context
 	lock        *os.File
 	incarnation zerofs.Incarnation
@@ -43,26 +40,26 @@ type life struct {
 	events      chan func()
 	over        chan struct{}
 
-	// process of ZeroFS; nil while there is none. Others see it as current.
+	// process of ZeroFS; nil while there is none. Other goroutines read current.
 	process *process
 	current atomic.Pointer[process]
 	starts  int
 	delay   wait.DelayFunc
 	// up since when; zero while ZeroFS does not serve.
 	up time.Time
-	// marked: the file system has the mark of this life.
+	// marked is true once the file system has the mark of this life.
 	marked bool
-	// listening: clients were let in.
+	// listening is true once clients may connect.
 	listening bool
 	// last failure; nil once ZeroFS is up again.
 	last *zerofs.Failure
-	// fenced: another server has the prefix. For good.
+	// fenced is true once another server has opened the prefix. It stays so.
 	fenced bool
-	// told to end, when. Zero: it was not.
-	told time.Time
-	// drained: everything that was acknowledged is flushed, and no client is left.
+	// stopping since when; zero before a signal asked the server to stop.
+	stopping time.Time
+	// drained is true once every acknowledged write is flushed and no client is left.
 	drained bool
-	// ended: nothing is to be done any more.
+	// ended is true once nothing is left to do.
 	ended bool
 	state zerofs.State
 	code  int
@@ -81,7 +78,7 @@ func newLife(ctx context.Context, s *Supervisor, lock *os.File, i zerofs.Incarna
 	return l
 }
 
-// post what is to be done by the goroutine of run. After the end nothing is.
+// post f to the goroutine of run, which drops it after the end.
 func (l *life) post(f func()) {
 	select {
 	case l.events <- f:
@@ -89,21 +86,21 @@ func (l *life) post(f func()) {
 	}
 }
 
-// run until the end. The result is as of Supervisor.Run.
+// run until the end, and return what Supervisor.Run returns.
 func (l *life) run() (int, error) {
 	defer close(l.over)
 	defer l.relay.Close()
-	look := l.Clock.NewTicker(lookEvery)
-	defer look.Stop()
+	ticker := l.Clock.NewTicker(checkInterval)
+	defer ticker.Stop()
 	err := l.start()
 	for err == nil && !l.ended {
 		select {
 		case f := <-l.events:
 			f()
 		case signal := <-l.Signals:
-			l.tell(signal)
-		case <-look.C():
-			l.look()
+			l.shutDown(signal)
+		case <-ticker.C():
+			l.check()
 		case <-l.within.Done():
 			l.abort()
 		}
@@ -111,7 +108,7 @@ func (l *life) run() (int, error) {
 	return l.conclude(err)
 }
 
-// start ZeroFS. It fails if it cannot, and was never reached before.
+// start ZeroFS. It fails if ZeroFS cannot start and never served before.
 func (l *life) start() error {
 	if err := removeUpstream(l.Dir); err != nil {
 		return l.notStarted(err)
@@ -147,17 +144,17 @@ func (l *life) notStarted(err error) error {
 	}
 	l.last = failure
 	if l.incarnation.Served {
-		l.retry()
+		l.restartLater()
 		return nil
 	}
 	l.end(zerofs.StateFailed, notStarted)
 	return failure
 }
 
-// retry to start ZeroFS after a while.
-func (l *life) retry() {
+// restartLater starts ZeroFS again after a backoff.
+func (l *life) restartLater() {
 	delay := l.delay()
-	l.Log.Warn("ZeroFS is started again", "after", delay, "reason", l.last.Reason, "message", l.last.Message)
+	l.Log.Warn("ZeroFS will be restarted", "after", delay, "reason", l.last.Reason, "message", l.last.Message)
 	l.after(delay, func() {
 		if l.process == nil && !l.fenced && !l.drained {
 			_ = l.start()
@@ -174,120 +171,7 @@ func (l *life) after(delay time.Duration, f func()) {
 	}()
 }
 
-// reached a ZeroFS that was started, whose file system has the mark of an owner.
-func (l *life) reached(p *process, owner string) {
-	switch {
-	case p != l.process || p.broken != nil || l.fenced || !l.told.IsZero() && !l.listening:
-	case l.marked && owner == l.incarnation.ID:
-		l.serve()
-	case l.marked:
-		l.fence(&zerofs.Failure{Reason: zerofs.ReasonFenced, Message: fmt.Sprintf(
-			"another server used this prefix while ZeroFS was away: its mark is %q and not %q; a prefix must have one server", owner, l.incarnation.ID)})
-	default:
-		l.mark(p, owner)
-	}
-}
-
-// mark the file system as this life's.
-func (l *life) mark(p *process, owner string) {
-	if err := l.served(&l.incarnation, owner); err != nil {
-		l.failed(p, err)
-		return
-	}
-	go func() {
-		err := l.files().SetOwner(p.lives, l.incarnation.ID)
-		l.post(func() {
-			switch {
-			case p != l.process || p.broken != nil || l.fenced || !l.told.IsZero():
-			case err != nil:
-				l.failed(p, err)
-			default:
-				l.marked = true
-				l.serve()
-			}
-		})
-	}()
-}
-
-// serve by a ZeroFS that was reached.
-func (l *life) serve() {
-	l.last, l.up = nil, l.Clock.Now()
-	l.relay.Up()
-	if !l.listening {
-		l.listen()
-	}
-	l.show()
-}
-
-func (l *life) listen() {
-	listener, err := net.Listen("unix", l.in(zerofs.NBDSocket))
-	if err != nil {
-		l.failed(l.process, err)
-		return
-	}
-	l.listening = true
-	go func() {
-		if err := l.relay.Serve(listener); err != nil {
-			l.Log.Error("no more clients are let in", "error", err)
-		}
-	}()
-}
-
-// failed: ZeroFS is to be ended, and started again.
-func (l *life) failed(p *process, err error) {
-	if p == nil || p != l.process || p.broken != nil || l.drained || l.fenced {
-		return
-	}
-	p.broken = err
-	l.away(&zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: err.Error()})
-	l.after(lastWords, func() { l.kill(p) })
-}
-
-// died: ZeroFS lives on without its database, with open sockets, and fails whatever is
-// asked of it, for ever.
-func (l *life) died(p *process, f *zerofs.Failure) {
-	if p != l.process {
-		return
-	}
-	l.Log.Error("the database of ZeroFS died; ending ZeroFS", "reason", f.Reason)
-	p.broken = f
-	l.away(f)
-	l.kill(p)
-}
-
-// away: nothing goes to ZeroFS until it serves again.
-func (l *life) away(f *zerofs.Failure) {
-	l.relay.Down()
-	if !l.up.IsZero() && l.Clock.Since(l.up) > steady {
-		l.delay = backoff.DelayFunc()
-	}
-	l.up, l.last = time.Time{}, l.complete(f)
-	l.show()
-}
-
-// complete what ZeroFS said of its store: through a meter it knows no more than that
-// there was no answer.
-func (l *life) complete(f *zerofs.Failure) *zerofs.Failure {
-	if l.Meter == nil || f.Reason != zerofs.ReasonEndpointUnreachable && f.Reason != zerofs.ReasonStoreLost {
-		return f
-	}
-	why := l.Meter.Silence()
-	if why == nil || strings.Contains(f.Message, why.Error()) {
-		return f
-	}
-	return &zerofs.Failure{Reason: f.Reason, Message: why.Error() + "; " + f.Message}
-}
-
-func (l *life) kill(p *process) {
-	if p != l.process {
-		return
-	}
-	if err := p.cmd.Process.Kill(); err != nil {
-		l.Log.Warn("ZeroFS cannot be ended", "error", err)
-	}
-}
-
-// gone: ZeroFS has ended.
+// gone handles the exit of ZeroFS.
 func (l *life) gone(p *process, code int) {
 	l.process = nil
 	l.current.Store(nil)
@@ -297,81 +181,29 @@ func (l *life) gone(p *process, code int) {
 		l.away(failure)
 	}
 	switch {
-	case l.drained, !l.told.IsZero() && !l.listening:
+	case l.drained, !l.stopping.IsZero() && !l.listening:
 		l.end(l.stopped(code), code)
 	case l.fenced, failure.Reason == zerofs.ReasonFenced:
 		l.fence(l.last)
 	case !l.incarnation.Served:
 		l.end(zerofs.StateFailed, code)
 	default:
-		l.retry()
+		l.restartLater()
 	}
 }
 
-// fence: another server has the prefix. It would lose it to a ZeroFS that is started
-// again. Requests wait until this server is told to end, and are not answered then either.
+// fence ends ZeroFS for good, because another server has opened the prefix and would lose
+// it to a restarted ZeroFS. Requests wait until this server is stopped, without an answer.
 func (l *life) fence(f *zerofs.Failure) {
 	if !l.fenced {
-		l.Log.Error("fenced; ZeroFS is not started again", "message", f.Message)
+		l.Log.Error("fenced; ZeroFS will not be restarted", "message", f.Message)
 	}
 	l.fenced = true
 	l.away(f)
 	switch {
 	case l.process != nil:
 		l.kill(l.process)
-	case !l.told.IsZero():
+	case !l.stopping.IsZero():
 		l.end(zerofs.StateFailed, exitFailed)
 	}
-}
-
-// silenceLimit is how long ZeroFS may leave a request undone.
-const silenceLimit = 10 * time.Minute
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// look after ZeroFS, which can fall silent without an error.
-func (l *life) look() {
-	if !l.told.IsZero() {
-		l.Log.Info("still flushing", "for", l.Clock.Since(l.told).Round(time.Second), "unflushedBytes", l.relay.Stats().Unflushed)
-	}
-	now := l.Clock.Now()
-	switch {
-	case l.process == nil:
-	case l.up.IsZero() && now.Sub(l.process.begun) > silenceLimit:
-		l.failed(l.process, fmt.Errorf("ZeroFS does not serve after %s", silenceLimit))
-	case !l.up.IsZero():
-		for export, since := range l.relay.Stats().Waiting {
-			if now.Sub(latest(since, l.up)) > silenceLimit {
-				l.failed(l.process, fmt.Errorf("a request on export %s has waited for %s", export, silenceLimit))
-			}
-		}
-	}
-	l.show()
-}
-
-// show the status.
-func (l *life) show() {
-	l.board.enter(l.phase(), l.last, l.Clock.Now())
-	if err := l.board.show(l.Dir, l.Clock.Now()); err != nil {
-		l.Log.Warn("the status is not shown", "error", err)
-	}
-}
-
-func (l *life) phase() zerofs.Phase {
-	switch {
-	case l.fenced:
-		return zerofs.PhaseFenced
-	case !l.told.IsZero():
-		return zerofs.PhaseStopping
-	case !l.up.IsZero():
-		return zerofs.PhaseServing
-	case l.listening:
-		return zerofs.PhaseHolding
-	}
-	return zerofs.PhaseStarting
 }

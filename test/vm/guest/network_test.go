@@ -233,14 +233,14 @@ func TestNetworkStripe(t *testing.T) {
 	if used := total(counter) - before; used > 5 {
 		t.Errorf("a pass at rest ran %d commands", used)
 	}
-	if err := n.LetGo(t.Context(), s); !errors.Is(err, agent.ErrNotReleased) {
+	if err := n.Release(t.Context(), s); !errors.Is(err, agent.ErrNotReleased) {
 		t.Fatal(err)
 	}
 	if p.health(t) == "" || len(p.identifiers(t)) != 2 {
 		t.Error("a pool with a volume was released")
 	}
 	alone(t, "zfs", "destroy", p.name+"/pgdata/pvc-1")
-	if err := n.LetGo(t.Context(), s); err != nil {
+	if err := n.Release(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	if left := p.identifiers(t); p.health(t) != "" || len(left) > 0 {
@@ -252,7 +252,7 @@ func TestNetworkStripe(t *testing.T) {
 		t.Errorf("the pool's GUID was %s and is %s", guid, now)
 	}
 	// Once its contents are gone, it is not made anew.
-	if err := n.LetGo(t.Context(), s); err != nil {
+	if err := n.Release(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	for _, export := range []string{"disk0", "disk1"} {

@@ -62,7 +62,7 @@ func TestNetworkCrashChild(t *testing.T) {
 		}
 	}
 	if c.LetGo {
-		if err := n.LetGo(t.Context(), s); err != nil {
+		if err := n.Release(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -82,7 +82,7 @@ func madeOf(kind v1alpha1.ZFSVdevType, disks ...int) func(*v1alpha1.PgNodeStorag
 }
 
 // pass runs one pass and stores its status in s, as the agent's controller does.
-func pass(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.Result {
+func pass(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.PassResult {
 	t.Helper()
 	result, err := n.Pass(t.Context(), s)
 	if err != nil {
@@ -94,9 +94,9 @@ func pass(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.Result {
 }
 
 // converge runs passes until nothing is left to change, and at most ten.
-func converge(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.Result {
+func converge(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) agent.PassResult {
 	t.Helper()
-	var result agent.Result
+	var result agent.PassResult
 	for range 10 {
 		result = pass(t, n, s)
 		if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionPoolReady); c != nil && c.Reason == v1alpha1.ReasonHostCommandFailed {

@@ -46,7 +46,7 @@ func main() {
 	switch {
 	case err != nil:
 	case *letGo:
-		err = a.node.LetGo(ctx, &a.storage)
+		err = a.node.Release(ctx, &a.storage)
 	default:
 		err = a.passUntil(ctx, *until)
 	}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-func TestAlone(t *testing.T) {
+func TestASecondAgentWaitsForTheLock(t *testing.T) {
 	root := t.TempDir()
-	first, err := Alone(t.Context(), root)
+	first, err := LockNode(t.Context(), root)
 	must(err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := Alone(ctx, root); err == nil || !strings.Contains(err.Error(), "another agent") {
+	if _, err := LockNode(ctx, root); err == nil || !strings.Contains(err.Error(), "another agent") {
 		t.Fatal(err)
 	}
 	must(first.Close())
-	second, err := Alone(t.Context(), root)
+	second, err := LockNode(t.Context(), root)
 	must(err)
 	must(second.Close())
 }
