@@ -44,10 +44,10 @@ import (
 
 // recheck is when a pass is repeated for what no watch covers: ConfigMaps of
 // users, CRDs that appear.
-const recheck = 30 * time.Second
+const pollInterval = 30 * time.Second
 
 // retry is when a pass is repeated that met a newer version than it had read.
-const retry = time.Second
+const conflictDelay = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgBenchmark")
 
@@ -141,7 +141,7 @@ func requeue(outcomes []outcome.Outcome) reconcile.Result {
 	for _, o := range outcomes {
 		switch o.Reason {
 		case v1alpha1.ReasonScriptNotFound, v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonRejected:
-			return reconcile.Result{RequeueAfter: recheck}
+			return reconcile.Result{RequeueAfter: pollInterval}
 		}
 	}
 	return reconcile.Result{}

@@ -35,26 +35,26 @@ func (r *Reconciler) matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (recon
 		return reconcile.Result{}, err
 	}
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
-	step, err := matrices.Next(b, facts, now)
+	step, err := matrices.Decide(b, facts, now)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	err = r.take(ctx, b, step, live)
 	if err != nil && step.Begins && apply.Rejected(err) {
 		facts.Refusal = err.Error()
-		if step, err = matrices.Next(b, facts, now); err == nil {
+		if step, err = matrices.Decide(b, facts, now); err == nil {
 			err = r.take(ctx, b, step, live)
 		}
 	}
 	if apierrors.IsConflict(err) {
 		// A newer version is on its way to the cache.
-		return reconcile.Result{RequeueAfter: retry}, nil
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: step.After}, err
 }
 
 // take a step: records before what follows from them.
-func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Step, live plan.Live) error {
+func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Decision, live plan.Live) error {
 	if err := r.record(ctx, b, step); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (r *Reconciler) take(ctx context.Context, b *v1alpha1.PgBenchmark, step mat
 }
 
 // record the status of a step, then the events of what is new in it.
-func (r *Reconciler) record(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Step) error {
+func (r *Reconciler) record(ctx context.Context, b *v1alpha1.PgBenchmark, step matrices.Decision) error {
 	have, want := *b.Status.DeepCopy(), step.Status
 	now := metav1.NewTime(r.Clock.Now()).Rfc3339Copy()
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, step.Outcomes)
@@ -178,6 +178,6 @@ func (r *Reconciler) finalizeMatrix(ctx context.Context, b *v1alpha1.PgBenchmark
 	waits := outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, message)
 	want := *b.Status.DeepCopy()
 	want.Run = nil
-	step := matrices.Step{Status: want, Outcomes: []outcome.Outcome{waits}}
-	return reconcile.Result{RequeueAfter: recheck}, r.record(ctx, b, step)
+	step := matrices.Decision{Status: want, Outcomes: []outcome.Outcome{waits}}
+	return reconcile.Result{RequeueAfter: pollInterval}, r.record(ctx, b, step)
 }

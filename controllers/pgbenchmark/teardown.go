@@ -114,7 +114,7 @@ func (r *Reconciler) finalize(ctx context.Context, b *v1alpha1.PgBenchmark, fact
 		return reconcile.Result{}, err
 	}
 	if waits != "" {
-		return reconcile.Result{RequeueAfter: recheck}, r.report(ctx, b, facts, outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
+		return reconcile.Result{RequeueAfter: pollInterval}, r.report(ctx, b, facts, outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits))
 	}
 	return reconcile.Result{}, apply.RemoveFinalizer(ctx, r.Client, b, naming.BenchmarkFinalizer)
 }

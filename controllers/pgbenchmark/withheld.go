@@ -39,7 +39,7 @@ func (r *Reconciler) withheld(ctx context.Context, b *v1alpha1.PgBenchmark) (rec
 	}
 	refused := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec,
 		"spec.template: clusters of a matrix' own are alpha; to try them, "+switchOn+", or name a cluster in spec.cluster")
-	return reconcile.Result{}, r.record(ctx, b, matrices.Step{Status: want, Outcomes: []outcome.Outcome{refused}})
+	return reconcile.Result{}, r.record(ctx, b, matrices.Decision{Status: want, Outcomes: []outcome.Outcome{refused}})
 }
 
 // abandoned names the clusters of a deleted matrix that the manager may not delete, and

@@ -31,7 +31,7 @@ import (
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;delete
 
 // retry is when a pass is repeated that met a newer version than it had read.
-const retry = time.Second
+const conflictDelay = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgScheduledBenchmark")
 
@@ -65,17 +65,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgScheduledBench
 		return reconcile.Result{}, err
 	}
 	now := r.Clock.Now()
-	step := schedules.Next(s, facts, now)
+	step := schedules.Decide(s, facts, now)
 	if facts.Refusal, err = r.create(ctx, s, step.Create); err != nil {
 		return reconcile.Result{}, err
 	}
 	if facts.Refusal != "" {
-		step = schedules.Next(s, facts, now)
+		step = schedules.Decide(s, facts, now)
 	}
 	err = r.record(ctx, s, step, metav1.NewTime(now).Rfc3339Copy())
 	if apierrors.IsConflict(err) {
 		// A newer version is on its way to the cache.
-		return reconcile.Result{RequeueAfter: retry}, nil
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: step.After}, err
 }
@@ -112,7 +112,7 @@ func (r *Reconciler) foreign(ctx context.Context, s *v1alpha1.PgScheduledBenchma
 }
 
 // record the status of a step, then carry out and tell what follows from it.
-func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, step schedules.Step, now metav1.Time) error {
+func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, step schedules.Decision, now metav1.Time) error {
 	want := step.Status
 	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, now, step.Outcomes)
 	wrote, err := status.ApplyLocked(ctx, r.Client, naming.FieldOwner, s, gvk, s.Status, want)

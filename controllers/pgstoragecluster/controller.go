@@ -44,7 +44,7 @@ import (
 
 // recheck is when a pass is repeated for things that no watch covers: CRDs that
 // appear, namesakes that are not in the cache.
-const recheck = time.Minute
+const pollInterval = time.Minute
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
@@ -217,13 +217,13 @@ func (r *Reconciler) next(p *pass, outcomes []outcome.Outcome) reconcile.Result 
 		switch o.Reason {
 		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
 			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened:
-			soon(recheck)
+			soon(pollInterval)
 		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
 			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
 				soon(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 			}
 		case v1alpha1.ReasonVolumeDiffers:
-			soon(recheck)
+			soon(pollInterval)
 		case v1alpha1.ReasonApplied:
 			soon(observe.ReadBackEvery)
 		}

@@ -47,7 +47,7 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 		}
 		r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseDeleting", "Delete", "deletionPolicy is Delete: the CloudNativePG Cluster %s and its claims are being deleted", p.cr.Name)
 	}
-	return reconcile.Result{RequeueAfter: recheck}, r.waiting(ctx, p, v1alpha1.ReasonDeleting, "waits until the CloudNativePG Cluster is gone")
+	return reconcile.Result{RequeueAfter: pollInterval}, r.waiting(ctx, p, v1alpha1.ReasonDeleting, "waits until the CloudNativePG Cluster is gone")
 }
 
 // retain lets the database go on without us: it loses our labels and keeps

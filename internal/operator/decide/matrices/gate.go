@@ -15,7 +15,7 @@ import (
 )
 
 // recheck is when a baseline that is not there yet is looked for again.
-const recheck = 30 * time.Second
+const baselinePoll = 30 * time.Second
 
 // gate holds the result of a matrix against its baseline. What it found once stands,
 // whatever becomes of the baseline.
@@ -33,12 +33,12 @@ func (p *pass) gate() outcome.Outcome {
 	}
 	switch {
 	case baseline == nil:
-		p.again(recheck)
+		p.again(baselinePoll)
 		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotFound, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s does not exist in namespace %s; see kubectl -n %s get pgb", name, p.b.Namespace, p.b.Namespace))
 	case baseline.Spec.Matrix == nil:
 		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has no matrix, so its figure has no interval; create another PgBenchmark with a baseline that has one", name))
 	case !benchmarks.Ended(baseline) || baseline.Status.Matrix == nil:
-		p.again(recheck)
+		p.again(baselinePoll)
 		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotComplete, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has not ended", name))
 	}
 	return p.against(baseline)

@@ -86,7 +86,7 @@ func TestGateStands(t *testing.T) {
 		s.Gate = &v1alpha1.BenchmarkGate{Baseline: "before", Threshold: 5, Confidence: 95}
 	})
 	w.toTheEnd()
-	if step := w.next(); step.After != recheck {
+	if step := w.next(); step.After != baselinePoll {
 		t.Errorf("looks again after %v", step.After)
 	}
 	baseline := measured(t, "before", 2, nil)

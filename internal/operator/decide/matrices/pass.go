@@ -16,7 +16,7 @@ import (
 
 // Step is what one pass over a matrix does, in the order of the fields: what is
 // deleted or made follows from the records in the status, so these are written first.
-type Step struct {
+type Decision struct {
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgBenchmarkStatus
 	Outcomes []outcome.Outcome
@@ -32,7 +32,7 @@ type Step struct {
 }
 
 // Next step of a matrix, at a time. It does not change what it is given.
-func Next(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Step, error) {
+func Decide(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Decision, error) {
 	d, err := newDesign(b, period(b.Spec.Matrix.TotalTimeout))
 	if err != nil {
 		return refused(b, err, now), nil
@@ -40,11 +40,11 @@ func Next(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Step
 	p := &pass{design: d, view: d.look(facts), facts: facts, now: now, given: given(b, facts)}
 	p.ended = p.records()
 	if err := p.count(); err != nil {
-		return Step{}, err
+		return Decision{}, err
 	}
 	outcomes, err := p.decide()
 	if err != nil {
-		return Step{}, err
+		return Decision{}, err
 	}
 	p.step.Outcomes = outcomes
 	err = p.report()
@@ -75,13 +75,13 @@ func Own(b *v1alpha1.PgBenchmark, facts observed.Matrix) ([]*v1alpha1.PgBenchmar
 }
 
 // refused is a matrix that cannot be planned.
-func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Step {
+func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Decision {
 	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: b.Generation, Phase: benchmarks.PhaseFailed, CompletionTime: b.Status.CompletionTime}
 	if s.CompletionTime == nil {
 		s.CompletionTime = &now
 	}
 	invalid := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, err.Error()+"; create another PgBenchmark")
-	return Step{Status: s, Outcomes: []outcome.Outcome{invalid}}
+	return Decision{Status: s, Outcomes: []outcome.Outcome{invalid}}
 }
 
 // pass is all that one pass knows.
@@ -96,7 +96,7 @@ type pass struct {
 	progress matrix.Progress
 	// current run, once its cluster is waited for.
 	current *v1alpha1.CurrentRun
-	step    Step
+	step    Decision
 }
 
 // count how far the matrix is.

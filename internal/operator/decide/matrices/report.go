@@ -214,7 +214,7 @@ func rank(variants []v1alpha1.VariantStatus) ([]v1alpha1.TierRanking, error) {
 	var tiers []v1alpha1.TierRanking
 	for _, g := range groups {
 		places, _ := g.Ranking()
-		t := v1alpha1.TierRanking{Durability: g.Tier(), Verdict: verdict(places)}
+		t := v1alpha1.TierRanking{Durability: g.Tier(), Verdict: leaders(places)}
 		for _, place := range places {
 			t.Ranking = append(t.Ranking, v1alpha1.VariantRank{
 				Variant: place.Variant, Rank: number(place.Rank), MedianTPS: decimals(place.Summary.Median), BetterThan: number(len(place.BetterThan)),
@@ -226,7 +226,7 @@ func rank(variants []v1alpha1.VariantStatus) ([]v1alpha1.TierRanking, error) {
 }
 
 // verdict on the places of a tier.
-func verdict(places []comparison.Place) string {
+func leaders(places []comparison.Place) string {
 	var first []string
 	for _, place := range places {
 		if place.Rank == 1 {

@@ -507,7 +507,7 @@ func TestTheStatusIsBounded(t *testing.T) {
 		}
 		b.Status.Matrix.Variants = append(b.Status.Matrix.Variants, s)
 	}
-	step, err := Next(b, observed.Matrix{}, metav1.NewTime(start))
+	step, err := Decide(b, observed.Matrix{}, metav1.NewTime(start))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // Step is what one pass over a schedule does, in the order of the fields.
-type Step struct {
+type Decision struct {
 	// Create this run, or nil. The status says that it was begun.
 	Create *v1alpha1.PgBenchmark
 	// Status without conditions, and the Outcomes that these are made of.
@@ -45,11 +45,11 @@ type pass struct {
 	facts observed.Schedule
 	now   time.Time
 	own   runs
-	step  Step
+	step  Decision
 }
 
 // Next step of a schedule, at a time. It does not change what it is given.
-func Next(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.Time) Step {
+func Decide(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.Time) Decision {
 	p := &pass{s: s, facts: facts, now: now, own: runsOf(s, facts.Benchmarks)}
 	p.record()
 	times, err := Parse(s.Spec.Schedule, s.Spec.TimeZone)
