@@ -1,17 +1,6 @@
 package benchmarks
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-	"time"
-
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
@@ -99,111 +88,6 @@ func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts observed.Benchmark) {
 	}
 }
 
-func roleWaits(role *cnpgv1.DatabaseRole, what string) string {
-	if role == nil {
-		return waits(nil, "", what)
-	}
-	return waits(role.Status.Applied, role.Status.Message, what)
-}
-
-const (
-	// AskAgain is after how long a role that failed is written again. CloudNativePG's
-	// instance looks at a new role before its operator has let it read the role's Secret,
-	// and by itself not before 30 s later (CloudNativePG 1.30,
-	// internal/management/controller/databaserole_controller.go).
-	AskAgain = 2 * time.Second
-	// mostAsked bounds how often: until CloudNativePG looks again by itself.
-	mostAsked = 15
-)
-
-// asked is how often a role that is not applied has been written again by now; of one
-// that is applied what it was at last.
-func asked(role *cnpgv1.DatabaseRole, now time.Time) string {
-	if role == nil {
-		return ""
-	}
-	if n := min(int(now.Sub(role.CreationTimestamp.Time)/AskAgain), mostAsked); failed(role) && n > 0 {
-		return strconv.Itoa(n)
-	}
-	return role.Annotations[naming.AnnotationAsked]
-}
-
-// AsksAgain says whether a role is to be written again some time after now.
-func AsksAgain(facts observed.Benchmark) bool {
-	for _, role := range []*cnpgv1.DatabaseRole{facts.Role, facts.CheckRole} {
-		if role != nil && failed(role) && facts.Now.Sub(role.CreationTimestamp.Time) < mostAsked*AskAgain {
-			return true
-		}
-	}
-	return false
-}
-
-func failed(role *cnpgv1.DatabaseRole) bool {
-	return role.Status.Applied != nil && !*role.Status.Applied
-}
-
-// waits says what CloudNativePG has not applied yet, and why, or "".
-func waits(applied *bool, why, what string) string {
-	if applied != nil && *applied {
-		return ""
-	}
-	message := "waits for CloudNativePG to create " + what
-	if why != "" {
-		message += ": " + why
-	}
-	return message
-}
-
-func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
-	const c = v1alpha1.ConditionTargetReady
-	if facts.Target == nil {
-		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
-	}
-	if o := admitted(b, facts.Target); o.Kind != outcome.Done && facts.Job == nil {
-		return o
-	}
-	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
-	}
-	if o := clusters.CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
-		return outcome.WaitFor(c, o.Reason, o.Message)
-	}
-	if len(facts.MissingScripts) > 0 {
-		return outcome.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
-	}
-	if len(facts.RefusedScripts) > 0 {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.pgbench.customScripts: "+strings.Join(facts.RefusedScripts, "; ")+"; then create another PgBenchmark")
-	}
-	if facts.Job == nil {
-		return turnOutcome(b, facts)
-	}
-	return measurable(b)
-}
-
-// turnOutcome of a benchmark that has not begun.
-func turnOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
-	const c = v1alpha1.ConditionTargetReady
-	ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
-		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
-	}
-	if facts.Before != "" {
-		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
-	}
-	return roomOutcome(b, facts)
-}
-
-func measurable(b *v1alpha1.PgBenchmark) outcome.Outcome {
-	return outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
-}
-
-// ofMatrix says that a matrix has made a cluster for itself: nothing is in it but
-// pgbench's tables.
-func ofMatrix(cluster *v1alpha1.PgStorageCluster) bool {
-	owner := metav1.GetControllerOf(cluster)
-	return owner != nil && owner.Kind == "PgBenchmark" && owner.APIVersion == v1alpha1.GroupVersion.String()
-}
-
 // Ended says whether a benchmark has its result or has failed for good.
 func Ended(b *v1alpha1.PgBenchmark) bool {
 	return b.Status.Phase == PhaseSucceeded || b.Status.Phase == PhaseFailed
@@ -216,28 +100,3 @@ const (
 	PhaseSucceeded = "Succeeded"
 	PhaseFailed    = "Failed"
 )
-
-// jobFailed returns why a Job failed, or "".
-func jobFailed(job *batchv1.Job) string {
-	if job == nil {
-		return ""
-	}
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
-			return c.Reason + ": " + c.Message
-		}
-	}
-	return ""
-}
-
-func jobComplete(job *batchv1.Job) bool {
-	if job == nil {
-		return false
-	}
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobComplete && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
-}

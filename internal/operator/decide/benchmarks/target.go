@@ -2,8 +2,9 @@ package benchmarks
 
 import (
 	"fmt"
+	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
@@ -11,41 +12,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
-
-// Admits says whether a cluster lets a benchmark run against it: by its policy, because
-// its own spec declares that very benchmark, or because a matrix made the cluster and
-// nothing else is in it. An owner reference proves nothing: whoever creates a
-// PgBenchmark writes it.
-func Admits(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool {
-	return cluster.Spec.BenchmarkPolicy == v1alpha1.BenchmarkAny || ofMatrix(cluster) || declares(cluster, b)
-}
-
-func declares(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool {
-	if cluster.Spec.Benchmark == nil || b.Name != clusters.BenchmarkName(cluster) {
-		return false
-	}
-	return equality.Semantic.DeepEqual(b.Spec, v1alpha1.PgBenchmarkSpec{Cluster: cluster.Name, Pgbench: cluster.Spec.Benchmark.PgbenchSpec})
-}
-
-// NeedsConsent says why a cluster does not admit a benchmark, and the command that
-// makes it.
-func NeedsConsent(namespace, cluster string) string {
-	return fmt.Sprintf("PgStorageCluster %s does not admit this benchmark, because its spec.benchmarkPolicy is Own; to admit every PgBenchmark of the namespace, change the cluster: %s", cluster, ConsentCommand(namespace, cluster))
-}
-
-// ConsentCommand makes a cluster admit every PgBenchmark of its namespace.
-func ConsentCommand(namespace, cluster string) string {
-	return fmt.Sprintf(`kubectl -n %s patch pgsc %s --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`, namespace, cluster)
-}
-
-// admitted says whether the cluster admits a benchmark, and else how it would.
-func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) outcome.Outcome {
-	const c = v1alpha1.ConditionTargetReady
-	if Admits(target, b) {
-		return outcome.DoneWith(c, v1alpha1.ReasonReady, "")
-	}
-	return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
-}
 
 // space of the target's volumes: as its claims have it, and before they do as its spec
 // asks for it. Nil where there is no target.
@@ -71,4 +37,47 @@ func roomOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outc
 		return outcome.InvalidBecause(v1alpha1.ConditionTargetReady, v1alpha1.ReasonNotEnoughSpace, lacks+"; then create another PgBenchmark")
 	}
 	return measurable(b)
+}
+
+func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
+	const c = v1alpha1.ConditionTargetReady
+	if facts.Target == nil {
+		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
+	}
+	if o := admitted(b, facts.Target); o.Kind != outcome.Done && facts.Job == nil {
+		return o
+	}
+	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
+	}
+	if o := clusters.CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
+		return outcome.WaitFor(c, o.Reason, o.Message)
+	}
+	if len(facts.MissingScripts) > 0 {
+		return outcome.WaitFor(c, v1alpha1.ReasonScriptNotFound, "spec.pgbench.customScripts: not found: "+strings.Join(facts.MissingScripts, ", ")+"; create the ConfigMap with that key")
+	}
+	if len(facts.RefusedScripts) > 0 {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.pgbench.customScripts: "+strings.Join(facts.RefusedScripts, "; ")+"; then create another PgBenchmark")
+	}
+	if facts.Job == nil {
+		return turnOutcome(b, facts)
+	}
+	return measurable(b)
+}
+
+// turnOutcome of a benchmark that has not begun.
+func turnOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
+	const c = v1alpha1.ConditionTargetReady
+	ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
+		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
+	}
+	if facts.Before != "" {
+		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
+	}
+	return roomOutcome(b, facts)
+}
+
+func measurable(b *v1alpha1.PgBenchmark) outcome.Outcome {
+	return outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
 }

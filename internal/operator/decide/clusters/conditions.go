@@ -1,30 +1,12 @@
 package clusters
 
 import (
-	"fmt"
 	"slices"
 
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
-
-// stuck are the phases in which CloudNativePG waits for a person.
-var stuck = []string{
-	cnpgv1.PhaseWaitingForUser,
-	cnpgv1.PhaseUnrecoverable,
-	cnpgv1.PhaseDefinitionInvalid,
-	cnpgv1.PhaseCannotCreateClusterObjects,
-	cnpgv1.PhaseImageCatalogError,
-	cnpgv1.PhaseUnknownPlugin,
-	cnpgv1.PhaseFailurePlugin,
-	cnpgv1.PhaseArchitectureBinaryMissing,
-}
 
 // AllOutcomes are all conditions of a PgStorageCluster, from the facts of the pass.
 func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []outcome.Outcome {
@@ -48,94 +30,4 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 		out = append(out, benchmarkOutcome(facts.Benchmark, database))
 	}
 	return out
-}
-
-func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
-	const cond = v1alpha1.ConditionDatabaseReady
-	if o, held := ownership(cr, facts); held {
-		return o
-	}
-	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
-		return o
-	}
-	if gate, held := c.Plan.GateOf(plan.StageDatabase); held {
-		return outcome.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
-	}
-	if facts.Cluster == nil && Suspended(cr) {
-		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: no database is made")
-	}
-	if facts.Cluster == nil {
-		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, "the CloudNativePG Cluster is being created")
-	}
-	if c.intent(cr.Name) != facts.Cluster.Annotations[naming.AnnotationIntent] {
-		if Suspended(cr) {
-			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: the database runs on, and this spec is not applied to it")
-		}
-		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, "the CloudNativePG Cluster is being updated to this spec")
-	}
-	return c.health(cr, facts.Cluster)
-}
-
-// health is what CloudNativePG reports. Its status has no observedGeneration, so
-// a change is believed only when the read-back of the parameters agrees too.
-func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) outcome.Outcome {
-	const cond = v1alpha1.ConditionDatabaseReady
-	words := cluster.Status.Phase
-	if cluster.Status.PhaseReason != "" {
-		words += ": " + cluster.Status.PhaseReason
-	}
-	if slices.Contains(stuck, cluster.Status.Phase) {
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
-	}
-	wanted := int(Instances(cr))
-	if o, stopped := halted(cluster); stopped {
-		return o
-	}
-	if Healthy(cr, cluster) {
-		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
-	}
-	if words == "" {
-		words = "nothing reported yet; is the CloudNativePG operator running?"
-	}
-	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf("%d of %d instances are ready; CloudNativePG: %s", cluster.Status.ReadyInstances, wanted, words))
-}
-
-func (c *Cluster) intent(name string) string {
-	for _, o := range c.Plan.Objects {
-		if o.Stage == plan.StageDatabase && o.Content.GetName() == name {
-			return o.Intent()
-		}
-	}
-	return ""
-}
-
-func benchmarkOutcome(b *v1alpha1.PgBenchmark, database outcome.Outcome) outcome.Outcome {
-	o := outcome.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, "the benchmark is being created")
-	if b == nil {
-		if database.Kind != outcome.Done {
-			o.Reason, o.Message = v1alpha1.ReasonTargetNotReady, "the benchmark starts when the database is ready"
-		}
-		o.Informative = true
-		return o
-	}
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		o.Reason, o.Message = c.Reason, fmt.Sprintf("PgBenchmark %s: %s", b.Name, c.Message)
-		if c.Status == "True" {
-			o.Kind = outcome.Done
-		}
-	}
-	o.Informative = true
-	return o
-}
-
-// Suspended says whether the operator must leave everything as it is.
-func Suspended(cr *v1alpha1.PgStorageCluster) bool {
-	return cr.Spec.Suspend != nil && *cr.Spec.Suspend
-}
-
-// Healthy says whether CloudNativePG reports every wanted instance ready.
-func Healthy(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) bool {
-	wanted := int(Instances(cr))
-	return meta.IsStatusConditionTrue(cluster.Status.Conditions, string(cnpgv1.ConditionClusterReady)) &&
-		cluster.Status.ReadyInstances == wanted && cluster.Status.Instances == wanted
 }

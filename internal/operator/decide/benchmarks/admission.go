@@ -1,0 +1,54 @@
+package benchmarks
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+)
+
+// Admits says whether a cluster lets a benchmark run against it: by its policy, because
+// its own spec declares that very benchmark, or because a matrix made the cluster and
+// nothing else is in it. An owner reference proves nothing: whoever creates a
+// PgBenchmark writes it.
+func Admits(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool {
+	return cluster.Spec.BenchmarkPolicy == v1alpha1.BenchmarkAny || ofMatrix(cluster) || declares(cluster, b)
+}
+
+func declares(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool {
+	if cluster.Spec.Benchmark == nil || b.Name != clusters.BenchmarkName(cluster) {
+		return false
+	}
+	return equality.Semantic.DeepEqual(b.Spec, v1alpha1.PgBenchmarkSpec{Cluster: cluster.Name, Pgbench: cluster.Spec.Benchmark.PgbenchSpec})
+}
+
+// NeedsConsent says why a cluster does not admit a benchmark, and the command that
+// makes it.
+func NeedsConsent(namespace, cluster string) string {
+	return fmt.Sprintf("PgStorageCluster %s does not admit this benchmark, because its spec.benchmarkPolicy is Own; to admit every PgBenchmark of the namespace, change the cluster: %s", cluster, ConsentCommand(namespace, cluster))
+}
+
+// ConsentCommand makes a cluster admit every PgBenchmark of its namespace.
+func ConsentCommand(namespace, cluster string) string {
+	return fmt.Sprintf(`kubectl -n %s patch pgsc %s --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`, namespace, cluster)
+}
+
+// admitted says whether the cluster admits a benchmark, and else how it would.
+func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) outcome.Outcome {
+	const c = v1alpha1.ConditionTargetReady
+	if Admits(target, b) {
+		return outcome.DoneWith(c, v1alpha1.ReasonReady, "")
+	}
+	return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
+}
+
+// ofMatrix says that a matrix has made a cluster for itself: nothing is in it but
+// pgbench's tables.
+func ofMatrix(cluster *v1alpha1.PgStorageCluster) bool {
+	owner := metav1.GetControllerOf(cluster)
+	return owner != nil && owner.Kind == "PgBenchmark" && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
