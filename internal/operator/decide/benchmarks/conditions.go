@@ -11,9 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Outcomes are the conditions of a benchmark that has not been cleaned up yet.
-func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts observed.Benchmark) []outcome.Outcome {
-	return []outcome.Outcome{d.Target, d.completion(b, facts)}
+// Outcomes returns TargetReady and Complete of a benchmark that has not ended.
+func (d *Benchmark) Outcomes(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Set {
+	return outcome.NewSet(d.Target, d.completion(b, facts))
 }
 
 func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
@@ -29,6 +29,29 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark
 		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
 	}
 	return outcome.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
+}
+
+// Started returns the outcomes of a benchmark whose Job exists, or existed. The first time
+// that it is Complete they have what the checks found, too.
+func Started(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Set {
+	complete := Completion(b, facts)
+	out := outcome.NewSet(outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, msgStarted), complete)
+	if complete.Kind == outcome.Done {
+		out.Add(Integrity(b), Believable(b))
+	}
+	return out
+}
+
+// Finished returns the outcomes of a benchmark that has ended, apart from CleanedUp.
+func Finished(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Set {
+	out := outcome.NewSet(Completion(b, facts), Integrity(b), Believable(b))
+	out.Add(Layers(b)...)
+	return out
+}
+
+// Rejected returns Complete of a benchmark whose objects the API server rejects.
+func Rejected(err error) outcome.Outcome {
+	return outcome.WaitFor(v1alpha1.ConditionComplete, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
 }
 
 // Completion is what the runner and its Job say of a started benchmark. What

@@ -10,9 +10,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
-// Layers says whether the layers that spec.layers asks for were measured; nothing
-// without it. Those that were not keep a benchmark from nothing.
-func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
+// Layers returns LayersMeasured, or nothing without spec.layers. It does not count for
+// Ready: a benchmark whose layers were not measured still has its figures.
+func Layers(b *v1alpha1.PgBenchmark) outcome.Set {
 	const c = v1alpha1.ConditionLayersMeasured
 	if b.Spec.Layers == nil {
 		return nil
@@ -37,5 +37,5 @@ func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
 		o = outcome.WaitFor(c, v1alpha1.ReasonLayersNotMeasured, "not measured: "+strings.Join(missing, "; "))
 	}
 	o.Informative = true
-	return []outcome.Outcome{o}
+	return outcome.NewSet(o)
 }

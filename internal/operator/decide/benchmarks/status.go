@@ -36,21 +36,6 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 	return s
 }
 
-// Keeps says whether the cleanup policy leaves the Job and the database of an
-// ended benchmark. One that took the space that must stay free leaves nothing.
-func Keeps(b *v1alpha1.PgBenchmark) bool {
-	if run := b.Status.Run; run != nil && run.Reason == v1alpha1.ReasonFreeSpaceLow {
-		return false
-	}
-	switch b.Spec.Pgbench.Cleanup {
-	case v1alpha1.CleanupNever:
-		return true
-	case v1alpha1.CleanupOnSuccess:
-		return b.Status.Phase != PhaseSucceeded
-	}
-	return false
-}
-
 // verified is the tier of a benchmark: what its cluster states, unless the runner could
 // not verify it. A runner can only lower it.
 func verified(stated, run v1alpha1.DurabilityTier) v1alpha1.DurabilityTier {

@@ -1,5 +1,3 @@
-// Package clusters composes a plan from a CR and the facts about it. Every
-// function here is total and pure: the same inputs give byte-equal output.
 package clusters
 
 import (
@@ -24,18 +22,21 @@ type Config struct {
 type Cluster struct {
 	Plan       plan.Plan
 	Parameters []postgres.Parameter
-	// Outcomes that are decided before anything is applied.
-	Outcomes []outcome.Outcome
-	// verified says whether the volumes are as the profile declares; nil where
+	// Outcomes that follow from the spec and the profile. Build decides them before
+	// anything is applied.
+	Outcomes outcome.Set
+	// verified says whether the volumes are as the profile declares. It is nil where
 	// nothing is read back.
 	verified *outcome.Outcome
 }
 
-// PgStorageCluster builds the plan of a PgStorageCluster.
+// Build returns the plan of a PgStorageCluster. Where the profile, the spec or the owner
+// of an existing Cluster forbids a stage, the plan has a gate that says why. It returns an
+// error only for an unknown type of profile, or for content that JSON cannot express.
 func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) (Cluster, error) {
 	var out Cluster
 	storage := storageOutcome(cr, facts)
-	out.Outcomes = append(out.Outcomes, storage)
+	out.Outcomes.Add(storage)
 	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
 		out.Plan.AddGate(plan.StageStorage, storage.Reason, storage.Message)
 	}
@@ -56,7 +57,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config)
 		return out, err
 	}
 	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
-	out.Outcomes = append(out.Outcomes, accepted)
+	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {
 		out.Plan.AddGate(plan.StageStorage, accepted.Reason, accepted.Message)
 	}

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -8,26 +9,31 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// AllOutcomes are all conditions of a PgStorageCluster, from the facts of the pass.
-func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []outcome.Outcome {
+// AllOutcomes returns the outcomes of every condition of a PgStorageCluster.
+func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Set {
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
-	out = append(out, database)
+	out.Add(database)
 	if o := attachedOutcome(cr, facts); o != nil {
-		out = append(out, *o)
-	}
-	if facts.Cluster != nil && c.verified != nil {
-		out = append(out, *c.verified)
+		out.Add(*o)
 	}
 	if facts.Cluster != nil {
-		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
+		if c.verified != nil {
+			out.Add(*c.verified)
+		}
+		out.Add(appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
 	}
-	out = append(out, MonitoredOutcome(cr, facts))
+	out.Add(MonitoredOutcome(cr, facts))
 	if o := metadataOutcome(cr); o != nil {
-		out = append(out, *o)
+		out.Add(*o)
 	}
 	if cr.Spec.Benchmark != nil {
-		out = append(out, benchmarkOutcome(facts.Benchmark, database))
+		out.Add(benchmarkOutcome(facts.Benchmark, database))
 	}
 	return out
+}
+
+// Rejected returns DatabaseReady where the API server rejects an object of the plan.
+func Rejected(err error) outcome.Outcome {
+	return outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
 }

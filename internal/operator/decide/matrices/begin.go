@@ -11,7 +11,7 @@ import (
 )
 
 // decide what is next, and what the conditions say.
-func (p *pass) decide() ([]outcome.Outcome, error) {
+func (p *pass) decide() (outcome.Set, error) {
 	switch {
 	case p.progress.Stop != "":
 		return p.finish(), nil
@@ -22,20 +22,20 @@ func (p *pass) decide() ([]outcome.Outcome, error) {
 }
 
 // progressing are the outcomes of a matrix that has not ended.
-func progressing(reason, message string) []outcome.Outcome {
-	return []outcome.Outcome{
+func progressing(reason, message string) outcome.Set {
+	return outcome.NewSet(
 		outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "what is next can be measured, or is being made"),
 		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
-	}
+	)
 }
 
 // waiting are the outcomes while the cluster that spec.cluster names cannot be
 // measured.
-func waiting(reason, message string) []outcome.Outcome {
-	return []outcome.Outcome{
+func waiting(reason, message string) outcome.Set {
+	return outcome.NewSet(
 		outcome.WaitFor(v1alpha1.ConditionTargetReady, reason, message),
 		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
-	}
+	)
 }
 
 // where a run is, for messages.
@@ -44,12 +44,12 @@ func (p *pass) where(r matrix.Run) string {
 }
 
 // begin the next run, once nothing of the one before can disturb it.
-func (p *pass) begin(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) begin(r matrix.Run) (outcome.Set, error) {
 	if p.facts.Refusal != "" {
 		message := "the API server refuses it: " + p.facts.Refusal
 		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+message), p.fail(r.ID, v1alpha1.ReasonRejected, message)
 	}
-	p.step.Begins = true
+	p.decision.Begins = true
 	if waits := p.settle(); waits != "" {
 		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+waits), nil
 	}
@@ -79,7 +79,7 @@ func (p *pass) rest() time.Duration {
 }
 
 // onGiven begins a run on the cluster that spec.cluster names.
-func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) onGiven(r matrix.Run) (outcome.Set, error) {
 	var cluster *v1alpha1.PgStorageCluster
 	for _, c := range p.facts.Clusters {
 		if c.Name == p.b.Spec.Cluster {
@@ -98,7 +98,7 @@ func (p *pass) onGiven(r matrix.Run) ([]outcome.Outcome, error) {
 }
 
 // onOwn begins a run on the cluster of its target, which is made where there is none.
-func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) onOwn(r matrix.Run) (outcome.Set, error) {
 	name := p.cluster(r.Target)
 	if p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("PgStorageCluster %s exists and is not of this benchmark", name))
@@ -124,12 +124,12 @@ func (p *pass) onOwn(r matrix.Run) ([]outcome.Outcome, error) {
 }
 
 // lose a run that cannot be begun.
-func (p *pass) lose(r matrix.Run, reason, message string) ([]outcome.Outcome, error) {
+func (p *pass) lose(r matrix.Run, reason, message string) (outcome.Set, error) {
 	return progressing(v1alpha1.ReasonPreparing, p.where(r)+" has failed: "+message), p.fail(r.ID, reason, message)
 }
 
 // start a run.
-func (p *pass) start(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) start(r matrix.Run) (outcome.Set, error) {
 	if name := p.run(r.ID); p.strangers[name] {
 		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf("PgBenchmark %s exists and is not of this matrix", name))
 	}
@@ -137,7 +137,7 @@ func (p *pass) start(r matrix.Run) ([]outcome.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.step.Plan.Add(o)
+	p.decision.Plan.Add(o)
 	return progressing(v1alpha1.ReasonRunning, p.where(r)+": begins"), nil
 }
 
@@ -148,7 +148,7 @@ func (p *pass) want(target string) error {
 	}
 	o, err := p.clusterObject(target)
 	if err == nil {
-		p.step.Plan.Add(o)
+		p.decision.Plan.Add(o)
 	}
 	return err
 }

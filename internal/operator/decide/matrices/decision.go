@@ -19,7 +19,7 @@ import (
 type Decision struct {
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgBenchmarkStatus
-	Outcomes []outcome.Outcome
+	Outcomes outcome.Set
 	// Benchmarks and Clusters to be deleted. All were made for this matrix.
 	Benchmarks []*v1alpha1.PgBenchmark
 	Clusters   []*v1alpha1.PgStorageCluster
@@ -46,9 +46,9 @@ func Decide(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (De
 	if err != nil {
 		return Decision{}, err
 	}
-	p.step.Outcomes = outcomes
+	p.decision.Outcomes = outcomes
 	err = p.report()
-	return p.step, err
+	return p.decision, err
 }
 
 // Own are the runs and clusters that were made for a benchmark and still exist.
@@ -81,7 +81,7 @@ func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Decision {
 		s.CompletionTime = &now
 	}
 	invalid := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, err.Error()+"; create another PgBenchmark")
-	return Decision{Status: s, Outcomes: []outcome.Outcome{invalid}}
+	return Decision{Status: s, Outcomes: outcome.NewSet(invalid)}
 }
 
 // pass is all that one pass knows.
@@ -95,8 +95,8 @@ type pass struct {
 	ended    map[matrix.ID]v1alpha1.MatrixRun
 	progress matrix.Progress
 	// current run, once its cluster is waited for.
-	current *v1alpha1.CurrentRun
-	step    Decision
+	current  *v1alpha1.CurrentRun
+	decision Decision
 }
 
 // count how far the matrix is.
@@ -161,8 +161,8 @@ func (p *pass) timeout() time.Duration { return period(p.b.Spec.Matrix.TargetTim
 
 // again asks for a look after some time, or earlier.
 func (p *pass) again(after time.Duration) {
-	if p.step.After == 0 || after < p.step.After {
-		p.step.After = after
+	if p.decision.After == 0 || after < p.decision.After {
+		p.decision.After = after
 	}
 }
 

@@ -333,7 +333,7 @@ func TestRest(t *testing.T) {
 func TestTotalTimeout(t *testing.T) {
 	w := newWorld(t, twoByTwo(func(s *v1alpha1.PgBenchmarkSpec) { s.Matrix.TotalTimeout = "50m" }))
 	step := w.next()
-	c := step.Outcomes[0]
+	c, _ := step.Outcomes.Get(v1alpha1.ConditionComplete)
 	if step.Status.Phase != "Failed" || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, "spec.matrix: the matrix takes about 1h0m0s") || !strings.Contains(c.Message, "4 repeats would fit") {
 		t.Errorf("%+v", c)
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // finish a matrix of which no run is left.
-func (p *pass) finish() []outcome.Outcome {
-	outcomes := []outcome.Outcome{p.result(), p.integrity(), p.believable()}
+func (p *pass) finish() outcome.Set {
+	outcomes := outcome.NewSet(p.result(), p.integrity(), p.believable())
 	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "nothing is left of what the runs were measured on")
 	if waits := p.settle(); waits != "" {
 		cleaned = outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
@@ -18,9 +18,9 @@ func (p *pass) finish() []outcome.Outcome {
 		cleaned = outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonKept, kept)
 	}
 	cleaned.Informative = true
-	outcomes = append(outcomes, cleaned)
+	outcomes.Add(cleaned)
 	if p.b.Spec.Gate != nil {
-		outcomes = append(outcomes, p.gate())
+		outcomes.Add(p.gate())
 	}
 	return outcomes
 }

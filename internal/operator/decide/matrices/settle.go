@@ -29,7 +29,7 @@ func (p *pass) settleRuns() string {
 			continue
 		}
 		if !benchmarks.Ended(run) {
-			p.step.Benchmarks = append(p.step.Benchmarks, run)
+			p.decision.Benchmarks = append(p.decision.Benchmarks, run)
 		}
 		if left := p.leftover(r.ID, run); left != "" {
 			waits = left
@@ -45,7 +45,7 @@ func (p *pass) settleClusters() string {
 		if cluster == nil || p.progress.Left[target] > 0 || p.keeps(target) {
 			continue
 		}
-		p.step.Clusters = append(p.step.Clusters, cluster)
+		p.decision.Clusters = append(p.decision.Clusters, cluster)
 		waits = fmt.Sprintf("waits until PgStorageCluster %s, which was measured to the end, is gone", cluster.Name)
 	}
 	return waits

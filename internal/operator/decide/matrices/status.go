@@ -14,12 +14,7 @@ const phaseResting = "Resting"
 
 // report makes the status of what was decided.
 func (p *pass) report() error {
-	completion := outcome.Outcome{}
-	for _, o := range p.step.Outcomes {
-		if o.Condition == v1alpha1.ConditionComplete {
-			completion = o
-		}
-	}
+	completion, _ := p.decision.Outcomes.Get(v1alpha1.ConditionComplete)
 	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: p.b.Generation, Phase: phase(completion), CompletionTime: p.b.Status.CompletionTime}
 	finished := completion.Kind != outcome.Wait
 	if finished && s.CompletionTime == nil {
@@ -35,7 +30,7 @@ func (p *pass) report() error {
 	if s.Durability == "" {
 		s.Durability = p.given
 	}
-	p.step.Status = s
+	p.decision.Status = s
 	return nil
 }
 

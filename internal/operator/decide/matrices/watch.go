@@ -13,7 +13,7 @@ import (
 )
 
 // watch the run that is under way.
-func (p *pass) watch(r matrix.Run) ([]outcome.Outcome, error) {
+func (p *pass) watch(r matrix.Run) (outcome.Set, error) {
 	p.makeCurrent(r)
 	if err := p.want(r.Target); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type Decision struct {
 	Create *v1alpha1.PgBenchmark
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgScheduledBenchmarkStatus
-	Outcomes []outcome.Outcome
+	Outcomes outcome.Set
 	// Prune these runs of the schedule, which are no longer kept.
 	Prune []*v1alpha1.PgBenchmark
 	// Events to be told once the status is written.
@@ -41,11 +41,11 @@ type Event struct{ Type, Reason, Message string }
 
 // pass is all that one pass knows.
 type pass struct {
-	s     *v1alpha1.PgScheduledBenchmark
-	facts observed.Schedule
-	now   time.Time
-	own   runs
-	step  Decision
+	s        *v1alpha1.PgScheduledBenchmark
+	facts    observed.Schedule
+	now      time.Time
+	own      runs
+	decision Decision
 }
 
 // Next step of a schedule, at a time. It does not change what it is given.
@@ -61,16 +61,16 @@ func Decide(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.
 	default:
 		p.schedule(times)
 	}
-	p.step.Outcomes = append(p.step.Outcomes, p.own.outcomes(s)...)
-	p.step.Prune = p.prunable()
+	p.decision.Outcomes.Add(p.own.outcomes(s)...)
+	p.decision.Prune = p.prunable()
 	p.tellRegression()
-	return p.step
+	return p.decision
 }
 
 // record what the runs say, and of what is gone what the status said.
 func (p *pass) record() {
 	before := p.s.Status
-	p.step.Status = v1alpha1.PgScheduledBenchmarkStatus{
+	p.decision.Status = v1alpha1.PgScheduledBenchmarkStatus{
 		ObservedGeneration: p.s.Generation,
 		Schedule:           before.Schedule,
 		LastScheduleTime:   latest(before.LastScheduleTime, p.own.begun()),
@@ -81,7 +81,7 @@ func (p *pass) record() {
 		Baseline:           baseline(p.s, p.own),
 	}
 	if result := p.own.result(); result != nil {
-		p.step.Status.LastResult = result
+		p.decision.Status.LastResult = result
 	}
 }
 
@@ -89,7 +89,7 @@ func (p *pass) invalid(message string) {
 	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionScheduled, v1alpha1.ReasonInvalidSpec, message))
 }
 
-func (p *pass) outcome(o outcome.Outcome) { p.step.Outcomes = append(p.step.Outcomes, o) }
+func (p *pass) outcome(o outcome.Outcome) { p.decision.Outcomes.Add(o) }
 
 // informs of a condition that takes no part in Ready.
 func (p *pass) informs(o outcome.Outcome) {
@@ -109,10 +109,10 @@ func (p *pass) schedule(times Times) {
 		// What passed before was not asked for.
 		p.skip(times.Last(p.since(), p.now))
 	}
-	p.step.Status.Schedule = zoned
+	p.decision.Status.Schedule = zoned
 	p.begin(times)
 	next := times.Next(p.now)
-	p.step.Status.NextScheduleTime = timeOf(next)
+	p.decision.Status.NextScheduleTime = timeOf(next)
 	p.again(next.Sub(p.now))
 }
 
@@ -127,7 +127,7 @@ func (p *pass) resumes(zoned string) bool {
 
 // since when times count: each is begun or skipped once.
 func (p *pass) since() time.Time {
-	s := p.step.Status
+	s := p.decision.Status
 	return latest(latest(&p.s.CreationTimestamp, s.LastScheduleTime), s.LastSkippedTime).Time
 }
 
@@ -144,17 +144,17 @@ func others(count int) string {
 
 func (p *pass) skip(due time.Time) {
 	if !due.IsZero() {
-		p.step.Status.LastSkippedTime = timeOf(due)
+		p.decision.Status.LastSkippedTime = timeOf(due)
 	}
 }
 
 func (p *pass) event(kind, reason, message string) {
-	p.step.Events = append(p.step.Events, Event{Type: kind, Reason: reason, Message: message})
+	p.decision.Events = append(p.decision.Events, Event{Type: kind, Reason: reason, Message: message})
 }
 
 // tellRegression once for each run.
 func (p *pass) tellRegression() {
-	now, before := p.step.Status.LastResult, p.s.Status.LastResult
+	now, before := p.decision.Status.LastResult, p.s.Status.LastResult
 	if now == nil || now.NotRegressed != metav1.ConditionFalse {
 		return
 	}
@@ -165,8 +165,8 @@ func (p *pass) tellRegression() {
 
 // again asks for a look after some time, or earlier.
 func (p *pass) again(after time.Duration) {
-	if p.step.After == 0 || after < p.step.After {
-		p.step.After = after
+	if p.decision.After == 0 || after < p.decision.After {
+		p.decision.After = after
 	}
 }
 

@@ -36,7 +36,7 @@ func (p *pass) begin(times Times) {
 // onTime with nothing due; what was missed last is told until the next run begins.
 func (p *pass) onTime(since time.Time) {
 	known := meta.FindStatusCondition(p.s.Status.Conditions, v1alpha1.ConditionOnTime)
-	skipped := p.step.Status.LastSkippedTime
+	skipped := p.decision.Status.LastSkippedTime
 	if known != nil && skipped != nil && skipped.Time.Equal(since) {
 		switch known.Reason {
 		case v1alpha1.ReasonMissedSchedule:
@@ -76,10 +76,10 @@ func (p *pass) refuse(due time.Time) {
 }
 
 func (p *pass) create(due time.Time, count int) {
-	b := benchmark(p.s, due, p.step.Status.Baseline)
-	p.step.Create = b
-	p.step.Status.LastScheduleTime = timeOf(due)
-	p.step.Status.Active = []string{b.Name}
+	b := benchmark(p.s, due, p.decision.Status.Baseline)
+	p.decision.Create = b
+	p.decision.Status.LastScheduleTime = timeOf(due)
+	p.decision.Status.Active = []string{b.Name}
 	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
 	p.event(corev1.EventTypeNormal, EventCreated, fmt.Sprintf("PgBenchmark %s for %s", b.Name, at(due)))
 	if count > 1 {
