@@ -29,7 +29,7 @@ func declares(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool 
 // NeedsConsent says why a cluster does not admit a benchmark, and the command that
 // makes it.
 func NeedsConsent(namespace, cluster string) string {
-	return fmt.Sprintf("PgStorageCluster %s does not admit this benchmark, because its spec.benchmarkPolicy is Own; to admit every PgBenchmark of the namespace, change the cluster: %s", cluster, ConsentCommand(namespace, cluster))
+	return fmt.Sprintf(msgConsentRequired, cluster, ConsentCommand(namespace, cluster))
 }
 
 // ConsentCommand makes a cluster admit every PgBenchmark of its namespace.

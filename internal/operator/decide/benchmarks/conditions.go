@@ -28,7 +28,7 @@ func (d *Benchmark) completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark
 	if gate, held := d.Plan.GateOf(plan.StageBenchmark); held {
 		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, gate.Message)
 	}
-	return outcome.WaitFor(c, v1alpha1.ReasonPreparing, "the Job is being created")
+	return outcome.WaitFor(c, v1alpha1.ReasonPreparing, msgJobCreating)
 }
 
 // Started returns the outcomes of a benchmark whose Job exists, or existed. The first time

@@ -25,9 +25,9 @@ func Integrity(b *v1alpha1.PgBenchmark) outcome.Outcome {
 	}
 	switch {
 	case len(failed) > 0:
-		return outcome.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, strings.Join(failed, "; ")+"; keep the cluster's volumes and look into the storage")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonIntegrityFailed, strings.Join(failed, "; ")+msgIntegrityFailed)
 	case len(passed) == 0:
-		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no check was run: "+strings.Join(notRun, "; "))
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, msgNoCheckRun+strings.Join(notRun, "; "))
 		o.Unknown, o.Informative = true, true
 		return o
 	}

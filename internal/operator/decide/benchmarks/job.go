@@ -41,16 +41,16 @@ func unreported(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outco
 	const c = v1alpha1.ConditionComplete
 	run := b.Status.Run
 	if why := jobFailed(facts.Job); why != "" {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s failed without a result: %s; see kubectl -n %s logs job/%s, and create another PgBenchmark to run it again", facts.Job.Name, why, b.Namespace, facts.Job.Name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf(msgJobFailed, facts.Job.Name, why, b.Namespace, facts.Job.Name))
 	}
 	if facts.Job == nil && b.Status.Job != "" {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s was deleted before it had a result; create another PgBenchmark to run it again", b.Status.Job))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf(msgJobDeleted, b.Status.Job))
 	}
 	if jobComplete(facts.Job) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf("Job %s ended and its result never arrived; see kubectl -n %s logs job/%s", facts.Job.Name, b.Namespace, facts.Job.Name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonFailed, fmt.Sprintf(msgResultLost, facts.Job.Name, b.Namespace, facts.Job.Name))
 	}
 	if run == nil || run.Phase == "" {
-		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf("waits for the runner's pod to start; see kubectl -n %s describe job %s", b.Namespace, facts.Job.Name))
+		return outcome.WaitFor(c, v1alpha1.ReasonPreparing, fmt.Sprintf(msgPodNotStarted, b.Namespace, facts.Job.Name))
 	}
 	return outcome.WaitFor(c, run.Phase, fmt.Sprintf("%s: %s", run.Phase, run.Message))
 }

@@ -27,10 +27,10 @@ func Layers(b *v1alpha1.PgBenchmark) outcome.Set {
 			}
 		}
 		if len(run.Layers) == 0 {
-			missing = append(missing, "the benchmark ended before its layers were measured")
+			missing = append(missing, msgLayersNotReached)
 		}
 	} else {
-		missing = append(missing, "the runner has reported nothing")
+		missing = append(missing, msgRunnerSilent)
 	}
 	o := outcome.DoneWith(c, v1alpha1.ReasonMeasured, verdict)
 	if len(missing) > 0 {

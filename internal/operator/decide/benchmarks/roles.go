@@ -58,7 +58,7 @@ func waits(applied *bool, why, what string) string {
 	if applied != nil && *applied {
 		return ""
 	}
-	message := "waits for CloudNativePG to create " + what
+	message := msgApplying + what
 	if why != "" {
 		message += ": " + why
 	}

@@ -42,13 +42,13 @@ func roomOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outc
 func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionTargetReady
 	if facts.Target == nil {
-		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", b.Spec.Cluster, b.Namespace, b.Namespace))
+		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf(msgTargetNotFound, b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
 	if o := admitted(b, facts.Target); o.Kind != outcome.Done && facts.Job == nil {
 		return o
 	}
 	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.pgbench.coldCache empties caches of the server, which is done only to clusters that a matrix has made for itself, and PgStorageCluster %s is none; leave it out, or give spec.template and spec.matrix in place of spec.cluster", b.Spec.Cluster))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(msgColdCache, b.Spec.Cluster))
 	}
 	if o := clusters.CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		return outcome.WaitFor(c, o.Reason, o.Message)
@@ -70,14 +70,14 @@ func turnOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outc
 	const c = v1alpha1.ConditionTargetReady
 	ready := meta.FindStatusCondition(facts.Target.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
-		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", b.Spec.Cluster))
+		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgTargetNotReady, b.Spec.Cluster))
 	}
 	if facts.Before != "" {
-		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf("waits for PgBenchmark %s: one benchmark at a time runs against a cluster", facts.Before))
+		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf(msgWaitingForTurn, facts.Before))
 	}
 	return roomOutcome(b, facts)
 }
 
 func measurable(b *v1alpha1.PgBenchmark) outcome.Outcome {
-	return outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageCluster %s can be measured", b.Spec.Cluster))
+	return outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, fmt.Sprintf(msgMeasurable, b.Spec.Cluster))
 }

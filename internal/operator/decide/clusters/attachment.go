@@ -64,7 +64,7 @@ func (a *attachment) outcome() outcome.Outcome {
 	case len(others) > 0:
 		return outcome.WaitFor(c, v1alpha1.ReasonAttaching, strings.Join(others, "; "))
 	}
-	return outcome.DoneWith(c, v1alpha1.ReasonDevicesAttached, "every device beneath the volumes is attached")
+	return outcome.DoneWith(c, v1alpha1.ReasonDevicesAttached, msgAttached)
 }
 
 // tell how an instance is, and what the agents of its nodes say; nothing of one whose
@@ -73,7 +73,7 @@ func (i instance) tell(facts observed.Cluster, f Fencing, suspended bool) string
 	condition := i.condition(facts)
 	if condition == observed.DevicesWhole {
 		if suspended && slices.Contains(f.Lifted, i.name) {
-			return i.name + " could run again and stays fenced, since spec.suspend is true"
+			return i.name + msgStaysFencedSuspended
 		}
 		return ""
 	}
@@ -84,16 +84,16 @@ func (i instance) tell(facts observed.Cluster, f Fencing, suspended bool) string
 		}
 	}
 	if len(i.nodes) == 0 {
-		nodes = []string{"its node is not known yet"}
+		nodes = []string{msgNodeUnknown}
 	}
-	what := "runs on"
+	what := msgRunsOn
 	switch {
 	case condition == observed.DevicesLost:
 		what = f.lost(i.name, suspended)
 	case f.holds(i.name):
-		what = "stays fenced until every device is attached and the pool is online"
+		what = msgStaysFenced
 	case i.worst(facts).Stalls:
-		what = "acknowledges nothing until its devices are back, and goes on then"
+		what = msgStalled
 	}
 	return fmt.Sprintf("%s %s (%s)", i.name, what, strings.Join(nodes, "; "))
 }
@@ -102,13 +102,13 @@ func (i instance) tell(facts observed.Cluster, f Fencing, suspended bool) string
 func (f Fencing) lost(name string, suspended bool) string {
 	switch {
 	case slices.Contains(f.Fenced, name) && suspended:
-		return "is to be fenced, and spec.suspend is true"
+		return msgFencePending
 	case slices.Contains(f.Fenced, name):
-		return "is being fenced"
+		return msgBeingFenced
 	case f.holds(name):
-		return "is fenced"
+		return msgFenced
 	case f.Problem != "":
-		return "cannot be fenced: " + f.Problem
+		return msgCannotFence + f.Problem
 	}
-	return "is the primary and is fenced once another instance has taken over, since CloudNativePG fails over from none that is fenced"
+	return msgPrimaryNotFenced
 }

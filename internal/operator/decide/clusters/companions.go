@@ -71,16 +71,16 @@ func metricsTLS(p *plan.Plan) bool {
 
 // MonitoredOutcome says whether a PodMonitor can be made.
 func MonitoredOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
-	o := outcome.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf("PodMonitor %s selects the instances", cr.Name))
+	o := outcome.DoneWith(v1alpha1.ConditionMonitored, v1alpha1.ReasonPodMonitorApplied, fmt.Sprintf(msgPodMonitorApplied, cr.Name))
 	switch {
 	case cr.Spec.Monitoring != nil && cr.Spec.Monitoring.PodMonitor == v1alpha1.PodMonitorDisabled:
-		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonDisabled, "spec.monitoring.podMonitor is Disabled")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonDisabled, msgPodMonitorDisabled)
 	case !facts.PodMonitors:
-		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonCRDNotInstalled, msgPodMonitorCRD)
 	case facts.ForeignPodMonitor:
-		o = outcome.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a PodMonitor %s exists and was not made by this operator; rename it, or set spec.monitoring.podMonitor: Disabled", cr.Name))
+		o = outcome.InvalidBecause(o.Condition, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgPodMonitorNotOwned, cr.Name))
 	case !facts.PodMonitor:
-		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonProgressing, "the PodMonitor is made together with the database")
+		o = outcome.WaitFor(o.Condition, v1alpha1.ReasonProgressing, msgPodMonitorLater)
 	}
 	o.Informative = true
 	return o
@@ -95,10 +95,10 @@ func BenchmarkName(cr *v1alpha1.PgStorageCluster) string {
 }
 
 func benchmarkOutcome(b *v1alpha1.PgBenchmark, database outcome.Outcome) outcome.Outcome {
-	o := outcome.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, "the benchmark is being created")
+	o := outcome.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, msgBenchmarkCreating)
 	if b == nil {
 		if database.Kind != outcome.Done {
-			o.Reason, o.Message = v1alpha1.ReasonTargetNotReady, "the benchmark starts when the database is ready"
+			o.Reason, o.Message = v1alpha1.ReasonTargetNotReady, msgBenchmarkLater
 		}
 		o.Informative = true
 		return o

@@ -128,7 +128,7 @@ func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	case len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0:
 		out = append(out, "spec.postgresql.synchronous of the Cluster names standbys that are not its instances")
 	case !c.IsFailoverQuorumActive():
-		out = append(out, "the Cluster does not ask the quorum before a failover, so that a standby without the last commits may be promoted")
+		out = append(out, msgQuorumNotAsked)
 	}
 	return out
 }
@@ -138,13 +138,13 @@ func unread(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
 	seen := facts.ReadBack
 	switch {
 	case !Healthy(cr, facts.Cluster):
-		return "not every instance is ready, and settings are read back when all are"
+		return msgNotAllReady
 	case len(seen.Errors) > 0 || len(seen.Instances) < int(Instances(cr)):
 		return "the instances' metrics could not be read: " + joined(seen.Errors)
 	}
 	for instance := range seen.Instances {
 		if len(postgres.Unreported(seen.Settings[instance])) > 0 || !seen.OverridesRead {
-			return "not every instance reports the settings that durability rests on; its ConfigMap of queries may be new, or removed from spec.monitoring of the Cluster"
+			return msgSettingsNotReported
 		}
 	}
 	return ""
@@ -156,15 +156,15 @@ func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 	found := slices.Concat(g.weak, g.damage)
 	switch {
 	case len(found) > 0:
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf("%s; find who set it, take it back, and treat the database as suspect if it crashed meanwhile", strings.Join(found, "; ")))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf(msgWeakened, strings.Join(found, "; ")))
 	case len(g.overrides) > 0:
-		o := outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf("%s; take it back with ALTER ROLE or ALTER DATABASE ... RESET, or accept that these sessions do not have durability %s", strings.Join(g.overrides, "; "), cr.Spec.Durability))
+		o := outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf(msgOverridden, strings.Join(g.overrides, "; "), cr.Spec.Durability))
 		o.Informative = true
 		return o
 	case g.unread != "":
-		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the settings that durability rests on are not proved: "+g.unread)
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, msgDurabilityNotRead+g.unread)
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf("every instance reports the settings that durability %s rests on, and no role or database has weaker ones", cr.Spec.Durability))
+	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf(msgDurabilityVerified, cr.Spec.Durability))
 }

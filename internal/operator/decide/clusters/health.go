@@ -39,16 +39,16 @@ func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.
 		return outcome.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
 	}
 	if facts.Cluster == nil && Suspended(cr) {
-		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: no database is made")
+		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, msgNotCreatedSuspended)
 	}
 	if facts.Cluster == nil {
-		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, "the CloudNativePG Cluster is being created")
+		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, msgClusterCreating)
 	}
 	if c.intent(cr.Name) != facts.Cluster.Annotations[naming.AnnotationIntent] {
 		if Suspended(cr) {
-			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: the database runs on, and this spec is not applied to it")
+			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, msgNotUpdatedSuspended)
 		}
-		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, "the CloudNativePG Cluster is being updated to this spec")
+		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, msgClusterUpdating)
 	}
 	return c.health(cr, facts.Cluster)
 }
@@ -62,19 +62,19 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster)
 		words += ": " + cluster.Status.PhaseReason
 	}
 	if slices.Contains(stuck, cluster.Status.Phase) {
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf(msgClusterStuck, words, cr.Namespace, cr.Name))
 	}
 	wanted := int(Instances(cr))
 	if o, stopped := halted(cluster); stopped {
 		return o
 	}
 	if Healthy(cr, cluster) {
-		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
+		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf(msgHealthy, wanted, wanted, cluster.Status.CurrentPrimary))
 	}
 	if words == "" {
-		words = "nothing reported yet; is the CloudNativePG operator running?"
+		words = msgNothingReported
 	}
-	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf("%d of %d instances are ready; CloudNativePG: %s", cluster.Status.ReadyInstances, wanted, words))
+	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, cluster.Status.ReadyInstances, wanted, words))
 }
 
 func (c *Cluster) intent(name string) string {
@@ -107,18 +107,18 @@ const conditionHibernation = "cnpg.io/hibernation"
 func halted(cluster *cnpgv1.Cluster) (outcome.Outcome, bool) {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if cluster.Annotations[naming.AnnotationReconciliationLoop] == "disabled" {
-		return outcome.WaitFor(cond, v1alpha1.ReasonReconciliationDisabled, fmt.Sprintf("annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume", naming.AnnotationReconciliationLoop)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonReconciliationDisabled, fmt.Sprintf(msgReconciliationDisabled, naming.AnnotationReconciliationLoop)), true
 	}
 	if cluster.Annotations[naming.AnnotationHibernation] != "on" {
 		return outcome.Outcome{}, false
 	}
-	const resume = "set it to off to start the instances"
+	const resume = msgResume
 	c := meta.FindStatusCondition(cluster.Status.Conditions, conditionHibernation)
 	switch {
 	case c == nil:
-		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on, and CloudNativePG has not acted on it yet; %s", naming.AnnotationHibernation, resume)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernationRequested, naming.AnnotationHibernation, resume)), true
 	case c.Status != metav1.ConditionTrue:
-		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on; CloudNativePG: %s; %s", naming.AnnotationHibernation, c.Message, resume)), true
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernating, naming.AnnotationHibernation, c.Message, resume)), true
 	}
-	return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf("annotation %s is on: no instance runs, and the volumes are kept; %s", naming.AnnotationHibernation, resume)), true
+	return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernated, naming.AnnotationHibernation, resume)), true
 }

@@ -46,7 +46,7 @@ func acceptance(refusals []postgres.Refusal, overridden []string) outcome.Outcom
 	if len(overridden) > 0 {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonOverrideRefused, strings.Join(overridden, "; "))
 	}
-	return outcome.DoneWith(c, v1alpha1.ReasonAccepted, "every parameter and override is valid and safe")
+	return outcome.DoneWith(c, v1alpha1.ReasonAccepted, msgAccepted)
 }
 
 // consent is what the profile of a cluster allows its authors.
@@ -65,5 +65,5 @@ func foreignImage(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile, c
 	if image == "" || strings.HasPrefix(image, config.ImageRepository+":") || allowed.Allows(hatch.Image) {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.postgres.image: %s is not an image of %s, and what it runs gets the rights of the instances in the namespace; use one of that repository, or %s", image, config.ImageRepository, allowed.Ask(hatch.Image))}
+	return []string{fmt.Sprintf(msgForeignImage, image, config.ImageRepository, allowed.Ask(hatch.Image))}
 }

@@ -29,10 +29,10 @@ func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.Cl
 func CNPGOutcome(apis observed.ForeignAPIs) outcome.Outcome {
 	const c = v1alpha1.ConditionDatabaseReady
 	if !apis.CNPGInstalled {
-		return outcome.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/")
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, msgCNPGNotInstalled)
 	}
 	if len(apis.CNPGMissing) > 0 {
-		return outcome.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf("CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer", strings.Join(apis.CNPGMissing, ", ")))
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf(msgCNPGTooOld, strings.Join(apis.CNPGMissing, ", ")))
 	}
 	return outcome.DoneWith(c, v1alpha1.ReasonHealthy, "")
 }
@@ -51,7 +51,7 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.O
 	if cr.Annotations[naming.AnnotationRecreate] == known.UID {
 		return outcome.Outcome{}, false
 	}
-	return outcome.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf("the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; either way then: kubectl -n %s annotate pgsc %s %s=%s", known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
+	return outcome.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf(msgClusterDeleted, known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
 }
 
 // namesake refuses a Cluster of our name that was not given to us, or is not safe to
@@ -59,10 +59,10 @@ func ownership(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.O
 func namesake(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
 	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("a CloudNativePG Cluster %s exists and was not made by this object; choose another name, or let it be taken over, with its data and this spec: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s", cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgClusterNotOwned, cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
 	}
 	if unsafe := unadoptable(cr, facts); len(unsafe) > 0 {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf("the CloudNativePG Cluster %s is not taken over, and was not changed: %s", cr.Name, strings.Join(unsafe, "; "))), true
+		return outcome.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf(msgAdoptionRefused, cr.Name, strings.Join(unsafe, "; "))), true
 	}
 	return outcome.Outcome{}, false
 }
@@ -77,13 +77,13 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: durability.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
 	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
 	if c.Spec.ReplicaCluster != nil {
-		out = append(out, "spec.replica: the Cluster follows another one, whose durability this object could not state; promote it and remove the field")
+		out = append(out, msgAdoptReplica)
 	}
 	if s := c.Spec.PostgresConfiguration.Synchronous; s != nil && len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0 {
-		out = append(out, "spec.postgresql.synchronous: standbyNamesPre and standbyNamesPost name standbys that are not its instances; remove them")
+		out = append(out, msgAdoptStandbys)
 	}
 	if len(c.Spec.Env)+len(c.Spec.EnvFrom) > 0 {
-		out = append(out, "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; remove them")
+		out = append(out, msgAdoptEnvironment)
 	}
 	return append(out, reported(cr, seen)...)
 }

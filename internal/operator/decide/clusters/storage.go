@@ -17,19 +17,19 @@ import (
 func storageOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionStorageReady
 	if facts.Profile == nil {
-		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf("spec.profile: PgStorageProfile %q does not exist; create it, or see kubectl get pgsp for those that do", cr.Spec.Profile))
+		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf(msgProfileNotFound, cr.Spec.Profile))
 	}
 	ready := meta.FindStatusCondition(facts.Profile.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
-		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s was not looked at yet", cr.Spec.Profile))
+		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf(msgProfileNotReconciled, cr.Spec.Profile))
 	}
 	if ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == facts.Profile.Generation {
-		return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf("PgStorageProfile %s is Ready", cr.Spec.Profile))
+		return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf(msgProfileReady, cr.Spec.Profile))
 	}
 	if serves(facts.Profile, ready) {
-		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf("the StorageClasses of PgStorageProfile %s are there, but %s", cr.Spec.Profile, ready.Message))
+		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf(msgProfileServes, cr.Spec.Profile, ready.Message))
 	}
-	return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf("PgStorageProfile %s is not Ready: %s: %s", cr.Spec.Profile, ready.Reason, ready.Message))
+	return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf(msgProfileNotReady, cr.Spec.Profile, ready.Reason, ready.Message))
 }
 
 // serves says that a profile lacks nothing but nodes that are out of reach: new

@@ -24,7 +24,7 @@ func (p *pass) decide() (outcome.Set, error) {
 // progressing are the outcomes of a matrix that has not ended.
 func progressing(reason, message string) outcome.Set {
 	return outcome.NewSet(
-		outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, "what is next can be measured, or is being made"),
+		outcome.DoneWith(v1alpha1.ConditionTargetReady, v1alpha1.ReasonReady, msgProceeding),
 		outcome.WaitFor(v1alpha1.ConditionComplete, reason, message),
 	)
 }
@@ -46,7 +46,7 @@ func (p *pass) where(r matrix.Run) string {
 // begin the next run, once nothing of the one before can disturb it.
 func (p *pass) begin(r matrix.Run) (outcome.Set, error) {
 	if p.facts.Refusal != "" {
-		message := "the API server refuses it: " + p.facts.Refusal
+		message := msgRunRejected + p.facts.Refusal
 		return progressing(v1alpha1.ReasonPreparing, p.where(r)+": "+message), p.fail(r.ID, v1alpha1.ReasonRejected, message)
 	}
 	p.decision.Begins = true
@@ -55,7 +55,7 @@ func (p *pass) begin(r matrix.Run) (outcome.Set, error) {
 	}
 	if left := p.rest(); left > 0 {
 		p.again(left)
-		return progressing(v1alpha1.ReasonResting, fmt.Sprintf("%s: rests %s after the run before", p.where(r), p.b.Spec.Matrix.Rest)), nil
+		return progressing(v1alpha1.ReasonResting, fmt.Sprintf(msgResting, p.where(r), p.b.Spec.Matrix.Rest)), nil
 	}
 	p.makeCurrent(r)
 	if p.b.Spec.Template == nil {
@@ -88,11 +88,11 @@ func (p *pass) onGiven(r matrix.Run) (outcome.Set, error) {
 	}
 	switch {
 	case cluster == nil:
-		return waiting(v1alpha1.ReasonClusterNotFound, fmt.Sprintf("spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or see kubectl -n %s get pgsc", p.b.Spec.Cluster, p.b.Namespace, p.b.Namespace)), nil
+		return waiting(v1alpha1.ReasonClusterNotFound, fmt.Sprintf(msgTargetNotFound, p.b.Spec.Cluster, p.b.Namespace, p.b.Namespace)), nil
 	case !benchmarks.Admits(cluster, p.b):
 		return waiting(v1alpha1.ReasonConsentRequired, benchmarks.NeedsConsent(p.b.Namespace, cluster.Name)), nil
 	case !ready(cluster):
-		return waiting(v1alpha1.ReasonTargetNotReady, fmt.Sprintf("waits until PgStorageCluster %s is Ready", cluster.Name)), nil
+		return waiting(v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgTargetNotReady, cluster.Name)), nil
 	}
 	return p.start(r)
 }
@@ -101,7 +101,7 @@ func (p *pass) onGiven(r matrix.Run) (outcome.Set, error) {
 func (p *pass) onOwn(r matrix.Run) (outcome.Set, error) {
 	name := p.cluster(r.Target)
 	if p.strangers[name] {
-		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf("PgStorageCluster %s exists and is not of this benchmark", name))
+		return p.lose(r, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgClusterForeign, name))
 	}
 	if err := p.want(r.Target); err != nil {
 		return nil, err
@@ -111,16 +111,16 @@ func (p *pass) onOwn(r matrix.Run) (outcome.Set, error) {
 	switch {
 	case cluster == nil:
 		p.again(max(left, time.Second))
-		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: PgStorageCluster %s is being made", p.where(r), name)), nil
+		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf(msgClusterCreating, p.where(r), name)), nil
 	case ready(cluster):
 		return p.start(r)
 	case stalled(cluster):
 		return p.lose(r, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("PgStorageCluster %s: %s", name, readiness(cluster.Status.Conditions)))
 	case left <= 0:
-		return p.lose(r, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("PgStorageCluster %s is not Ready within %v: %s", name, p.timeout(), readiness(cluster.Status.Conditions)))
+		return p.lose(r, v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgClusterLate, name, p.timeout(), readiness(cluster.Status.Conditions)))
 	}
 	p.again(left)
-	return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: waits until PgStorageCluster %s is Ready", p.where(r), name)), nil
+	return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf(msgClusterNotReady, p.where(r), name)), nil
 }
 
 // lose a run that cannot be begun.
@@ -131,7 +131,7 @@ func (p *pass) lose(r matrix.Run, reason, message string) (outcome.Set, error) {
 // start a run.
 func (p *pass) start(r matrix.Run) (outcome.Set, error) {
 	if name := p.run(r.ID); p.strangers[name] {
-		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf("PgBenchmark %s exists and is not of this matrix", name))
+		return p.lose(r, v1alpha1.ReasonRejected, fmt.Sprintf(msgRunForeign, name))
 	}
 	o, err := p.runObject(r)
 	if err != nil {

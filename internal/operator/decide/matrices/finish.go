@@ -11,7 +11,7 @@ import (
 // finish a matrix of which no run is left.
 func (p *pass) finish() outcome.Set {
 	outcomes := outcome.NewSet(p.result(), p.integrity(), p.believable())
-	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, "nothing is left of what the runs were measured on")
+	cleaned := outcome.DoneWith(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonCleanedUp, msgCleanedUp)
 	if waits := p.settle(); waits != "" {
 		cleaned = outcome.WaitFor(v1alpha1.ConditionCleanedUp, v1alpha1.ReasonDeleting, waits)
 	} else if kept := p.kept(); kept != "" {
@@ -32,7 +32,7 @@ func (p *pass) result() outcome.Outcome {
 	n := p.progress
 	counts := fmt.Sprintf("%d runs of %d variants: %d succeeded, %d failed, %d skipped", len(p.Runs), len(p.Variants), n.Succeeded, n.Failed, n.Skipped)
 	if n.Stop == matrix.BudgetSpent {
-		counts += fmt.Sprintf(", %d not begun, since the next round would not end within spec.matrix.totalTimeout of %s", n.Pending, p.b.Spec.Matrix.TotalTimeout)
+		counts += fmt.Sprintf(msgBudgetSpent, n.Pending, p.b.Spec.Matrix.TotalTimeout)
 	}
 	switch {
 	case n.Succeeded == 0:
@@ -52,11 +52,11 @@ func (p *pass) integrity() outcome.Outcome {
 		}
 	}
 	if p.progress.Succeeded == 0 {
-		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run came to its checks")
+		o := outcome.WaitFor(c, v1alpha1.ReasonNotRun, msgNoCheckRun)
 		o.Unknown, o.Informative = true, true
 		return o
 	}
-	return outcome.DoneWith(c, v1alpha1.ReasonVerified, "no check after a run failed; which were run is in status.run.integrity of each run's PgBenchmark")
+	return outcome.DoneWith(c, v1alpha1.ReasonVerified, msgIntegrityVerified)
 }
 
 func (p *pass) firstFailure() string {

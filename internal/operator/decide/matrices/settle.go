@@ -46,7 +46,7 @@ func (p *pass) settleClusters() string {
 			continue
 		}
 		p.decision.Clusters = append(p.decision.Clusters, cluster)
-		waits = fmt.Sprintf("waits until PgStorageCluster %s, which was measured to the end, is gone", cluster.Name)
+		waits = fmt.Sprintf(msgClusterRemoved, cluster.Name)
 	}
 	return waits
 }
@@ -63,7 +63,7 @@ func (p *pass) leftover(id matrix.ID, run *v1alpha1.PgBenchmark) string {
 		return ""
 	}
 	p.again(left)
-	return fmt.Sprintf("waits until what PgBenchmark %s made is gone", run.Name)
+	return fmt.Sprintf(msgRunRemoved, run.Name)
 }
 
 // keeps says whether the cluster of a target stays: by the cleanup policy, and always
@@ -95,9 +95,9 @@ func (p *pass) kept() string {
 	}
 	switch {
 	case len(names) > 0:
-		return fmt.Sprintf("these PgStorageClusters stay until this PgBenchmark is deleted, because of spec.pgbench.cleanup or of damage that was found: %s", strings.Join(names, ", "))
+		return fmt.Sprintf(msgKeptClusters, strings.Join(names, ", "))
 	case p.b.Spec.Pgbench.Cleanup == v1alpha1.CleanupNever, p.b.Spec.Pgbench.Cleanup == v1alpha1.CleanupOnSuccess && p.progress.Failed > 0:
-		return fmt.Sprintf("spec.pgbench.cleanup is %s: what it keeps of the runs stays until they are deleted", p.b.Spec.Pgbench.Cleanup)
+		return fmt.Sprintf(msgKeptRuns, p.b.Spec.Pgbench.Cleanup)
 	}
 	return ""
 }

@@ -22,14 +22,14 @@ func (p *pass) watch(r matrix.Run) (outcome.Set, error) {
 	phase := run.Status.Phase
 	switch {
 	case run.DeletionTimestamp != nil:
-		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf("%s: PgBenchmark %s was deleted before it ended; it is made anew once it is gone", p.where(r), run.Name)), nil
+		return progressing(v1alpha1.ReasonPreparing, fmt.Sprintf(msgRunDeleted, p.where(r), run.Name)), nil
 	case phase == "":
 		phase = "not begun"
 	}
 	if begun, counts := p.waitsSince(run); counts {
 		if left := begun.Add(p.timeout()).Sub(p.now.Time); left > 0 {
 			p.again(left)
-		} else if err := p.fail(r.ID, v1alpha1.ReasonTargetNotReady, fmt.Sprintf("no Job within %v: %s", p.timeout(), readiness(run.Status.Conditions))); err != nil {
+		} else if err := p.fail(r.ID, v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgNoJob, p.timeout(), readiness(run.Status.Conditions))); err != nil {
 			return nil, err
 		}
 	}
@@ -78,5 +78,5 @@ func readiness(conditions []metav1.Condition) string {
 	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady); c != nil {
 		return c.Reason + ": " + c.Message
 	}
-	return "it was not looked at yet"
+	return msgNotReconciled
 }

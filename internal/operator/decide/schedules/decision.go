@@ -57,7 +57,7 @@ func Decide(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.
 	case err != nil:
 		p.invalid(err.Error())
 	case times.Next(now).IsZero():
-		p.invalid(fmt.Sprintf("spec.schedule: %q has no time within five years; is there such a day?", s.Spec.Schedule))
+		p.invalid(fmt.Sprintf(msgNoTime, s.Spec.Schedule))
 	default:
 		p.schedule(times)
 	}
@@ -101,10 +101,10 @@ func (p *pass) informs(o outcome.Outcome) {
 func (p *pass) schedule(times Times) {
 	zoned := p.s.Spec.Schedule + " " + p.s.Spec.TimeZone
 	if p.s.Spec.Suspend {
-		p.informs(outcome.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, "spec.suspend is true: no run is begun"))
+		p.informs(outcome.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, msgSuspended))
 		return
 	}
-	p.outcome(outcome.DoneWith(v1alpha1.ConditionScheduled, v1alpha1.ReasonScheduled, fmt.Sprintf("runs begin at %s in %s", p.s.Spec.Schedule, p.s.Spec.TimeZone)))
+	p.outcome(outcome.DoneWith(v1alpha1.ConditionScheduled, v1alpha1.ReasonScheduled, fmt.Sprintf(msgScheduled, p.s.Spec.Schedule, p.s.Spec.TimeZone)))
 	if p.resumes(zoned) {
 		// What passed before was not asked for.
 		p.skip(times.Last(p.since(), p.now))

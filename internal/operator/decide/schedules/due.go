@@ -22,7 +22,7 @@ func (p *pass) begin(times Times) {
 		p.miss(due, times.Count(since, due))
 	case len(p.own.active()) > 0:
 		p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonPreviousRunning,
-			fmt.Sprintf("the run due at %s waits until PgBenchmark %s has ended", at(due), p.own.active()[0])))
+			fmt.Sprintf(msgPreviousRunning, at(due), p.own.active()[0])))
 		if deadline := p.deadline(); deadline > 0 {
 			p.again(due.Add(deadline).Sub(p.now) + time.Second)
 		}
@@ -47,7 +47,7 @@ func (p *pass) onTime(since time.Time) {
 			return
 		}
 	}
-	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, msgOnTime))
 }
 
 func (p *pass) deadline() time.Duration {
@@ -63,14 +63,14 @@ func (p *pass) tooLate(due time.Time) bool {
 
 func (p *pass) miss(due time.Time, count int) {
 	p.skip(due)
-	message := fmt.Sprintf("the run due at %s was not begun within spec.startingDeadlineSeconds of %d%s", at(due), *p.s.Spec.StartingDeadlineSeconds, others(count))
+	message := fmt.Sprintf(msgMissed, at(due), *p.s.Spec.StartingDeadlineSeconds, others(count))
 	p.informs(outcome.WaitFor(v1alpha1.ConditionOnTime, v1alpha1.ReasonMissedSchedule, message))
 	p.event(corev1.EventTypeWarning, EventMissed, message)
 }
 
 func (p *pass) refuse(due time.Time) {
 	p.skip(due)
-	message := fmt.Sprintf("the API server refuses the run due at %s: %s; the next time is tried again", at(due), p.facts.Refusal)
+	message := fmt.Sprintf(msgRejected, at(due), p.facts.Refusal)
 	p.outcome(outcome.InvalidBecause(v1alpha1.ConditionOnTime, v1alpha1.ReasonRejected, message))
 	p.event(corev1.EventTypeWarning, EventRejected, message)
 }
@@ -80,7 +80,7 @@ func (p *pass) create(due time.Time, count int) {
 	p.decision.Create = b
 	p.decision.Status.LastScheduleTime = timeOf(due)
 	p.decision.Status.Active = []string{b.Name}
-	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, "no run is late"))
+	p.informs(outcome.DoneWith(v1alpha1.ConditionOnTime, v1alpha1.ReasonOnTime, msgOnTime))
 	p.event(corev1.EventTypeNormal, EventCreated, fmt.Sprintf("PgBenchmark %s for %s", b.Name, at(due)))
 	if count > 1 {
 		p.event(corev1.EventTypeWarning, EventMissed, fmt.Sprintf("the run due at %s is made up%s", at(due), others(count)))

@@ -131,7 +131,7 @@ func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) outcome.Set {
 
 // reported is what a condition of a run says, as a condition of its schedule.
 func reported(kind string, c *metav1.Condition) outcome.Outcome {
-	o := outcome.Outcome{Condition: kind, Kind: outcome.Wait, Reason: v1alpha1.ReasonNotRun, Message: "no run has ended that says so", Informative: true, Unknown: true}
+	o := outcome.Outcome{Condition: kind, Kind: outcome.Wait, Reason: v1alpha1.ReasonNotRun, Message: msgNotRun, Informative: true, Unknown: true}
 	if c == nil {
 		return o
 	}
