@@ -1,5 +1,5 @@
-// Package naming is the only place where a name, label, annotation, finalizer or
-// field owner of pgstorage is born.
+// Package naming defines every name, label, annotation, finalizer and field owner of
+// pgstorage. No other package contains one.
 package naming
 
 import (

@@ -14,13 +14,14 @@ import (
 // Benchmark is what follows from a PgBenchmark and the facts about it.
 type Benchmark struct {
 	Plan plan.Plan
-	// Passwords are the Secrets that must exist before the plan's roles, with the
-	// role that each is for. Their contents are random, so they are no plan.
+	// Passwords maps each Secret that must exist before the plan's roles to its role. The
+	// passwords are random, so the plan, which is deterministic, cannot contain them.
 	Passwords map[string]string
 	Target    outcome.Outcome
 }
 
-// PgBenchmark builds the plan of a benchmark that has not ended.
+// Build returns the plan of a benchmark whose Job does not exist yet. It returns an error
+// only for content that JSON cannot express.
 func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Config) (Benchmark, error) {
 	uid := string(b.UID)
 	out := Benchmark{
@@ -70,7 +71,7 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 	return out, nil
 }
 
-// hold waits for roles before the database, and for both before the Job.
+// hold adds the gates: the database waits for the roles, and the Job for both.
 func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts observed.Benchmark) {
 	if message := roleWaits(facts.Role, "the benchmark's role"); message != "" {
 		p.AddGate(plan.StageDatabase, v1alpha1.ReasonPreparing, message)

@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// BenchmarkStatus is the status of a benchmark without conditions and without
-// run, which the runner writes.
+// Status returns the status of a benchmark without conditions, and without run, which the
+// runner writes.
 func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
 	s := v1alpha1.PgBenchmarkStatus{
 		ObservedGeneration: b.Generation,

@@ -14,8 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Step is what one pass over a matrix does, in the order of the fields: what is
-// deleted or made follows from the records in the status, so these are written first.
+// Decision is what one reconcile of a matrix does. The status is written first, because
+// deletions and creations follow from its records.
 type Decision struct {
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgBenchmarkStatus
@@ -27,11 +27,11 @@ type Decision struct {
 	Plan plan.Plan
 	// Begins says that the Plan is what a run needs that has not begun.
 	Begins bool
-	// After which to look again; zero where a watch tells.
+	// After is when to reconcile again. Zero: when a watch reports a change.
 	After time.Duration
 }
 
-// Next step of a matrix, at a time. It does not change what it is given.
+// Decide returns the decision about a matrix at a time. It does not change its arguments.
 func Decide(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Decision, error) {
 	d, err := newDesign(b, period(b.Spec.Matrix.TotalTimeout))
 	if err != nil {
@@ -84,7 +84,7 @@ func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Decision {
 	return Decision{Status: s, Outcomes: outcome.NewSet(invalid)}
 }
 
-// pass is all that one pass knows.
+// pass is what one reconcile knows.
 type pass struct {
 	*design
 	view

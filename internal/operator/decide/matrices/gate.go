@@ -14,11 +14,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
-// recheck is when a baseline that is not there yet is looked for again.
+// baselinePoll is how often a matrix that has ended looks for a missing baseline.
 const baselinePoll = 30 * time.Second
 
-// gate holds the result of a matrix against its baseline. What it found once stands,
-// whatever becomes of the baseline.
+// gate compares the result of a matrix with its baseline. A result is final, even if the
+// baseline changes or is deleted.
 func (p *pass) gate() outcome.Outcome {
 	const c = v1alpha1.ConditionNotRegressed
 	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && Decided(known.Reason) {

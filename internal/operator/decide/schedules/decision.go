@@ -21,7 +21,7 @@ const (
 	EventPruned   = "HistoryPruned"
 )
 
-// Step is what one pass over a schedule does, in the order of the fields.
+// Decision is what one reconcile of a schedule does, in the order of the fields.
 type Decision struct {
 	// Create this run, or nil. The status says that it was begun.
 	Create *v1alpha1.PgBenchmark
@@ -30,16 +30,16 @@ type Decision struct {
 	Outcomes outcome.Set
 	// Prune these runs of the schedule, which are no longer kept.
 	Prune []*v1alpha1.PgBenchmark
-	// Events to be told once the status is written.
+	// Events to emit once the status is written.
 	Events []Event
-	// After which to look again; zero where a watch tells.
+	// After is when to reconcile again. Zero: when a watch reports a change.
 	After time.Duration
 }
 
-// Event of a step.
+// Event is a Kubernetes event to emit.
 type Event struct{ Type, Reason, Message string }
 
-// pass is all that one pass knows.
+// pass is what one reconcile knows.
 type pass struct {
 	s        *v1alpha1.PgScheduledBenchmark
 	facts    observed.Schedule
@@ -48,7 +48,7 @@ type pass struct {
 	decision Decision
 }
 
-// Next step of a schedule, at a time. It does not change what it is given.
+// Decide returns the decision about a schedule at a time. It does not change its arguments.
 func Decide(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.Time) Decision {
 	p := &pass{s: s, facts: facts, now: now, own: runsOf(s, facts.Benchmarks)}
 	p.record()
