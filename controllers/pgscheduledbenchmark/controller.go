@@ -1,5 +1,6 @@
-// Package pgscheduledbenchmark reconciles PgScheduledBenchmarks: it makes a PgBenchmark
-// at each time of a schedule, and removes those that are no longer kept.
+// Package pgscheduledbenchmark reconciles PgScheduledBenchmarks: observe, build, apply,
+// prune, report. It creates a PgBenchmark at each time of a schedule and deletes those
+// beyond the history limits.
 package pgscheduledbenchmark
 
 import (
@@ -24,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgscheduledbenchmarks,verbs=get;list;watch
@@ -31,14 +33,14 @@ import (
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;delete
 
 // retry is when a pass is repeated that met a newer version than it had read.
-const retry = time.Second
+const conflictDelay = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgScheduledBenchmark")
 
 // Reconciler reconciles PgScheduledBenchmarks.
 type Reconciler struct {
 	client.Client
-	// Live reads past the cache.
+	// Live reads from the API server, not from the cache.
 	Live    client.Reader
 	Readers observe.Readers
 	Clock   clock.PassiveClock
@@ -55,33 +57,89 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
 }
 
-// Reconcile one schedule. Its runs go with it by garbage collection.
+// pass is what one reconcile of a schedule knows.
+type pass struct {
+	s        *v1alpha1.PgScheduledBenchmark
+	facts    observed.Schedule
+	now      time.Time
+	decision schedules.Decision
+	// recorded is true where the status was written.
+	recorded bool
+	pruned   []*v1alpha1.PgBenchmark
+	// failure of a write, which report returns after it emitted the events.
+	failure error
+}
+
+// Reconcile one schedule. Of a deleted one, garbage collection deletes the PgBenchmarks.
 func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (reconcile.Result, error) {
 	if !s.DeletionTimestamp.IsZero() || toolarge.Skips(r.Events, s) {
 		return reconcile.Result{}, nil
 	}
-	facts, err := r.Readers.Schedule(ctx, s)
+	p, err := r.observe(ctx, s)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	now := r.Clock.Now()
-	step := schedules.Next(s, facts, now)
-	if facts.Refusal, err = r.create(ctx, s, step.Create); err != nil {
+	r.build(p)
+	if err := r.apply(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
-	if facts.Refusal != "" {
-		step = schedules.Next(s, facts, now)
-	}
-	err = r.record(ctx, s, step, metav1.NewTime(now).Rfc3339Copy())
-	if apierrors.IsConflict(err) {
-		// A newer version is on its way to the cache.
-		return reconcile.Result{RequeueAfter: retry}, nil
-	}
-	return reconcile.Result{RequeueAfter: step.After}, err
+	r.prune(ctx, p)
+	return r.report(p)
 }
 
-// create a run, and say why the API server will not have it. One that is there already
-// was made by a pass that came no further.
+func (r *Reconciler) observe(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (*pass, error) {
+	facts, err := r.Readers.Schedule(ctx, s)
+	return &pass{s: s, facts: facts, now: r.Clock.Now()}, err
+}
+
+func (r *Reconciler) build(p *pass) { p.decision = schedules.Decide(p.s, p.facts, p.now) }
+
+// apply creates the PgBenchmark that is due, then writes the status. The status is the
+// record of the runs, so it is written before prune deletes any. Where the API server
+// rejects the PgBenchmark, the time is skipped, which is another decision.
+func (r *Reconciler) apply(ctx context.Context, p *pass) (err error) {
+	if p.facts.Refusal, err = r.create(ctx, p.s, p.decision.Create); err != nil {
+		return err
+	}
+	if p.facts.Refusal != "" {
+		r.build(p)
+	}
+	want := p.decision.Status
+	want.Conditions = status.Conditions(p.s.Status.Conditions, p.s.Generation, metav1.NewTime(p.now).Rfc3339Copy(), p.decision.Outcomes)
+	p.recorded, p.failure = status.ApplyLocked(ctx, r.Client, naming.FieldOwner, p.s, gvk, p.s.Status, want)
+	return nil
+}
+
+// prune deletes the PgBenchmarks beyond the history limits.
+func (r *Reconciler) prune(ctx context.Context, p *pass) {
+	for _, b := range p.decision.Prune {
+		if p.failure != nil {
+			return
+		}
+		if p.failure = apply.Delete(ctx, r.Client, b); p.failure == nil {
+			p.pruned = append(p.pruned, b)
+		}
+	}
+}
+
+// report emits the events of what was recorded and pruned.
+func (r *Reconciler) report(p *pass) (reconcile.Result, error) {
+	if p.recorded {
+		for _, e := range p.decision.Events {
+			r.Events.Eventf(p.s, nil, e.Type, e.Reason, "Schedule", "%s", e.Message)
+		}
+	}
+	for _, b := range p.pruned {
+		r.Events.Eventf(p.s, nil, corev1.EventTypeNormal, schedules.EventPruned, "Schedule", "PgBenchmark %s is beyond the history limits", b.Name)
+	}
+	if apierrors.IsConflict(p.failure) {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return reconcile.Result{RequeueAfter: p.decision.After}, p.failure
+}
+
+// create creates a PgBenchmark. It returns why the API server rejects it, or "". One that
+// exists already was created by a reconcile that was interrupted.
 func (r *Reconciler) create(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, b *v1alpha1.PgBenchmark) (refusal string, err error) {
 	if b == nil {
 		return "", nil
@@ -98,8 +156,8 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.PgScheduledBenchmar
 	return "", nil
 }
 
-// foreign says that what has the name of a run is not this schedule's. It asks past the
-// cache, which may not have it yet.
+// foreign returns why an existing PgBenchmark is not this schedule's, or "". The cache may
+// not have it yet, so it reads from the API server.
 func (r *Reconciler) foreign(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, b *v1alpha1.PgBenchmark) (refusal string, err error) {
 	there := &v1alpha1.PgBenchmark{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(b), there); err != nil {
@@ -108,27 +166,5 @@ func (r *Reconciler) foreign(ctx context.Context, s *v1alpha1.PgScheduledBenchma
 	if metav1.IsControlledBy(there, s) {
 		return "", nil
 	}
-	return fmt.Sprintf("PgBenchmark %s exists and was not made by this schedule; delete or rename it", b.Name), nil
-}
-
-// record the status of a step, then carry out and tell what follows from it.
-func (r *Reconciler) record(ctx context.Context, s *v1alpha1.PgScheduledBenchmark, step schedules.Step, now metav1.Time) error {
-	want := step.Status
-	want.Conditions = status.Conditions(s.Status.Conditions, s.Generation, now, step.Outcomes)
-	wrote, err := status.ApplyLocked(ctx, r.Client, naming.FieldOwner, s, gvk, s.Status, want)
-	if err != nil {
-		return err
-	}
-	if wrote {
-		for _, e := range step.Events {
-			r.Events.Eventf(s, nil, e.Type, e.Reason, "Schedule", "%s", e.Message)
-		}
-	}
-	for _, b := range step.Prune {
-		if err := apply.Delete(ctx, r.Client, b); err != nil {
-			return err
-		}
-		r.Events.Eventf(s, nil, corev1.EventTypeNormal, schedules.EventPruned, "Schedule", "PgBenchmark %s is beyond the history limits", b.Name)
-	}
-	return nil
+	return fmt.Sprintf("PgBenchmark %s exists and was not created by this schedule; delete or rename it", b.Name), nil
 }

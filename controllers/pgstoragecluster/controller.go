@@ -1,16 +1,13 @@
-// Package pgstoragecluster reconciles PgStorageClusters into CloudNativePG
-// Clusters: observe, build, apply, prune, status.
+// Package pgstoragecluster reconciles PgStorageClusters: observe, build, apply, prune,
+// report. For each it creates a CloudNativePG Cluster, a PodMonitor and a PgBenchmark.
 package pgstoragecluster
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -44,7 +41,7 @@ import (
 
 // recheck is when a pass is repeated for things that no watch covers: CRDs that
 // appear, namesakes that are not in the cache.
-const recheck = time.Minute
+const pollInterval = time.Minute
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
@@ -61,16 +58,19 @@ type Reconciler struct {
 	Watch func(observed.ForeignAPIs) error
 }
 
-// pass is all that one pass over a cluster knows.
+// pass is what one reconcile of a cluster knows.
 type pass struct {
-	cr      *v1alpha1.PgStorageCluster
-	facts   observed.Cluster
-	live    plan.Live
-	built   clusters.Cluster
-	changes []apply.Change
+	cr       *v1alpha1.PgStorageCluster
+	facts    observed.Cluster
+	live     plan.Live
+	built    clusters.Cluster
+	outcomes outcome.Set
+	changes  []apply.Change
+	// failure of a write, which report returns after it wrote the status.
+	failure error
 }
 
-// Reconcile one cluster.
+// Reconcile one cluster. A suspended one is observed and reported only.
 func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluster) (reconcile.Result, error) {
 	if toolarge.Skips(r.Events, cr) {
 		return reconcile.Result{}, nil
@@ -85,15 +85,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	if err := apply.AddFinalizer(ctx, r.Client, cr, naming.ClusterFinalizer); err != nil {
 		return reconcile.Result{}, err
 	}
-	p.built, err = clusters.Build(cr, p.facts, r.Config)
-	if err != nil {
+	if err := r.build(p); err != nil {
 		return reconcile.Result{}, err
 	}
-	var applyErr error
-	if !clusters.Suspended(cr) {
-		applyErr = r.apply(ctx, p)
-	}
-	return r.report(ctx, p, applyErr)
+	r.apply(ctx, p)
+	r.prune(ctx, p)
+	return r.report(ctx, p)
 }
 
 func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster) (*pass, error) {
@@ -117,136 +114,57 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	return &pass{cr: cr, facts: facts, live: live}, nil
 }
 
-// parameterNames are those that are compared with what the instances report: the
-// Cluster's, the user's, and those that the operator set last. Others are not kept.
-func parameterNames(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) []string {
-	names := slices.AppendSeq(slices.Collect(maps.Keys(cluster.Spec.PostgresConfiguration.Parameters)), maps.Keys(cr.Spec.Postgres.Parameters))
-	for _, p := range cr.Status.Parameters {
-		names = append(names, p.Name)
+func (r *Reconciler) build(p *pass) (err error) {
+	if p.built, err = clusters.Build(p.cr, p.facts, r.Config); err == nil {
+		p.outcomes = p.built.AllOutcomes(p.cr, p.facts)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return err
 }
 
-// apply writes the plan and prunes what it no longer wants.
-func (r *Reconciler) apply(ctx context.Context, p *pass) error {
-	if err := r.fence(ctx, p); err != nil {
-		return err
+// apply writes the fences, then the plan, then removes a consent that was used.
+func (r *Reconciler) apply(ctx context.Context, p *pass) {
+	if clusters.Suspended(p.cr) {
+		return
 	}
-	changes, err := apply.Plan(ctx, r.Client, &p.built.Plan, p.live)
-	p.changes = changes
-	if err != nil {
-		return err
+	if p.failure = r.fence(ctx, p); p.failure != nil {
+		return
 	}
-	if err := r.forgetConsent(ctx, p.facts.Cluster); err != nil {
-		return err
+	if p.changes, p.failure = apply.Plan(ctx, r.Client, &p.built.Plan, p.live); p.failure != nil {
+		return
 	}
-	return r.prune(ctx, p)
+	p.failure = r.removeAdoptionConsent(ctx, p.facts.Cluster)
 }
 
-// forgetConsent removes the consent to an adoption once it was used, so that it
-// is not there for another PgStorageCluster of this name.
-func (r *Reconciler) forgetConsent(ctx context.Context, cluster *cnpgv1.Cluster) error {
-	if cluster == nil || cluster.Annotations[naming.AnnotationAdopt] == "" {
-		return nil
+// prune deletes disposable children that the plan does not contain. It never deletes the
+// database.
+func (r *Reconciler) prune(ctx context.Context, p *pass) {
+	if clusters.Suspended(p.cr) {
+		return
 	}
-	before := cluster.DeepCopy()
-	after := cluster.DeepCopy()
-	delete(after.Annotations, naming.AnnotationAdopt)
-	if err := r.Patch(ctx, after, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("remove %s from Cluster %s: %w", naming.AnnotationAdopt, cluster.Name, err)
-	}
-	return nil
-}
-
-// prune deletes children that are disposable and no longer wanted. The database
-// is not among them.
-func (r *Reconciler) prune(ctx context.Context, p *pass) error {
-	for key, seen := range p.live {
-		if key.Kind == "Cluster" || p.built.Plan.Has(key) || seen.GetDeletionTimestamp() != nil {
+	for key, child := range p.live {
+		if p.failure != nil {
+			return
+		}
+		if key.Kind == "Cluster" || p.built.Plan.Has(key) || child.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(child, p.cr) {
 			continue
 		}
-		if !metav1.IsControlledBy(seen, p.cr) {
-			continue
-		}
-		if err := apply.Delete(ctx, r.Client, seen); err != nil {
-			return err
-		}
+		p.failure = apply.Delete(ctx, r.Client, child)
 	}
-	return nil
 }
 
-// report writes the status, then the events that follow from it.
-func (r *Reconciler) report(ctx context.Context, p *pass, applyErr error) (reconcile.Result, error) {
-	outcomes := p.built.AllOutcomes(p.cr, p.facts)
-	outcomes, applyErr = rejected(outcomes, applyErr)
+// report writes the status and emits the events that follow from it. An object that the
+// API server rejects becomes an outcome: a retry would not help.
+func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, error) {
+	if apply.Rejected(p.failure) {
+		p.outcomes.Add(clusters.Rejected(p.failure))
+		p.failure = nil
+	}
 	want := p.built.Status(p.cr, p.facts)
-	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()), outcomes)
+	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()), p.outcomes)
 	before := p.cr.DeepCopy()
-	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want)
-	if err != nil {
-		return reconcile.Result{}, errors.Join(applyErr, err)
+	if _, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want); err != nil {
+		return reconcile.Result{}, errors.Join(p.failure, err)
 	}
 	r.emit(before, want, p.changes)
-	return r.next(p, outcomes), applyErr
-}
-
-// rejected turns an object that the API server will not take into an outcome, so
-// that it is shown and not retried without end.
-func rejected(outcomes []outcome.Outcome, err error) ([]outcome.Outcome, error) {
-	if err == nil || !apply.Rejected(err) {
-		return outcomes, err
-	}
-	for i, o := range outcomes {
-		if o.Condition == v1alpha1.ConditionDatabaseReady {
-			outcomes[i] = outcome.InvalidBecause(o.Condition, v1alpha1.ReasonRejected, "the API server refuses what follows from this spec: "+err.Error())
-		}
-	}
-	return outcomes, nil
-}
-
-// next says when to look again at what no watch covers.
-func (r *Reconciler) next(p *pass, outcomes []outcome.Outcome) reconcile.Result {
-	result := reconcile.Result{}
-	soon := func(d time.Duration) {
-		if result.RequeueAfter == 0 || d < result.RequeueAfter {
-			result.RequeueAfter = d
-		}
-	}
-	for _, o := range outcomes {
-		switch o.Reason {
-		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
-			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened:
-			soon(recheck)
-		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
-			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
-				soon(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
-			}
-		case v1alpha1.ReasonVolumeDiffers:
-			soon(recheck)
-		case v1alpha1.ReasonApplied:
-			soon(observe.ReadBackEvery)
-		}
-	}
-	r.settle(p, outcomes)
-	return result
-}
-
-// settle has a read-back that was as wanted believed for longer. What a role or database
-// has is not expected to change soon.
-func (r *Reconciler) settle(p *pass, outcomes []outcome.Outcome) {
-	durability := reasonOf(outcomes, v1alpha1.ConditionDurabilityVerified)
-	if reasonOf(outcomes, v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
-		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
-	}
-}
-
-// reasonOf a condition among the outcomes; empty where there is none.
-func reasonOf(outcomes []outcome.Outcome, condition string) string {
-	for _, o := range outcomes {
-		if o.Condition == condition {
-			return o.Reason
-		}
-	}
-	return ""
+	return r.requeue(p), p.failure
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 )
 
-// emitChanges sends at most one event of a reason: the recorder folds a second
-// one into a series, which loses its text and is written again minutes later.
+// emitChanges emits at most one event of each reason. The recorder would join a second one
+// to a series, drop its text and write it minutes later.
 func (r *Reconciler) emitChanges(cr *v1alpha1.PgStorageCluster, changes []apply.Change) {
 	var applied, repaired []string
 	for _, c := range changes {
@@ -22,15 +22,15 @@ func (r *Reconciler) emitChanges(cr *v1alpha1.PgStorageCluster, changes []apply.
 		applied = append(applied, c.Key.String())
 	}
 	if len(repaired) > 0 {
-		r.Events.Eventf(cr, nil, corev1.EventTypeWarning, "DriftRepaired", "Apply", "%s was changed by somebody else and was set back; change the PgStorageCluster instead", strings.Join(repaired, ", "))
+		r.Events.Eventf(cr, nil, corev1.EventTypeWarning, "DriftRepaired", "Apply", "another writer changed %s, and the operator set it back; change the PgStorageCluster instead", strings.Join(repaired, ", "))
 	}
 	if len(applied) > 0 {
 		r.Events.Eventf(cr, nil, corev1.EventTypeNormal, "Applied", "Apply", "applied %s", strings.Join(applied, ", "))
 	}
 }
 
-// emit tells what the stored status and the writes of this pass mean. Events
-// come on transitions only.
+// emit emits the events of what was applied, and of Ready when its status or reason
+// changes.
 func (r *Reconciler) emit(before *v1alpha1.PgStorageCluster, now v1alpha1.PgStorageClusterStatus, changes []apply.Change) {
 	r.emitChanges(before, changes)
 	was := meta.FindStatusCondition(before.Status.Conditions, v1alpha1.ConditionReady)

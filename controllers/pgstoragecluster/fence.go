@@ -13,8 +13,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// fence writes the fences that follow from the nodes' devices. The list is shared
-// with people, so it is written only over what was read.
+// fence writes the fences that follow from the nodes' devices. Users write the same list,
+// so the write fails unless the list is the one that was read.
 func (r *Reconciler) fence(ctx context.Context, p *pass) error {
 	f := clusters.Fence(p.facts)
 	if !f.Changed() {
@@ -31,7 +31,7 @@ func (r *Reconciler) fence(ctx context.Context, p *pass) error {
 		return fmt.Errorf("fence instances of Cluster %s: %w", p.cr.Name, err)
 	}
 	if len(f.Fenced) > 0 {
-		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "InstanceFenced", "Fence", "fenced %s: the devices beneath were lost; see the condition VolumesAttached", strings.Join(f.Fenced, ", "))
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "InstanceFenced", "Fence", "fenced %s: the devices of its volumes were lost; see the condition VolumesAttached", strings.Join(f.Fenced, ", "))
 	}
 	if len(f.Lifted) > 0 {
 		r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "FenceLifted", "Fence", "lifted the fence of %s: the devices are attached and the pool is online, or the instance is gone", strings.Join(f.Lifted, ", "))

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -21,14 +23,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// finalize carries out deletionPolicy. While suspended nothing is removed, the
-// finalizer included.
+// finalize carries out deletionPolicy. It changes nothing while the cluster is suspended.
 func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(p.cr, naming.ClusterFinalizer) {
 		return reconcile.Result{}, nil
 	}
 	if clusters.Suspended(p.cr) {
-		return reconcile.Result{}, r.waiting(ctx, p, v1alpha1.ReasonSuspended, "deletion waits: spec.suspend is true; set it to false to go on")
+		return reconcile.Result{}, r.reportDeletion(ctx, p, clusters.DeletionSuspended())
 	}
 	if p.facts.Cluster == nil {
 		return reconcile.Result{}, r.release(ctx, p.cr)
@@ -39,7 +40,8 @@ func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, e
 	return reconcile.Result{}, r.retain(ctx, p)
 }
 
-// remove deletes the database. Its Cluster owns the claims, so they go with it.
+// remove deletes the database. Its Cluster owns the claims, so the garbage collector
+// deletes them.
 func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, error) {
 	if p.facts.Cluster.DeletionTimestamp.IsZero() {
 		if err := apply.Delete(ctx, r.Client, p.facts.Cluster); err != nil {
@@ -47,12 +49,12 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 		}
 		r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseDeleting", "Delete", "deletionPolicy is Delete: the CloudNativePG Cluster %s and its claims are being deleted", p.cr.Name)
 	}
-	return reconcile.Result{RequeueAfter: recheck}, r.waiting(ctx, p, v1alpha1.ReasonDeleting, "waits until the CloudNativePG Cluster is gone")
+	return reconcile.Result{RequeueAfter: pollInterval}, r.reportDeletion(ctx, p, clusters.Deleting())
 }
 
-// retain lets the database go on without us: it loses our labels and keeps
-// everything else. A fence of ours stays where the devices are not back, and nobody
-// lifts it then, which is told.
+// retain leaves the database running without the operator: it removes our labels and
+// annotations, and nothing else. A fence of ours stays on an instance whose devices are
+// not back. Nothing lifts it later, so an event names these instances.
 func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.fence(ctx, p); err != nil {
 		return err
@@ -72,7 +74,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	}
 	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
 	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
-		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, since the devices beneath were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
 	}
 	return r.release(ctx, p.cr)
 }
@@ -82,11 +84,26 @@ func (r *Reconciler) release(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	return apply.RemoveFinalizer(ctx, r.Client, cr, naming.ClusterFinalizer)
 }
 
-func (r *Reconciler) waiting(ctx context.Context, p *pass, reason, message string) error {
+// reportDeletion writes the one condition of a PgStorageCluster that is being deleted.
+func (r *Reconciler) reportDeletion(ctx context.Context, p *pass, o outcome.Outcome) error {
 	want := *p.cr.Status.DeepCopy()
 	want.ObservedGeneration = p.cr.Generation
-	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()),
-		[]outcome.Outcome{outcome.WaitFor(v1alpha1.ConditionDatabaseReady, reason, message)})
+	want.Conditions = status.Conditions(p.cr.Status.Conditions, p.cr.Generation, metav1.NewTime(r.Clock.Now()), outcome.NewSet(o))
 	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, p.cr.Status, want)
 	return err
+}
+
+// removeAdoptionConsent removes the annotation that allowed an adoption. Otherwise it
+// would allow one by a later PgStorageCluster of the same name.
+func (r *Reconciler) removeAdoptionConsent(ctx context.Context, cluster *cnpgv1.Cluster) error {
+	if cluster == nil || cluster.Annotations[naming.AnnotationAdopt] == "" {
+		return nil
+	}
+	before := cluster.DeepCopy()
+	after := cluster.DeepCopy()
+	delete(after.Annotations, naming.AnnotationAdopt)
+	if err := r.Patch(ctx, after, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("remove %s from Cluster %s: %w", naming.AnnotationAdopt, cluster.Name, err)
+	}
+	return nil
 }

@@ -245,9 +245,9 @@ var rows = slices.Concat([]row{
 	benchmark("cluster changed", set("spec/cluster", "other"), "spec is immutable because a PgBenchmark is one run; create another PgBenchmark").updated(),
 
 	// What facts decide.
-	cluster("unknown profile", set("spec/profile", "nowhere"), `spec.profile: PgStorageProfile "nowhere" does not exist; create it, or see kubectl get pgsp for those that do`).condition(),
+	cluster("unknown profile", set("spec/profile", "nowhere"), `spec.profile: PgStorageProfile "nowhere" does not exist`).condition(),
 	profile("class that does not exist", set("spec/external/storageClassName", "nowhere"), "StorageClass nowhere does not exist; create it, or make a profile that names one of kubectl get storageclass").condition(),
-	benchmark("cluster that does not exist", set("spec/cluster", "nowhere"), "spec.cluster: PgStorageCluster nowhere does not exist in namespace", "create it, or see kubectl -n").condition(),
+	benchmark("cluster that does not exist", set("spec/cluster", "nowhere"), "spec.cluster: PgStorageCluster nowhere does not exist in namespace", "create it, or choose one from kubectl -n").condition(),
 	cluster("full_page_writes=off on a class that proves nothing", parameter("full_page_writes", "off"), "spec.postgres.parameters[full_page_writes]: off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD").condition(),
 	cluster("full_page_writes=0", parameter("full_page_writes", "0"), "spec.postgres.parameters[full_page_writes]: off is unsafe").condition(),
 	cluster("unknown parameter", parameter("wrk_mem", "64MB"), "spec.postgres.parameters[wrk_mem]: PostgreSQL 17 has no such parameter; did you mean work_mem? Else remove it").condition(),

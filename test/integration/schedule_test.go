@@ -318,7 +318,7 @@ func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 	n.at(n.night(0))
-	if message := n.has(v1alpha1.ConditionOnTime, metav1.ConditionFalse, v1alpha1.ReasonRejected); !strings.Contains(message, "was not made by this schedule") {
+	if message := n.has(v1alpha1.ConditionOnTime, metav1.ConditionFalse, v1alpha1.ReasonRejected); !strings.Contains(message, "was not created by this schedule") {
 		t.Error(message)
 	}
 	if err := n.c.Get(t.Context(), client.ObjectKeyFromObject(other), other); err != nil || len(other.OwnerReferences) > 0 {

@@ -114,7 +114,7 @@ func (b *builder) sweep(pb *v1alpha1.PgBenchmark) error {
 	} else {
 		b.assumed("the manager was started with --feature-gates=MatrixClusters=true")
 	}
-	step, err := matrices.Next(pb, facts, pb.CreationTimestamp)
+	step, err := matrices.Decide(pb, facts, pb.CreationTimestamp)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,6 @@
-// Package status is the one place that turns outcomes into conditions and writes
-// a status, at most once a pass and only when it differs.
+// Package status turns outcomes into conditions and writes the status of an object.
+// Nothing else does. A reconcile writes a status at most once, and only when it
+// differs from the one that it read.
 package status
 
 import (
@@ -11,13 +12,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
-// maxMessage of a condition in bytes. The API server takes 32768, which a refused
-// spec of a tenant would fill, several times over.
+// maxMessage is the length of a condition's message in bytes. The API server accepts
+// 32768, and the conditions of one refused spec would fill that several times.
 const maxMessage = 4096
 
-// Conditions derives the conditions of an object from the outcomes of a pass.
-// Times of conditions that did not change are kept from old.
-func Conditions(old []metav1.Condition, generation int64, now metav1.Time, outcomes []outcome.Outcome) []metav1.Condition {
+// Conditions returns the conditions of an object, derived from its outcomes. It keeps
+// the transition time of each condition in old whose status is the same.
+func Conditions(old []metav1.Condition, generation int64, now metav1.Time, outcomes outcome.Set) []metav1.Condition {
 	conditions := make([]metav1.Condition, 0, len(outcomes)+3)
 	for _, o := range outcomes {
 		conditions = append(conditions, condition(o, generation))
@@ -29,8 +30,8 @@ func Conditions(old []metav1.Condition, generation int64, now metav1.Time, outco
 	return conditions
 }
 
-// Condition of one outcome that is about no generation of a spec, for an object
-// whose other conditions are somebody else's.
+// Condition returns the condition of one outcome without an observed generation. Use it
+// for an object whose other conditions have another writer.
 func Condition(old []metav1.Condition, now metav1.Time, o outcome.Outcome) metav1.Condition {
 	c := condition(o, 0)
 	keepTime(&c, old, now)
@@ -48,23 +49,20 @@ func condition(o outcome.Outcome, generation int64) metav1.Condition {
 	return c
 }
 
-// summary makes Ready and, while they hold, Stalled or Reconciling. What needs a
-// person is named before what waits.
-func summary(outcomes []outcome.Outcome, generation int64) []metav1.Condition {
-	worst := outcome.Outcome{Reason: v1alpha1.ReasonReady, Message: "everything is as declared"}
-	for _, o := range outcomes {
-		if !o.Informative && o.Kind > worst.Kind {
-			worst = o
-		}
+// summary returns Ready and, where it is False, Stalled or Reconciling with the same
+// reason.
+func summary(outcomes outcome.Set, generation int64) []metav1.Condition {
+	worst, found := outcomes.Worst()
+	if !found {
+		return []metav1.Condition{{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
+			Message: "everything is as declared", ObservedGeneration: generation,
+		}}
 	}
-	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: worst.Reason, Message: excerpt.Truncate(worst.Message, maxMessage), ObservedGeneration: generation}
-	if worst.Kind == outcome.Done {
-		return []metav1.Condition{ready}
-	}
-	ready.Status = metav1.ConditionFalse
+	ready := condition(worst, generation)
+	ready.Type, ready.Status = v1alpha1.ConditionReady, metav1.ConditionFalse
 	also := ready
-	also.Status = metav1.ConditionTrue
-	also.Type = v1alpha1.ConditionReconciling
+	also.Type, also.Status = v1alpha1.ConditionReconciling, metav1.ConditionTrue
 	if worst.Kind == outcome.Invalid {
 		also.Type = v1alpha1.ConditionStalled
 	}

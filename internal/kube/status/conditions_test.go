@@ -23,16 +23,16 @@ func TestSummary(t *testing.T) {
 	informative.Informative = true
 	for _, tc := range []struct {
 		name     string
-		outcomes []outcome.Outcome
+		outcomes outcome.Set
 		ready    metav1.ConditionStatus
 		reason   string
 		also     string
 	}{
-		{"all done", []outcome.Outcome{outcome.DoneWith("A", "Fine", "")}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
-		{"one waits", []outcome.Outcome{outcome.DoneWith("A", "Fine", ""), outcome.WaitFor("B", "Slow", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
-		{"a person is named before a wait", []outcome.Outcome{outcome.WaitFor("A", "Slow", ""), outcome.InvalidBecause("B", "Wrong", "")}, metav1.ConditionFalse, "Wrong", v1alpha1.ConditionStalled},
-		{"the first of two", []outcome.Outcome{outcome.WaitFor("A", "Slow", ""), outcome.WaitFor("B", "Slower", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
-		{"informative ones do not count", []outcome.Outcome{informative}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+		{"all done", outcome.Set{outcome.DoneWith("A", "Fine", "")}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
+		{"one waits", outcome.Set{outcome.DoneWith("A", "Fine", ""), outcome.WaitFor("B", "Slow", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"a person is named before a wait", outcome.Set{outcome.WaitFor("A", "Slow", ""), outcome.InvalidBecause("B", "Wrong", "")}, metav1.ConditionFalse, "Wrong", v1alpha1.ConditionStalled},
+		{"the first of two", outcome.Set{outcome.WaitFor("A", "Slow", ""), outcome.WaitFor("B", "Slower", "")}, metav1.ConditionFalse, "Slow", v1alpha1.ConditionReconciling},
+		{"informative ones do not count", outcome.Set{informative}, metav1.ConditionTrue, v1alpha1.ReasonReady, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Conditions(nil, 7, early, tc.outcomes)
@@ -50,14 +50,14 @@ func TestSummary(t *testing.T) {
 }
 
 func TestTimesChangeWithStatusOnly(t *testing.T) {
-	first := Conditions(nil, 1, early, []outcome.Outcome{outcome.WaitFor("A", "Slow", "1 of 3")})
-	second := Conditions(first, 2, late, []outcome.Outcome{outcome.WaitFor("A", "Slow", "2 of 3")})
+	first := Conditions(nil, 1, early, outcome.Set{outcome.WaitFor("A", "Slow", "1 of 3")})
+	second := Conditions(first, 2, late, outcome.Set{outcome.WaitFor("A", "Slow", "2 of 3")})
 	for _, c := range second {
 		if !c.LastTransitionTime.Equal(&early) {
 			t.Errorf("%s moved without a change of status", c.Type)
 		}
 	}
-	third := Conditions(second, 2, late, []outcome.Outcome{outcome.DoneWith("A", "Fine", "")})
+	third := Conditions(second, 2, late, outcome.Set{outcome.DoneWith("A", "Fine", "")})
 	for _, kind := range []string{"A", v1alpha1.ConditionReady} {
 		if c := meta.FindStatusCondition(third, kind); !c.LastTransitionTime.Equal(&late) {
 			t.Errorf("%s kept its time through a change", kind)
@@ -82,7 +82,7 @@ func TestConditionOfOneOutcome(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	o := outcome.WaitFor("A", "NotReadBack", "")
 	o.Unknown, o.Informative = true, true
-	got := meta.FindStatusCondition(Conditions(nil, 1, early, []outcome.Outcome{o}), "A")
+	got := meta.FindStatusCondition(Conditions(nil, 1, early, outcome.Set{o}), "A")
 	if got.Status != metav1.ConditionUnknown {
 		t.Errorf("status %s", got.Status)
 	}

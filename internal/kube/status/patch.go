@@ -11,20 +11,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Writer is what writing a status needs.
+// Writer writes the status of an object. A controller-runtime client is one.
 type Writer interface {
 	Status() client.SubResourceWriter
 }
 
-// Apply writes want as the status of obj by server-side apply as owner, unless it
-// equals have. It reports whether it wrote.
+// Apply writes want as the status of obj by server-side apply, with owner as the field
+// manager, unless want equals have. It reports whether it wrote.
 func Apply[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
 	return write(ctx, w, owner, obj, "", gvk, have, want)
 }
 
-// ApplyLocked is Apply to the version of obj that was read, and a conflict where it is
-// not the newest: for a status that keeps records, of which one that an old copy lacks
-// would be lost.
+// ApplyLocked is Apply for a status that is a record: it returns a conflict unless obj is
+// the newest version. Otherwise a status built from an older copy would drop entries that
+// the newer one has.
 func ApplyLocked[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj client.Object, gvk schema.GroupVersionKind, have, want T) (bool, error) {
 	return write(ctx, w, owner, obj, obj.GetResourceVersion(), gvk, have, want)
 }
@@ -45,8 +45,8 @@ func write[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj cl
 	u.SetGroupVersionKind(gvk)
 	u.SetName(obj.GetName())
 	u.SetNamespace(obj.GetNamespace())
-	// The UID makes the write fail, rather than land on a namesake, when the
-	// object was deleted and made again meanwhile.
+	// With the UID the write fails where the object was deleted and created again. Without
+	// it the write would change the new object.
 	u.SetUID(obj.GetUID())
 	if version != "" {
 		u.SetResourceVersion(version)

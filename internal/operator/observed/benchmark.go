@@ -9,7 +9,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// Benchmark is what was seen about one PgBenchmark.
+// Benchmark has the facts about one PgBenchmark of a single run.
 type Benchmark struct {
 	ForeignAPIs
 	// Target is the PgStorageCluster; nil when it does not exist.
@@ -27,7 +27,7 @@ type Benchmark struct {
 	Scratch *Scratch
 	// Volumes of the target; empty once the Job was made.
 	Volumes Volumes
-	// Now is the time of the pass.
+	// Now is the time of the reconcile.
 	Now time.Time
 	// Role, CheckRole and Database of the benchmark; nil when there is none.
 	Role, CheckRole *cnpgv1.DatabaseRole

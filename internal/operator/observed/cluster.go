@@ -1,5 +1,3 @@
-// Package observed holds what a pass has seen of objects that have CloudNativePG's
-// types, apart from package state so that a node's agent does not carry them.
 package observed
 
 import (
@@ -8,7 +6,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// Cluster is what was seen about one PgStorageCluster.
+// Cluster has the facts about one PgStorageCluster.
 type Cluster struct {
 	ForeignAPIs
 	// Profile is nil when it does not exist.

@@ -7,7 +7,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// ProfileFacts is what was seen about one PgStorageProfile.
+// Profile has the facts about one PgStorageProfile.
 type Profile struct {
 	ForeignAPIs
 	// Classes that exist, of those that the profile names or makes, by name.

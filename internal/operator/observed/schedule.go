@@ -4,10 +4,10 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// Schedule is what was seen about a PgScheduledBenchmark.
+// Schedule has the facts about one PgScheduledBenchmark.
 type Schedule struct {
-	// Benchmarks of its namespace, its own among them.
+	// Benchmarks are all of its namespace.
 	Benchmarks []*v1alpha1.PgBenchmark
-	// Refusal of the run that is due by the API server, in words, or "".
+	// Refusal is why the API server rejected the PgBenchmark that is due, or "".
 	Refusal string
 }

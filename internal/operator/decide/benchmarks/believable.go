@@ -22,7 +22,7 @@ func Believable(b *v1alpha1.PgBenchmark) outcome.Outcome {
 	var o outcome.Outcome
 	checked := func(r v1alpha1.BenchmarkResult) bool { return len(r.Passed)+len(r.Findings) > 0 }
 	if !slices.ContainsFunc(results, checked) {
-		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, msgNothingToCheck)
 		o.Unknown = true
 	} else if reason, rejected := rejections(results); reason != "" {
 		o = outcome.InvalidBecause(c, reason, rejected)
@@ -71,14 +71,14 @@ func doubts(results []v1alpha1.BenchmarkResult) outcome.Outcome {
 			}
 		}
 	}
-	message := "no check rejects the figures"
+	message := msgNotRejected
 	if rejected > 0 {
-		message = fmt.Sprintf("no check rejects the figures, in which %d rejected runs do not count", rejected)
+		message = fmt.Sprintf(msgSomeRejected, rejected)
 	}
 	reason := v1alpha1.ReasonBelievable
 	if lacking = distinct(lacking); len(lacking) > 0 {
 		reason = v1alpha1.ReasonPartlyChecked
-		message += "; not run, since what they need was not observed: " + strings.Join(lacking, ", ")
+		message += msgChecksNotRun + strings.Join(lacking, ", ")
 	}
 	if cautions = distinct(cautions); len(cautions) > 0 {
 		reason = v1alpha1.ReasonCautions

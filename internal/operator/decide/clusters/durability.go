@@ -15,13 +15,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
-// What becomes of acknowledged commits.
-const (
-	commitsKept      = "Kept"
-	commitsMayBeLost = "MayBeLost"
-	commitsUnknown   = "Unknown"
-)
-
 // grounds are what the statement of durability rests on, as the instances report it.
 type grounds struct {
 	// weak settings take acknowledged commits; damage is hidden by others.
@@ -135,7 +128,7 @@ func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	case len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0:
 		out = append(out, "spec.postgresql.synchronous of the Cluster names standbys that are not its instances")
 	case !c.IsFailoverQuorumActive():
-		out = append(out, "the Cluster does not ask the quorum before a failover, so that a standby without the last commits may be promoted")
+		out = append(out, msgQuorumNotAsked)
 	}
 	return out
 }
@@ -145,13 +138,13 @@ func unread(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
 	seen := facts.ReadBack
 	switch {
 	case !Healthy(cr, facts.Cluster):
-		return "not every instance is ready, and settings are read back when all are"
+		return msgNotAllReady
 	case len(seen.Errors) > 0 || len(seen.Instances) < int(Instances(cr)):
 		return "the instances' metrics could not be read: " + joined(seen.Errors)
 	}
 	for instance := range seen.Instances {
 		if len(postgres.Unreported(seen.Settings[instance])) > 0 || !seen.OverridesRead {
-			return "not every instance reports the settings that durability rests on; its ConfigMap of queries may be new, or removed from spec.monitoring of the Cluster"
+			return msgSettingsNotReported
 		}
 	}
 	return ""
@@ -163,115 +156,15 @@ func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 	found := slices.Concat(g.weak, g.damage)
 	switch {
 	case len(found) > 0:
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf("%s; find who set it, take it back, and treat the database as suspect if it crashed meanwhile", strings.Join(found, "; ")))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityWeakened, fmt.Sprintf(msgWeakened, strings.Join(found, "; ")))
 	case len(g.overrides) > 0:
-		o := outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf("%s; take it back with ALTER ROLE or ALTER DATABASE ... RESET, or accept that these sessions do not have durability %s", strings.Join(g.overrides, "; "), cr.Spec.Durability))
+		o := outcome.InvalidBecause(cond, v1alpha1.ReasonDurabilityOverridden, fmt.Sprintf(msgOverridden, strings.Join(g.overrides, "; "), cr.Spec.Durability))
 		o.Informative = true
 		return o
 	case g.unread != "":
-		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the settings that durability rests on are not proved: "+g.unread)
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, msgDurabilityNotRead+g.unread)
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf("every instance reports the settings that durability %s rests on, and no role or database has weaker ones", cr.Spec.Durability))
-}
-
-// durability is the statement of the tier and the storage, as far as the placement and
-// the settings that were read back bear it out.
-func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.DurabilityStatus {
-	var flush durability.Flush
-	if v, err := volumes(facts.Profile); err == nil {
-		flush = v.Flush
-	}
-	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
-	g := groundsOf(cr, facts)
-	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
-	for _, l := range statement.Losses {
-		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
-		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && Instances(cr) >= 2 {
-			place(&e, int(Instances(cr)), facts.Cluster, flush)
-		}
-		g.temper(&e)
-		out.Losses = append(out.Losses, e)
-	}
-	return out
-}
-
-// temper a promise by what it rests on.
-func (g grounds) temper(e *v1alpha1.LossEvent) {
-	if e.AcknowledgedCommits != commitsKept {
-		return
-	}
-	switch {
-	case len(g.weak) > 0:
-		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, strings.Join(g.weak, "; ")
-	case len(g.overrides) > 0:
-		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, strings.Join(g.overrides, "; ")+". Of other sessions: "+e.Detail
-	case g.unread != "":
-		e.AcknowledgedCommits, e.Detail = commitsUnknown, "not proved: "+g.unread+". With the settings that were given: "+e.Detail
-	}
-}
-
-// place a quorum on nodes. Any q standbys may confirm a commit, so that it outlives the
-// primary's node only where more of them are needed than can be on that node. With n
-// instances on m nodes, each of which has one, that is at most n-m. Which instance is
-// the primary does not matter, as any of them can become it.
-func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush durability.Flush) {
-	if cluster == nil {
-		e.AcknowledgedCommits, e.Detail = commitsUnknown, "the database does not exist yet, so that no instance has a node"
-		return
-	}
-	t := cluster.Status.Topology
-	if !t.SuccessfullyExtracted || len(t.Instances) < instances || t.NodesUsed < 1 {
-		e.AcknowledgedCommits, e.Detail = commitsUnknown, "CloudNativePG does not report a node for every instance"
-		return
-	}
-	needed := 1
-	if s := cluster.Spec.PostgresConfiguration.Synchronous; s != nil {
-		needed = s.Number
-	}
-	if shared := len(t.Instances) - int(t.NodesUsed); needed <= shared {
-		e.AcknowledgedCommits = commitsMayBeLost
-		e.Detail = fmt.Sprintf("%d instances are on %d nodes: the primary and the standby that confirmed a commit can share a node; set spec.cnpg.spec.affinity.podAntiAffinityType to required to keep them apart", len(t.Instances), t.NodesUsed)
-		if flush.Node != "" {
-			e.Detail += "; " + flush.Node
-		}
-	}
-}
-
-// unadoptable says what of a CloudNativePG Cluster forbids to take it over: what is
-// refused in a spec is refused in what exists, too. It is empty where none is to be.
-func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string {
-	c, seen := facts.Adoptee, facts.AdopteeReadBack
-	if c == nil {
-		return nil
-	}
-	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: durability.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
-	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
-	if c.Spec.ReplicaCluster != nil {
-		out = append(out, "spec.replica: the Cluster follows another one, whose durability this object could not state; promote it and remove the field")
-	}
-	if s := c.Spec.PostgresConfiguration.Synchronous; s != nil && len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0 {
-		out = append(out, "spec.postgresql.synchronous: standbyNamesPre and standbyNamesPost name standbys that are not its instances; remove them")
-	}
-	if len(c.Spec.Env)+len(c.Spec.EnvFrom) > 0 {
-		out = append(out, "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; remove them")
-	}
-	return append(out, reported(cr, seen)...)
-}
-
-// reported is what the instances of a Cluster that is to be taken over run with, by ALTER
-// SYSTEM for one. Checksums cannot be turned on while they run, and are told afterwards.
-func reported(cr *v1alpha1.PgStorageCluster, seen observed.ReadBack) []string {
-	var g grounds
-	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {
-		g.compare(cr, instance, seen)
-	}
-	var out []string
-	for _, text := range slices.Concat(g.weak, g.damage) {
-		if !strings.Contains(text, "data_checksums") {
-			out = append(out, text+" (as the instance reports it; see ALTER SYSTEM and postgresql.auto.conf)")
-		}
-	}
-	return out
+	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf(msgDurabilityVerified, cr.Spec.Durability))
 }

@@ -32,102 +32,102 @@ func TestFence(t *testing.T) {
 		kind         outcome.Kind
 		message      string
 	}{
-		{name: "whole", primary: "shop-1", n1: whole, n2: whole, reason: v1alpha1.ReasonDevicesAttached, message: "every device beneath the volumes is attached"},
+		{name: "whole", primary: "shop-1", n1: whole, n2: whole, reason: v1alpha1.ReasonDevicesAttached, message: msgAttached},
 		{
 			name: "a standby's devices are lost", primary: "shop-1", n1: whole, n2: lost, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is being fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgBeingFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "the agent restarts the node", primary: "shop-1", n1: whole, n2: restarts, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Wait, message: "shop-2 is being fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Wait, message: "shop-2 " + msgBeingFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "the primary's, and a standby can take over", primary: "shop-1", n1: lost, n2: whole,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is the primary and is fenced once another instance has taken over, since CloudNativePG fails over from none that is fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgPrimaryNotFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "the former primary's", primary: "shop-2", n1: lost, n2: whole, all: []string{"shop-1"}, owned: []string{"shop-1"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is being fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgBeingFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "all are lost", primary: "shop-1", n1: lost, n2: lost, all: []string{"shop-1", "shop-2"}, owned: []string{"shop-1", "shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is being fenced (n1: lost lake-0); shop-2 is being fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgBeingFenced + " (n1: lost lake-0); shop-2 " + msgBeingFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "all were lost, and a standby is back", primary: "shop-1", n1: lost, n2: whole, fenced: `["shop-1","shop-2"]`, ours: `["shop-1","shop-2"]`, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is the primary and is fenced once another instance has taken over, since CloudNativePG fails over from none that is fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgPrimaryNotFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "all were lost, and a standby is on its way back", primary: "shop-1", n1: lost, n2: between, fenced: `["shop-1","shop-2"]`, ours: `["shop-1","shop-2"]`, all: []string{"shop-1", "shop-2"}, owned: []string{"shop-1", "shop-2"},
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "still lost", primary: "shop-1", n1: whole, n2: lost, fenced: `["shop-2"]`, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"},
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "on its way back", primary: "shop-1", n1: whole, n2: between, fenced: `["shop-2"]`, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"},
-			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2 stays fenced until every device is attached and the pool is online (n2: attaching)",
+			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2 " + msgStaysFenced + " (n2: attaching)",
 		},
 		{
 			name: "back", primary: "shop-1", n1: whole, n2: whole, fenced: `["shop-2"]`, ours: `["shop-2"]`, changed: true,
-			reason: v1alpha1.ReasonDevicesAttached, message: "every device beneath the volumes is attached",
+			reason: v1alpha1.ReasonDevicesAttached, message: msgAttached,
 		},
 		{
 			name: "a fence of a person stays", primary: "shop-1", n1: whole, n2: whole, fenced: `["shop-2"]`, all: []string{"shop-2"},
-			reason: v1alpha1.ReasonDevicesAttached, message: "every device beneath the volumes is attached",
+			reason: v1alpha1.ReasonDevicesAttached, message: msgAttached,
 		},
 		{
 			name: "a fence of a person is not taken for ours", primary: "shop-1", n1: whole, n2: lost, fenced: `["shop-2"]`, all: []string{"shop-2"},
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "beside a fence of a person", primary: "shop-1", n1: whole, n2: lost, fenced: `["shop-9"]`, all: []string{"shop-2", "shop-9"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is being fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgBeingFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "a fence around all", primary: "shop-1", n1: whole, n2: lost, fenced: `["*"]`, all: []string{"*"},
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is fenced (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgFenced + " (n2: lost lake-0)",
 		},
 		{
 			name: "an instance that is gone", primary: "shop-1", n1: whole, n2: whole, fenced: `["shop-3"]`, ours: `["shop-3"]`, changed: true,
-			reason: v1alpha1.ReasonDevicesAttached, message: "every device beneath the volumes is attached",
+			reason: v1alpha1.ReasonDevicesAttached, message: msgAttached,
 		},
 		{
 			name: "a list that is none", primary: "shop-1", n1: whole, n2: lost, fenced: "shop-2",
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 cannot be fenced: annotation cnpg.io/fencedInstances of the CloudNativePG Cluster is not a JSON list of names; correct or remove it (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgCannotFence + "annotation cnpg.io/fencedInstances of the CloudNativePG Cluster is not a JSON list of names; correct or remove it (n2: lost lake-0)",
 		},
 		{
 			name: "suspended", primary: "shop-1", n1: whole, n2: lost, suspended: true, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 is to be fenced, and spec.suspend is true (n2: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-2 " + msgFencePending + " (n2: lost lake-0)",
 		},
 		{
 			name: "another writer has the prefix", primary: "shop-1", n1: whole, n2: taken, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonFenced, kind: outcome.Invalid, message: "shop-2 is being fenced (n2: another writer)",
+			reason: v1alpha1.ReasonFenced, kind: outcome.Invalid, message: "shop-2 " + msgBeingFenced + " (n2: another writer)",
 		},
 		{
 			name: "the store is away", primary: "shop-1", n1: away, n2: whole,
-			reason: v1alpha1.ReasonStoreUnavailable, kind: outcome.Wait, message: "shop-1 acknowledges nothing until its devices are back, and goes on then (n1: 503)",
+			reason: v1alpha1.ReasonStoreUnavailable, kind: outcome.Wait, message: "shop-1 " + msgStalled + " (n1: 503)",
 		},
 		{
 			name: "a server is replaced beneath one that was fenced", primary: "shop-1", n1: between, n2: replaced, fenced: `["shop-2"]`, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"},
-			reason: v1alpha1.ReasonReconnecting, kind: outcome.Wait, message: "shop-2 stays fenced until every device is attached and the pool is online (n2: a new server); shop-1 runs on (n1: attaching)",
+			reason: v1alpha1.ReasonReconnecting, kind: outcome.Wait, message: "shop-2 " + msgStaysFenced + " (n2: a new server); shop-1 " + msgRunsOn + " (n1: attaching)",
 		},
 		{
 			name: "a fence that was lifted by hand too early", primary: "shop-1", n1: whole, n2: between, ours: `["shop-2"]`, all: []string{"shop-2"}, owned: []string{"shop-2"}, changed: true,
-			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2 stays fenced until every device is attached and the pool is online (n2: attaching)",
+			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2 " + msgStaysFenced + " (n2: attaching)",
 		},
 		{
 			name: "a standby that cannot be reached takes nothing over", primary: "shop-1", n1: lost, n2: whole, unreachable: "n2 is not Ready", all: []string{"shop-1"}, owned: []string{"shop-1"}, changed: true,
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is being fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgBeingFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "the primary stays fenced while none can be reached", primary: "shop-1", n1: lost, n2: whole, unreachable: "n2 is not Ready", fenced: `["shop-1"]`, ours: `["shop-1"]`, all: []string{"shop-1"}, owned: []string{"shop-1"},
-			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 is fenced (n1: lost lake-0)",
+			reason: v1alpha1.ReasonServerLost, kind: outcome.Invalid, message: "shop-1 " + msgFenced + " (n1: lost lake-0)",
 		},
 		{
 			name: "back while suspended", primary: "shop-1", n1: whole, n2: whole, fenced: `["shop-2"]`, ours: `["shop-2"]`, suspended: true, changed: true,
-			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2 could run again and stays fenced, since spec.suspend is true",
+			reason: v1alpha1.ReasonAttaching, kind: outcome.Wait, message: "shop-2" + msgStaysFencedSuspended,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestFence(t *testing.T) {
 // A mirror without one of its devices serves on: the cluster stays Ready.
 func TestDevicesOnTheirWayTakeNoPartInReady(t *testing.T) {
 	facts := observed.Cluster{Cluster: &cnpgv1.Cluster{}, Devices: map[string]observed.Devices{"n1": {Message: "returning"}}, Claims: []observed.Claim{{Instance: "shop-1", Home: "n1"}}}
-	if o := attachedOutcome(shop(nil), facts); !o.Informative || o.Kind != outcome.Wait || o.Message != "shop-1 runs on (n1: returning)" {
+	if o := attachedOutcome(shop(nil), facts); !o.Informative || o.Kind != outcome.Wait || o.Message != "shop-1 "+msgRunsOn+" (n1: returning)" {
 		t.Errorf("%+v", *o)
 	}
 	if f := Fence(facts); f.Changed() {

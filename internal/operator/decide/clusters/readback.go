@@ -18,7 +18,7 @@ import (
 func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, seen observed.ReadBack, database outcome.Outcome) outcome.Outcome {
 	const cond = v1alpha1.ConditionParametersApplied
 	if database.Kind != outcome.Done {
-		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "parameters are read back once the database is ready")
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, msgReadBackLater)
 		o.Informative, o.Unknown = true, true
 		return o
 	}
@@ -31,13 +31,13 @@ func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Paramet
 	}
 	switch {
 	case len(differences) > 0:
-		return outcome.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+"; CloudNativePG reloads or restarts instances one by one")
+		return outcome.WaitFor(cond, v1alpha1.ReasonParametersDiffer, strings.Join(differences, "; ")+msgParametersDiffer)
 	case len(seen.Errors) > 0 || compared == 0 || len(seen.Instances) < int(Instances(cr)):
-		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, "the instances' metrics could not be read, so the parameters are not proved: "+joined(seen.Errors))
+		o := outcome.WaitFor(cond, v1alpha1.ReasonNotReadBack, msgParametersNotRead+joined(seen.Errors))
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return outcome.DoneWith(cond, v1alpha1.ReasonApplied, fmt.Sprintf("%d instances report the numeric and boolean parameters of status.parameters as given", len(seen.Instances)))
+	return outcome.DoneWith(cond, v1alpha1.ReasonApplied, fmt.Sprintf(msgParametersApplied, len(seen.Instances)))
 }
 
 func compare(major int, instance string, parameters []postgres.Parameter, have map[string]float64) (int, []string) {

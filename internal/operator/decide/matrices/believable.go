@@ -72,15 +72,15 @@ func (p *pass) believable() outcome.Outcome {
 			reason = cmp.Or(reason, s.why)
 		}
 	}
-	o := outcome.DoneWith(c, v1alpha1.ReasonPartlyChecked, "no check rejects a run or cautions against it; which were run is in status.run.results of each run's PgBenchmark")
+	o := outcome.DoneWith(c, v1alpha1.ReasonPartlyChecked, msgNotRejected)
 	switch {
 	case counted+rejected == 0:
-		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, "no run ended that could be checked")
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotRun, msgNothingToCheck)
 		o.Unknown = true
 	case len(without) > 0:
-		o = outcome.InvalidBecause(c, reason, fmt.Sprintf("every run of %d of %d variants is rejected, and these have no figure: %s; what was seen and what to do is in status.run.results of the runs' PgBenchmarks", len(without), len(p.Variants), strings.Join(without, "; ")))
+		o = outcome.InvalidBecause(c, reason, fmt.Sprintf(msgAllRejected, len(without), len(p.Variants), strings.Join(without, "; ")))
 	case rejected > 0 || len(cautions) > 0:
-		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf("every variant that succeeded has runs that no check rejects; %d of %d runs are rejected and do not count; cautions: %s", rejected, counted+rejected, distinct(cautions)))
+		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf(msgSomeRejected, rejected, counted+rejected, distinct(cautions)))
 	}
 	o.Informative = true
 	return o

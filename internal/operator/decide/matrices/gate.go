@@ -14,11 +14,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
-// recheck is when a baseline that is not there yet is looked for again.
-const recheck = 30 * time.Second
+// baselinePoll is how often a matrix that has ended looks for a missing baseline.
+const baselinePoll = 30 * time.Second
 
-// gate holds the result of a matrix against its baseline. What it found once stands,
-// whatever becomes of the baseline.
+// gate compares the result of a matrix with its baseline. A result is final, even if the
+// baseline changes or is deleted.
 func (p *pass) gate() outcome.Outcome {
 	const c = v1alpha1.ConditionNotRegressed
 	if known := meta.FindStatusCondition(p.b.Status.Conditions, c); known != nil && Decided(known.Reason) {
@@ -33,13 +33,13 @@ func (p *pass) gate() outcome.Outcome {
 	}
 	switch {
 	case baseline == nil:
-		p.again(recheck)
-		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotFound, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s does not exist in namespace %s; see kubectl -n %s get pgb", name, p.b.Namespace, p.b.Namespace))
+		p.again(baselinePoll)
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotFound, fmt.Sprintf(msgBaselineNotFound, name, p.b.Namespace, p.b.Namespace))
 	case baseline.Spec.Matrix == nil:
-		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has no matrix, so its figure has no interval; create another PgBenchmark with a baseline that has one", name))
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf(msgBaselineNoMatrix, name))
 	case !benchmarks.Ended(baseline) || baseline.Status.Matrix == nil:
-		p.again(recheck)
-		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotComplete, fmt.Sprintf("spec.gate.baseline: PgBenchmark %s has not ended", name))
+		p.again(baselinePoll)
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotComplete, fmt.Sprintf(msgBaselineNotEnded, name))
 	}
 	return p.against(baseline)
 }
@@ -92,14 +92,14 @@ func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outco
 			excluded++
 		}
 	}
-	bound := fmt.Sprintf("by %d %% or more, with %d %% confidence", g.Threshold, g.Confidence)
+	bound := fmt.Sprintf(msgBound, g.Threshold, g.Confidence)
 	switch {
 	case len(worse) > 0:
-		return gateOutcome(metav1.ConditionFalse, v1alpha1.ReasonRegressed, fmt.Sprintf("%d of %d variants are worse than %s %s: %s", len(worse), len(differences), g.Baseline, bound, strings.Join(worse, "; ")))
+		return gateOutcome(metav1.ConditionFalse, v1alpha1.ReasonRegressed, fmt.Sprintf(msgRegressed, len(worse), len(differences), g.Baseline, bound, strings.Join(worse, "; ")))
 	case len(unknown) > 0 || len(differences) == 0:
-		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf("%d of %d variants cannot be compared with %s: %s", len(unknown), len(differences), g.Baseline, strings.Join(unknown, "; ")))
+		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf(msgNotComparable, len(unknown), len(differences), g.Baseline, strings.Join(unknown, "; ")))
 	}
-	return gateOutcome(metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, fmt.Sprintf("no variant is shown to be worse than %s %s; of %d of %d that is excluded, of the others not enough is known to exclude it", g.Baseline, bound, excluded, len(differences)))
+	return gateOutcome(metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, fmt.Sprintf(msgNotRegressed, g.Baseline, bound, excluded, len(differences)))
 }
 
 // settingsDiffer names variants that ran with other settings than in the baseline.
@@ -117,7 +117,7 @@ func settingsDiffer(before, now []v1alpha1.VariantStatus) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; the server's settings were others than in the baseline for " + strings.Join(names, "; ")
+	return msgSettingsDiffer + strings.Join(names, "; ")
 }
 
 // gateOutcome takes no part in Ready: a regression is a result.

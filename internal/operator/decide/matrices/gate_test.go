@@ -38,10 +38,10 @@ func TestGate(t *testing.T) {
 		reason   string
 		says     string
 	}{
-		"the same":           {1, gated(5, 95), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "no variant is shown to be worse than before by 5 % or more, with 95 % confidence; of 4 of 4 that is excluded"},
-		"worse":              {0.9, gated(5, 95), nil, metav1.ConditionFalse, v1alpha1.ReasonRegressed, "4 of 4 variants are worse than before by 5 % or more"},
-		"worse, less":        {0.97, gated(5, 95), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "of 4 of 4 that is excluded"},
-		"about as much":      {0.9501, gated(5, 99), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "of 0 of 4 that is excluded"},
+		"the same":           {1, gated(5, 95), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "excluded for 4 of 4 variants"},
+		"worse":              {0.9, gated(5, 95), nil, metav1.ConditionFalse, v1alpha1.ReasonRegressed, "4 of 4 variants are worse than before by 5% or more"},
+		"worse, less":        {0.97, gated(5, 95), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "excluded for 4 of 4 variants"},
+		"about as much":      {0.9501, gated(5, 99), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "excluded for 0 of 4 variants"},
 		"better":             {1.2, gated(1, 80), nil, metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, "excluded"},
 		"no baseline":        {1, gated(5, 95), func() *v1alpha1.PgBenchmark { return nil }, metav1.ConditionUnknown, v1alpha1.ReasonBaselineNotFound, "PgBenchmark before does not exist"},
 		"single baseline":    {1, gated(5, 95), single, metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, "has no matrix"},
@@ -86,7 +86,7 @@ func TestGateStands(t *testing.T) {
 		s.Gate = &v1alpha1.BenchmarkGate{Baseline: "before", Threshold: 5, Confidence: 95}
 	})
 	w.toTheEnd()
-	if step := w.next(); step.After != recheck {
+	if step := w.next(); step.After != baselinePoll {
 		t.Errorf("looks again after %v", step.After)
 	}
 	baseline := measured(t, "before", 2, nil)
@@ -113,7 +113,7 @@ func TestGateTellsOfOtherSettings(t *testing.T) {
 	w.facts.Benchmarks = append(w.facts.Benchmarks, baseline.b)
 	w.toTheEnd()
 	c := meta.FindStatusCondition(w.b.Status.Conditions, v1alpha1.ConditionNotRegressed)
-	if c == nil || !strings.HasSuffix(c.Message, "; the server's settings were others than in the baseline for durability=Local clients=1") {
+	if c == nil || !strings.HasSuffix(c.Message, msgSettingsDiffer+"durability=Local clients=1") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -74,9 +74,9 @@ func newWorld(t *testing.T, b *v1alpha1.PgBenchmark) *world {
 	}}
 }
 
-func (w *world) next() Step {
+func (w *world) next() Decision {
 	w.Helper()
-	step, err := Next(w.b, w.facts, metav1.NewTime(w.now))
+	step, err := Decide(w.b, w.facts, metav1.NewTime(w.now))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (w *world) next() Step {
 }
 
 // take what a controller would of a step, and stop after so many of its three parts.
-func (w *world) take(step Step, parts int) {
+func (w *world) take(step Decision, parts int) {
 	w.Helper()
 	if parts < 1 {
 		return

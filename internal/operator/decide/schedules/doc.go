@@ -1,7 +1,6 @@
-// Package schedules says what follows from a PgScheduledBenchmark, from the PgBenchmarks
-// of its namespace and from the time: whether a run is to be made, which ones are no
-// longer kept, and what the status says. It is pure.
+// Package schedules decides what follows from a PgScheduledBenchmark at a time: whether
+// to create a PgBenchmark, which ones to prune, and the status. It is pure.
 //
-// The name of a run follows from the time that it is due, so that none is made twice,
-// whatever was interrupted: the API server refuses the second one.
+// The name of a PgBenchmark follows from the time at which it is due. The API server
+// therefore refuses a second one for the same time, whatever was interrupted.
 package schedules

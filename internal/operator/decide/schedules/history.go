@@ -42,7 +42,7 @@ func limit(set *int32, absent int32) int32 {
 // needed are the names of the baselines of this schedule's next run, and of every
 // benchmark of the namespace whose gate has not decided.
 func (p *pass) needed() map[string]bool {
-	names := map[string]bool{p.step.Status.Baseline: true}
+	names := map[string]bool{p.decision.Status.Baseline: true}
 	for _, b := range p.facts.Benchmarks {
 		if b.Spec.Gate != nil && !decided(b) {
 			names[b.Spec.Gate.Baseline] = true

@@ -112,26 +112,26 @@ func (r runs) result() *v1alpha1.ScheduledResult {
 	return out
 }
 
-// outcomes of the last run that ended. Where it is gone they stay as they were.
-func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) []outcome.Outcome {
-	kinds := []string{v1alpha1.ConditionLastRunSucceeded}
+// outcomes of the run that ended last. Without such a run they stay as the status has
+// them.
+func (r runs) outcomes(s *v1alpha1.PgScheduledBenchmark) outcome.Set {
+	ended := r.ended()
+	lastRun := func(condition, ofRun string) outcome.Outcome {
+		if len(ended) == 0 {
+			return reported(condition, meta.FindStatusCondition(s.Status.Conditions, condition))
+		}
+		return reported(condition, meta.FindStatusCondition(ended[0].Status.Conditions, ofRun))
+	}
+	out := outcome.NewSet(lastRun(v1alpha1.ConditionLastRunSucceeded, v1alpha1.ConditionComplete))
 	if s.Spec.Gate != nil {
-		kinds = append(kinds, v1alpha1.ConditionNotRegressed)
-	}
-	source, from := s.Status.Conditions, kinds
-	if ended := r.ended(); len(ended) > 0 {
-		source, from = ended[0].Status.Conditions, []string{v1alpha1.ConditionComplete, v1alpha1.ConditionNotRegressed}
-	}
-	var out []outcome.Outcome
-	for i, kind := range kinds {
-		out = append(out, reported(kind, meta.FindStatusCondition(source, from[i])))
+		out.Add(lastRun(v1alpha1.ConditionNotRegressed, v1alpha1.ConditionNotRegressed))
 	}
 	return out
 }
 
 // reported is what a condition of a run says, as a condition of its schedule.
 func reported(kind string, c *metav1.Condition) outcome.Outcome {
-	o := outcome.Outcome{Condition: kind, Kind: outcome.Wait, Reason: v1alpha1.ReasonNotRun, Message: "no run has ended that says so", Informative: true, Unknown: true}
+	o := outcome.Outcome{Condition: kind, Kind: outcome.Wait, Reason: v1alpha1.ReasonNotRun, Message: msgNotRun, Informative: true, Unknown: true}
 	if c == nil {
 		return o
 	}

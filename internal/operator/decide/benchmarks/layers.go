@@ -10,9 +10,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
 
-// Layers says whether the layers that spec.layers asks for were measured; nothing
-// without it. Those that were not keep a benchmark from nothing.
-func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
+// Layers returns LayersMeasured, or nothing without spec.layers. It does not count for
+// Ready: a benchmark whose layers were not measured still has its figures.
+func Layers(b *v1alpha1.PgBenchmark) outcome.Set {
 	const c = v1alpha1.ConditionLayersMeasured
 	if b.Spec.Layers == nil {
 		return nil
@@ -27,15 +27,15 @@ func Layers(b *v1alpha1.PgBenchmark) []outcome.Outcome {
 			}
 		}
 		if len(run.Layers) == 0 {
-			missing = append(missing, "the benchmark ended before its layers were measured")
+			missing = append(missing, msgLayersNotReached)
 		}
 	} else {
-		missing = append(missing, "the runner has reported nothing")
+		missing = append(missing, msgRunnerSilent)
 	}
 	o := outcome.DoneWith(c, v1alpha1.ReasonMeasured, verdict)
 	if len(missing) > 0 {
 		o = outcome.WaitFor(c, v1alpha1.ReasonLayersNotMeasured, "not measured: "+strings.Join(missing, "; "))
 	}
 	o.Informative = true
-	return []outcome.Outcome{o}
+	return outcome.NewSet(o)
 }

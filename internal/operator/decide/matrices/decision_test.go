@@ -231,11 +231,11 @@ func TestClustersThatDoNotBecomeReady(t *testing.T) {
 		reason  string
 		says    string
 	}{
-		"too late":          {func(w *world) { w.now = w.now.Add(20 * time.Minute) }, v1alpha1.ReasonTargetNotReady, "is not Ready within 20m0s: it was not looked at yet"},
+		"too late":          {func(w *world) { w.now = w.now.Add(20 * time.Minute) }, v1alpha1.ReasonTargetNotReady, "was not Ready within 20m0s: " + msgNotReconciled},
 		"needs a person":    {func(w *world) { w.stall() }, v1alpha1.ReasonTargetNotReady, "InvalidParameters: no such parameter"},
-		"refused":           {func(w *world) { w.facts.Refusal = "spec.durability is invalid" }, v1alpha1.ReasonRejected, "the API server refuses it: spec.durability is invalid"},
-		"somebody else's":   {func(w *world) { w.facts.Clusters[0].OwnerReferences = nil }, v1alpha1.ReasonClusterNotOwned, "exists and is not of this benchmark"},
-		"owner of its name": {func(w *world) { w.facts.Clusters[0].OwnerReferences[0].UID = "another" }, v1alpha1.ReasonClusterNotOwned, "exists and is not of this benchmark"},
+		"refused":           {func(w *world) { w.facts.Refusal = "spec.durability is invalid" }, v1alpha1.ReasonRejected, "spec.durability is invalid"},
+		"somebody else's":   {func(w *world) { w.facts.Clusters[0].OwnerReferences = nil }, v1alpha1.ReasonClusterNotOwned, "exists and does not belong to this benchmark"},
+		"owner of its name": {func(w *world) { w.facts.Clusters[0].OwnerReferences[0].UID = "another" }, v1alpha1.ReasonClusterNotOwned, "exists and does not belong to this benchmark"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, twoByTwo(nil))
@@ -333,7 +333,7 @@ func TestRest(t *testing.T) {
 func TestTotalTimeout(t *testing.T) {
 	w := newWorld(t, twoByTwo(func(s *v1alpha1.PgBenchmarkSpec) { s.Matrix.TotalTimeout = "50m" }))
 	step := w.next()
-	c := step.Outcomes[0]
+	c, _ := step.Outcomes.Get(v1alpha1.ConditionComplete)
 	if step.Status.Phase != "Failed" || c.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(c.Message, "spec.matrix: the matrix takes about 1h0m0s") || !strings.Contains(c.Message, "4 repeats would fit") {
 		t.Errorf("%+v", c)
 	}
@@ -507,7 +507,7 @@ func TestTheStatusIsBounded(t *testing.T) {
 		}
 		b.Status.Matrix.Variants = append(b.Status.Matrix.Variants, s)
 	}
-	step, err := Next(b, observed.Matrix{}, metav1.NewTime(start))
+	step, err := Decide(b, observed.Matrix{}, metav1.NewTime(start))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -26,30 +27,6 @@ var stuck = []string{
 	cnpgv1.PhaseArchitectureBinaryMissing,
 }
 
-// AllOutcomes are all conditions of a PgStorageCluster, from the facts of the pass.
-func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []outcome.Outcome {
-	out := slices.Clone(c.Outcomes)
-	database := c.databaseOutcome(cr, facts)
-	out = append(out, database)
-	if o := attachedOutcome(cr, facts); o != nil {
-		out = append(out, *o)
-	}
-	if facts.Cluster != nil && c.verified != nil {
-		out = append(out, *c.verified)
-	}
-	if facts.Cluster != nil {
-		out = append(out, appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
-	}
-	out = append(out, MonitoredOutcome(cr, facts))
-	if o := metadataOutcome(cr); o != nil {
-		out = append(out, *o)
-	}
-	if cr.Spec.Benchmark != nil {
-		out = append(out, benchmarkOutcome(facts.Benchmark, database))
-	}
-	return out
-}
-
 func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if o, held := ownership(cr, facts); held {
@@ -62,16 +39,16 @@ func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.
 		return outcome.WaitFor(cond, gate.Reason, "nothing is applied to the database: "+gate.Message)
 	}
 	if facts.Cluster == nil && Suspended(cr) {
-		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: no database is made")
+		return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, msgNotCreatedSuspended)
 	}
 	if facts.Cluster == nil {
-		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, "the CloudNativePG Cluster is being created")
+		return outcome.WaitFor(cond, v1alpha1.ReasonClusterCreating, msgClusterCreating)
 	}
 	if c.intent(cr.Name) != facts.Cluster.Annotations[naming.AnnotationIntent] {
 		if Suspended(cr) {
-			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, "spec.suspend is true: the database runs on, and this spec is not applied to it")
+			return outcome.WaitFor(cond, v1alpha1.ReasonSuspended, msgNotUpdatedSuspended)
 		}
-		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, "the CloudNativePG Cluster is being updated to this spec")
+		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, msgClusterUpdating)
 	}
 	return c.health(cr, facts.Cluster)
 }
@@ -85,19 +62,19 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster)
 		words += ": " + cluster.Status.PhaseReason
 	}
 	if slices.Contains(stuck, cluster.Status.Phase) {
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf("CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s", words, cr.Namespace, cr.Name))
+		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf(msgClusterStuck, words, cr.Namespace, cr.Name))
 	}
 	wanted := int(Instances(cr))
 	if o, stopped := halted(cluster); stopped {
 		return o
 	}
 	if Healthy(cr, cluster) {
-		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf("%d of %d instances are ready, primary %s", wanted, wanted, cluster.Status.CurrentPrimary))
+		return outcome.DoneWith(cond, v1alpha1.ReasonHealthy, fmt.Sprintf(msgHealthy, wanted, wanted, cluster.Status.CurrentPrimary))
 	}
 	if words == "" {
-		words = "nothing reported yet; is the CloudNativePG operator running?"
+		words = msgNothingReported
 	}
-	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf("%d of %d instances are ready; CloudNativePG: %s", cluster.Status.ReadyInstances, wanted, words))
+	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, cluster.Status.ReadyInstances, wanted, words))
 }
 
 func (c *Cluster) intent(name string) string {
@@ -107,25 +84,6 @@ func (c *Cluster) intent(name string) string {
 		}
 	}
 	return ""
-}
-
-func benchmarkOutcome(b *v1alpha1.PgBenchmark, database outcome.Outcome) outcome.Outcome {
-	o := outcome.WaitFor(v1alpha1.ConditionBenchmarkComplete, v1alpha1.ReasonPreparing, "the benchmark is being created")
-	if b == nil {
-		if database.Kind != outcome.Done {
-			o.Reason, o.Message = v1alpha1.ReasonTargetNotReady, "the benchmark starts when the database is ready"
-		}
-		o.Informative = true
-		return o
-	}
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c != nil {
-		o.Reason, o.Message = c.Reason, fmt.Sprintf("PgBenchmark %s: %s", b.Name, c.Message)
-		if c.Status == "True" {
-			o.Kind = outcome.Done
-		}
-	}
-	o.Informative = true
-	return o
 }
 
 // Suspended says whether the operator must leave everything as it is.
@@ -138,4 +96,29 @@ func Healthy(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) bool {
 	wanted := int(Instances(cr))
 	return meta.IsStatusConditionTrue(cluster.Status.Conditions, string(cnpgv1.ConditionClusterReady)) &&
 		cluster.Status.ReadyInstances == wanted && cluster.Status.Instances == wanted
+}
+
+// conditionHibernation of CloudNativePG, which says how far it is with stopping the
+// instances (its pkg/reconciler/hibernation).
+const conditionHibernation = "cnpg.io/hibernation"
+
+// halted says that a CloudNativePG Cluster is stopped, or left alone, by an
+// annotation. The live object is read, so it does not matter who set it.
+func halted(cluster *cnpgv1.Cluster) (outcome.Outcome, bool) {
+	const cond = v1alpha1.ConditionDatabaseReady
+	if cluster.Annotations[naming.AnnotationReconciliationLoop] == "disabled" {
+		return outcome.WaitFor(cond, v1alpha1.ReasonReconciliationDisabled, fmt.Sprintf(msgReconciliationDisabled, naming.AnnotationReconciliationLoop)), true
+	}
+	if cluster.Annotations[naming.AnnotationHibernation] != "on" {
+		return outcome.Outcome{}, false
+	}
+	const resume = msgResume
+	c := meta.FindStatusCondition(cluster.Status.Conditions, conditionHibernation)
+	switch {
+	case c == nil:
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernationRequested, naming.AnnotationHibernation, resume)), true
+	case c.Status != metav1.ConditionTrue:
+		return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernating, naming.AnnotationHibernation, c.Message, resume)), true
+	}
+	return outcome.WaitFor(cond, v1alpha1.ReasonHibernated, fmt.Sprintf(msgHibernated, naming.AnnotationHibernation, resume)), true
 }

@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
-	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Admits says whether a cluster lets a benchmark run against it: by its policy, because
@@ -30,7 +29,7 @@ func declares(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool 
 // NeedsConsent says why a cluster does not admit a benchmark, and the command that
 // makes it.
 func NeedsConsent(namespace, cluster string) string {
-	return fmt.Sprintf("PgStorageCluster %s does not admit this benchmark, because its spec.benchmarkPolicy is Own; to admit every PgBenchmark of the namespace, change the cluster: %s", cluster, ConsentCommand(namespace, cluster))
+	return fmt.Sprintf(msgConsentRequired, cluster, ConsentCommand(namespace, cluster))
 }
 
 // ConsentCommand makes a cluster admit every PgBenchmark of its namespace.
@@ -47,28 +46,9 @@ func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) outcom
 	return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
 }
 
-// space of the target's volumes: as its claims have it, and before they do as its spec
-// asks for it. Nil where there is no target.
-func space(facts observed.Benchmark) *spec.Space {
-	if facts.Target == nil {
-		return nil
-	}
-	out := &spec.Space{DataBytes: facts.Volumes.Data, WALBytes: facts.Volumes.WAL}
-	asked := facts.Target.Spec.Storage
-	if out.DataBytes == 0 {
-		out.DataBytes = asked.Size.Value()
-	}
-	if out.WALBytes == 0 && asked.WALSize != nil {
-		out.WALBytes = asked.WALSize.Value()
-	}
-	return out
-}
-
-// roomOutcome refuses tables that could not fit the volumes of the target if nothing
-// else was on them. What else is on them, the runner sees.
-func roomOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
-	if lacks := space(facts).Refuse(b.Spec.Pgbench.Scale); lacks != "" {
-		return outcome.InvalidBecause(v1alpha1.ConditionTargetReady, v1alpha1.ReasonNotEnoughSpace, lacks+"; then create another PgBenchmark")
-	}
-	return measurable(b)
+// ofMatrix says that a matrix has made a cluster for itself: nothing is in it but
+// pgbench's tables.
+func ofMatrix(cluster *v1alpha1.PgStorageCluster) bool {
+	owner := metav1.GetControllerOf(cluster)
+	return owner != nil && owner.Kind == "PgBenchmark" && owner.APIVersion == v1alpha1.GroupVersion.String()
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Step is what one pass over a matrix does, in the order of the fields: what is
-// deleted or made follows from the records in the status, so these are written first.
-type Step struct {
+// Decision is what one reconcile of a matrix does. The status is written first, because
+// deletions and creations follow from its records.
+type Decision struct {
 	// Status without conditions, and the Outcomes that these are made of.
 	Status   v1alpha1.PgBenchmarkStatus
-	Outcomes []outcome.Outcome
+	Outcomes outcome.Set
 	// Benchmarks and Clusters to be deleted. All were made for this matrix.
 	Benchmarks []*v1alpha1.PgBenchmark
 	Clusters   []*v1alpha1.PgStorageCluster
@@ -27,12 +27,12 @@ type Step struct {
 	Plan plan.Plan
 	// Begins says that the Plan is what a run needs that has not begun.
 	Begins bool
-	// After which to look again; zero where a watch tells.
+	// After is when to reconcile again. Zero: when a watch reports a change.
 	After time.Duration
 }
 
-// Next step of a matrix, at a time. It does not change what it is given.
-func Next(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Step, error) {
+// Decide returns the decision about a matrix at a time. It does not change its arguments.
+func Decide(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Decision, error) {
 	d, err := newDesign(b, period(b.Spec.Matrix.TotalTimeout))
 	if err != nil {
 		return refused(b, err, now), nil
@@ -40,15 +40,15 @@ func Next(b *v1alpha1.PgBenchmark, facts observed.Matrix, now metav1.Time) (Step
 	p := &pass{design: d, view: d.look(facts), facts: facts, now: now, given: given(b, facts)}
 	p.ended = p.records()
 	if err := p.count(); err != nil {
-		return Step{}, err
+		return Decision{}, err
 	}
 	outcomes, err := p.decide()
 	if err != nil {
-		return Step{}, err
+		return Decision{}, err
 	}
-	p.step.Outcomes = outcomes
+	p.decision.Outcomes = outcomes
 	err = p.report()
-	return p.step, err
+	return p.decision, err
 }
 
 // Own are the runs and clusters that were made for a benchmark and still exist.
@@ -75,16 +75,16 @@ func Own(b *v1alpha1.PgBenchmark, facts observed.Matrix) ([]*v1alpha1.PgBenchmar
 }
 
 // refused is a matrix that cannot be planned.
-func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Step {
+func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Decision {
 	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: b.Generation, Phase: benchmarks.PhaseFailed, CompletionTime: b.Status.CompletionTime}
 	if s.CompletionTime == nil {
 		s.CompletionTime = &now
 	}
 	invalid := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, err.Error()+"; create another PgBenchmark")
-	return Step{Status: s, Outcomes: []outcome.Outcome{invalid}}
+	return Decision{Status: s, Outcomes: outcome.NewSet(invalid)}
 }
 
-// pass is all that one pass knows.
+// pass is what one reconcile knows.
 type pass struct {
 	*design
 	view
@@ -95,8 +95,8 @@ type pass struct {
 	ended    map[matrix.ID]v1alpha1.MatrixRun
 	progress matrix.Progress
 	// current run, once its cluster is waited for.
-	current *v1alpha1.CurrentRun
-	step    Step
+	current  *v1alpha1.CurrentRun
+	decision Decision
 }
 
 // count how far the matrix is.
@@ -161,8 +161,8 @@ func (p *pass) timeout() time.Duration { return period(p.b.Spec.Matrix.TargetTim
 
 // again asks for a look after some time, or earlier.
 func (p *pass) again(after time.Duration) {
-	if p.step.After == 0 || after < p.step.After {
-		p.step.After = after
+	if p.decision.After == 0 || after < p.decision.After {
+		p.decision.After = after
 	}
 }
 

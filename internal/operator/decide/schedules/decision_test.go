@@ -21,7 +21,7 @@ type world struct {
 	s     *v1alpha1.PgScheduledBenchmark
 	all   []*v1alpha1.PgBenchmark
 	now   time.Time
-	last  Step
+	last  Decision
 	wrote int
 }
 
@@ -46,7 +46,7 @@ func newWorld(t *testing.T, changes ...func(*v1alpha1.PgScheduledBenchmarkSpec))
 }
 
 // at goes to a time and passes until nothing changes, as watches would have it.
-func (w *world) at(text string) Step {
+func (w *world) at(text string) Decision {
 	w.t.Helper()
 	w.now = moment(w.t, text)
 	first := w.pass("")
@@ -58,14 +58,14 @@ func (w *world) at(text string) Step {
 		}
 	}
 	w.t.Fatalf("%s: it does not come to rest: %+v", text, w.last)
-	return Step{}
+	return Decision{}
 }
 
 // pass once, and carry it out as the controller does.
-func (w *world) pass(refusal string) Step {
+func (w *world) pass(refusal string) Decision {
 	w.t.Helper()
 	before := w.s.DeepCopy()
-	step := Next(w.s, observed.Schedule{Benchmarks: w.all, Refusal: refusal}, w.now)
+	step := Decide(w.s, observed.Schedule{Benchmarks: w.all, Refusal: refusal}, w.now)
 	if !same(before, w.s) {
 		w.t.Fatal("the pass changed what it was given")
 	}
@@ -133,7 +133,7 @@ func (w *world) wants(kind, want string) {
 	}
 }
 
-func (s Step) told() string {
+func (s Decision) told() string {
 	var reasons []string
 	for _, e := range s.Events {
 		reasons = append(reasons, e.Reason)

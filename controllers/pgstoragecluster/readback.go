@@ -1,0 +1,62 @@
+package pgstoragecluster
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+)
+
+// parameterNames returns the parameters to read back: the Cluster's, the user's, and those
+// that the operator set last.
+func parameterNames(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(cluster.Spec.PostgresConfiguration.Parameters)), maps.Keys(cr.Spec.Postgres.Parameters))
+	for _, p := range cr.Status.Parameters {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// requeue returns when to reconcile again for what no watch covers, and lets a read-back
+// that was as declared be valid for longer.
+func (r *Reconciler) requeue(p *pass) reconcile.Result {
+	result := reconcile.Result{}
+	within := func(d time.Duration) {
+		if result.RequeueAfter == 0 || d < result.RequeueAfter {
+			result.RequeueAfter = d
+		}
+	}
+	for _, o := range p.outcomes {
+		switch o.Reason {
+		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
+			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened,
+			v1alpha1.ReasonVolumeDiffers:
+			within(pollInterval)
+		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
+			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
+				within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
+			}
+		case v1alpha1.ReasonApplied:
+			within(observe.ReadBackEvery)
+		}
+	}
+	r.settle(p)
+	return result
+}
+
+// settle makes a read-back that was as declared valid for longer, because the settings of
+// roles and databases seldom change.
+func (r *Reconciler) settle(p *pass) {
+	durability := p.outcomes.Reason(v1alpha1.ConditionDurabilityVerified)
+	if p.outcomes.Reason(v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
+		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
+	}
+}

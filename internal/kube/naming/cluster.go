@@ -1,0 +1,31 @@
+package naming
+
+import (
+	"fmt"
+)
+
+// ReadWriteService is the Service of the primary, as CloudNativePG names it.
+func ReadWriteService(cluster string) string { return cluster + "-rw" }
+
+// ReadOnlyService is the Service of the replicas.
+func ReadOnlyService(cluster string) string { return cluster + "-ro" }
+
+// ReadService is the Service of all instances.
+func ReadService(cluster string) string { return cluster + "-r" }
+
+// ServiceHost is the name of a Service within the Kubernetes cluster.
+func ServiceHost(service, namespace string) string {
+	return fmt.Sprintf("%s.%s.svc", service, namespace)
+}
+
+// DurabilityQueries is the ConfigMap with the queries by which the instances report what
+// durability rests on. The UID in it keeps it from meeting an object of somebody else.
+func DurabilityQueries(cluster, uid string) string {
+	return cluster + "-queries-" + Hash(uid)[:8]
+}
+
+// DurabilityQueriesKey of that ConfigMap.
+const DurabilityQueriesKey = "queries.yaml"
+
+// CASecret holds the certificate authority of the server certificates.
+func CASecret(cluster string) string { return cluster + "-ca" }

@@ -1,0 +1,73 @@
+package benchmarks
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// Status returns the status of a benchmark without conditions, and without run, which the
+// runner writes.
+func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome.Outcome, now metav1.Time) v1alpha1.PgBenchmarkStatus {
+	s := v1alpha1.PgBenchmarkStatus{
+		ObservedGeneration: b.Generation,
+		Job:                b.Status.Job,
+		Durability:         b.Status.Durability,
+		CompletionTime:     b.Status.CompletionTime,
+		Phase:              phase(b, facts, completion),
+	}
+	if facts.Job != nil {
+		s.Job = facts.Job.Name
+	}
+	if s.Durability == "" && facts.Target != nil {
+		s.Durability = facts.Target.Spec.Durability
+	}
+	if b.Status.Run != nil {
+		s.BestTPS = bestTPS(b.Status.Run)
+		s.Durability = verified(s.Durability, b.Status.Run.Durability)
+	}
+	if s.CompletionTime == nil && (s.Phase == PhaseSucceeded || s.Phase == PhaseFailed) {
+		s.CompletionTime = &now
+	}
+	return s
+}
+
+// verified is the tier of a benchmark: what its cluster states, unless the runner could
+// not verify it. A runner can only lower it.
+func verified(stated, run v1alpha1.DurabilityTier) v1alpha1.DurabilityTier {
+	if run == v1alpha1.DurabilityUnverified {
+		return run
+	}
+	return stated
+}
+
+func phase(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome.Outcome) string {
+	switch {
+	case Ended(b):
+		return b.Status.Phase
+	case completion.Kind == outcome.Done:
+		return PhaseSucceeded
+	case completion.Kind == outcome.Invalid:
+		return PhaseFailed
+	case b.Status.Run != nil && b.Status.Run.Phase != "":
+		return b.Status.Run.Phase
+	case facts.Role != nil || facts.Job != nil:
+		return PhasePreparing
+	}
+	return PhasePending
+}
+
+// bestTPS is the highest median over the client counts.
+func bestTPS(run *v1alpha1.BenchmarkRun) string {
+	best, highest := "", -1.0
+	for _, r := range run.Results {
+		if v, err := strconv.ParseFloat(r.TPS, 64); err == nil && v > highest {
+			best, highest = r.TPS, v
+		}
+	}
+	return best
+}

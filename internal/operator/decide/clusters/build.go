@@ -1,0 +1,72 @@
+package clusters
+
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/operator/component/monitoring"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+)
+
+// Config is what the operator was started with.
+type Config struct {
+	// ImageRepository of Postgres; spec.postgres.version is its tag.
+	ImageRepository string
+	// BenchImage holds the benchmark runner.
+	BenchImage string
+}
+
+// Cluster is what follows from a PgStorageCluster and the facts about it.
+type Cluster struct {
+	Plan       plan.Plan
+	Parameters []postgres.Parameter
+	// Outcomes that follow from the spec and the profile. Build decides them before
+	// anything is applied.
+	Outcomes outcome.Set
+	// verified says whether the volumes are as the profile declares. It is nil where
+	// nothing is read back.
+	verified *outcome.Outcome
+}
+
+// Build returns the plan of a PgStorageCluster. Where the profile, the spec or the owner
+// of an existing Cluster forbids a stage, the plan has a gate that says why. It returns an
+// error only for an unknown type of profile, or for content that JSON cannot express.
+func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) (Cluster, error) {
+	var out Cluster
+	storage := storageOutcome(cr, facts)
+	out.Outcomes.Add(storage)
+	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
+		out.Plan.AddGate(plan.StageStorage, storage.Reason, storage.Message)
+	}
+	volumes, err := volumes(facts.Profile)
+	if err != nil {
+		return out, err
+	}
+	verified, wholePages := verify(cr, facts)
+	out.verified = verified
+	in := inputs(cr, volumes)
+	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)
+	parameters, refusals := postgres.Compute(in)
+	out.Parameters = parameters
+	object, overridden, err := database(cnpg.Inputs{
+		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
+	}, consent(cr, facts.Profile))
+	if err != nil {
+		return out, err
+	}
+	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
+	out.Outcomes.Add(accepted)
+	if accepted.Kind != outcome.Done {
+		out.Plan.AddGate(plan.StageStorage, accepted.Reason, accepted.Message)
+	}
+	holdDatabase(&out.Plan, cr, facts)
+	out.Plan.Add(object)
+	queries, err := plan.FromApply(plan.StageDatabase, monitoring.Queries(cr))
+	if err != nil {
+		return out, err
+	}
+	out.Plan.Add(queries)
+	return out, addCompanions(&out.Plan, cr, facts)
+}

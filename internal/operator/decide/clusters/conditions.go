@@ -1,0 +1,39 @@
+package clusters
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// AllOutcomes returns the outcomes of every condition of a PgStorageCluster.
+func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Set {
+	out := slices.Clone(c.Outcomes)
+	database := c.databaseOutcome(cr, facts)
+	out.Add(database)
+	if o := attachedOutcome(cr, facts); o != nil {
+		out.Add(*o)
+	}
+	if facts.Cluster != nil {
+		if c.verified != nil {
+			out.Add(*c.verified)
+		}
+		out.Add(appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
+	}
+	out.Add(MonitoredOutcome(cr, facts))
+	if o := metadataOutcome(cr); o != nil {
+		out.Add(*o)
+	}
+	if cr.Spec.Benchmark != nil {
+		out.Add(benchmarkOutcome(facts.Benchmark, database))
+	}
+	return out
+}
+
+// Rejected returns DatabaseReady where the API server rejects an object of the plan.
+func Rejected(err error) outcome.Outcome {
+	return outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
+}

@@ -1,0 +1,82 @@
+package clusters
+
+import (
+	"fmt"
+	"strings"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// What becomes of acknowledged commits.
+const (
+	commitsKept      = "Kept"
+	commitsMayBeLost = "MayBeLost"
+	commitsUnknown   = "Unknown"
+)
+
+// durability is the statement of the tier and the storage, as far as the placement and
+// the settings that were read back bear it out.
+func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.DurabilityStatus {
+	var flush durability.Flush
+	if v, err := volumes(facts.Profile); err == nil {
+		flush = v.Flush
+	}
+	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
+	g := groundsOf(cr, facts)
+	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
+	for _, l := range statement.Losses {
+		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
+		if l.Event == "NodeLoss" && cr.Spec.Durability == v1alpha1.DurabilityQuorum && Instances(cr) >= 2 {
+			place(&e, int(Instances(cr)), facts.Cluster, flush)
+		}
+		g.temper(&e)
+		out.Losses = append(out.Losses, e)
+	}
+	return out
+}
+
+// temper a promise by what it rests on.
+func (g grounds) temper(e *v1alpha1.LossEvent) {
+	if e.AcknowledgedCommits != commitsKept {
+		return
+	}
+	switch {
+	case len(g.weak) > 0:
+		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, strings.Join(g.weak, "; ")
+	case len(g.overrides) > 0:
+		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, strings.Join(g.overrides, "; ")+". Of other sessions: "+e.Detail
+	case g.unread != "":
+		e.AcknowledgedCommits, e.Detail = commitsUnknown, "not proved: "+g.unread+". With the settings that were given: "+e.Detail
+	}
+}
+
+// place a quorum on nodes. Any q standbys may confirm a commit, so that it outlives the
+// primary's node only where more of them are needed than can be on that node. With n
+// instances on m nodes, each of which has one, that is at most n-m. Which instance is
+// the primary does not matter, as any of them can become it.
+func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush durability.Flush) {
+	if cluster == nil {
+		e.AcknowledgedCommits, e.Detail = commitsUnknown, "the database does not exist yet, so that no instance has a node"
+		return
+	}
+	t := cluster.Status.Topology
+	if !t.SuccessfullyExtracted || len(t.Instances) < instances || t.NodesUsed < 1 {
+		e.AcknowledgedCommits, e.Detail = commitsUnknown, "CloudNativePG does not report a node for every instance"
+		return
+	}
+	needed := 1
+	if s := cluster.Spec.PostgresConfiguration.Synchronous; s != nil {
+		needed = s.Number
+	}
+	if shared := len(t.Instances) - int(t.NodesUsed); needed <= shared {
+		e.AcknowledgedCommits = commitsMayBeLost
+		e.Detail = fmt.Sprintf("%d instances are on %d nodes: the primary and the standby that confirmed a commit can share a node; set spec.cnpg.spec.affinity.podAntiAffinityType to required to keep them apart", len(t.Instances), t.NodesUsed)
+		if flush.Node != "" {
+			e.Detail += "; " + flush.Node
+		}
+	}
+}

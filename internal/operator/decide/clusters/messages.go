@@ -1,0 +1,98 @@
+package clusters
+
+// The texts of a PgStorageCluster's conditions, by condition.
+const (
+	// DatabaseReady.
+	msgRejected          = "the API server rejects an object built from this spec: %v"
+	msgDeletionSuspended = "the deletion waits because spec.suspend is true; set it to false to continue"
+	msgDeleting          = "Waiting for the CloudNativePG Cluster to be deleted"
+)
+
+// StorageReady.
+const (
+	msgProfileNotFound      = "spec.profile: PgStorageProfile %q does not exist; create it, or choose one from kubectl get pgsp"
+	msgProfileNotReconciled = "Waiting for the operator to reconcile PgStorageProfile %s"
+	msgProfileReady         = "PgStorageProfile %s is Ready"
+	msgProfileServes        = "the StorageClasses of PgStorageProfile %s exist, but %s"
+	msgProfileNotReady      = "PgStorageProfile %s is not Ready: %s: %s"
+)
+
+// ParametersAccepted.
+const (
+	msgAccepted     = "every parameter and override is valid and safe"
+	msgForeignImage = "spec.postgres.image: %s is not an image of %s, and its processes get the rights of the instances in the namespace; use one of that repository, or %s"
+)
+
+// DatabaseReady.
+const (
+	msgCNPGNotInstalled       = "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/"
+	msgCNPGTooOld             = "CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer"
+	msgClusterDeleted         = "the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; then, in both cases: kubectl -n %s annotate pgsc %s %s=%s"
+	msgClusterNotOwned        = "a CloudNativePG Cluster %s exists and was not created by this object; choose another name, or let this object adopt it with its data: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s"
+	msgAdoptionRefused        = "the operator does not adopt the CloudNativePG Cluster %s and has not changed it: %s"
+	msgAdoptReplica           = "spec.replica: the Cluster follows another one, whose durability the operator cannot verify; promote it and remove the field"
+	msgAdoptStandbys          = "spec.postgresql.synchronous: standbyNamesPre and standbyNamesPost name standbys that are not its instances; remove them"
+	msgAdoptEnvironment       = "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; remove them"
+	msgNotCreatedSuspended    = "spec.suspend is true: the operator creates no database"
+	msgClusterCreating        = "the CloudNativePG Cluster is being created"
+	msgNotUpdatedSuspended    = "spec.suspend is true: the database keeps running, and the operator does not apply this spec"
+	msgClusterUpdating        = "the CloudNativePG Cluster is being updated to this spec"
+	msgClusterStuck           = "CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s"
+	msgHealthy                = "%d of %d instances are ready, primary %s"
+	msgNothingReported        = "nothing reported yet; is the CloudNativePG operator running?"
+	msgNotHealthy             = "%d of %d instances are ready; CloudNativePG: %s"
+	msgReconciliationDisabled = "annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume"
+	msgResume                 = "set it to off to start the instances"
+	msgHibernationRequested   = "annotation %s is on, and CloudNativePG has not acted on it yet; %s"
+	msgHibernating            = "annotation %s is on; CloudNativePG: %s; %s"
+	msgHibernated             = "annotation %s is on: no instance runs, and the volumes are kept; %s"
+)
+
+// VolumesAttached.
+const (
+	msgAttached             = "every device of the volumes is attached"
+	msgStaysFencedSuspended = " could run again and stays fenced, because spec.suspend is true"
+	msgNodeUnknown          = "its node is not known yet"
+	msgRunsOn               = "keeps running"
+	msgStaysFenced          = "stays fenced until every device is attached and the pool is online"
+	msgStalled              = "acknowledges no commit until its devices are back, and then continues"
+	msgFencePending         = "is not fenced yet, because spec.suspend is true"
+	msgBeingFenced          = "is being fenced"
+	msgFenced               = "is fenced"
+	msgCannotFence          = "cannot be fenced: "
+	msgPrimaryNotFenced     = "is the primary; the operator fences it after a failover, because CloudNativePG does not fail over from a fenced primary"
+)
+
+// ParametersApplied.
+const (
+	msgReadBackLater     = "parameters are read back once the database is ready"
+	msgParametersDiffer  = "; CloudNativePG reloads or restarts instances one by one"
+	msgParametersNotRead = "the instances' metrics could not be read, so the parameters are not verified: "
+	msgParametersApplied = "%d instances report the numeric and boolean parameters of status.parameters as given"
+)
+
+// DurabilityVerified.
+const (
+	msgWeakened            = "%s; find who set it, revert it, and treat the database as suspect if it crashed meanwhile"
+	msgOverridden          = "%s; revert it with ALTER ROLE or ALTER DATABASE ... RESET, or accept that these sessions do not have durability %s"
+	msgDurabilityNotRead   = "the settings that durability depends on are not verified: "
+	msgDurabilityVerified  = "every instance reports the settings that durability %s depends on, and no role or database has weaker ones"
+	msgNotAllReady         = "not every instance is ready; settings are read back when all are"
+	msgSettingsNotReported = "not every instance reports the settings that durability depends on; the ConfigMap of queries may be new, or missing in spec.monitoring of the Cluster"
+	msgQuorumNotAsked      = "the Cluster does not check the quorum before a failover, so a standby without the last commits may be promoted"
+)
+
+// Monitored.
+const (
+	msgPodMonitorApplied  = "PodMonitor %s selects the instances"
+	msgPodMonitorDisabled = "spec.monitoring.podMonitor is Disabled"
+	msgPodMonitorCRD      = "the PodMonitor CRD of prometheus-operator is not installed; install it, or set spec.monitoring.podMonitor: Disabled"
+	msgPodMonitorNotOwned = "a PodMonitor %s exists and was not created by this operator; rename it, or set spec.monitoring.podMonitor: Disabled"
+	msgPodMonitorLater    = "the operator creates the PodMonitor together with the database"
+)
+
+// BenchmarkComplete.
+const (
+	msgBenchmarkCreating = "the benchmark is being created"
+	msgBenchmarkLater    = "the benchmark starts when the database is ready"
+)

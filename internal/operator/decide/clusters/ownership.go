@@ -1,0 +1,105 @@
+package clusters
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+)
+
+// holdDatabase keeps a Cluster from being made where that would not be safe.
+func holdDatabase(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
+	if o := CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
+		p.AddGate(plan.StageDatabase, o.Reason, o.Message)
+	}
+	if o, held := ownership(cr, facts); held {
+		p.AddGate(plan.StageDatabase, o.Reason, o.Message)
+	}
+}
+
+// CNPGOutcome says whether CloudNativePG can take what we apply.
+func CNPGOutcome(apis observed.ForeignAPIs) outcome.Outcome {
+	const c = v1alpha1.ConditionDatabaseReady
+	if !apis.CNPGInstalled {
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGNotInstalled, msgCNPGNotInstalled)
+	}
+	if len(apis.CNPGMissing) > 0 {
+		return outcome.WaitFor(c, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf(msgCNPGTooOld, strings.Join(apis.CNPGMissing, ", ")))
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonHealthy, "")
+}
+
+// ownership refuses a namesake that is not ours, and a new empty database in
+// place of one that somebody deleted.
+func ownership(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.Outcome, bool) {
+	const c = v1alpha1.ConditionDatabaseReady
+	if o, refused := namesake(cr, facts); refused {
+		return o, true
+	}
+	known := cr.Status.Database
+	if facts.Cluster != nil || facts.Namesake != nil || known == nil || known.UID == "" || known.Initialized == nil || !*known.Initialized {
+		return outcome.Outcome{}, false
+	}
+	if cr.Annotations[naming.AnnotationRecreate] == known.UID {
+		return outcome.Outcome{}, false
+	}
+	return outcome.InvalidBecause(c, v1alpha1.ReasonClusterDeleted, fmt.Sprintf(msgClusterDeleted, known.Name, known.UID, cr.Namespace, cr.Name, naming.AnnotationRecreate, known.UID)), true
+}
+
+// namesake refuses a Cluster of our name that was not given to us, or is not safe to
+// take over.
+func namesake(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.Outcome, bool) {
+	const c = v1alpha1.ConditionDatabaseReady
+	if n := facts.Namesake; n != nil && n.AdoptBy != cr.Name {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgClusterNotOwned, cr.Name, cr.Namespace, cr.Name, naming.AnnotationAdopt, cr.Name)), true
+	}
+	if unsafe := unadoptable(cr, facts); len(unsafe) > 0 {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonAdoptionRefused, fmt.Sprintf(msgAdoptionRefused, cr.Name, strings.Join(unsafe, "; "))), true
+	}
+	return outcome.Outcome{}, false
+}
+
+// unadoptable says what of a CloudNativePG Cluster forbids to take it over: what is
+// refused in a spec is refused in what exists, too. It is empty where none is to be.
+func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string {
+	c, seen := facts.Adoptee, facts.AdopteeReadBack
+	if c == nil {
+		return nil
+	}
+	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: durability.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
+	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
+	if c.Spec.ReplicaCluster != nil {
+		out = append(out, msgAdoptReplica)
+	}
+	if s := c.Spec.PostgresConfiguration.Synchronous; s != nil && len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0 {
+		out = append(out, msgAdoptStandbys)
+	}
+	if len(c.Spec.Env)+len(c.Spec.EnvFrom) > 0 {
+		out = append(out, msgAdoptEnvironment)
+	}
+	return append(out, reported(cr, seen)...)
+}
+
+// reported is what the instances of a Cluster that is to be taken over run with, by ALTER
+// SYSTEM for one. Checksums cannot be turned on while they run, and are told afterwards.
+func reported(cr *v1alpha1.PgStorageCluster, seen observed.ReadBack) []string {
+	var g grounds
+	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {
+		g.compare(cr, instance, seen)
+	}
+	var out []string
+	for _, text := range slices.Concat(g.weak, g.damage) {
+		if !strings.Contains(text, "data_checksums") {
+			out = append(out, text+" (as the instance reports it; see ALTER SYSTEM and postgresql.auto.conf)")
+		}
+	}
+	return out
+}
