@@ -12,22 +12,30 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// Measured is a PgBenchmark of a key with what its runs left. It is an error if it
-// does not exist.
-func (r Reader) Measured(ctx context.Context, key client.ObjectKey) (snapshot.Measured, error) {
+// Records reads a PgBenchmark and the records of its runs. It returns an error if the
+// PgBenchmark does not exist.
+func (r Reader) Records(ctx context.Context, key client.ObjectKey) (snapshot.Records, error) {
 	b, n := &v1alpha1.PgBenchmark{}, notes{}
-	out := snapshot.Measured{Benchmark: b, Runs: map[string]*v1alpha1.PgBenchmark{}, Records: map[string]map[string][]byte{}}
+	out := snapshot.Records{Benchmark: b, Runs: map[string]*v1alpha1.PgBenchmark{}, ByBenchmark: map[string]map[string][]byte{}}
 	if err := r.Get(ctx, key, b); err != nil {
-		return out, explained(err, "PgBenchmark", key, "pgb")
+		return out, readError(err, "PgBenchmark", key, "pgb")
 	}
+	var err error
 	if b.Spec.Matrix == nil {
-		err := r.record(ctx, &n, b, out.Records)
-		out.Unread = n
-		return out, err
+		err = r.record(ctx, &n, b, out.ByBenchmark)
+	} else {
+		err = r.matrixRecords(ctx, &n, &out)
 	}
+	out.Unread = n
+	return out, err
+}
+
+// matrixRecords reads the runs of a matrix and their records.
+func (r Reader) matrixRecords(ctx context.Context, n *notes, out *snapshot.Records) error {
+	b := out.Benchmark
 	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.list(ctx, &n, "the runs of the matrix", list, client.InNamespace(key.Namespace), client.MatchingLabels(naming.BenchmarkLabels(b.Name))); err != nil {
-		return out, err
+	if err := r.list(ctx, n, "the runs of the matrix", list, client.InNamespace(b.Namespace), client.MatchingLabels(naming.BenchmarkLabels(b.Name))); err != nil {
+		return err
 	}
 	for i := range list.Items {
 		run := &list.Items[i]
@@ -35,16 +43,15 @@ func (r Reader) Measured(ctx context.Context, key client.ObjectKey) (snapshot.Me
 			continue
 		}
 		out.Runs[run.Name] = run
-		if err := r.record(ctx, &n, run, out.Records); err != nil {
-			return out, err
+		if err := r.record(ctx, n, run, out.ByBenchmark); err != nil {
+			return err
 		}
 	}
-	out.Unread = n
-	return out, nil
+	return nil
 }
 
-// record that a benchmark left, where it names one and it is there. Only what that
-// very benchmark owns is its record: another of the same name may have left one.
+// record reads the record that the status of a benchmark names, if it exists. A ConfigMap
+// that the benchmark does not own belongs to a deleted benchmark of the same name.
 func (r Reader) record(ctx context.Context, n *notes, b *v1alpha1.PgBenchmark, into map[string]map[string][]byte) error {
 	if b.Status.Run == nil || b.Status.Run.Record == "" {
 		return nil
