@@ -44,7 +44,7 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 func database(c snapshot.Cluster) Tree {
 	const kind = "Cluster (CloudNativePG)"
 	if c.Database == nil {
-		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "not found; see condition DatabaseReady for the cause")
+		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "the Cluster does not exist; see condition DatabaseReady for the cause")
 	}
 	pg := c.Database
 	i := Tree{Kind: kind, Namespace: pg.Namespace, Name: pg.Name, State: view.Waiting, Reason: "NotHealthy", Message: pg.Status.Phase}
@@ -164,7 +164,7 @@ func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Tree {
 func (b Builder) Benchmark(s snapshot.Benchmark) Tree {
 	i := b.benchmark(s.Benchmark)
 	if s.Target == nil {
-		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "not found; list the existing ones with kubectl get pgsc"))
+		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "the PgStorageCluster does not exist; list the existing ones with kubectl get pgsc"))
 	} else {
 		target := b.own("PgStorageCluster", s.Target, s.Target.Status.ObservedGeneration, s.Target.Status.Conditions)
 		i.Children = append(i.Children, target)

@@ -16,7 +16,7 @@ import (
 func (b Builder) Profile(p snapshot.Profile) Tree {
 	const kind = "PgStorageProfile"
 	if p.Profile == nil {
-		i := missing(kind, "", p.Name, "not found; list the existing ones with kubectl get pgsp")
+		i := missing(kind, "", p.Name, "the PgStorageProfile does not exist; list the existing ones with kubectl get pgsp")
 		if len(p.Unread) > 0 {
 			i.State, i.Reason, i.Message = view.Unknown, "NotRead", p.Unread[0].Why
 		}
@@ -47,7 +47,7 @@ func (b Builder) storage(p snapshot.Profile) []Tree {
 		out = append(out, class(&p.Classes[n]))
 	}
 	for _, name := range p.Missing {
-		out = append(out, missing("StorageClass", "", name, "not found"))
+		out = append(out, missing("StorageClass", "", name, "the StorageClass does not exist"))
 	}
 	return append(out, unread(p.Unread)...)
 }
