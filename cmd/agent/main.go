@@ -47,19 +47,19 @@ type settings struct {
 func flags(set *flag.FlagSet, args []string) (settings, error) {
 	s := settings{}
 	set.BoolVar(&s.showVersion, "version", false, "print the version and exit")
-	set.BoolVar(&s.dryRun, "dry-run", false, "print the commands that would change the node, and run none of them")
-	set.StringVar(&s.nodeName, "node-name", os.Getenv("NODE_NAME"), "name of the Node that this agent is on (required)")
-	set.StringVar(&s.root, "root", "/host", "where the node's / is mounted")
-	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 turns them off")
+	set.BoolVar(&s.dryRun, "dry-run", false, "print the commands that change the node without running them")
+	set.StringVar(&s.nodeName, "node-name", os.Getenv("NODE_NAME"), "name of the Node of this agent (required unless NODE_NAME is set)")
+	set.StringVar(&s.root, "root", "/host", "mount path of the root file system of the node")
+	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 disables them")
 	set.StringVar(&s.probe, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	set.DurationVar(&s.resync, "resync", 30*time.Second, "how often a node that is as declared is read again")
-	set.DurationVar(&s.timeout, "command-timeout", host.DefaultTimeout, "how long a command on the node may take")
+	set.DurationVar(&s.resync, "resync", 30*time.Second, "interval between checks of a node that matches its spec")
+	set.DurationVar(&s.timeout, "command-timeout", host.DefaultTimeout, "timeout of each command on the node")
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	if !s.showVersion && s.nodeName == "" {
-		return s, fmt.Errorf("--node-name is required, or NODE_NAME in the environment: the Node that this agent is on")
+		return s, fmt.Errorf("--node-name is required unless NODE_NAME is set; set it to the Node of this agent")
 	}
 	return s, nil
 }

@@ -39,12 +39,12 @@ func zerofsPreflight(args []string, log *slog.Logger) int {
 func preflightFlags(args []string) (preflight.Options, string, error) {
 	o := preflight.Options{AccessKeyID: os.Getenv(zerofs.EnvAccessKeyID), SecretAccessKey: os.Getenv(zerofs.EnvSecretAccessKey)}
 	set := flag.NewFlagSet("zerofs-preflight", flag.ContinueOnError)
-	set.StringVar(&o.URL, "url", "", "s3://bucket/prefix, which may hold "+zerofs.NodeNameInURL+" (required)")
-	set.StringVar(&o.Endpoint, "endpoint", "", "scheme and host of the store; empty is Amazon S3 in the region")
+	set.StringVar(&o.URL, "url", "", "s3://bucket/prefix, which may contain "+zerofs.NodeNameInURL+" (required)")
+	set.StringVar(&o.Endpoint, "endpoint", "", "scheme and host of the store (default: Amazon S3 in the region)")
 	set.StringVar(&o.Region, "region", "us-east-1", "region of the bucket")
-	set.BoolVar(&o.PathStyle, "path-style", false, "put the bucket into the path of requests")
-	set.DurationVar(&o.Patience, "patience", preflight.DefaultPatience, "how long a store may give no answer")
-	termination := set.String("termination-log", zerofs.TerminationLog, "file that takes what is wrong")
+	set.BoolVar(&o.PathStyle, "path-style", false, "use path-style requests, with the bucket in the path")
+	set.DurationVar(&o.Patience, "patience", preflight.DefaultPatience, "maximum time to wait for an answer of the store")
+	termination := set.String("termination-log", zerofs.TerminationLog, "file for the error message")
 	if err := set.Parse(args); err != nil {
 		return o, "", err
 	}
@@ -54,7 +54,7 @@ func preflightFlags(args []string) (preflight.Options, string, error) {
 	if strings.Contains(o.URL, zerofs.NodeNameInURL) {
 		node := os.Getenv(zerofs.EnvNodeName)
 		if node == "" {
-			return o, "", fmt.Errorf("--url holds %s, and %s is not in the environment", zerofs.NodeNameInURL, zerofs.EnvNodeName)
+			return o, "", fmt.Errorf("--url contains %s, but %s is not set", zerofs.NodeNameInURL, zerofs.EnvNodeName)
 		}
 		o.URL = strings.ReplaceAll(o.URL, zerofs.NodeNameInURL, node)
 	}

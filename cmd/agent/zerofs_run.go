@@ -80,10 +80,10 @@ func zerofsRun(args []string, log *slog.Logger) int {
 	// What is collected late stays within what the rendering adds to the container for it.
 	debug.SetMemoryLimit(2 * relay.DefaultLimit)
 	set := flag.NewFlagSet("zerofs-run", flag.ContinueOnError)
-	dir := set.String("dir", "", "folder of the server's sockets, incarnation and status (required)")
-	termination := set.String("termination-log", zerofs.TerminationLog, "file that takes why the server failed")
-	prometheus := set.String("prometheus", "", "host:port of the metrics; empty serves none")
-	address := set.String("meter", "", "host:port, on loopback, of the proxy to the store that counts requests; empty is none")
+	dir := set.String("dir", "", "directory of the sockets, incarnation and status of the server (required)")
+	termination := set.String("termination-log", zerofs.TerminationLog, "file for the error message of the server")
+	prometheus := set.String("prometheus", "", "host:port of the metrics; empty disables them")
+	address := set.String("meter", "", "loopback host:port of the proxy that counts requests to the store; empty disables it")
 	store := set.String("store", "", "scheme and host of the store behind the meter")
 	if err := set.Parse(args); err != nil {
 		return exitUsage

@@ -26,21 +26,19 @@ import (
 )
 
 const usage = `usage:
-  bench copy DEST                                   copy this program, for an init container
-  bench fio --spec FILE                             measure the scratch volumes of a benchmark with fio, for an init container
+  bench copy DEST          copy this program, in an init container
+  bench fio --spec FILE    measure the scratch volumes of a benchmark with fio, in an init container
   bench observe --socket FILE --database DB --role ROLE [--cold]
-                                                    perform what needs a superuser for the
-                                                    runner, in a container of its own
+                           perform superuser tasks for the runner, in a separate container;
+                           --cold allows it to empty the caches of the server
   bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP [--observer SOCKET]
-                                                    run a benchmark, report it, and
-                                                    keep its runs in a ConfigMap
+                           run a benchmark, report its progress and result, and store its
+                           runs in a ConfigMap
 
-run and observe read PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run connects as
-the role that owns the benchmark's database, observe as a superuser, to a database that
-a superuser owns. --cold allows observe to empty the caches of the server. run prints
-every run as JSON at the end.
-
-Exit status: 0 if the benchmark succeeded, 1 if it failed, 2 after wrong usage.
+run and observe connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run
+connects as the owner of the benchmark database, observe as a superuser to a database
+that a superuser owns. At the end run prints every run as JSON. Exit codes: 0 success,
+1 failure, 2 wrong usage.
 `
 
 const (

@@ -13,14 +13,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli"
 )
 
-// version is set by the linker.
+// version is set at link time.
 var version = "dev"
 
 func main() {
-	// The client's library logs; a person gets errors.
+	// Users get errors, not the log of the client library.
 	ctrl.SetLogger(logr.Discard())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	os.Exit(cli.Run(streams, version, os.Args[1:], signals))
+	os.Exit(cli.Main(streams, version, os.Args[1:], signals))
 }

@@ -133,8 +133,8 @@ func await(t *testing.T, what string, event <-chan struct{}, p *process) {
 // atOnce is far below any limit of a request, and far above what an end takes.
 const atOnce = 15 * time.Second
 
-// A signal ends every command at once, while a server does not answer.
-func TestSignalsEndCommands(t *testing.T) {
+// The server never answers.
+func TestSignalsEndCommandsAtOnce(t *testing.T) {
 	for _, tc := range []struct {
 		signal syscall.Signal
 		args   []string
@@ -162,8 +162,8 @@ func TestSignalsEndCommands(t *testing.T) {
 	}
 }
 
-// A signal ends a command at once, while a pipe has a writer that writes nothing.
-func TestSignalsEndReading(t *testing.T) {
+// The pipe has a writer that writes nothing.
+func TestSignalsEndReadingAtOnce(t *testing.T) {
 	for name, args := range map[string][]string{
 		"render": {"render", "-f"}, "report": {"report", "--from"},
 	} {
@@ -181,8 +181,7 @@ func TestSignalsEndReading(t *testing.T) {
 	}
 }
 
-// Without a signal a request ends by its own limit.
-func TestRequestsEnd(t *testing.T) {
+func TestRequestsEndWithTheirTimeout(t *testing.T) {
 	for _, args := range [][]string{{"status", "shop"}, {"doctor"}, {"bench", "follow", "nightly"}, {"__complete", "status", ""}} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			kubeconfig, accepted := silent(t)
@@ -233,8 +232,7 @@ const (
 	largestMemory = 1200 << 20
 )
 
-// Nonsense is refused before it fills the memory.
-func TestNonsenseIsRefused(t *testing.T) {
+func TestMalformedInputIsRejectedWithinMemoryLimits(t *testing.T) {
 	folder := t.TempDir()
 	for name, tc := range map[string]struct {
 		content func(w *bufio.Writer)
@@ -245,12 +243,12 @@ func TestNonsenseIsRefused(t *testing.T) {
 		"aliases of one text": {func(w *bufio.Writer) {
 			repeated("a: &a ", "x", 1<<20, "\n")(w)
 			repeated("b: [", "*a, ", 20_000, "*a]\n")(w)
-		}, "its values and aliases stand for more than 32 MiB", refusedMemory},
+		}, "exceeds 32 MiB after expanding its aliases", refusedMemory},
 		"deep":                    {repeated("", "[", 15<<20, ""), "exceeded max depth", refusedMemory},
-		"one line":                {repeated("", "x", 15<<20, ""), "this is not an object", refusedMemory},
+		"one line":                {repeated("", "x", 15<<20, ""), "not an object", refusedMemory},
 		"many documents":          {repeated("", "a\n---\n", 1<<20, ""), "more than 10000 documents", refusedMemory},
 		"many wrong documents":    {repeated("", "a\n---\n", 5_000, ""), "correct these first", refusedMemory},
-		"the largest of one list": {repeated("a: [", "1, ", 5<<20, "1]\n"), "its values and aliases stand for more than 32 MiB", largestMemory},
+		"the largest of one list": {repeated("a: [", "1, ", 5<<20, "1]\n"), "exceeds 32 MiB after expanding its aliases", largestMemory},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+".yaml")

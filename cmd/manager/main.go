@@ -43,37 +43,43 @@ type settings struct {
 func flags(set *flag.FlagSet, args []string) (settings, error) {
 	s := settings{}
 	set.BoolVar(&s.showVersion, "version", false, "print the version and exit")
-	set.BoolVar(&s.leaderElect, "leader-elect", false, "let one of several replicas work")
-	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 turns them off")
+	set.BoolVar(&s.leaderElect, "leader-elect", false, "elect a leader, so that only one of several replicas reconciles")
+	set.StringVar(&s.metrics, "metrics-bind-address", ":8443", "address of the authenticated HTTPS metrics; 0 disables them")
 	set.StringVar(&s.probes, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	set.Float64Var(&s.qps, "kube-api-qps", 100, "requests per second to the API server")
-	set.IntVar(&s.burst, "kube-api-burst", 200, "requests at once to the API server")
-	set.IntVar(&s.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 8, "objects of one kind that are reconciled at once")
+	set.Float64Var(&s.qps, "kube-api-qps", 100, "maximum requests per second to the API server")
+	set.IntVar(&s.burst, "kube-api-burst", 200, "maximum burst of requests to the API server")
+	set.IntVar(&s.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 8, "maximum number of objects of one kind to reconcile at the same time")
 	set.StringVar(&s.controllers.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "repository of Postgres images; spec.postgres.version is the tag")
-	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image that holds the benchmark runner at /bench (required)")
-	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image that holds /agent, which supervises the servers of S3NBD profiles (required)")
-	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required, or POD_NAMESPACE in the environment)")
+	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image with the benchmark runner at /bench (required)")
+	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image with /agent, which supervises the servers of S3NBD profiles (required)")
+	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
 	gates := featuregate.NewFeatureGate()
 	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}, cephRBD: {PreRelease: featuregate.Alpha}, matrixClusters: {PreRelease: featuregate.Alpha}}); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", "features as NAME=true, separated by commas. S3NBD (alpha, off): profiles of that type, of which docs/adr/0020-relay.md tells what they do not cover. CephRBD (alpha, off): profiles of that type, whose CephCluster is not made yet. MatrixClusters (alpha, off): benchmarks with spec.template, which make PgStorageClusters and delete them with their data", gates.Set)
+	set.Func("feature-gates", "comma-separated list of NAME=true. S3NBD (alpha, default false) enables profiles of that type; docs/adr/0020-relay.md lists their limits. CephRBD (alpha, default false) enables profiles of that type. MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
 	s.controllers.S3NBD, s.controllers.CephRBD = gates.Enabled(s3NBD), gates.Enabled(cephRBD)
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
-	if !s.showVersion && s.controllers.Config.BenchImage == "" {
-		return s, fmt.Errorf("--bench-image is required: the image of this operator, which holds /bench")
+	return s, s.validate()
+}
+
+// validate returns an error for a required flag that is not set.
+func (s settings) validate() error {
+	switch {
+	case s.showVersion:
+		return nil
+	case s.controllers.Config.BenchImage == "":
+		return fmt.Errorf("--bench-image is required; set it to the image of this operator, which contains /bench")
+	case s.controllers.Operator.Image == "":
+		return fmt.Errorf("--agent-image is required; set it to the image of this operator, which contains /agent")
+	case s.controllers.Operator.Namespace == "":
+		return fmt.Errorf("--namespace is required unless POD_NAMESPACE is set; set it to the namespace of the manager")
 	}
-	if !s.showVersion && s.controllers.Operator.Image == "" {
-		return s, fmt.Errorf("--agent-image is required: the image of this operator, which holds /agent")
-	}
-	if !s.showVersion && s.controllers.Operator.Namespace == "" {
-		return s, fmt.Errorf("--namespace is required, or POD_NAMESPACE in the environment: the namespace that the manager runs in")
-	}
-	return s, nil
+	return nil
 }
 
 func main() {

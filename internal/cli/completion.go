@@ -2,9 +2,10 @@ package cli
 
 import (
 	"context"
-	_ "embed" // the script for kubectl
+	_ "embed" // embeds the script for kubectl
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,63 +17,56 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
+// kubectlScript is the program that kubectl runs to complete the plugin.
+//
 //go:embed kubectl_complete-pgstorage
-var forKubectl string
+var kubectlScript string
 
-// completionPatience is how long a person waits for a key to answer.
-const completionPatience = 3 * time.Second
+// completionTimeout bounds the wait after a press of the Tab key.
+const completionTimeout = 3 * time.Second
 
-func (a *app) completion() *cobra.Command {
-	scripts := map[string]func(root *cobra.Command, to io.Writer) error{
-		"bash":       func(root *cobra.Command, to io.Writer) error { return root.GenBashCompletionV2(to, true) },
-		"zsh":        func(root *cobra.Command, to io.Writer) error { return root.GenZshCompletion(to) },
-		"fish":       func(root *cobra.Command, to io.Writer) error { return root.GenFishCompletion(to, true) },
-		"powershell": func(root *cobra.Command, to io.Writer) error { return root.GenPowerShellCompletionWithDesc(to) },
-		"kubectl": func(_ *cobra.Command, to io.Writer) error {
-			_, err := io.WriteString(to, forKubectl)
-			return err
-		},
-	}
-	names := []string{"bash", "fish", "kubectl", "powershell", "zsh"}
-	return &cobra.Command{
-		Use:   "completion " + strings.Join(names, "|"),
-		Short: "Print a script that completes commands and names",
-		Long: `Print a script that completes commands and names.
-
-kubectl is for those who type kubectl pgstorage and have kubectl's own
-completion: kubectl asks a program kubectl_complete-pgstorage on the PATH. The
-archives of a release hold it; krew installs none, so print it once. The others
-are for those who type kubectl-pgstorage.`,
-		Example: `  kubectl pgstorage completion kubectl > ~/.local/bin/kubectl_complete-pgstorage
-  chmod +x ~/.local/bin/kubectl_complete-pgstorage
-
-  source <(kubectl-pgstorage completion bash)`,
-		Args:                  cobra.ExactArgs(1),
-		ValidArgs:             names,
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			script := scripts[args[0]]
-			if script == nil {
-				return fmt.Errorf("%q is no shell that is known; use %s", args[0], strings.Join(names, ", "))
-			}
-			return script(c.Root(), a.streams.Out)
-		},
-	}
+// scripts write the completion script of each shell.
+var scripts = map[string]func(root *cobra.Command, to io.Writer) error{
+	"bash":       func(root *cobra.Command, to io.Writer) error { return root.GenBashCompletionV2(to, true) },
+	"zsh":        func(root *cobra.Command, to io.Writer) error { return root.GenZshCompletion(to) },
+	"fish":       func(root *cobra.Command, to io.Writer) error { return root.GenFishCompletion(to, true) },
+	"powershell": func(root *cobra.Command, to io.Writer) error { return root.GenPowerShellCompletionWithDesc(to) },
+	"kubectl": func(_ *cobra.Command, to io.Writer) error {
+		_, err := io.WriteString(to, kubectlScript)
+		return err
+	},
 }
 
-// completeObjects is for [KIND/]NAME.
+func (a *app) completion() *cobra.Command {
+	shells := slices.Sorted(maps.Keys(scripts))
+	c := completionHelp.command()
+	c.Use += " " + strings.Join(shells, "|")
+	c.Args = cobra.ExactArgs(1)
+	c.ValidArgs = shells
+	c.DisableFlagsInUseLine = true
+	c.RunE = func(c *cobra.Command, args []string) error {
+		script := scripts[args[0]]
+		if script == nil {
+			return fmt.Errorf("unknown shell %q; use %s", args[0], strings.Join(shells, ", "))
+		}
+		return script(c.Root(), a.streams.Out)
+	}
+	return c
+}
+
+// completeObjects completes [KIND/]NAME.
 func (a *app) completeObjects(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	short, _, given := strings.Cut(typed, "/")
-	if !given {
+	short, _, hasKind := strings.Cut(typed, "/")
+	if !hasKind {
 		return append(a.names(c.Context(), "PgStorageCluster", ""), "pgsc/", "pgsp/", "pgns/", "pgb/", "pgsb/"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	return a.names(c.Context(), kinds[strings.ToLower(short)], short+"/"), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFirst argument with the names of a kind.
+// completeFirst completes the first argument with the names of objects of a kind.
 func (a *app) completeFirst(kind string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -82,22 +76,22 @@ func (a *app) completeFirst(kind string) cobra.CompletionFunc {
 	}
 }
 
-// namespaced kinds.
+// namespaced are the kinds of objects in namespaces.
 var namespaced = []string{"PgStorageCluster", "PgBenchmark", "PgScheduledBenchmark"}
 
-// names of objects of a kind, of the namespace where it has one; none where they
-// cannot be read.
+// names returns the names of the objects of a kind, each after prefix. A namespaced kind
+// is listed in the current namespace. There are none if the list fails.
 func (a *app) names(ctx context.Context, kind, prefix string) []string {
 	namespace, err := a.namespace()
 	if kind == "" || err != nil {
 		return nil
 	}
-	a.config.Timeout = new(completionPatience.String()) // discovery knows no context
+	a.config.Timeout = new(completionTimeout.String()) // discovery takes no context
 	c, err := a.client()
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	var scope []client.ListOption
 	if slices.Contains(namespaced, kind) {

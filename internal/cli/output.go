@@ -9,24 +9,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// output is the flag -o.
+// output is the flag -o of a command.
 type output struct{ format string }
 
-// flag -o json|yaml of a command; text is the default.
+// flag adds -o json|yaml to a command; the default is text.
 func (o *output) flag(c *cobra.Command) {
-	c.Flags().StringVarP(&o.format, "output", "o", "", "json or yaml in place of text")
+	c.Flags().StringVarP(&o.format, "output", "o", "", "json or yaml instead of text")
 	complete(c, "output", "json", "yaml")
 }
 
-// complete a flag with fixed values.
+// complete completes a flag with fixed values.
 func complete(c *cobra.Command, flag string, values ...string) {
 	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
-		panic(err) // a defect: the flag was registered twice
+		panic(err) // a bug: the flag is registered twice
 	}
 }
 
-// print a value as data, or text in its place.
+// print writes the value as JSON or YAML, or the text if -o is not set.
 func (o *output) print(to io.Writer, value any, text func() (string, error)) error {
 	var raw []byte
 	var err error
@@ -42,7 +42,7 @@ func (o *output) print(to io.Writer, value any, text func() (string, error)) err
 	case "yaml":
 		raw, err = yaml.Marshal(value)
 	default:
-		return fmt.Errorf("--output: %q is not known; use json or yaml, or leave it out for text", o.format)
+		return fmt.Errorf("--output: unknown format %q; use json or yaml, or omit it for text", o.format)
 	}
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (o *output) print(to io.Writer, value any, text func() (string, error)) err
 	return err
 }
 
-// plain text that is known already.
+// plain returns text that is computed already, for print.
 func plain(text string) func() (string, error) {
 	return func() (string, error) { return text, nil }
 }

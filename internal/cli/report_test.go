@@ -14,10 +14,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/benchmarks"
 )
 
-// older report, as a file that -o json wrote.
+// older returns the path of a report that -o json wrote.
 func older(t *testing.T) string {
 	t.Helper()
-	r, err := clireport.Report(benchmarks.Matrix(t, benchmarks.Tiers("bench"), benchmarks.Recorded(t)).Snapshot())
+	r, err := clireport.Assemble(benchmarks.Matrix(t, benchmarks.Tiers("bench"), benchmarks.Recorded(t)).Snapshot())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +37,8 @@ func file(t *testing.T, name, content string) string {
 	return path
 }
 
-// An older report is shown in every form without a cluster; the ending of a file says
-// the form, unless a flag does.
-func TestReportFrom(t *testing.T) {
+// --output takes precedence over the extension.
+func TestReportFormFollowsTheExtension(t *testing.T) {
 	from := older(t)
 	for begins, args := range map[string][]string{
 		"Benchmark bench/tiers\n":        {},
@@ -88,12 +87,12 @@ func TestReportFromStandardInput(t *testing.T) {
 	}
 }
 
-func TestReportRefuses(t *testing.T) {
+func TestReportRejectsWrongArguments(t *testing.T) {
 	empty := file(t, "empty.json", "{}")
 	for want, args := range map[string][]string{
 		"either the NAME of a PgBenchmark or --from": {},
 		"either the NAME of a PgBenchmark or":        {"tiers", "--from", empty},
-		`--output: "pdf" is not known; use one of`:   {"tiers", "-o", "pdf"},
+		`--output: unknown form "pdf"; use one of`:   {"tiers", "-o", "pdf"},
 		"not a report on a benchmark":                {"--from", empty},
 		"--from: open /nowhere":                      {"--from", "/nowhere"},
 		"no such file or directory":                  {"--from", older(t), "-f", "/nowhere/report.html"},
@@ -104,8 +103,7 @@ func TestReportRefuses(t *testing.T) {
 	}
 }
 
-// A page of HTML is kept from a terminal; text has its width there.
-func TestReportToTerminal(t *testing.T) {
+func TestReportKeepsHTMLFromATerminal(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skipf("SKIPPED: no pseudo terminal: %v", err)
@@ -115,7 +113,7 @@ func TestReportToTerminal(t *testing.T) {
 	for _, form := range []string{"html", "svg"} {
 		c := New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: terminal, ErrOut: terminal}, "v0.1.0")
 		c.SetArgs([]string{"report", "--from", from, "-o", form})
-		if err := c.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), form+" is for a browser, not for a terminal: write it to a file by -f report."+form) {
+		if err := c.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), form+" needs a browser; write it to a file with -f report."+form) {
 			t.Errorf("%s: %v", form, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// kinds that status takes, by the names that kubectl takes too.
+// kinds maps the resource names that kubectl accepts to kinds.
 var kinds = map[string]string{
 	"pgstoragecluster": "PgStorageCluster", "pgstorageclusters": "PgStorageCluster", "pgsc": "PgStorageCluster",
 	"pgstorageprofile": "PgStorageProfile", "pgstorageprofiles": "PgStorageProfile", "pgsp": "PgStorageProfile",
@@ -25,46 +25,25 @@ var kinds = map[string]string{
 
 func (a *app) status() *cobra.Command {
 	o, all := &output{}, false
-	c := &cobra.Command{
-		Use:   "status [KIND/]NAME",
-		Short: "Show what a database stands on, and what is waited for",
-		Long: `Show what a database stands on, and what is waited for.
-
-A tree of a PgStorageCluster: its profile with the pools on the nodes, servers
-and StorageClasses, CloudNativePG's Cluster with its pods and volumes, and its
-benchmarks. Each object has one of these words:
-
-  Ready     it is as declared
-  Waits     for something that can come by itself; the line beneath says what
-  Stalled   a person has to act; the line beneath says how, or names a runbook
-  Unknown   nobody has looked yet, or you may not read it
-
-Beneath an object of pgstorage are its conditions with their reasons. KIND is
-pgsc (the default), pgsp, pgns, pgb or pgsb. Without a name all databases of
-the namespace are listed. Colours are for terminals; NO_COLOR turns them off.`,
-		Example: `  kubectl pgstorage status shop
-  kubectl pgstorage status pgsp/zfs-nvme
-  kubectl pgstorage status pgb/nightly -o json
-  kubectl pgstorage status --all-namespaces`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeObjects,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return a.listClusters(c.Context(), o, all)
-			}
-			item, err := a.tree(c.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return o.print(a.streams.Out, item, plain(item.Text(a.style())))
-		},
+	c := statusHelp.command()
+	c.Args = cobra.MaximumNArgs(1)
+	c.ValidArgsFunction = a.completeObjects
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return a.listClusters(c.Context(), o, all)
+		}
+		tree, err := a.tree(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return o.print(a.streams.Out, tree, plain(tree.Text(a.style())))
 	}
 	o.flag(c)
 	c.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the databases of all namespaces")
 	return c
 }
 
-// parse KIND/NAME.
+// parse splits [KIND/]NAME. The default kind is PgStorageCluster.
 func parse(arg string) (kind, name string, err error) {
 	short, name, given := strings.Cut(arg, "/")
 	if !given {
@@ -72,66 +51,63 @@ func parse(arg string) (kind, name string, err error) {
 	}
 	kind = kinds[strings.ToLower(short)]
 	if kind == "" {
-		return "", "", fmt.Errorf("%q is no kind of pgstorage; use pgsc, pgsp, pgns, pgb or pgsb, as in pgsp/NAME", short)
+		return "", "", fmt.Errorf("unknown kind %q; use pgsc, pgsp, pgns, pgb or pgsb, as in pgsp/NAME", short)
 	}
 	if name == "" {
-		return "", "", fmt.Errorf("%q names no object; write %s/NAME", arg, short)
+		return "", "", fmt.Errorf("%q has no object name; use %s/NAME", arg, short)
 	}
 	return kind, name, nil
 }
 
-func (a *app) tree(ctx context.Context, arg string) (status.Item, error) {
+// tree reads the object that arg names and returns its tree.
+func (a *app) tree(ctx context.Context, arg string) (status.Tree, error) {
 	kind, name, err := parse(arg)
 	if err != nil {
-		return status.Item{}, err
+		return status.Tree{}, err
 	}
-	r, err := a.reader()
+	r, key, err := a.object(name)
 	if err != nil {
-		return status.Item{}, err
+		return status.Tree{}, err
 	}
-	key, err := a.key(name)
+	pages, err := openRunbooks()
 	if err != nil {
-		return status.Item{}, err
+		return status.Tree{}, err
 	}
-	pages, err := book()
-	if err != nil {
-		return status.Item{}, err
-	}
-	return grow(ctx, r, status.Builder{Runbooks: pages}, kind, key)
+	return build(ctx, r, status.Builder{Runbooks: pages}, kind, key)
 }
 
-// grow the tree of an object.
-func grow(ctx context.Context, r gather.Reader, b status.Builder, kind string, key client.ObjectKey) (status.Item, error) {
+// build reads an object of a kind and returns its tree.
+func build(ctx context.Context, r gather.Reader, b status.Builder, kind string, key client.ObjectKey) (status.Tree, error) {
 	switch kind {
 	case "PgStorageProfile":
 		s, err := r.Profile(ctx, key.Name)
 		if err == nil && s.Profile == nil && len(s.Unread) == 0 {
-			err = fmt.Errorf("the PgStorageProfile %s does not exist; kubectl get pgsp lists those that do", key.Name)
+			err = fmt.Errorf("PgStorageProfile %s does not exist; list the existing ones with kubectl get pgsp", key.Name)
 		}
 		return b.Profile(s), err
 	case "PgNodeStorage":
 		s, err := r.NodeStorage(ctx, key.Name)
-		return grown(s, err, b.NodeStorage)
+		return treeOf(s, err, b.NodeStorage)
 	case "PgScheduledBenchmark":
 		s, err := r.Schedule(ctx, key)
-		return grown(s, err, b.Schedule)
+		return treeOf(s, err, b.Schedule)
 	case "PgBenchmark":
 		s, err := r.Benchmark(ctx, key)
-		return grown(s, err, b.Benchmark)
+		return treeOf(s, err, b.Benchmark)
 	}
 	s, err := r.Cluster(ctx, key)
-	return grown(s, err, b.Cluster)
+	return treeOf(s, err, b.Cluster)
 }
 
-// grown is the tree of what was read, unless it could not be.
-func grown[S any](seen S, err error, of func(S) status.Item) (status.Item, error) {
+// treeOf returns the tree of what was read, unless reading failed.
+func treeOf[S any](seen S, err error, of func(S) status.Tree) (status.Tree, error) {
 	if err != nil {
-		return status.Item{}, err
+		return status.Tree{}, err
 	}
 	return of(seen), nil
 }
 
-// row of the list of databases.
+// row is a line of the list of databases.
 type row struct {
 	Namespace  string     `json:"namespace"`
 	Name       string     `json:"name"`
@@ -142,41 +118,37 @@ type row struct {
 	Message    string     `json:"message,omitempty"`
 }
 
+func rowOf(cr *v1alpha1.PgStorageCluster) row {
+	r := row{Namespace: cr.Namespace, Name: cr.Name, Profile: cr.Spec.Profile, Durability: string(cr.Spec.Durability)}
+	r.State, r.Reason, r.Message = status.StateOf(cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions)
+	return r
+}
+
+// listClusters prints the databases of the namespace, or of all.
 func (a *app) listClusters(ctx context.Context, o *output, all bool) error {
-	r, err := a.reader()
-	if err != nil {
-		return err
-	}
-	namespace, err := a.namespace()
-	if err != nil {
-		return err
-	}
-	if all {
-		namespace = ""
-	}
 	list := &v1alpha1.PgStorageClusterList{}
-	if err := r.List(ctx, list, client.InNamespace(namespace)); err != nil {
+	namespace, err := a.list(ctx, list, all)
+	if err != nil {
 		return fmt.Errorf("list PgStorageClusters: %w", err)
 	}
-	out, text := []row{}, [][]string{{"NAMESPACE", "NAME", "PROFILE", "DURABILITY", "STATE", "REASON", "MESSAGE"}}
+	rows, text := []row{}, [][]string{{"NAMESPACE", "NAME", "PROFILE", "DURABILITY", "STATE", "REASON", "MESSAGE"}}
 	for i := range list.Items {
-		cr := &list.Items[i]
-		w := row{Namespace: cr.Namespace, Name: cr.Name, Profile: cr.Spec.Profile, Durability: string(cr.Spec.Durability)}
-		w.State, w.Reason, w.Message = status.Judge(cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions)
-		out = append(out, w)
-		text = append(text, []string{w.Namespace, w.Name, w.Profile, w.Durability, string(w.State), w.Reason, w.Message})
+		r := rowOf(&list.Items[i])
+		rows = append(rows, r)
+		text = append(text, []string{r.Namespace, r.Name, r.Profile, r.Durability, string(r.State), r.Reason, r.Message})
 	}
-	return o.print(a.streams.Out, out, func() (string, error) {
-		if len(out) == 0 {
-			return fmt.Sprintf("There is no PgStorageCluster in %s.\n", where(namespace)), nil
+	return o.print(a.streams.Out, rows, func() (string, error) {
+		if len(rows) == 0 {
+			return fmt.Sprintf("No PgStorageClusters found in %s.\n", where(namespace)), nil
 		}
 		return view.Columns(text...), nil
 	})
 }
 
+// where names a namespace in messages; "" is all of them.
 func where(namespace string) string {
 	if namespace == "" {
-		return "any namespace"
+		return "all namespaces"
 	}
 	return "namespace " + namespace
 }

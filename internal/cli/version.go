@@ -11,20 +11,11 @@ import (
 
 func (a *app) showVersion() *cobra.Command {
 	o := &output{}
-	c := &cobra.Command{
-		Use:   "version",
-		Short: "Show the version of this program",
-		Long: `Show the version of this program and of the API that it knows.
-
-The plugin of another version than the operator works as far as their CRDs are
-the same; kubectl pgstorage doctor compares them.`,
-		Example: `  kubectl pgstorage version
-  kubectl pgstorage version -o json`,
-		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v := map[string]string{"version": a.version, "api": v1alpha1.GroupVersion.String(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-			return o.print(a.streams.Out, v, plain(fmt.Sprintf("kubectl-pgstorage %s, API %s, %s, %s\n", v["version"], v["api"], v["go"], v["platform"])))
-		},
+	c := versionHelp.command()
+	c.Args = cobra.NoArgs
+	c.RunE = func(*cobra.Command, []string) error {
+		v := map[string]string{"version": a.version, "api": v1alpha1.GroupVersion.String(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
+		return o.print(a.streams.Out, v, plain(fmt.Sprintf("kubectl-pgstorage %s, API %s, %s, %s\n", v["version"], v["api"], v["go"], v["platform"])))
 	}
 	o.flag(c)
 	return c

@@ -68,11 +68,11 @@ func pluginOnDatabase(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		"PgStorageCluster "+ns+"/"+shop.Name+"  Ready", "StorageReady=True", "DatabaseReady=True",
 		"PgStorageProfile "+profileName+"  Ready", "StorageClass standard",
 		"Cluster (CloudNativePG) "+ns+"/"+shop.Name+"  Ready", "Pod "+primary+"  Ready  primary", "PersistentVolumeClaim "+primary+"  Ready")
-	whole := status.Item{}
+	whole := status.Tree{}
 	if err := json.Unmarshal([]byte(plugin(t, ns, "status", shop.Name, "-o", "json")), &whole); err != nil || whole.State != view.Ready || len(whole.Children) < 2 {
 		t.Errorf("status -o json: %v: %+v", err, whole)
 	}
-	says(t, plugin(t, ns, "explain", shop.Name, "shared_buffers", "synchronous_commit"), "NAME", "VALUE", "SOURCE", "WHY", "shared_buffers", "synchronous_commit")
+	says(t, plugin(t, ns, "explain", shop.Name, "shared_buffers", "synchronous_commit"), "NAME", "VALUE", "SOURCE", "REASON", "shared_buffers", "synchronous_commit")
 	says(t, plugin(t, ns, "doctor"), "OK       CloudNativePG", "OK       "+operatorNamespace+"/pgstorage-manager", "0 failures")
 	says(t, plugin(t, ns, "runbook", "ParametersDiffer"), "ParametersDiffer")
 	rendersTheSame(t, shop)

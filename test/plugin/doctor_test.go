@@ -20,7 +20,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
-// findings of doctor of one area, by subject.
+// findings returns the findings of doctor in an area, by subject.
 func findings(t *testing.T, area string, args ...string) (map[string]doctor.Finding, error) {
 	t.Helper()
 	out, err := plugin(t, append([]string{"doctor", "-o", "json"}, args...)...)
@@ -37,7 +37,7 @@ func findings(t *testing.T, area string, args ...string) (map[string]doctor.Find
 	return of, err
 }
 
-func TestDoctor(t *testing.T) {
+func TestDoctorFindsTheOperator(t *testing.T) {
 	c := apiserver.Client(t, config)
 	operator, err := findings(t, "Operator")
 	if !errors.Is(err, cli.ErrFindings) || operator["manager"].Level != doctor.Failure || operator["manager"].Remedy == "" {
@@ -72,7 +72,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// installed is what doctor looks for of the operator.
+// installed creates the parts of the operator that doctor checks.
 func installed(t *testing.T, c client.Client) {
 	t.Helper()
 	namespace(t, c, "plugin-doctor")
@@ -93,12 +93,11 @@ func installed(t *testing.T, c client.Client) {
 	create(t, c, role)
 }
 
-// Somebody without rights gets what could not be looked at, and no failure for it.
-func TestDoctorWithoutRights(t *testing.T) {
+func TestDoctorListsWhatAUserCannotRead(t *testing.T) {
 	var unread map[string]doctor.Finding
 	eventually(t, "an answer for alice", func(context.Context) error {
 		var err error
-		unread, err = findings(t, "Not looked at", "--as", "alice")
+		unread, err = findings(t, "Not checked", "--as", "alice")
 		return err
 	})
 	for _, subject := range []string{"Nodes", "PgStorageProfiles", "Deployments of all namespaces", "CustomResourceDefinition pgstorageclusters.pgstorage.dev"} {
@@ -112,7 +111,7 @@ func TestDoctorWithoutRights(t *testing.T) {
 	}
 }
 
-func TestDoctorWithoutACluster(t *testing.T) {
+func TestDoctorFailsWithoutAPIServer(t *testing.T) {
 	if out, err := plugin(t, "doctor", "--server", "https://127.0.0.1:1"); err == nil || errors.Is(err, cli.ErrFindings) {
 		t.Errorf("%v\n%s", err, out)
 	}

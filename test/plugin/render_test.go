@@ -52,8 +52,7 @@ func documents(t *testing.T, path string) []*unstructured.Unstructured {
 	return out
 }
 
-// An object is completed without an API server as it is by one.
-func TestAdmissionAgrees(t *testing.T) {
+func TestOfflineDefaultsEqualThoseOfTheAPIServer(t *testing.T) {
 	c := apiserver.Client(t, config)
 	schemas, err := admit.Load(crd.Bases)
 	if err != nil {
@@ -89,8 +88,7 @@ func TestAdmissionAgrees(t *testing.T) {
 	}
 }
 
-// What an API server refuses is refused without one, in the same words.
-func TestRefusalsAgree(t *testing.T) {
+func TestOfflineErrorsEqualThoseOfTheAPIServer(t *testing.T) {
 	c := apiserver.Client(t, config)
 	schemas, err := admit.Load(crd.Bases)
 	if err != nil {
@@ -141,9 +139,8 @@ func TestRefusalsAgree(t *testing.T) {
 	}
 }
 
-// What render plans of what a cluster holds is what the manager has made there, to
-// the hash of its intent.
-func TestRenderIsWhatTheManagerMakes(t *testing.T) {
+// The hashes of both intents are equal.
+func TestRenderPlansWhatTheManagerApplies(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	namespace(t, c, "plugin-render")
@@ -157,7 +154,7 @@ func TestRenderIsWhatTheManagerMakes(t *testing.T) {
 	}
 	create(t, c, profile, cr)
 	live := &cnpgv1.Cluster{}
-	eventually(t, "the Cluster of CloudNativePG", func(ctx context.Context) error {
+	eventually(t, "the CloudNativePG Cluster", func(ctx context.Context) error {
 		return c.Get(ctx, client.ObjectKey{Namespace: "plugin-render", Name: cr.GetName()}, live)
 	})
 	objects := rendered(t, asList(t, c, profile, cr), "--image", "registry.example/pgstorage:test", "--postgres-image-repository", "registry.example/postgresql")
@@ -206,14 +203,13 @@ func rendered(t *testing.T, input string, args ...string) []unstructured.Unstruc
 	return list.Items
 }
 
-// No API server is asked: none is there.
-func TestRenderWithoutACluster(t *testing.T) {
+func TestRenderNeedsNoAPIServer(t *testing.T) {
 	args := []string{"render", "-f", samples + "profile-zfs.yaml", "-f", samples + "cluster-zfs.yaml", "--node", "node-1", "--server", "https://127.0.0.1:1"}
 	if out := must(t, args...); !strings.Contains(out, "kind: PgNodeStorage") || !strings.Contains(out, "# assumed: ") {
 		t.Errorf("%s", out)
 	}
 	out, err := plugin(t, "render", "-f", samples+"cluster-zfs.yaml")
-	if err == nil || !strings.Contains(err.Error(), "PgStorageProfile zfs-nvme is in none of the files") || out != "" {
+	if err == nil || !strings.Contains(err.Error(), "PgStorageProfile zfs-nvme not found in the files") || out != "" {
 		t.Errorf("%v %s", err, out)
 	}
 	for _, name := range []string{"absent.yaml", t.TempDir()} {

@@ -17,8 +17,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
-// seen are the reports that the pure package makes of the same objects.
-const seen = "../../internal/cli/report/testdata/"
+// goldens has the reports of the pure package on the same objects.
+const goldens = "../../internal/cli/report/testdata/"
 
 // store the objects of a benchmark with their status, as manager and runner would.
 func store(t *testing.T, c client.Client, o benchmarks.Objects) {
@@ -55,8 +55,7 @@ func ownedBy(owner *v1alpha1.PgBenchmark) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1alpha1.GroupVersion.WithKind("PgBenchmark"))}
 }
 
-// What is read of a cluster makes the report that was seen to be right.
-func TestReport(t *testing.T) {
+func TestReportFromAClusterMatchesGoldenFiles(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "bench")
 	store(t, c, benchmarks.Whole(t, "bench"))
@@ -65,12 +64,12 @@ func TestReport(t *testing.T) {
 		"tiers.golden.md":  {"report", "tiers", "-n", "bench", "-o", "markdown"},
 		"tiers.golden.csv": {"report", "tiers", "-n", "bench", "-o", "csv"},
 	} {
-		t.Run(name, func(t *testing.T) { golden.Text(t, seen+name, must(t, args...)) })
+		t.Run(name, func(t *testing.T) { golden.Text(t, goldens+name, must(t, args...)) })
 	}
 	t.Run("later, from a file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tiers.json")
 		must(t, "report", "tiers", "-n", "bench", "-f", path)
-		golden.Text(t, seen+"tiers.golden.txt", must(t, "report", "--from", path))
+		golden.Text(t, goldens+"tiers.golden.txt", must(t, "report", "--from", path))
 	})
 	t.Run("as a page", func(t *testing.T) {
 		page := must(t, "report", "tiers", "-n", "bench", "-o", "html")
@@ -103,14 +102,14 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// A matrix half-way says what is missing, with records, and without once they are gone.
-func TestReportHalfWay(t *testing.T) {
+// Without records the report uses the status.
+func TestReportOnAnIncompleteMatrix(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "half-way")
 	o := benchmarks.HalfWay(t, "half-way")
 	store(t, c, o)
 	as := func(name string) string {
-		content := read(t, seen+name)
+		content := read(t, goldens+name)
 		return strings.ReplaceAll(content, "Benchmark bench/", "Benchmark half-way/")
 	}
 	if got := must(t, "report", "tiers", "-n", "half-way"); got != as("half-way.golden.txt") {
@@ -126,13 +125,12 @@ func TestReportHalfWay(t *testing.T) {
 	}
 }
 
-// A single benchmark has its record; one that another left under its name is none.
-func TestReportSingle(t *testing.T) {
+func TestReportIgnoresRecordsOfOtherOwners(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "single")
 	o := benchmarks.Single(t, "single", 5, benchmarks.Local(t))
 	store(t, c, o)
-	want := strings.ReplaceAll(read(t, seen+"single.golden.txt"), "Benchmark bench/", "Benchmark single/")
+	want := strings.ReplaceAll(read(t, goldens+"single.golden.txt"), "Benchmark bench/", "Benchmark single/")
 	if got := must(t, "report", "nightly", "-n", "single"); got != want {
 		t.Error(got)
 	}
@@ -144,14 +142,13 @@ func TestReportSingle(t *testing.T) {
 	if err := c.Update(t.Context(), record); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(t, "report", "nightly", "-n", "single"); !strings.Contains(strings.Join(strings.Fields(got), " "), "Of 10 run(s) only the status tells") {
+	if got := must(t, "report", "nightly", "-n", "single"); !strings.Contains(strings.Join(strings.Fields(got), " "), "Only the status describes 10 run(s)") {
 		t.Error(got)
 	}
 }
 
-// A name that is markup, a formula and an escape sequence passes an API server, and is
-// shown by every form and obeyed by none.
-func TestReportHostileName(t *testing.T) {
+// The API server accepts a name with markup, a formula and an escape sequence.
+func TestReportEscapesHostileNames(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "hostile")
 	store(t, c, benchmarks.Hostile(t, "hostile"))
@@ -164,10 +161,10 @@ func TestReportHostileName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Contains(content, []byte("calc")) {
-			t.Errorf("%s lost the name", form)
+			t.Errorf("%s does not contain the name", form)
 		}
 		if bytes.Contains(content, []byte("\x1b")) || form != "json" && bytes.Contains(content, []byte("\u202e")) || (form == "html" || form == "svg") && bytes.Contains(content, []byte("<script")) {
-			t.Errorf("%s obeys it", form)
+			t.Errorf("%s does not escape the name", form)
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/cli/status"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
-// What stands in a cluster is shown as it is, by commands that read it.
-func TestStatusAndExplain(t *testing.T) {
+func TestStatusAndExplainMatchGoldenFiles(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "prod")
 	load(t, c, "testdata/shop.yaml")
@@ -34,11 +34,11 @@ func TestStatusAndExplain(t *testing.T) {
 		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", must(t, args...)) })
 	}
 	t.Run("as data", func(t *testing.T) {
-		item := status.Item{}
+		item := status.Tree{}
 		if err := json.Unmarshal([]byte(must(t, "status", "shop", "-n", "prod", "-o", "json")), &item); err != nil {
 			t.Fatal(err)
 		}
-		if item.Name != "shop" || item.State != "Waits" || len(item.Children) != 2 || item.Children[1].Children[1].Reason != "Unschedulable" {
+		if item.Name != "shop" || item.State != view.Waiting || len(item.Children) != 2 || item.Children[1].Children[1].Reason != "Unschedulable" {
 			t.Errorf("%+v", item)
 		}
 	})
@@ -52,12 +52,11 @@ func TestStatusAndExplain(t *testing.T) {
 	t.Run("without rights", func(t *testing.T) { withoutRights(t, c) })
 }
 
-// The documentation shows what is printed.
-func TestDocumentation(t *testing.T) {
+func TestDocumentationShowsTheGoldenScreens(t *testing.T) {
 	page := read(t, "../../docs/plugin.md")
 	for _, path := range []string{"testdata/status.golden.txt", "testdata/explain-some.golden.txt", "../../internal/cli/benchmark/testdata/matrix.golden.txt", "../../internal/cli/doctor/testdata/empty.golden.txt"} {
 		if !strings.Contains(page, "\n```\n"+read(t, path)+"```\n") {
-			t.Errorf("docs/plugin.md does not have %s as it is", path)
+			t.Errorf("docs/plugin.md does not contain %s as printed", path)
 		}
 	}
 }
@@ -71,7 +70,7 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// withoutRights a person sees what they may see, and is told what they may not.
+// withoutRights checks that users see what they can read, and what they cannot.
 func withoutRights(t *testing.T, c client.Client) {
 	t.Helper()
 	role := &rbacv1.Role{
@@ -102,15 +101,15 @@ func withoutRights(t *testing.T, c client.Client) {
 	}
 }
 
-func TestWhatDoesNotExist(t *testing.T) {
+func TestStatusRejectsUnknownKindsAndObjects(t *testing.T) {
 	for want, args := range map[string][]string{
 		"PgStorageCluster absent does not exist in namespace default": {"status", "absent"},
 		"PgStorageProfile absent does not exist":                      {"status", "pgsp/absent"},
 		"PgNodeStorage absent does not exist":                         {"status", "pgns/absent"},
 		"PgBenchmark absent does not exist in namespace default":      {"status", "pgb/absent"},
-		`"cm" is no kind of pgstorage`:                                {"status", "cm/absent"},
-		`"pgsp/" names no object`:                                     {"status", "pgsp/"},
-		`--output: "table" is not known`:                              {"status", "-o", "table"},
+		`unknown kind "cm"`:                                           {"status", "cm/absent"},
+		`"pgsp/" has no object name`:                                  {"status", "pgsp/"},
+		`--output: unknown format "table"`:                            {"status", "-o", "table"},
 	} {
 		if out, err := plugin(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v\n%s", args, err, out)

@@ -1,5 +1,5 @@
-// Package plugin runs the commands of the kubectl plugin against a real API server.
-// What controllers, agents and other operators would write is written by the tests.
+// Package plugin runs the commands of the kubectl plugin against a real API server. The
+// tests write what controllers, agents and other operators would write.
 package plugin
 
 import (
@@ -67,7 +67,7 @@ func pluginWith(t *testing.T, input string, args ...string) (stdout string, err 
 	return out.String(), err
 }
 
-// must is the output of a command that succeeds.
+// must returns the output of a command that has to succeed.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := plugin(t, args...)
@@ -77,7 +77,7 @@ func must(t *testing.T, args ...string) string {
 	return out
 }
 
-// namespace of a name that is in golden files.
+// namespace creates a namespace with a fixed name, which is in golden files.
 func namespace(t *testing.T, c client.Client, name string) {
 	t.Helper()
 	create(t, c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})

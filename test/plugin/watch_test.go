@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
-// counting passes requests on to the API server, and counts the watches.
+// counting forwards requests to the API server, and counts the watches.
 func counting(t *testing.T) (address string, watches *atomic.Int64) {
 	t.Helper()
 	target, err := url.Parse(config.Host)
@@ -41,9 +41,8 @@ func counting(t *testing.T) (address string, watches *atomic.Int64) {
 	return server.URL, watches
 }
 
-// A watch ends with the limit of a request and is opened again, so that a benchmark of
-// hours is followed and a server that is gone is noticed.
-func TestBenchFollowOutlivesRequests(t *testing.T) {
+// The request timeout ends a watch, and bench follow opens another one.
+func TestBenchFollowOutlivesTheRequestTimeout(t *testing.T) {
 	c := apiserver.Client(t, config)
 	measured(t, c, "plugin-watch")
 	address, watches := counting(t)
@@ -62,6 +61,6 @@ func TestBenchFollowOutlivesRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := f.rest.String(); strings.Count(got, "  0%  Pending") != 1 {
-		t.Errorf("a watch that is opened again repeats what was shown:\n%s", got)
+		t.Errorf("a new watch repeats lines that were shown:\n%s", got)
 	}
 }

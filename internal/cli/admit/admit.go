@@ -1,7 +1,7 @@
-// Package admit does to an object what the API server does when it is created, by
-// the CRDs that come with the program and the API server's own library: unknown
-// fields are refused, defaults are filled in, and schema and CEL rules are held
-// against it. Rules about changes (oldSelf) have nothing to hold.
+// Package admit validates an object offline as the API server does on creation. It uses
+// the CRDs that are part of the program and the library of the API server: it rejects
+// unknown fields, sets defaults, and evaluates the schema and the CEL rules. Transition
+// rules (oldSelf) do not apply to a new object.
 package admit
 
 import (
@@ -29,7 +29,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Schemas of our kinds.
+// Schemas are the schemas of the kinds of pgstorage.
 type Schemas struct {
 	kinds map[schema.GroupVersionKind]*kind
 }
@@ -40,12 +40,12 @@ type kind struct {
 	version    apiextensionsv1.CustomResourceDefinitionVersion
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
-	// rules are compiled when they are needed first, which takes a moment.
+	// rules are compiled on first use, because compiling them is slow.
 	rules    *cel.Validator
 	compiled bool
 }
 
-// Load the CRDs of a folder of files.
+// Load reads the CRDs in the folders of files.
 func Load(files fs.FS) (*Schemas, error) {
 	out := &Schemas{kinds: map[schema.GroupVersionKind]*kind{}}
 	names, err := fs.Glob(files, "*/*.yaml")
@@ -64,6 +64,7 @@ func Load(files fs.FS) (*Schemas, error) {
 	return out, nil
 }
 
+// add adds the versions of a CRD.
 func (s *Schemas) add(content []byte) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict(content, crd); err != nil {
@@ -90,7 +91,7 @@ func (s *Schemas) add(content []byte) error {
 	return nil
 }
 
-// Definitions are the CRDs, sorted by name.
+// Definitions returns the CRDs, sorted by name.
 func (s *Schemas) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	byName := map[string]*apiextensionsv1.CustomResourceDefinition{}
 	for _, k := range s.kinds {
@@ -103,19 +104,19 @@ func (s *Schemas) Definitions() []*apiextensionsv1.CustomResourceDefinition {
 	return out
 }
 
-// Namespaced says whether a kind is one of ours that lives in namespaces.
+// Namespaced reports whether a kind of pgstorage is namespaced.
 func (s *Schemas) Namespaced(gvk schema.GroupVersionKind) bool {
 	k := s.kinds[gvk]
 	return k != nil && k.namespaced
 }
 
-// Admit an object of one of our kinds: it is completed in place, and its status is
-// dropped. The error is in the API server's own words.
+// Admit validates an object of pgstorage, sets its defaults in place and removes its
+// status. The error is the one that the API server returns.
 func (s *Schemas) Admit(ctx context.Context, o *unstructured.Unstructured) error {
 	gvk := o.GroupVersionKind()
 	k := s.kinds[gvk]
 	if k == nil {
-		return fmt.Errorf("%s is not a kind of pgstorage; it has %s", gvk, strings.Join(s.names(), ", "))
+		return fmt.Errorf("unknown kind %q in %s; pgstorage has %s", gvk.Kind, gvk.GroupVersion(), strings.Join(s.names(), ", "))
 	}
 	delete(o.Object, "status")
 	unknown := pruning.PruneWithOptions(o.Object, k.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -127,10 +128,10 @@ func (s *Schemas) Admit(ctx context.Context, o *unstructured.Unstructured) error
 	errs = append(errs, validation.ValidateCustomResource(nil, o.Object, k.validator)...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, k.structural, o.Object)...)
 	if slices.ContainsFunc(errs, blocks) {
-		// The API server says so too, in these words (registry/customresource/strategy.go).
+		// The API server adds the same error (registry/customresource/strategy.go).
 		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 	} else {
-		errs = append(errs, k.hold(ctx, o)...)
+		errs = append(errs, k.evaluateRules(ctx, o)...)
 	}
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(gvk.GroupKind(), o.GetName(), errs)
@@ -138,13 +139,13 @@ func (s *Schemas) Admit(ctx context.Context, o *unstructured.Unstructured) error
 	return nil
 }
 
-// blocking errors are those after which the API server evaluates no rules.
+// blocking errors keep the API server from evaluating the rules.
 var blocking = []field.ErrorType{field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}
 
 func blocks(err *field.Error) bool { return slices.Contains(blocking, err.Type) }
 
-// hold the CEL rules against an object.
-func (k *kind) hold(ctx context.Context, o *unstructured.Unstructured) field.ErrorList {
+// evaluateRules evaluates the CEL rules on an object.
+func (k *kind) evaluateRules(ctx context.Context, o *unstructured.Unstructured) field.ErrorList {
 	if !k.compiled {
 		k.rules, k.compiled = cel.NewValidator(k.structural, true, celconfig.PerCallLimit), true
 	}

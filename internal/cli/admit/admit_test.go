@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/config/crd"
 )
 
-// That all of this agrees with an API server is held in test/plugin.
+// test/plugin checks that admission agrees with an API server.
 
 func schemas(t *testing.T) *Schemas {
 	t.Helper()
@@ -43,20 +43,20 @@ spec: {cluster: c}
 status: {phase: Running}
 `
 
-func TestAdmit(t *testing.T) {
+func TestAdmitSetsDefaultsAndDropsStatus(t *testing.T) {
 	o := object(t, benchmark)
 	if err := schemas(t).Admit(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
 	if scale, _, err := unstructured.NestedInt64(o.Object, "spec", "pgbench", "scale"); err != nil || scale != 10 {
-		t.Errorf("no default: %v %v", o.Object, err)
+		t.Errorf("spec.pgbench.scale is %d, want 10: %v", scale, err)
 	}
 	if _, has := o.Object["status"]; has {
-		t.Error("the status stays")
+		t.Error("Admit keeps the status, want it removed")
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestAdmitRejectsWhatTheAPIServerRejects(t *testing.T) {
 	s := schemas(t)
 	for text, want := range map[string]string{
 		strings.Replace(benchmark, "cluster: c", "clutser: c", 1):                                                "unknown field spec.clutser; correct its name",
@@ -64,21 +64,21 @@ func TestRefused(t *testing.T) {
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {duration: 1m, transactions: 5}", 1):      "exclude each other",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {clients: [4, 4]}", 1):                    "spec.pgbench.clients[1]: Duplicate value: 4",
 		strings.Replace(benchmark, ", namespace: b", "", 1):                                                      "metadata.namespace: Required value",
-		strings.Replace(benchmark, "PgBenchmark", "PgBench", 1):                                                  "is not a kind of pgstorage; it has PgBenchmark, PgNodeStorage, PgScheduledBenchmark, PgStorageCluster, PgStorageProfile",
+		strings.Replace(benchmark, "PgBenchmark", "PgBench", 1):                                                  `unknown kind "PgBench" in pgstorage.dev/v1alpha1; pgstorage has PgBenchmark, PgNodeStorage, PgScheduledBenchmark, PgStorageCluster, PgStorageProfile`,
 		strings.Replace(benchmark, "name: a,", "name: "+strings.Repeat("a", 60)+",", 1):                          "metadata.name must be at most 50 characters",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {resources: {requests: {cpu: many}}}", 1): "spec.pgbench.resources.requests.cpu",
 	} {
 		if err := s.Admit(t.Context(), object(t, text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v\nwant %s", err, want)
+			t.Errorf("got error %v\nwant %s", err, want)
 		}
 	}
 }
 
-func TestField(t *testing.T) {
+func TestFieldHasDescriptionAndDefault(t *testing.T) {
 	s := schemas(t)
 	kind := v1alpha1.GroupVersion.WithKind("PgStorageProfile")
 	f, found := s.Field(kind, "spec", "zfsLocalPV", "data", "recordsize")
-	if !found || f.Default != "8k" || !strings.HasPrefix(f.Description, "recordsize of new files. 8k, the page size of Postgres,") {
+	if !found || f.Default != "8k" || !strings.HasPrefix(f.Description, "recordsize ") {
 		t.Errorf("%+v", f)
 	}
 	if f, found := s.Field(kind, "spec", "zfsLocalPV", "pool", "headroomPercent"); !found || f.Default != "20" {
@@ -90,11 +90,11 @@ func TestField(t *testing.T) {
 		}
 	}
 	if _, found := s.Field(v1alpha1.GroupVersion.WithKind("Other"), "spec"); found {
-		t.Error("of another kind")
+		t.Error("got a field of an unknown kind, want none")
 	}
 }
 
-func TestDefinitions(t *testing.T) {
+func TestDefinitionsAreSortedByName(t *testing.T) {
 	var names []string
 	for _, d := range schemas(t).Definitions() {
 		names = append(names, d.Name)

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Field is what a CRD says of a field.
+// Field describes a field of a CRD.
 type Field struct {
-	// Description in the words of the reference, on one line.
+	// Description of the API reference, on one line.
 	Description string
-	// Default as text; empty where there is none.
+	// Default as text; empty without a default.
 	Default string
 }
 
-// Field of a kind by its path, such as spec, zfsLocalPV, data, atime.
+// Field returns the field of a kind at a path, such as spec, zfsLocalPV, data, atime.
 func (s *Schemas) Field(gvk schema.GroupVersionKind, path ...string) (Field, bool) {
 	k := s.kinds[gvk]
 	if k == nil {

@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func TestViews(t *testing.T) {
+func TestScreensMatchGoldenFiles(t *testing.T) {
 	all := snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks
 	matrices := snapshots.Cluster(t, "testdata/matrices.yaml").Benchmarks
 	var lines strings.Builder
@@ -20,30 +20,30 @@ func TestViews(t *testing.T) {
 		lines.WriteString(Line(&all[i]) + "\n" + BarLine(&all[i], 60) + "\n")
 	}
 	for name, text := range map[string]string{
-		"list":       List(all, noon, true),
-		"list-one":   List(all[:1], noon, false),
+		"list":       ListText(all, noon, true),
+		"list-one":   ListText(all[:1], noon, false),
 		"lines":      lines.String(),
-		"result":     Result(&all[0], false, view.Style{}),
-		"statements": Result(&all[0], true, view.Style{}),
-		"matrices":   List(matrices[:2], noon, false),
-		"matrix":     Result(&matrices[0], false, view.Style{}),
-		"half-way":   Result(&matrices[1], false, view.Style{}),
-		"unfinished": Result(&all[1], false, view.Style{}),
-		"unstarted":  Result(&all[3], false, view.Style{}),
+		"result":     ResultText(&all[0], false, view.Style{}),
+		"statements": ResultText(&all[0], true, view.Style{}),
+		"matrices":   ListText(matrices[:2], noon, false),
+		"matrix":     ResultText(&matrices[0], false, view.Style{}),
+		"half-way":   ResultText(&matrices[1], false, view.Style{}),
+		"unfinished": ResultText(&all[1], false, view.Style{}),
+		"unstarted":  ResultText(&all[3], false, view.Style{}),
 	} {
 		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", text) })
 	}
 }
 
-func TestOfMatrix(t *testing.T) {
+func TestIsMatrixRunOnlyForRunsOfAMatrix(t *testing.T) {
 	for _, b := range snapshots.Cluster(t, "testdata/matrices.yaml").Benchmarks {
-		if want := b.Name == "half-way-r1-0a1b2c3d"; OfMatrix(&b) != want {
-			t.Errorf("%s", b.Name)
+		if got, want := IsMatrixRun(&b), b.Name == "half-way-r1-0a1b2c3d"; got != want {
+			t.Errorf("IsMatrixRun(%s) is %v, want %v", b.Name, got, want)
 		}
 	}
 }
 
-func TestEnded(t *testing.T) {
+func TestEndedReturnsTheFailure(t *testing.T) {
 	want := map[string]struct {
 		ended bool
 		err   string
@@ -55,16 +55,16 @@ func TestEnded(t *testing.T) {
 		ended, err := Ended(&b)
 		w := want[b.Name]
 		if ended != w.ended || (err == nil) != (w.err == "") || err != nil && !strings.HasPrefix(err.Error(), w.err) {
-			t.Errorf("%s: %v %v", b.Name, ended, err)
+			t.Errorf("Ended(%s) is %v, %v, want %v, %q", b.Name, ended, err, w.ended, w.err)
 		}
 	}
 }
 
-func TestBarLineFits(t *testing.T) {
+func TestBarLineFitsTheTerminal(t *testing.T) {
 	for _, b := range snapshots.Cluster(t, "testdata/benchmarks.yaml").Benchmarks {
 		for _, width := range []int{40, 80} {
 			if n := len([]rune(BarLine(&b, width))); n > width {
-				t.Errorf("%s: %d characters for %d", b.Name, n, width)
+				t.Errorf("%s: got %d characters, want at most %d", b.Name, n, width)
 			}
 		}
 	}

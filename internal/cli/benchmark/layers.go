@@ -7,24 +7,24 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// layers of the storage as text; empty without any.
+// layers formats the storage layers of a run; empty without layers.
 func layers(run *v1alpha1.BenchmarkRun, style view.Style) string {
 	if len(run.Layers) == 0 {
 		return ""
 	}
 	rows := [][]string{{"LAYER", "MS", "REPEATS", "PER TRANSACTION", "METHOD", "NOTE"}}
 	for _, l := range run.Layers {
-		rows = append(rows, []string{l.Name, view.Or(l.Milliseconds), view.Or(strings.Join(l.MillisecondsOfRepeats, " ")), view.Or(reached(l)), view.Or(l.Method), l.Note})
+		rows = append(rows, []string{l.Name, view.Or(l.Milliseconds), view.Or(strings.Join(l.MillisecondsOfRepeats, " ")), view.Or(perTransaction(l)), view.Or(l.Method), l.Note})
 	}
-	out := "\n" + style.Strong("Layers of the storage") + "\n" + view.Columns(rows...)
+	out := "\n" + style.Strong("Storage layers") + "\n" + view.Columns(rows...)
 	if run.LayersVerdict != "" {
 		out += view.Clean(run.LayersVerdict) + "\n"
 	}
 	return out
 }
 
-// reached says what of a transaction reaches a layer; empty where that was not counted.
-func reached(l v1alpha1.BenchmarkLayer) string {
+// perTransaction returns what each transaction writes to a layer; empty if not counted.
+func perTransaction(l v1alpha1.BenchmarkLayer) string {
 	var parts []string
 	for _, p := range []struct{ count, of string }{{l.BytesPerTransaction, "B"}, {l.RequestsPerTransaction, "writes"}, {l.FlushesPerTransaction, "flushes"}} {
 		if p.count != "" {

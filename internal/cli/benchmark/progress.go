@@ -1,5 +1,5 @@
-// Package benchmark shows PgBenchmarks: how far one is, its result, and the list of
-// them. It is pure.
+// Package benchmark formats PgBenchmarks for the bench commands: progress, results and
+// lists. It is pure.
 package benchmark
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
-// barWidth in characters, so that bar, phase and message fit a terminal of 80.
+// barWidth in characters leaves room for phase and message in a terminal of 80.
 const barWidth = 24
 
-// Percent of the whole work that is done, 0 to 100.
+// Percent returns the progress of a benchmark, 0 to 100.
 func Percent(b *v1alpha1.PgBenchmark) int32 {
 	switch {
 	case b.Status.Phase == benchmarks.PhaseSucceeded:
@@ -29,20 +29,20 @@ func Percent(b *v1alpha1.PgBenchmark) int32 {
 	return b.Status.Run.Percent
 }
 
-// Line says on one line how far a benchmark is.
+// Line returns the progress of a benchmark on one line.
 func Line(b *v1alpha1.PgBenchmark) string {
 	phase := b.Status.Phase
 	if phase == "" {
 		phase = benchmarks.PhasePending
 	}
 	out := fmt.Sprintf("%3d%%  %s", Percent(b), phase)
-	if message := doing(b); message != "" {
+	if message := activity(b); message != "" {
 		out += "  " + message
 	}
 	return view.Clean(out)
 }
 
-// BarLine is [Line] with a bar before it, cut to a width in characters; 0: not cut.
+// BarLine returns a bar and [Line], truncated to a width in characters; 0 does not truncate.
 func BarLine(b *v1alpha1.PgBenchmark, width int) string {
 	line := []rune(view.Bar(Percent(b), barWidth) + " " + Line(b))
 	if width > 0 && len(line) > width {
@@ -51,16 +51,16 @@ func BarLine(b *v1alpha1.PgBenchmark, width int) string {
 	return string(line)
 }
 
-// doing is what a benchmark does or waits for, without its phase before it.
-func doing(b *v1alpha1.PgBenchmark) string {
+// activity returns what a benchmark does or waits for, without its phase.
+func activity(b *v1alpha1.PgBenchmark) string {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete)
 	if c == nil {
-		return "waits for the manager; kubectl pgstorage doctor says whether it runs"
+		return "Waiting for the manager; check it with kubectl pgstorage doctor"
 	}
 	return strings.TrimPrefix(c.Message, b.Status.Phase+": ")
 }
 
-// Ended says whether a benchmark has ended, and how: nil is success.
+// Ended reports whether a benchmark has ended. The error is the failure; nil is success.
 func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
 	if !benchmarks.Ended(b) {
 		return false, nil
@@ -72,5 +72,5 @@ func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
 		reason = c.Reason
 	}
-	return true, fmt.Errorf("PgBenchmark %s: %s: %s", b.Name, reason, doing(b))
+	return true, fmt.Errorf("PgBenchmark %s: %s: %s", b.Name, reason, activity(b))
 }

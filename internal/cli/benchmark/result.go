@@ -4,69 +4,68 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// Result of a benchmark as text, with the latencies of each statement if wanted. One
-// that has not ended shows what there is.
-func Result(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
+// ResultText formats the result of a benchmark, with the latency of each statement if
+// statements is set. For a benchmark that has not ended it formats what is known.
+func ResultText(b *v1alpha1.PgBenchmark, statements bool, style view.Style) string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	line("%s of %s: %s", style.Strong("PgBenchmark "+b.Name), target(b), Line(b))
+	line("%s on %s: %s", style.Strong("PgBenchmark "+b.Name), target(b), Line(b))
 	if b.Status.Matrix != nil {
-		out.WriteString(matrixResult(b, style))
+		out.WriteString(matrixText(b, style))
 		return out.String()
 	}
-	line("durability %s: results of other tiers do not compare", view.Or(string(b.Status.Durability)))
+	line("Durability %s (not comparable with other tiers)", view.Or(string(b.Status.Durability)))
 	run := b.Status.Run
 	if run == nil {
-		line("the runner has reported nothing yet")
+		line("The runner has not reported yet.")
 		return out.String()
 	}
-	line("PostgreSQL %s, synchronous_commit=%s, settings %s", view.Or(view.Clean(run.ServerVersion)), view.Or(view.Clean(run.SynchronousCommit)), view.Or(view.Clean(short(run.Fingerprint))))
+	line("PostgreSQL %s, synchronous_commit=%s, settings fingerprint %s", view.Or(view.Clean(run.ServerVersion)), view.Or(view.Clean(run.SynchronousCommit)), view.Or(view.Clean(short(run.Fingerprint))))
 	if len(run.Results) > 0 {
 		line("")
 		out.WriteString(results(run.Results))
-		out.WriteString(believable(b, style))
+		out.WriteString(findings(b, style))
 	}
 	if statements {
-		for _, r := range run.Results {
-			line("\n%s", style.Strong(fmt.Sprintf("Statements with %d clients", r.Clients)))
-			out.WriteString(statementsOf(r))
-		}
+		out.WriteString(statementsText(run, style))
 	}
 	out.WriteString(layers(run, style))
-	if len(run.Integrity) > 0 {
-		line("\n%s", style.Strong("Integrity after the run"))
-		rows := [][]string{{"CHECK", "RESULT", "MESSAGE"}}
-		for _, c := range run.Integrity {
-			rows = append(rows, []string{c.Name, c.Result, c.Message})
-		}
-		out.WriteString(view.Columns(rows...))
-	}
+	out.WriteString(integrity(run, style))
 	return out.String()
 }
 
-// target that a benchmark measures.
+// integrity formats the integrity checks after a run; empty without checks.
+func integrity(run *v1alpha1.BenchmarkRun, style view.Style) string {
+	if len(run.Integrity) == 0 {
+		return ""
+	}
+	rows := [][]string{{"CHECK", "RESULT", "MESSAGE"}}
+	for _, c := range run.Integrity {
+		rows = append(rows, []string{c.Name, c.Result, c.Message})
+	}
+	return "\n" + style.Strong("Integrity checks") + "\n" + view.Columns(rows...)
+}
+
+// target returns what a benchmark measures.
 func target(b *v1alpha1.PgBenchmark) string {
 	if b.Spec.Template != nil {
-		return "clusters of its own in " + b.Namespace
+		return "temporary clusters in " + b.Namespace
 	}
 	return b.Namespace + "/" + b.Spec.Cluster
 }
 
-// short is the beginning of a fingerprint, enough to tell two apart by eye.
+// short returns the beginning of a fingerprint, which is enough to compare two by eye.
 func short(fingerprint string) string {
 	const enough = 12
 	return fingerprint[:min(enough, len(fingerprint))]
 }
 
+// results formats the results by client count.
 func results(in []v1alpha1.BenchmarkResult) string {
 	rows := [][]string{{"CLIENTS", "TPS", "RUNS", "AVERAGE MS", "STDDEV", "P50", "P95", "P99", "TRANSACTIONS", "FAILED", "RETRIED"}}
 	for _, r := range in {
@@ -79,50 +78,16 @@ func results(in []v1alpha1.BenchmarkResult) string {
 	return view.Columns(rows...)
 }
 
-func statementsOf(r v1alpha1.BenchmarkResult) string {
-	rows := [][]string{{"AVERAGE MS", "FAILURES", "RETRIES", "STATEMENT"}}
-	for _, s := range r.Statements {
-		rows = append(rows, []string{s.LatencyAverage, strconv.FormatInt(s.Failures, 10), strconv.FormatInt(s.Retries, 10), s.SQL})
-	}
-	return view.Columns(rows...)
-}
-
-// OfMatrix says that a benchmark is one run of a matrix.
-func OfMatrix(b *v1alpha1.PgBenchmark) bool {
-	owner := metav1.GetControllerOf(b)
-	return owner != nil && owner.Kind == "PgBenchmark"
-}
-
-// List of benchmarks as text; now is what ages are counted from. Where there are
-// several tiers it says that they do not compare.
-func List(in []v1alpha1.PgBenchmark, now time.Time, namespaces bool) string {
-	head := []string{"NAME", "CLUSTER", "PHASE", "PERCENT", "RUNS", "TPS", "DURABILITY", "AGE"}
-	if namespaces {
-		head = append([]string{"NAMESPACE"}, head...)
-	}
-	rows := [][]string{head}
-	tiers := map[v1alpha1.DurabilityTier]bool{}
-	for i := range in {
-		b := &in[i]
-		runs := ""
-		if b.Status.Matrix != nil {
-			runs = b.Status.Matrix.Progress
+// statementsText formats the latency of each statement, by client count.
+func statementsText(run *v1alpha1.BenchmarkRun, style view.Style) string {
+	var out strings.Builder
+	for _, r := range run.Results {
+		out.WriteString("\n" + style.Strong(fmt.Sprintf("Statements with %d clients", r.Clients)) + "\n")
+		rows := [][]string{{"AVERAGE MS", "FAILURES", "RETRIES", "STATEMENT"}}
+		for _, s := range r.Statements {
+			rows = append(rows, []string{s.LatencyAverage, strconv.FormatInt(s.Failures, 10), strconv.FormatInt(s.Retries, 10), s.SQL})
 		}
-		row := []string{
-			b.Name, view.Or(b.Spec.Cluster), view.Or(b.Status.Phase), strconv.Itoa(int(Percent(b))), view.Or(runs), view.Or(b.Status.BestTPS),
-			view.Or(string(b.Status.Durability)), duration.HumanDuration(now.Sub(b.CreationTimestamp.Time)),
-		}
-		if namespaces {
-			row = append([]string{b.Namespace}, row...)
-		}
-		rows = append(rows, row)
-		if b.Status.BestTPS != "" {
-			tiers[b.Status.Durability] = true
-		}
+		out.WriteString(view.Columns(rows...))
 	}
-	out := view.Columns(rows...)
-	if len(tiers) > 1 {
-		out += "Results of different durability tiers do not compare.\n"
-	}
-	return out
+	return out.String()
 }

@@ -4,40 +4,45 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// enforceLabel of Pod Security.
+// enforceLabel is the label of Pod Security admission on a namespace.
 const enforceLabel = "pod-security.kubernetes.io/enforce"
 
-// agents are needed by profiles that make pools on nodes.
+// agents checks the DaemonSets, which profiles on ZFS need.
 func (c *checker) agents() {
 	needed := slices.ContainsFunc(c.facts.Profiles, needsAgent)
 	none := len(c.facts.Agents) == 0 && !c.blind("DaemonSets")
 	switch {
 	case none && needed:
-		c.say(Failure, "agent", "no DaemonSet of it was found, and profiles on ZFS need it", "set agent.enabled=true in the chart, or add the component config/agent", "docs/install.md#the-agent")
+		c.add(Failure, "agent", "no DaemonSet found; ZFS profiles need it", "set agent.enabled=true in the chart, or add the kustomize component config/agent", "docs/install.md#the-agent")
 	case none:
-		c.say(Note, "agent", "is not installed; it is for profiles on ZFS", "", "")
+		c.add(Note, "agent", "not installed; only ZFS profiles need it", "", "")
 	}
 	for i := range c.facts.Agents {
-		a := &c.facts.Agents[i]
-		name := a.Namespace + "/" + a.Name
-		if !c.privileged(a.Namespace) {
-			c.say(Failure, "namespace "+a.Namespace, "Pod Security does not let privileged pods run there, so the agent has none", fmt.Sprintf("kubectl label namespace %s --overwrite %s=privileged", a.Namespace, enforceLabel), "docs/install.md#the-namespace")
-		}
-		if s := a.Status; s.NumberReady < s.DesiredNumberScheduled || s.DesiredNumberScheduled == 0 {
-			c.say(Warning, name, fmt.Sprintf("%d of %d pods are ready", s.NumberReady, s.DesiredNumberScheduled), fmt.Sprintf("see kubectl -n %s describe daemonset %s; its nodeSelector must fit that of the profiles", a.Namespace, a.Name), "docs/runbooks/PgStorageAgentAbsent.md")
-			continue
-		}
-		c.ok(name, fmt.Sprintf("%d pods are ready, of %s", a.Status.NumberReady, imageOf(a.Spec.Template.Spec)))
+		c.agent(&c.facts.Agents[i])
 	}
 }
 
-// privileged says whether a namespace lets the agent's pods run; what is not known is
-// taken for yes.
+// agent checks one DaemonSet and its namespace.
+func (c *checker) agent(a *appsv1.DaemonSet) {
+	name := a.Namespace + "/" + a.Name
+	if !c.privileged(a.Namespace) {
+		c.add(Failure, "namespace "+a.Namespace, "Pod Security rejects privileged pods, so the agent cannot run", fmt.Sprintf("kubectl label namespace %s --overwrite %s=privileged", a.Namespace, enforceLabel), "docs/install.md#the-namespace")
+	}
+	if s := a.Status; s.NumberReady < s.DesiredNumberScheduled || s.DesiredNumberScheduled == 0 {
+		c.add(Warning, name, fmt.Sprintf("%d of %d pods are ready", s.NumberReady, s.DesiredNumberScheduled), fmt.Sprintf("check kubectl -n %s describe daemonset %s; its nodeSelector must match the nodes of the profiles", a.Namespace, a.Name), "docs/runbooks/PgStorageAgentAbsent.md")
+		return
+	}
+	c.ok(name, fmt.Sprintf("%d pods of %s are ready", a.Status.NumberReady, imageOf(a.Spec.Template.Spec)))
+}
+
+// privileged reports whether a namespace admits privileged pods, or whether that is
+// unknown.
 func (c *checker) privileged(namespace string) bool {
 	for _, n := range c.facts.Namespaces {
 		if n.Name == namespace {
@@ -48,14 +53,14 @@ func (c *checker) privileged(namespace string) bool {
 	return true
 }
 
-// ready says whether a Node is.
+// ready reports whether a Node is Ready.
 func ready(n corev1.Node) bool {
 	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
 }
 
-// selected nodes of a profile, by name.
+// selected returns the nodes that a profile selects, sorted by name.
 func (c *checker) selected(p v1alpha1.PgStorageProfile) []corev1.Node {
 	var out []corev1.Node
 	for _, n := range c.facts.Nodes {

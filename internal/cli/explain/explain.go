@@ -1,6 +1,6 @@
-// Package explain says how Postgres and the storage beneath it are set, and why each
-// setting is as it is. It is pure, and decides nothing: reasons are those of the
-// status, and of the reference of the profile's fields.
+// Package explain shows the settings of a database and its storage, and the reason for
+// each. It is pure and decides nothing: reasons come from the status and from the API
+// reference.
 package explain
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 )
 
-// Explanation of a PgStorageCluster.
+// Explanation has the settings of a PgStorageCluster and their reasons.
 type Explanation struct {
 	Cluster     string                     `json:"cluster"`
 	Profile     string                     `json:"profile"`
 	ProfileType string                     `json:"profileType,omitempty"`
 	Notes       []string                   `json:"notes,omitempty"`
 	Durability  *v1alpha1.DurabilityStatus `json:"durability,omitempty"`
-	// Parameters of Postgres, as the operator decided them.
+	// Parameters are the Postgres parameters that the operator sets.
 	Parameters []v1alpha1.Parameter `json:"parameters,omitempty"`
-	// Storage is how pool and datasets are set on the profile's nodes.
+	// Storage has the properties of pool and datasets on the nodes of the profile.
 	Storage []Property `json:"storage,omitempty"`
-	// Volumes as agents have read them back.
+	// Volumes as the agents observe them.
 	Volumes []v1alpha1.VolumeStatus `json:"volumes,omitempty"`
 }
 
-// Cluster explained.
+// Cluster explains a PgStorageCluster. The reference describes the fields of its profile.
 func Cluster(s snapshot.Cluster, reference Reference) Explanation {
 	cr := s.Cluster
 	out := Explanation{
@@ -43,22 +43,22 @@ func Cluster(s snapshot.Cluster, reference Reference) Explanation {
 	return out
 }
 
-// notes on what the explanation lacks.
+// notes returns what the explanation lacks, and why.
 func notes(s snapshot.Cluster, e Explanation) []string {
 	var out []string
 	cr := s.Cluster
 	switch {
 	case cr.Status.ObservedGeneration == 0:
-		out = append(out, "the operator has not looked at this object yet; see kubectl pgstorage doctor")
+		out = append(out, "the operator has not observed this object yet; check it with kubectl pgstorage doctor")
 	case cr.Status.ObservedGeneration != cr.Generation:
-		out = append(out, fmt.Sprintf("what follows is about generation %d of the spec, which is at %d by now", cr.Status.ObservedGeneration, cr.Generation))
+		out = append(out, fmt.Sprintf("the settings are those of generation %d, and the spec is at generation %d", cr.Status.ObservedGeneration, cr.Generation))
 	}
 	for _, u := range slices.Concat(s.Profile.Unread, s.Unread) {
 		out = append(out, u.What+": "+u.Why)
 	}
 	out = append(out, cnpg.NotForwarded(cr)...)
 	if other := cnpg.OtherMetadata(cr); len(other) > 0 {
-		out = append(out, "the CloudNativePG Cluster does not get "+strings.Join(other, ", ")+" of this object; set them on the Cluster where it needs them")
+		out = append(out, "the operator does not copy "+strings.Join(other, ", ")+" to the CloudNativePG Cluster; set them there if it needs them")
 	}
 	if s.Profile.Profile != nil && len(e.Storage) == 0 {
 		out = append(out, storageUnknown(s.Profile.Profile))
@@ -66,16 +66,16 @@ func notes(s snapshot.Cluster, e Explanation) []string {
 	return out
 }
 
-// storageUnknown says why nothing is said of datasets.
+// storageUnknown returns why there are no properties of pools and datasets.
 func storageUnknown(p *v1alpha1.PgStorageProfile) string {
 	if p.Spec.Type == v1alpha1.ProfileTypeExternal {
-		return "profiles of type External make no storage, so nothing is known of how it is set"
+		return "External profiles use existing storage, whose settings are unknown"
 	}
-	return "no PgNodeStorage of the profile could be read, so nothing is said of pools and datasets"
+	return "no PgNodeStorage of the profile found, so the settings of pools and datasets are unknown"
 }
 
-// Only the settings of these names; all where there are none. It is an error if one
-// is not there.
+// Only returns the explanation of the named settings, or of all without names. It returns
+// an error if the operator does not set one of them.
 func (e Explanation) Only(names ...string) (Explanation, error) {
 	if len(names) == 0 {
 		return e, nil
@@ -95,7 +95,7 @@ func (e Explanation) Only(names ...string) (Explanation, error) {
 			}
 		}
 		if len(out.Parameters)+len(out.Storage) == before {
-			return out, fmt.Errorf("the operator sets no %s of %s: Postgres has CloudNativePG's default or its own, and a dataset that of ZFS; kubectl pgstorage explain without a setting lists what is set", name, e.Cluster)
+			return out, fmt.Errorf("the operator does not set %s of %s, so it has the default of CloudNativePG, Postgres or ZFS; kubectl pgstorage explain without a setting lists all that the operator sets", name, e.Cluster)
 		}
 	}
 	return out, nil

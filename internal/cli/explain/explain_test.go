@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
 )
 
-// load once: it takes a moment.
+// load loads the schemas once, because it is slow.
 var load = sync.OnceValues(func() (*admit.Schemas, error) { return admit.Load(crd.Bases) })
 
 func reference(t *testing.T) *admit.Schemas {
@@ -28,12 +28,12 @@ func reference(t *testing.T) *admit.Schemas {
 	return s
 }
 
-func TestExplanations(t *testing.T) {
+func TestExplanationsMatchGoldenFiles(t *testing.T) {
 	zfs := snapshots.Cluster(t, "testdata/zfs.yaml")
 	stale := zfs
 	stale.Cluster = zfs.Cluster.DeepCopy()
 	stale.Cluster.Generation, stale.Profile.Storages = 3, nil
-	stale.Unread = []snapshot.Unread{{What: "Pods in namespace prod", Why: "you may not read it"}}
+	stale.Unread = []snapshot.Unread{{What: "Pods in namespace prod", Why: "forbidden"}}
 	external := snapshot.Cluster{Cluster: &v1alpha1.PgStorageCluster{Spec: zfs.Cluster.Spec}}
 	external.Cluster.Namespace, external.Cluster.Name = "prod", "new"
 	external.Profile.Profile = &v1alpha1.PgStorageProfile{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal}}
@@ -53,16 +53,14 @@ func TestExplanations(t *testing.T) {
 	golden.Text(t, "testdata/one.golden.json", string(raw)+"\n")
 }
 
-func TestOnlyWhatIsSet(t *testing.T) {
+func TestOnlyRejectsSettingsThatAreNotSet(t *testing.T) {
 	e := Cluster(snapshots.Cluster(t, "testdata/zfs.yaml"), reference(t))
-	if _, err := e.Only("work_mem", "port"); err == nil || !strings.Contains(err.Error(), "sets no port of prod/shop") {
-		t.Errorf("%v", err)
+	if _, err := e.Only("work_mem", "port"); err == nil || !strings.Contains(err.Error(), "does not set port of prod/shop") {
+		t.Errorf("got error %v, want one about port", err)
 	}
 }
 
-// Every property that a profile sets is explained by its field, except those that the
-// type fixes.
-func TestEachPropertyHasItsField(t *testing.T) {
+func TestEachPropertyHasAField(t *testing.T) {
 	profile := &v1alpha1.PgStorageProfile{}
 	profile.Name = "p"
 	profile.Spec.Type = v1alpha1.ProfileTypeZFSLocalPV
@@ -81,17 +79,17 @@ func TestEachPropertyHasItsField(t *testing.T) {
 		}
 	}
 	if seen < 40 {
-		t.Errorf("only %d properties", seen)
+		t.Errorf("got %d properties, want 40 or more", seen)
 	}
 }
 
-func TestSame(t *testing.T) {
+func TestSameComparesDefaultsInExactForm(t *testing.T) {
 	for _, tc := range []struct {
 		def, value string
 		want       bool
 	}{{"8k", "8192", true}, {"8k", "16384", false}, {"lz4", "lz4", true}, {"", "none", true}, {"", "5", false}, {"0", "0", true}, {"off", "on", false}} {
 		if got := same(tc.def, tc.value); got != tc.want {
-			t.Errorf("%q and %q: %v", tc.def, tc.value, got)
+			t.Errorf("same(%q, %q) is %v, want %v", tc.def, tc.value, got, tc.want)
 		}
 	}
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 )
 
-// Reference says what the CRDs say of fields.
+// Reference describes the fields of the CRDs.
 type Reference interface {
 	Field(gvk schema.GroupVersionKind, path ...string) (admit.Field, bool)
 }
 
-// Property of a pool or dataset.
+// Property is a property of a pool or dataset.
 type Property struct {
 	// Of is the pool or dataset.
 	Of   string `json:"of"`
 	Name string `json:"name"`
-	// Value that is wanted, in ZFS' exact form: sizes in bytes.
+	// Value is the desired value, in the exact form of ZFS: sizes in bytes.
 	Value string `json:"value"`
-	// ReadBack is what agents have read, with the number of nodes where they differ.
+	// ReadBack is the value that the agents observe, with the number of nodes if it differs.
 	ReadBack string `json:"readBack,omitempty"`
-	// Source of the value: Profile, where the profile has another value than the
-	// default; Default; or Fixed, where the profile has no such field.
+	// Source of the value: Profile if the profile changes the default, Default, or Fixed
+	// if the profile has no such field.
 	Source string `json:"source"`
 	Reason string `json:"reason,omitempty"`
 }
@@ -44,8 +44,8 @@ const (
 
 var profileKind = v1alpha1.GroupVersion.WithKind("PgStorageProfile")
 
-// storage is how the PgNodeStorages of a profile set pool and datasets. Where nodes
-// want different values, each has a row.
+// storage returns the properties that the PgNodeStorages of a profile set. If the desired
+// values of nodes differ, each value is a property.
 func storage(p *v1alpha1.PgStorageProfile, storages []v1alpha1.PgNodeStorage, reference Reference) []Property {
 	var out []Property
 	add := func(of string, wanted []v1alpha1.ZFSProperty) {
@@ -71,7 +71,7 @@ func storage(p *v1alpha1.PgStorageProfile, storages []v1alpha1.PgNodeStorage, re
 	return out
 }
 
-// readBack of a property on all nodes.
+// readBack returns the observed values of a property on all nodes.
 func readBack(storages []v1alpha1.PgNodeStorage, of, name string) string {
 	counts := map[string]int{}
 	for i := range storages {
@@ -96,6 +96,7 @@ func readBack(storages []v1alpha1.PgNodeStorage, of, name string) string {
 	return strings.Join(out, ", ")
 }
 
+// tally counts the observed value of a property.
 func tally(counts map[string]int, properties []v1alpha1.ObservedProperty, name string) {
 	for _, p := range properties {
 		if p.Name == name {
@@ -104,20 +105,20 @@ func tally(counts map[string]int, properties []v1alpha1.ObservedProperty, name s
 	}
 }
 
-// why a property has its value, by the field of the profile that it comes from.
+// why returns the source and the reason of a value, from the field of the profile.
 func why(p *v1alpha1.PgStorageProfile, row Property, reference Reference) (source, reason string) {
 	f, found := reference.Field(profileKind, append(member(p, row.Of), camel(row.Name))...)
 	switch {
 	case !found:
-		return fixed, "the profile type " + string(p.Spec.Type) + " always sets it so"
+		return fixed, "fixed for profiles of type " + string(p.Spec.Type)
 	case same(f.Default, row.Value):
 		return fromDefault, f.Description
 	}
 	return fromProfile, f.Description
 }
 
-// same says whether a default, such as 8k, is a value in ZFS' exact form. Without a
-// default a limit is none.
+// same reports whether a default, such as 8k, equals a value in the exact form of ZFS.
+// A limit without a default is none.
 func same(def, value string) bool {
 	if def == "" {
 		return value == "none"
@@ -126,7 +127,7 @@ func same(def, value string) bool {
 	return def == value || bytes > 0 && strconv.FormatInt(bytes, 10) == value
 }
 
-// member of the profile's spec that a pool or dataset comes from.
+// member returns the path in the profile that a pool or dataset comes from.
 func member(p *v1alpha1.PgStorageProfile, of string) []string {
 	var base []string
 	switch p.Spec.Type {
@@ -137,9 +138,9 @@ func member(p *v1alpha1.PgStorageProfile, of string) []string {
 	case v1alpha1.ProfileTypeCephRBD:
 		base = []string{"spec", "cephRBD", "cluster", "backing", "zfs"}
 	}
-	pool, _, beneath := strings.Cut(of, "/")
+	pool, _, below := strings.Cut(of, "/")
 	switch {
-	case !beneath:
+	case !below:
 		return append(base, "pool")
 	case of == naming.DataDataset(pool):
 		return append(base, "data")
@@ -151,7 +152,7 @@ func member(p *v1alpha1.PgStorageProfile, of string) []string {
 	return append(base, "block")
 }
 
-// camel is the field of a ZFS property: redundant_metadata is redundantMetadata.
+// camel returns the field of a ZFS property: redundantMetadata for redundant_metadata.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {

@@ -17,14 +17,15 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
-// labelCluster of what CloudNativePG makes (its pkg/utils/labels_annotations.go).
+// labelCluster is on what CloudNativePG creates (pkg/utils/labels_annotations.go there).
 const labelCluster = "cnpg.io/cluster"
 
-// Cluster of a key and all that it stands on. It is an error if it does not exist.
+// Cluster reads a PgStorageCluster and everything it depends on. It returns an error if the
+// PgStorageCluster does not exist.
 func (r Reader) Cluster(ctx context.Context, key client.ObjectKey) (snapshot.Cluster, error) {
 	out, n := snapshot.Cluster{Cluster: &v1alpha1.PgStorageCluster{}}, notes{}
 	if err := r.Get(ctx, key, out.Cluster); err != nil {
-		return out, explained(err, "PgStorageCluster", key, "pgsc")
+		return out, readError(err, "PgStorageCluster", key, "pgsc")
 	}
 	var err error
 	if out.Profile, err = r.Profile(ctx, out.Cluster.Spec.Profile); err != nil {
@@ -39,20 +40,20 @@ func (r Reader) Cluster(ctx context.Context, key client.ObjectKey) (snapshot.Clu
 	return out, nil
 }
 
-// explained says what to do about an object that does not exist.
-func explained(err error, kind string, key client.ObjectKey, resource string) error {
+// readError says how to list the existing objects if the object does not exist.
+func readError(err error, kind string, key client.ObjectKey, resource string) error {
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read %s %s: %w", kind, key, err)
 	}
 	if key.Namespace == "" {
-		return fmt.Errorf("%s %s does not exist; kubectl get %s lists those that do", kind, key.Name, resource)
+		return fmt.Errorf("%s %s does not exist; list the existing ones with kubectl get %s", kind, key.Name, resource)
 	}
-	return fmt.Errorf("%s %s does not exist in namespace %s; kubectl get %s -A lists those that do", kind, key.Name, key.Namespace, resource)
+	return fmt.Errorf("%s %s does not exist in namespace %s; list the existing ones with kubectl get %s -A", kind, key.Name, key.Namespace, resource)
 }
 
 func (r Reader) database(ctx context.Context, n *notes, out *snapshot.Cluster) error {
 	pg := &cnpgv1.Cluster{}
-	found, err := r.get(ctx, n, "Cluster of CloudNativePG", client.ObjectKeyFromObject(out.Cluster), pg)
+	found, err := r.get(ctx, n, "CloudNativePG Cluster", client.ObjectKeyFromObject(out.Cluster), pg)
 	if found {
 		out.Database = pg
 	}
@@ -77,7 +78,7 @@ func (r Reader) claims(ctx context.Context, n *notes, out *snapshot.Cluster) err
 	return err
 }
 
-// podMonitor of the cluster's name. That its kind is not installed is in a condition.
+// podMonitor reads the PodMonitor of the cluster. A condition reports a missing CRD.
 func (r Reader) podMonitor(ctx context.Context, n *notes, out *snapshot.Cluster) error {
 	gvk := monitoringv1.SchemeGroupVersion.WithKind(monitoringv1.PodMonitorsKind)
 	found, err := r.objects(ctx, n, gvk, client.InNamespace(out.Cluster.Namespace))
@@ -97,12 +98,12 @@ func (r Reader) benchmarks(ctx context.Context, n *notes, out *snapshot.Cluster)
 			out.Benchmarks = append(out.Benchmarks, b)
 		}
 	}
-	Oldest(out.Benchmarks)
+	SortByAge(out.Benchmarks)
 	return err
 }
 
-// Oldest first, then by name.
-func Oldest(in []v1alpha1.PgBenchmark) {
+// SortByAge sorts benchmarks, oldest first, and then by name.
+func SortByAge(in []v1alpha1.PgBenchmark) {
 	slices.SortFunc(in, func(a, b v1alpha1.PgBenchmark) int {
 		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 			return c
@@ -111,20 +112,31 @@ func Oldest(in []v1alpha1.PgBenchmark) {
 	})
 }
 
-// NodeStorage of a name. It is an error if it does not exist.
-func (r Reader) NodeStorage(ctx context.Context, name string) (*v1alpha1.PgNodeStorage, error) {
-	out, key := &v1alpha1.PgNodeStorage{}, client.ObjectKey{Name: name}
+// Target reads the PgStorageCluster that a benchmark is to measure. It returns an error if
+// it does not exist.
+func (r Reader) Target(ctx context.Context, key client.ObjectKey) (*v1alpha1.PgStorageCluster, error) {
+	out := &v1alpha1.PgStorageCluster{}
 	if err := r.Get(ctx, key, out); err != nil {
-		return nil, explained(err, "PgNodeStorage", key, "pgns")
+		return nil, readError(err, "PgStorageCluster", key, "pgsc")
 	}
 	return out, nil
 }
 
-// Schedule of a key and its runs. It is an error if it does not exist.
+// NodeStorage reads a PgNodeStorage. It returns an error if it does not exist.
+func (r Reader) NodeStorage(ctx context.Context, name string) (*v1alpha1.PgNodeStorage, error) {
+	out, key := &v1alpha1.PgNodeStorage{}, client.ObjectKey{Name: name}
+	if err := r.Get(ctx, key, out); err != nil {
+		return nil, readError(err, "PgNodeStorage", key, "pgns")
+	}
+	return out, nil
+}
+
+// Schedule reads a PgScheduledBenchmark and its retained PgBenchmarks. It returns an error
+// if it does not exist.
 func (r Reader) Schedule(ctx context.Context, key client.ObjectKey) (snapshot.Schedule, error) {
 	out, n := snapshot.Schedule{Schedule: &v1alpha1.PgScheduledBenchmark{}}, notes{}
 	if err := r.Get(ctx, key, out.Schedule); err != nil {
-		return out, explained(err, "PgScheduledBenchmark", key, "pgsb")
+		return out, readError(err, "PgScheduledBenchmark", key, "pgsb")
 	}
 	list := &v1alpha1.PgBenchmarkList{}
 	err := r.list(ctx, &n, "PgBenchmarks in namespace "+key.Namespace, list, client.InNamespace(key.Namespace))
@@ -133,16 +145,17 @@ func (r Reader) Schedule(ctx context.Context, key client.ObjectKey) (snapshot.Sc
 			out.Benchmarks = append(out.Benchmarks, list.Items[i])
 		}
 	}
-	Oldest(out.Benchmarks)
+	SortByAge(out.Benchmarks)
 	out.Unread = n
 	return out, err
 }
 
-// Benchmark of a key and what it runs against. It is an error if it does not exist.
+// Benchmark reads a PgBenchmark, its target and its pods. It returns an error if the
+// PgBenchmark does not exist.
 func (r Reader) Benchmark(ctx context.Context, key client.ObjectKey) (snapshot.Benchmark, error) {
 	out, n := snapshot.Benchmark{Benchmark: &v1alpha1.PgBenchmark{}}, notes{}
 	if err := r.Get(ctx, key, out.Benchmark); err != nil {
-		return out, explained(err, "PgBenchmark", key, "pgb")
+		return out, readError(err, "PgBenchmark", key, "pgb")
 	}
 	target := &v1alpha1.PgStorageCluster{}
 	found, err := r.get(ctx, &n, "PgStorageCluster "+out.Benchmark.Spec.Cluster, client.ObjectKey{Namespace: key.Namespace, Name: out.Benchmark.Spec.Cluster}, target)

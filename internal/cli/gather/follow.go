@@ -15,11 +15,11 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// Follow shows each change of a PgBenchmark until done says that it was the last one.
-// Broken watches are begun again.
-func Follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, done func(*v1alpha1.PgBenchmark) (bool, error)) error {
+// Follow calls show for each change of a PgBenchmark until show returns true. It opens a
+// watch that breaks again. The error says if the benchmark is deleted.
+func Follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, show func(*v1alpha1.PgBenchmark) (ended bool)) error {
 	if err := c.Get(ctx, key, &v1alpha1.PgBenchmark{}); err != nil {
-		return explained(err, "PgBenchmark", key, "pgb")
+		return readError(err, "PgBenchmark", key, "pgb")
 	}
 	_, err := watchtools.UntilWithSync(ctx, oneBenchmark(c, key), &v1alpha1.PgBenchmark{}, nil, func(e watch.Event) (bool, error) {
 		b, ok := e.Object.(*v1alpha1.PgBenchmark)
@@ -29,7 +29,7 @@ func Follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, done 
 		if e.Type == watch.Deleted {
 			return false, fmt.Errorf("PgBenchmark %s was deleted", key)
 		}
-		return done(b)
+		return show(b), nil
 	})
 	return err
 }

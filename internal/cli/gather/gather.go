@@ -1,5 +1,6 @@
-// Package gather reads what the commands show. What may not be read, or is of a kind
-// that is not installed, is noted and no failure: a person sees what they may see.
+// Package gather reads from a cluster what the commands show. Objects that the user has
+// no permission to read, or whose kind is not installed, are noted instead of failing the
+// command: users see everything that they can read.
 package gather
 
 import (
@@ -18,28 +19,28 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
-// Reader of a cluster, which it never writes to.
+// Reader reads a cluster and never writes to it.
 type Reader struct{ client.Reader }
 
-// notes are what could not be read.
+// notes collect what could not be read.
 type notes []snapshot.Unread
 
-// note an error that leaves something unknown. Others are returned.
+// note records an error that leaves something unknown, and returns any other.
 func (n *notes) note(what string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case apierrors.IsForbidden(err):
-		*n = append(*n, snapshot.Unread{What: what, Why: "you may not read it: " + strings.TrimSpace(message(err))})
+		*n = append(*n, snapshot.Unread{What: what, Why: "forbidden: " + strings.TrimSpace(message(err))})
 		return nil
 	case meta.IsNoMatchError(err):
-		*n = append(*n, snapshot.Unread{What: what, Why: "its kind is not installed"})
+		*n = append(*n, snapshot.Unread{What: what, Why: "the kind is not installed"})
 		return nil
 	}
 	return fmt.Errorf("read %s: %w", what, err)
 }
 
-// message of an API error without Go's wrapping.
+// message returns the message of the API server, without the context that Go adds.
 func message(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -48,7 +49,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// get an object; false where it does not exist or could not be read.
+// get reads an object, and reports false if it does not exist or could not be read.
 func (r Reader) get(ctx context.Context, n *notes, what string, key client.ObjectKey, into client.Object) (bool, error) {
 	err := r.Get(ctx, key, into)
 	if apierrors.IsNotFound(err) {
@@ -57,13 +58,13 @@ func (r Reader) get(ctx context.Context, n *notes, what string, key client.Objec
 	return err == nil, n.note(what, err)
 }
 
-// list objects into a list.
+// list reads a list of objects.
 func (r Reader) list(ctx context.Context, n *notes, what string, into client.ObjectList, options ...client.ListOption) error {
 	return n.note(what, r.List(ctx, into, options...))
 }
 
-// objects of a kind without a Go type here, sorted. A kind that is not installed has
-// none.
+// objects lists a kind that has no Go type here, sorted by namespace and name. A kind
+// that is not installed has no objects.
 func (r Reader) objects(ctx context.Context, n *notes, gvk schema.GroupVersionKind, options ...client.ListOption) ([]unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))

@@ -13,27 +13,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxExpanded limits a document after its aliases were expanded, in bytes: those of its
-// text, and perValue for each value, as a library needs many times that for each. The
-// objects of a cluster fit, up to MaxBytes of them.
+// maxExpanded limits a document in bytes after its aliases are expanded. It counts the
+// bytes of the text and perValue for each value, which needs many times that in memory.
+// MaxBytes of ordinary objects fit.
 const (
 	maxExpanded = 2 * MaxBytes
 	perValue    = 16
 )
 
-// MaxDocuments limits the documents of a file: more is nonsense, or takes minutes.
+// MaxDocuments limits the documents of a file, because more take minutes.
 const MaxDocuments = 10_000
 
-// Document is one document of a file that is not empty, as JSON.
+// Document is one document of a file as JSON. It is not empty.
 type Document struct {
-	// Place says where it begins: the file, the number of the document from 1, and
-	// its line.
+	// Place is where the document begins: the file, the number of the document, from 1,
+	// and its line.
 	Place string
 	JSON  []byte
 }
 
-// Documents of a file: YAML documents, JSON values one after the other, or both with
-// markers between. Empty ones are left out. Content is as Text returns it.
+// Documents splits a file into YAML documents and JSON values, and skips empty ones. The
+// content of the file must be as Text returns it. Errors name the place.
 func Documents(f File) ([]Document, error) {
 	var out []Document
 	n, line := 0, 1
@@ -44,7 +44,7 @@ func Documents(f File) ([]Document, error) {
 			continue
 		}
 		if n >= MaxDocuments {
-			return nil, fmt.Errorf("%s: there are more than %d documents; give fewer", f.Name, MaxDocuments)
+			return nil, fmt.Errorf("%s: more than %d documents; split the file", f.Name, MaxDocuments)
 		}
 		values, err := convert(piece)
 		for _, raw := range values {
@@ -62,8 +62,8 @@ func place(file string, n, line int) string {
 	return fmt.Sprintf("%s: document %d, at line %d", file, n, line)
 }
 
-// pieces of a text: each begins with the line of a marker, but for the first. YAML has
-// these markers at the beginning of a line and nowhere else.
+// pieces splits a text so that each piece but the first begins with a marker. YAML allows
+// these markers only at the beginning of a line.
 func pieces(content []byte) [][]byte {
 	var out [][]byte
 	begin, at := 0, 0
@@ -83,13 +83,13 @@ func pieces(content []byte) [][]byte {
 	return append(out, content[begin:])
 }
 
-// marks says whether a line is a marker, alone or with something after a space.
+// marks reports whether a line is a marker, alone or with text after a space.
 func marks(line []byte, marker string) bool {
 	rest, found := bytes.CutPrefix(line, []byte(marker))
 	return found && (len(rest) == 0 || strings.IndexByte(" \t\n", rest[0]) >= 0)
 }
 
-// leading lines of a piece that are a marker alone, empty or comments.
+// leading returns the number of lines before the content: markers, empty lines, comments.
 func leading(piece []byte) int {
 	n := 0
 	for line := range bytes.Lines(piece) {
@@ -118,7 +118,7 @@ func blank(line []byte) bool {
 	return len(line) == 0 || line[0] == '#'
 }
 
-// convert a piece to JSON: one value if it is YAML, and any number if it is JSON.
+// convert returns a piece as JSON: one value if it is YAML, or all values if it is JSON.
 func convert(piece []byte) ([][]byte, error) {
 	if body := body(piece); len(body) > 0 && body[0] == '{' {
 		if values, isJSON, err := stream(body); isJSON {
@@ -139,7 +139,7 @@ func convert(piece []byte) ([][]byte, error) {
 	return [][]byte{raw}, nil
 }
 
-// body of a piece, without its marker.
+// body returns a piece without its marker.
 func body(piece []byte) []byte {
 	if marks(piece, "---") {
 		piece = piece[3:]
@@ -147,8 +147,8 @@ func body(piece []byte) []byte {
 	return bytes.TrimSpace(piece)
 }
 
-// stream of JSON objects. It is not JSON if the first one is not: YAML has objects in
-// braces too.
+// stream reads JSON objects. isJSON is false if the first one is not JSON, because YAML
+// also has objects in braces.
 func stream(body []byte) (values [][]byte, isJSON bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	for {
@@ -156,7 +156,7 @@ func stream(body []byte) (values [][]byte, isJSON bool, err error) {
 		if err := decoder.Decode(&raw); errors.Is(err, io.EOF) {
 			return values, true, nil
 		} else if err != nil {
-			return values, len(values) > 0, fmt.Errorf("after JSON of %d bytes: %w; remove what follows, or begin it with a line of ---", decoder.InputOffset(), err)
+			return values, len(values) > 0, fmt.Errorf("after JSON of %d bytes: %w; remove the rest, or begin it with a line of ---", decoder.InputOffset(), err)
 		}
 		var into any
 		strict, err := strictjson.UnmarshalStrict(raw, &into)
@@ -170,8 +170,8 @@ func stream(body []byte) (values [][]byte, isJSON bool, err error) {
 	}
 }
 
-// expanded is the value of a piece. It refuses a second document in it, which a
-// library would drop, and aliases that stand for more than can be handled.
+// expanded returns the value of a piece. It rejects a second document in the piece, which
+// the library would drop, and aliases that expand beyond the limit.
 func expanded(piece []byte) (any, error) {
 	decoder := goyaml.NewDecoder(bytes.NewReader(piece))
 	var value, second any
@@ -181,15 +181,15 @@ func expanded(piece []byte) (any, error) {
 		return nil, err
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, errors.New("another document begins within it; put a line of --- before each document")
+		return nil, errors.New("the document contains the beginning of another one; put a line of --- before each document")
 	}
 	if size(value, maxExpanded) <= 0 {
-		return nil, fmt.Errorf("its values and aliases stand for more than %d MiB; make it smaller, or write it without aliases", maxExpanded>>20)
+		return nil, fmt.Errorf("the document exceeds %d MiB after expanding its aliases; make it smaller, or write it without aliases", maxExpanded>>20)
 	}
 	return value, nil
 }
 
-// size returns what is left of a budget of bytes after a value; it stops at none.
+// size subtracts a value from a budget of bytes. It stops when the budget is used up.
 func size(value any, left int) int {
 	switch v := value.(type) {
 	case string:

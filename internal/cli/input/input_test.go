@@ -27,7 +27,7 @@ func utf16Text(order binary.AppendByteOrder, mark bool, text string) []byte {
 
 const two = "a: 1\n---\nb: é\n"
 
-func TestText(t *testing.T) {
+func TestTextDecodesEveryAcceptedEncoding(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"UTF-8":           []byte(two),
 		"UTF-8 with mark": []byte("\ufeff" + two),
@@ -38,19 +38,19 @@ func TestText(t *testing.T) {
 		"UTF-16LE CRLF":   utf16Text(binary.LittleEndian, true, strings.ReplaceAll(two, "\n", "\r\n")),
 	} {
 		if got, err := Text(content); err != nil || string(got) != two {
-			t.Errorf("%s: %q %v", name, got, err)
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, two)
 		}
 	}
 }
 
-func TestTextRefused(t *testing.T) {
+func TestTextRejectsOtherEncodings(t *testing.T) {
 	for want, content := range map[string][]byte{
-		"line 1: the text has a NUL byte":     utf16Text(binary.LittleEndian, false, two),
-		"line 3: the text has a NUL byte":     []byte("a: 1\n\nb: \x00\n"),
-		"line 2: the text is not valid UTF-8": []byte("a: 1\nb: \xe9\n"),
-		"encoded as UTF-32":                   {0xFF, 0xFE, 0, 0, 'a', 0, 0, 0},
-		"UTF-16 and ends within a character":  {0xFF, 0xFE, 'a'},
-		"the text is not valid UTF-16":        {0xFF, 0xFE, 0x00, 0xD8, 'a', 0},
+		"line 1: the text contains a NUL byte": utf16Text(binary.LittleEndian, false, two),
+		"line 3: the text contains a NUL byte": []byte("a: 1\n\nb: \x00\n"),
+		"line 2: the text is not valid UTF-8":  []byte("a: 1\nb: \xe9\n"),
+		"encoded as UTF-32":                    {0xFF, 0xFE, 0, 0, 'a', 0, 0, 0},
+		"UTF-16 text ends within a character":  {0xFF, 0xFE, 'a'},
+		"the text is not valid UTF-16":         {0xFF, 0xFE, 0x00, 0xD8, 'a', 0},
 	} {
 		if got, err := Text(content); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "save it as UTF-8") {
 			t.Errorf("%q %v, want %s", got, err, want)
@@ -58,8 +58,7 @@ func TestTextRefused(t *testing.T) {
 	}
 }
 
-// No document is lost, however the documents are kept apart.
-func TestDocuments(t *testing.T) {
+func TestDocumentsAreNeverLost(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string
 		want    []string
@@ -94,27 +93,27 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
+func TestPlacesHaveDocumentAndLine(t *testing.T) {
 	documents, err := Documents(File{Name: "a.yaml", Content: []byte("# a\n\na: 1\n---\n# b\nb: 2\n")})
 	if err != nil || len(documents) != 2 || documents[0].Place != "a.yaml: document 1, at line 3" || documents[1].Place != "a.yaml: document 2, at line 6" {
 		t.Errorf("%+v %v", documents, err)
 	}
 }
 
-func TestDocumentsRefused(t *testing.T) {
+func TestDocumentsRejectsMalformedInput(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for name, tc := range map[string]struct{ content, want string }{
-		// To YAML a next line is the end of a line, so that a marker follows.
-		"a hidden document":   {"a: 1\u0085---\u0085b: 2\n", "another document begins within it"},
-		"a hidden end":        {"a: 1\u2028...\u2028b: 2\n", "another document begins within it"},
+		// YAML treats NEL as the end of a line, so a marker follows.
+		"a hidden document":   {"a: 1\u0085---\u0085b: 2\n", "beginning of another one"},
+		"a hidden end":        {"a: 1\u2028...\u2028b: 2\n", "beginning of another one"},
 		"the same key twice":  {"x: 1\n---\na: 1\na: 2\n", `f: document 2, at line 3: yaml: unmarshal errors:`},
 		"twice in JSON":       {`{"a": {"b": 1, "b": 2}}`, `duplicate field "a.b"`},
-		"after JSON":          {`{"a": 1} and more`, "remove what follows"},
+		"after JSON":          {`{"a": 1} and more`, "remove the rest"},
 		"half of JSON":        {`{"a": 1}` + "\n" + `{"b":`, "unexpected EOF"},
 		"not closed":          {"a: [1\n", "did not find expected"},
 		"a tab":               {"a:\n\tb: 1\n", "cannot start any token"},
 		"aliases in aliases":  {bomb(), "excessive aliasing"},
-		"aliases of one text": {"a: &a " + long + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a, ", 100), ", ") + "]\n", "its values and aliases stand for more than 32 MiB"},
+		"aliases of one text": {"a: &a " + long + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a, ", 100), ", ") + "]\n", "exceeds 32 MiB after expanding its aliases"},
 		"an alias of itself":  {"a: &a [*a]\n", "contains itself"},
 		"deep":                {strings.Repeat("[", 1<<20), "exceeded max depth"},
 		"deep JSON":           {strings.Repeat(`{"a":`, 1<<20), "exceeded max depth"},
@@ -128,7 +127,7 @@ func TestDocumentsRefused(t *testing.T) {
 	}
 }
 
-// bomb is nine times nine times ... of a list.
+// bomb returns nested aliases that expand to nine to the tenth values.
 func bomb() string {
 	out := "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
 	for i := range 9 {
@@ -148,7 +147,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-func TestFiles(t *testing.T) {
+func TestFilesAreFoundByNameFolderAndPattern(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"b.yml", "a.yaml", "c.JSON", "notes.txt", "deep/d.yaml", "only/deep/e.yaml"} {
 		write(t, filepath.Join(folder, name), "a: 1\n")
@@ -173,13 +172,13 @@ func TestFiles(t *testing.T) {
 				got = append(got, f.Name)
 			}
 			if err != nil || !slices.Equal(got, tc.want) {
-				t.Errorf("%q %v", got, err)
+				t.Errorf("got %q, %v, want %q", got, err, tc.want)
 			}
 		})
 	}
 }
 
-func TestFilesRefused(t *testing.T) {
+func TestFilesRejectsWhatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "empty/deep/a.yaml"), "a: 1\n")
 	write(t, filepath.Join(folder, "pipes/a.yaml"), "a: 1\n")
@@ -194,17 +193,17 @@ func TestFilesRefused(t *testing.T) {
 		want  string
 	}{
 		"absent":                {[]string{"absent.yaml"}, "absent.yaml: no such file"},
-		"no name":               {[]string{""}, "the name of a file is empty"},
-		"the network":           {[]string{"https://example.com/a.yaml"}, "https://example.com/a.yaml: nothing is read from the network"},
+		"no name":               {[]string{""}, "empty file name"},
+		"the network":           {[]string{"https://example.com/a.yaml"}, "https://example.com/a.yaml: cannot read from the network"},
 		"no match":              {[]string{"*.json"}, "*.json: no file matches"},
 		"a bad pattern":         {[]string{"[a"}, "[a: "},
-		"an empty folder":       {[]string{"empty"}, "folder empty has no .yaml, .yml or .json file; --recursive"},
+		"an empty folder":       {[]string{"empty"}, "folder empty has no .yaml, .yml or .json file; use --recursive"},
 		"input twice":           {[]string{"-", "-"}, "- is given twice"},
-		"a pipe in a folder":    {[]string{"pipes"}, "pipes/b.yaml: this is not a regular file"},
+		"a pipe in a folder":    {[]string{"pipes"}, "pipes/b.yaml: not a regular file"},
 		"another encoding":      {[]string{"latin.yaml"}, "latin.yaml: line 1: the text is not valid UTF-8"},
 		"a large file":          {[]string{"large.yaml"}, "large.yaml: the input is larger than"},
 		"a large input":         {[]string{"-"}, "standard input: the input is larger than"},
-		"a folder of a pattern": {[]string{"emp*"}, "empty: this is a folder"},
+		"a folder of a pattern": {[]string{"emp*"}, "empty: a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Source{In: strings.NewReader(strings.Repeat("a", 11)), MaxBytes: 10}.Files(t.Context(), tc.names)
@@ -215,7 +214,7 @@ func TestFilesRefused(t *testing.T) {
 	}
 }
 
-// endless input, of which it counts what was read.
+// endless is an endless input that counts the bytes read.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -223,7 +222,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// All files together have one limit, and no more than that is read.
+// The limit applies to all files together.
 func TestReadingIsBounded(t *testing.T) {
 	in := &endless{}
 	_, err := Source{In: in}.Files(t.Context(), []string{"-"})
@@ -231,7 +230,7 @@ func TestReadingIsBounded(t *testing.T) {
 		t.Error(err)
 	}
 	if in.read > MaxBytes+1<<20 {
-		t.Errorf("%d bytes were read", in.read)
+		t.Errorf("read %d bytes, want at most %d", in.read, MaxBytes+1<<20)
 	}
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	write(t, path, strings.Repeat("a", 6))
@@ -240,8 +239,8 @@ func TestReadingIsBounded(t *testing.T) {
 	}
 }
 
-// A pipe without a writer, and one whose writer is silent, end with the context.
-func TestInterrupted(t *testing.T) {
+// One pipe has no writer, and one has a silent writer.
+func TestReadingEndsWithTheContext(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -258,7 +257,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Nothing that is read makes it fail in another way than by an error.
+// FuzzDocuments checks that any input gives documents or an error.
 func FuzzDocuments(f *testing.F) {
 	for _, seed := range []string{two, bomb(), "{\"a\":1}{\"b\":2}", "---\r...\r", "\xff\xfea\x00", "a: &a [*a]", "%YAML 1.2\n---\na: 1"} {
 		f.Add([]byte(seed))

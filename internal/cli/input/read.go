@@ -1,7 +1,7 @@
-// Package input reads the files that commands are given, and splits them into
-// documents. What it reads may be careless or hostile: the files of a pull request,
-// an editor's encoding, a pipe that nobody writes to. Every byte is either read or
-// refused with its place; nothing is dropped.
+// Package input reads the files that commands receive, and splits them into documents.
+// Files can be careless or hostile: the files of a pull request, the encoding of an
+// editor, a pipe without a writer. Package input reads every byte or rejects it with its
+// place; it never drops content.
 package input
 
 import (
@@ -17,37 +17,36 @@ import (
 	"strings"
 )
 
-// MaxBytes limits all that one command reads: about 1,000 Nodes as kubectl prints
-// them.
+// MaxBytes limits what one command reads. About 1,000 Nodes fit, as kubectl prints them.
 const MaxBytes = 16 << 20
 
-// Stdin is how the standard input is named on the command line.
+// Stdin names the standard input on the command line.
 const Stdin = "-"
 
-// extensions of the files that are read in folders, as kubectl reads them.
+// extensions are those of the files to read in a folder, as in kubectl.
 var extensions = []string{".yaml", ".yml", ".json"}
 
 // File is the content of one named file in UTF-8, with line feeds as line ends.
 type File struct {
-	// Name as a person gave it, for messages.
+	// Name as the user gave it, for messages.
 	Name    string
 	Content []byte
 }
 
-// Source of files.
+// Source reads files.
 type Source struct {
 	// In is the standard input.
 	In io.Reader
-	// Recursive reads the folders of a folder too.
+	// Recursive also reads subfolders.
 	Recursive bool
-	// MaxBytes of all files; 0 is MaxBytes.
+	// MaxBytes limits all files together; 0 selects MaxBytes.
 	MaxBytes int64
-	// Waiting is called before the standard input is read; nil does nothing.
-	Waiting func()
+	// OnStdin is called before reading the standard input, if it is set.
+	OnStdin func()
 }
 
-// Files of the given names: files, folders, patterns, or Stdin. It returns as soon as
-// ctx ends, also while a pipe has no writer. Each error names the file.
+// Files reads the named files, folders, patterns, or Stdin. It returns as soon as ctx ends,
+// even while a pipe has no writer. Each error names the file.
 func (s Source) Files(ctx context.Context, names []string) ([]File, error) {
 	left := s.MaxBytes
 	if left == 0 {
@@ -55,7 +54,7 @@ func (s Source) Files(ctx context.Context, names []string) ([]File, error) {
 	}
 	most := left
 	if i := slices.Index(names, Stdin); i >= 0 && slices.Contains(names[i+1:], Stdin) {
-		return nil, errors.New("- is given twice, and the standard input can be read once; remove one")
+		return nil, errors.New("- is given twice, but the standard input can be read only once; remove one")
 	}
 	var out []File
 	for _, name := range names {
@@ -65,39 +64,39 @@ func (s Source) Files(ctx context.Context, names []string) ([]File, error) {
 		}
 		for _, path := range paths {
 			content, err := s.read(ctx, path, left)
-			switch {
-			case errors.Is(err, errTooLarge):
-				return nil, fmt.Errorf("%s: the input is larger than %d MiB; give fewer or smaller files", called(path), most>>20)
-			case err != nil:
-				return nil, fmt.Errorf("%s: %w", called(path), err)
+			if errors.Is(err, errTooLarge) {
+				err = fmt.Errorf("the input is larger than %d MiB; give fewer or smaller files", most>>20)
 			}
 			left -= int64(len(content))
-			if content, err = Text(content); err != nil {
-				return nil, fmt.Errorf("%s: %w", called(path), err)
+			if err == nil {
+				content, err = Text(content)
 			}
-			out = append(out, File{Name: called(path), Content: content})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", display(path), err)
+			}
+			out = append(out, File{Name: display(path), Content: content})
 		}
 	}
 	return out, nil
 }
 
-// called is the name of a file in messages.
-func called(path string) string {
+// display returns the name of a file for messages.
+func display(path string) string {
 	if path == Stdin {
 		return "standard input"
 	}
 	return path
 }
 
-// paths that a name stands for.
+// paths returns the files that a name selects.
 func (s Source) paths(name string) ([]string, error) {
 	switch {
 	case name == Stdin:
 		return []string{name}, nil
 	case name == "":
-		return nil, errors.New("the name of a file is empty")
+		return nil, errors.New("empty file name")
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		return nil, fmt.Errorf("%s: nothing is read from the network; download it and review it first, then give the file", name)
+		return nil, fmt.Errorf("%s: cannot read from the network; download the file, review it, and give its path", name)
 	}
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(name, "*?[") {
@@ -112,7 +111,7 @@ func (s Source) paths(name string) ([]string, error) {
 	return s.within(name)
 }
 
-// matches of a pattern that the shell left as it is.
+// matches returns the files that match a pattern.
 func matches(pattern string) ([]string, error) {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
@@ -125,7 +124,7 @@ func matches(pattern string) ([]string, error) {
 	return found, nil
 }
 
-// within a folder are its files with one of the extensions, sorted.
+// within returns the files of a folder with one of the extensions, sorted.
 func (s Source) within(folder string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -143,29 +142,29 @@ func (s Source) within(folder string) ([]string, error) {
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("folder %s has no .yaml, .yml or .json file", folder)
 		if !s.Recursive {
-			err = fmt.Errorf("%w; --recursive also reads the folders in it", err)
+			err = fmt.Errorf("%w; use --recursive to also read its subfolders", err)
 		}
 	}
 	return out, err
 }
 
-// regular refuses what may block or never end, where nobody has named it.
+// regular rejects pipes and devices in a folder: reading them can block or never end.
 func regular(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: this is not a regular file; remove it from the folder, or name it alone", path)
+		err = fmt.Errorf("%s: not a regular file; remove it from the folder, or name it explicitly", path)
 	}
 	return err
 }
 
-// errTooLarge: there is more to read than may be read.
+// errTooLarge is returned for input beyond the limit.
 var errTooLarge = errors.New("too large")
 
-// read at most so many bytes of a file.
+// read reads a file of at most the given bytes.
 func (s Source) read(ctx context.Context, path string, most int64) ([]byte, error) {
 	if path == Stdin {
-		if s.Waiting != nil {
-			s.Waiting()
+		if s.OnStdin != nil {
+			s.OnStdin()
 		}
 		return bounded(ctx, func() (io.ReadCloser, error) { return io.NopCloser(s.In), nil }, most)
 	}
@@ -174,7 +173,7 @@ func (s Source) read(ctx context.Context, path string, most int64) ([]byte, erro
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("this is a folder; give the folder itself, with --recursive for those in it")
+		return nil, errors.New("a folder; name the folder itself, with --recursive for its subfolders")
 	}
 	if info.Mode().IsRegular() && info.Size() > most {
 		return nil, errTooLarge
@@ -182,17 +181,17 @@ func (s Source) read(ctx context.Context, path string, most int64) ([]byte, erro
 	return bounded(ctx, func() (io.ReadCloser, error) { return os.Open(path) }, most)
 }
 
-// bounded reads what open opens. A pipe without a writer blocks where no deadline
-// reaches, so the reading is left behind when ctx ends: the program ends then too.
+// bounded reads what open opens. No deadline applies to opening a pipe without a writer,
+// so bounded abandons the read when ctx ends; the program ends at that time too.
 func bounded(ctx context.Context, open func() (io.ReadCloser, error), most int64) ([]byte, error) {
-	type result struct {
+	type read struct {
 		content []byte
 		err     error
 	}
-	done := make(chan result, 1)
+	done := make(chan read, 1)
 	go func() {
 		content, err := readAll(open, most)
-		done <- result{content, err}
+		done <- read{content, err}
 	}()
 	select {
 	case r := <-done:

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Marks at the beginning of a text that say how it is encoded.
+// Byte order marks, which name the encoding of a text.
 var (
 	markUTF8    = []byte{0xEF, 0xBB, 0xBF}
 	markUTF16LE = []byte{0xFF, 0xFE}
@@ -20,9 +20,9 @@ var (
 
 const remedy = "save it as UTF-8"
 
-// Text is content in UTF-8 without a byte order mark, with line feeds as line ends.
-// UTF-16 with a mark is decoded, as PowerShell writes it; any other encoding is
-// refused, because a guess would read other characters than the file has.
+// Text returns content in UTF-8 without a byte order mark, with line feeds as line ends.
+// It decodes UTF-16 with a mark, as PowerShell writes it. It rejects any other encoding,
+// because a guess can read other characters than the file has.
 func Text(content []byte) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(content, markUTF32LE), bytes.HasPrefix(content, markUTF32BE):
@@ -35,10 +35,10 @@ func Text(content []byte) ([]byte, error) {
 	return plain(bytes.TrimPrefix(content, markUTF8))
 }
 
-// decoded UTF-16.
+// decoded decodes UTF-16.
 func decoded(content []byte, order binary.ByteOrder) ([]byte, error) {
 	if len(content)%2 != 0 {
-		return nil, errors.New("the text is UTF-16 and ends within a character; " + remedy)
+		return nil, errors.New("the UTF-16 text ends within a character; " + remedy)
 	}
 	units := make([]uint16, 0, len(content)/2)
 	for ; len(content) > 0; content = content[2:] {
@@ -54,11 +54,11 @@ func decoded(content []byte, order binary.ByteOrder) ([]byte, error) {
 	return plain(out)
 }
 
-// plain UTF-8 with line feeds. YAML also ends lines at a carriage return; here they
-// become line feeds, so that a marker between documents is found on any line.
+// plain returns UTF-8 with line feeds. YAML also ends lines at a carriage return; plain
+// replaces them by line feeds, so that a marker between documents is found on any line.
 func plain(content []byte) ([]byte, error) {
 	if i := bytes.IndexByte(content, 0); i >= 0 {
-		return nil, fmt.Errorf("line %d: the text has a NUL byte: it is binary, or UTF-16 without a byte order mark; %s", 1+bytes.Count(content[:i], []byte{'\n'}), remedy)
+		return nil, fmt.Errorf("line %d: the text contains a NUL byte: it is binary, or UTF-16 without a byte order mark; %s", 1+bytes.Count(content[:i], []byte{'\n'}), remedy)
 	}
 	if !utf8.Valid(content) {
 		return nil, fmt.Errorf("line %d: the text is not valid UTF-8; %s", 1+bytes.Count(content[:invalid(content)], []byte{'\n'}), remedy)
@@ -70,7 +70,7 @@ func plain(content []byte) ([]byte, error) {
 	return bytes.ReplaceAll(content, []byte("\r"), []byte("\n")), nil
 }
 
-// invalid is the offset of the first byte that is not UTF-8.
+// invalid returns the offset of the first byte that is not UTF-8.
 func invalid(content []byte) int {
 	at := 0
 	for at < len(content) {

@@ -19,8 +19,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
-// profile is planned twice: first without an answer of any node, then as if each had
-// answered that it is as declared, which is what the first plan asks of it.
+// profile plans a profile twice: first without any answer of a node, and then as if the
+// agent of each node had applied the first plan.
 func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	kind, err := catalog.For(p.Spec.Type)
 	if err != nil {
@@ -39,11 +39,12 @@ func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	if err != nil {
 		return err
 	}
-	b.tellGate(p)
+	b.assumeGate(p)
 	b.add("PgStorageProfile", "", p.Name, built.Plan)
-	return refusal(built.Outcomes)
+	return rejection(built.Outcomes)
 }
 
+// profileFacts returns the facts of a profile, as the manager would observe them.
 func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) observed.Profile {
 	facts := observed.Profile{
 		ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}, Reachable: map[string]observed.Reachability{}, Operator: b.assume.Operator,
@@ -71,12 +72,29 @@ func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) observed.Profile {
 	return facts
 }
 
-// nodes that a profile selects: those of the documents by their labels, and those
-// that are assumed.
+// nodes returns the nodes that a profile selects: Node objects with its labels, and the
+// assumed ones.
 func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []observed.Node {
 	if len(p.Spec.NodeSelector) == 0 {
 		return nil
 	}
+	out := b.matching(p)
+	for _, name := range b.assume.Nodes {
+		if !slices.ContainsFunc(out, func(n observed.Node) bool { return n.Name == name }) {
+			out = append(out, assumedNode(name))
+		}
+	}
+	slices.SortFunc(out, func(a, b observed.Node) int { return strings.Compare(a.Name, b.Name) })
+	if len(out) == 0 {
+		b.assumed("no node matches the nodeSelector of PgStorageProfile %s, so it has no PgNodeStorage; name nodes with --node, or give Node objects with -f", p.Name)
+		return nil
+	}
+	b.assumed("nodes %s of PgStorageProfile %s are Ready, and their agents have applied their PgNodeStorages", names(out), p.Name)
+	return out
+}
+
+// matching returns the Node objects with the labels of a profile.
+func (b *builder) matching(p *v1alpha1.PgStorageProfile) []observed.Node {
 	var out []observed.Node
 	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
 	for _, n := range b.documents.Nodes {
@@ -89,17 +107,6 @@ func (b *builder) nodes(p *v1alpha1.PgStorageProfile) []observed.Node {
 			out = append(out, node)
 		}
 	}
-	for _, name := range b.assume.Nodes {
-		if !slices.ContainsFunc(out, func(n observed.Node) bool { return n.Name == name }) {
-			out = append(out, assumedNode(name))
-		}
-	}
-	slices.SortFunc(out, func(a, b observed.Node) int { return strings.Compare(a.Name, b.Name) })
-	if len(out) == 0 {
-		b.assumed("no node has the labels of PgStorageProfile %s, so no PgNodeStorage is shown; name nodes by --node, or give Node objects by -f", p.Name)
-		return nil
-	}
-	b.assumed("nodes %s of PgStorageProfile %s are Ready, and their agents have answered that they are as declared", names(out), p.Name)
 	return out
 }
 
@@ -115,7 +122,7 @@ func names(nodes []observed.Node) string {
 	return strings.Join(out, ", ")
 }
 
-// classes that the profile names and does not make are taken to exist.
+// classes assumes that the StorageClasses exist that the profile names and does not create.
 func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts *observed.Profile, first *plan.Plan) {
 	for _, name := range kind.Classes(p) {
 		own := slices.ContainsFunc(first.Objects, func(o plan.Object) bool { return o.Key().Kind == "StorageClass" && o.Key().Name == name })
@@ -127,8 +134,8 @@ func (b *builder) classes(kind profile.Type, p *v1alpha1.PgStorageProfile, facts
 	}
 }
 
-// answer as the agents would that have made true what the plan asks of their nodes,
-// and as the CSI driver, which then lists the pools.
+// answer adds the status that the agents would report after applying the plan, and the
+// pools that the CSI driver would list.
 func answer(facts *observed.Profile, first *plan.Plan) error {
 	for _, o := range first.Objects {
 		if o.Key().Kind != "PgNodeStorage" {
@@ -150,10 +157,10 @@ func answer(facts *observed.Profile, first *plan.Plan) error {
 	return nil
 }
 
-// tellGate says what the manager needs for a type that is off by default.
-func (b *builder) tellGate(p *v1alpha1.PgStorageProfile) {
+// assumeGate notes the feature gate of a type that is off by default.
+func (b *builder) assumeGate(p *v1alpha1.PgStorageProfile) {
 	switch p.Spec.Type {
 	case v1alpha1.ProfileTypeS3NBD, v1alpha1.ProfileTypeCephRBD:
-		b.assumed("the manager was started with --feature-gates=%s=true", p.Spec.Type)
+		b.assumed("the manager runs with --feature-gates=%s=true", p.Spec.Type)
 	}
 }

@@ -1,5 +1,5 @@
-// Package render plans from files alone what the operator would make, by the same
-// code as the manager. What only a cluster could tell is assumed, and said.
+// Package render plans offline what the operator would create from files, with the code
+// of the manager. It lists the assumptions it makes about the cluster.
 package render
 
 import (
@@ -20,33 +20,31 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/input"
 )
 
-// noUID stands where the API server would put one.
+// noUID is the UID of objects that the API server has not created.
 const noUID = types.UID("00000000-0000-0000-0000-000000000000")
 
-// Documents are the objects of files that a plan follows from, completed as by the
-// API server.
+// Documents are the objects of the files, with the defaults of the API server.
 type Documents struct {
 	Profiles   []*v1alpha1.PgStorageProfile
 	Clusters   []*v1alpha1.PgStorageCluster
 	Benchmarks []*v1alpha1.PgBenchmark
 	Nodes      []*corev1.Node
 	Classes    []*storagev1.StorageClass
-	// Ignored objects, of which nothing follows.
+	// Ignored names the objects that have no effect on a plan.
 	Ignored []string
 }
 
-// Reader of files.
-type Reader struct {
+// Loader loads files.
+type Loader struct {
 	Schemas *admit.Schemas
-	// Namespace of objects that name none.
+	// Namespace of objects without one.
 	Namespace string
-	// Enforced refuses objects that name another namespace, as kubectl does where
-	// --namespace is given.
+	// Enforced rejects objects of another namespace, as kubectl does with --namespace.
 	Enforced bool
 }
 
-// Read files. All that is wrong in them is in the error, with its place.
-func (r Reader) Read(ctx context.Context, files ...input.File) (Documents, error) {
+// Load reads and validates the objects of files. The error has every fault with its place.
+func (l Loader) Load(ctx context.Context, files ...input.File) (Documents, error) {
 	out, places := Documents{}, map[identity]string{}
 	var wrong []error
 	for _, f := range files {
@@ -55,9 +53,9 @@ func (r Reader) Read(ctx context.Context, files ...input.File) (Documents, error
 			wrong = append(wrong, err)
 		}
 		for _, o := range objects {
-			err := r.take(ctx, &out, o.content)
+			err := l.add(ctx, &out, o.content)
 			if err == nil {
-				err = r.once(places, o)
+				err = l.rejectDuplicate(places, o)
 			}
 			if err != nil {
 				wrong = append(wrong, fmt.Errorf("%s: %w", o.place, err))
@@ -65,48 +63,48 @@ func (r Reader) Read(ctx context.Context, files ...input.File) (Documents, error
 		}
 	}
 	if len(out.Profiles)+len(out.Clusters)+len(out.Benchmarks) == 0 && len(wrong) == 0 {
-		wrong = append(wrong, errors.New("the files have no PgStorageProfile, PgStorageCluster or PgBenchmark; give one by -f"))
+		wrong = append(wrong, errors.New("no PgStorageProfile, PgStorageCluster or PgBenchmark found in the files; give one with -f"))
 	}
 	return out, errors.Join(wrong...)
 }
 
-// object of a file, and where it is.
+// object is an object of a file and its place.
 type object struct {
 	place   string
 	content *unstructured.Unstructured
 }
 
-// identity of an object. An API server has one of each.
+// identity identifies an object on an API server.
 type identity struct {
 	kind            schema.GroupKind
 	namespace, name string
 }
 
-// once refuses an object that the input has already: which of the two counts would
-// depend on the order of files.
-func (r Reader) once(places map[identity]string, o object) error {
+// rejectDuplicate rejects an object that the input already has, because the effective one
+// would depend on the order of the files.
+func (l Loader) rejectDuplicate(places map[identity]string, o object) error {
 	if o.content.GetName() == "" {
 		return nil
 	}
 	id := identity{o.content.GroupVersionKind().GroupKind(), o.content.GetNamespace(), o.content.GetName()}
 	if first, found := places[id]; found {
-		return fmt.Errorf("%s %s is also in %s; remove one of the two", id.kind.Kind, strings.TrimPrefix(id.namespace+"/"+id.name, "/"), first)
+		return fmt.Errorf("duplicate %s %s, also in %s; remove one of the two", id.kind.Kind, strings.TrimPrefix(id.namespace+"/"+id.name, "/"), first)
 	}
 	places[id] = o.place
 	return nil
 }
 
-// maxWrong limits how many documents of a file are reported.
-const maxWrong = 20
+// maxErrors limits the reported documents of a file.
+const maxErrors = 20
 
-// split a file into objects; those of a list are taken out of it.
+// split returns the objects of a file, including the items of lists.
 func split(f input.File) ([]object, error) {
 	documents, err := input.Documents(f)
 	var out []object
 	wrong := []error{}
 	for _, d := range documents {
-		if len(wrong) >= maxWrong {
-			return nil, errors.Join(append(wrong, fmt.Errorf("%s: more documents are not looked at; correct these first", f.Name))...)
+		if len(wrong) >= maxErrors {
+			return nil, errors.Join(append(wrong, fmt.Errorf("%s: too many errors; correct these first", f.Name))...)
 		}
 		objects, err := parse(d.JSON)
 		if err != nil {
@@ -123,9 +121,10 @@ func split(f input.File) ([]object, error) {
 	return out, errors.Join(append(wrong, err)...)
 }
 
+// parse returns an object, or the items of a list.
 func parse(raw []byte) ([]*unstructured.Unstructured, error) {
 	if len(raw) == 0 || raw[0] != '{' {
-		return nil, errors.New("this is not an object; an object has apiVersion, kind and metadata")
+		return nil, errors.New("not an object; an object has apiVersion, kind and metadata")
 	}
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(raw); err != nil {
@@ -145,22 +144,26 @@ func parse(raw []byte) ([]*unstructured.Unstructured, error) {
 	return out, nil
 }
 
-// take an object into the documents.
-func (r Reader) take(ctx context.Context, out *Documents, o *unstructured.Unstructured) error {
-	switch o.GroupVersionKind() {
-	case corev1.SchemeGroupVersion.WithKind("Node"):
+// add validates an object and adds it to the documents.
+func (l Loader) add(ctx context.Context, out *Documents, o *unstructured.Unstructured) error {
+	switch gvk := o.GroupVersionKind(); {
+	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
 		return into(o, &out.Nodes)
-	case storagev1.SchemeGroupVersion.WithKind("StorageClass"):
+	case gvk == storagev1.SchemeGroupVersion.WithKind("StorageClass"):
 		return into(o, &out.Classes)
+	case gvk.Group == v1alpha1.GroupVersion.Group:
+		return l.addOwn(ctx, out, o)
 	}
-	if o.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
-		if err := r.misnamed(o); err != nil {
-			return err
-		}
-		out.Ignored = append(out.Ignored, o.GetKind()+" "+o.GetName())
-		return nil
+	if err := l.misnamed(o); err != nil {
+		return err
 	}
-	if err := r.complete(ctx, o); err != nil {
+	out.Ignored = append(out.Ignored, o.GetKind()+" "+o.GetName())
+	return nil
+}
+
+// addOwn validates an object of pgstorage and adds it to the documents.
+func (l Loader) addOwn(ctx context.Context, out *Documents, o *unstructured.Unstructured) error {
+	if err := l.complete(ctx, o); err != nil {
 		return err
 	}
 	switch o.GetKind() {
@@ -175,30 +178,31 @@ func (r Reader) take(ctx context.Context, out *Documents, o *unstructured.Unstru
 	return nil
 }
 
-// misnamed refuses an object that looks like one of ours and would be ignored.
-func (r Reader) misnamed(o *unstructured.Unstructured) error {
-	for _, crd := range r.Schemas.Definitions() {
-		if strings.EqualFold(crd.Spec.Names.Kind, o.GetKind()) {
-			return fmt.Errorf("%s %s: apiVersion is %q; %s is of %s", o.GetKind(), o.GetName(), o.GetAPIVersion(), crd.Spec.Names.Kind, v1alpha1.GroupVersion)
-		}
-	}
+// misnamed rejects an object with a kind of pgstorage and another apiVersion, which would
+// be ignored.
+func (l Loader) misnamed(o *unstructured.Unstructured) error {
 	if o.GetAPIVersion() == "" {
 		return fmt.Errorf("%s %s: apiVersion is missing", o.GetKind(), o.GetName())
+	}
+	for _, crd := range l.Schemas.Definitions() {
+		if strings.EqualFold(crd.Spec.Names.Kind, o.GetKind()) {
+			return fmt.Errorf("%s %s: unknown apiVersion %q; %s has apiVersion %s", o.GetKind(), o.GetName(), o.GetAPIVersion(), crd.Spec.Names.Kind, v1alpha1.GroupVersion)
+		}
 	}
 	return nil
 }
 
-// complete an object of ours as the API server does when it is created.
-func (r Reader) complete(ctx context.Context, o *unstructured.Unstructured) error {
-	if r.Schemas.Namespaced(o.GroupVersionKind()) {
+// complete validates an object of pgstorage and sets its defaults, as the API server does.
+func (l Loader) complete(ctx context.Context, o *unstructured.Unstructured) error {
+	if l.Schemas.Namespaced(o.GroupVersionKind()) {
 		switch namespace := o.GetNamespace(); {
 		case namespace == "":
-			o.SetNamespace(r.Namespace)
-		case r.Enforced && namespace != r.Namespace:
-			return fmt.Errorf("%s %s: metadata.namespace is %s, and --namespace is %s; remove one of the two", o.GetKind(), o.GetName(), namespace, r.Namespace)
+			o.SetNamespace(l.Namespace)
+		case l.Enforced && namespace != l.Namespace:
+			return fmt.Errorf("%s %s: metadata.namespace is %s, but --namespace is %s; remove one of the two", o.GetKind(), o.GetName(), namespace, l.Namespace)
 		}
 	}
-	if err := r.Schemas.Admit(ctx, o); err != nil {
+	if err := l.Schemas.Admit(ctx, o); err != nil {
 		return err
 	}
 	if o.GetUID() == "" {
@@ -210,6 +214,7 @@ func (r Reader) complete(ctx context.Context, o *unstructured.Unstructured) erro
 	return nil
 }
 
+// into converts an object to its Go type and appends it to a list.
 func into[T any](o *unstructured.Unstructured, list *[]*T) error {
 	typed := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {

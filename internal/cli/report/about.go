@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/report"
 )
 
-// about says what was measured.
+// about returns what the benchmark measured.
 func about(b *v1alpha1.PgBenchmark) report.About {
 	out := report.About{Name: b.Namespace + "/" + b.Name}
 	if t := b.Status.CompletionTime; t != nil {
@@ -25,9 +25,27 @@ func about(b *v1alpha1.PgBenchmark) report.About {
 		}
 	}
 	add("phase", b.Status.Phase)
+	target(b, add)
+	if b.Spec.Matrix == nil || len(b.Spec.Matrix.Scripts) == 0 {
+		add("script", script(b.Spec.Pgbench))
+	}
+	workload(b.Spec.Pgbench, add)
+	if m := b.Spec.Matrix; m == nil {
+		add("repeats", strconv.Itoa(int(b.Spec.Pgbench.Repeats)))
+	} else {
+		add("repeats", strconv.Itoa(int(m.Repeats)))
+		add("rest between runs", m.Rest)
+		add("order seed", strconv.FormatInt(m.Seed, 10))
+	}
+	conditions(b, add)
+	return out
+}
+
+// target adds the facts about the database.
+func target(b *v1alpha1.PgBenchmark, add func(name, value string)) {
 	add("cluster", b.Spec.Cluster)
 	if t := b.Spec.Template; t != nil {
-		add("clusters", "made for it")
+		add("clusters", "temporary")
 		add("profile", t.Profile)
 		if t.Instances != nil {
 			add("instances", strconv.Itoa(int(*t.Instances)))
@@ -38,23 +56,9 @@ func about(b *v1alpha1.PgBenchmark) report.About {
 		add("Postgres", run.ServerVersion)
 		add("synchronous_commit", run.SynchronousCommit)
 	}
-	if b.Spec.Matrix == nil || len(b.Spec.Matrix.Scripts) == 0 {
-		add("script", script(b.Spec.Pgbench))
-	}
-	work(b.Spec.Pgbench, add)
-	m := b.Spec.Matrix
-	if m == nil {
-		add("repeats", strconv.Itoa(int(b.Spec.Pgbench.Repeats)))
-	} else {
-		add("repeats", strconv.Itoa(int(m.Repeats)))
-		add("rest between runs", m.Rest)
-		add("seed of the order", strconv.FormatInt(m.Seed, 10))
-	}
-	verdicts(b, add)
-	return out
 }
 
-// script of pgbench; the built-in one where none is named.
+// script returns the script of pgbench, by default the built-in TPC-B.
 func script(p v1alpha1.PgbenchSpec) string {
 	var custom []string
 	for _, s := range p.CustomScripts {
@@ -63,25 +67,25 @@ func script(p v1alpha1.PgbenchSpec) string {
 	return cmp.Or(strings.Join(custom, ", "), string(p.Script), string(v1alpha1.ScriptTPCB))
 }
 
-// work of pgbench.
-func work(p v1alpha1.PgbenchSpec, add func(name, value string)) {
+// workload adds the facts about the workload.
+func workload(p v1alpha1.PgbenchSpec, add func(name, value string)) {
 	add("scale", strconv.Itoa(int(p.Scale)))
 	add("duration", p.Duration)
 	if p.Transactions != nil {
-		add("transactions of each client", strconv.Itoa(int(*p.Transactions)))
+		add("transactions per client", strconv.Itoa(int(*p.Transactions)))
 	}
 	add("warm-up", p.WarmUp)
 	if p.ColdCache {
 		add("caches", "emptied before each run")
 	}
 	if p.Rate != nil {
-		add("rate", fmt.Sprintf("%d transactions a second", *p.Rate))
+		add("rate", fmt.Sprintf("%d transactions per second", *p.Rate))
 	}
 	add("protocol", string(p.Protocol))
 }
 
-// verdicts of checks after the runs, and of the gate.
-func verdicts(b *v1alpha1.PgBenchmark, add func(name, value string)) {
+// conditions adds the conditions that summarise the benchmark.
+func conditions(b *v1alpha1.PgBenchmark, add func(name, value string)) {
 	for _, shown := range []struct{ name, condition string }{
 		{"outcome", v1alpha1.ConditionComplete},
 		{"integrity", v1alpha1.ConditionIntegrityVerified},

@@ -1,4 +1,3 @@
-// Package report makes a report of a PgBenchmark: of the records that its runs
-// left, and where one is missing of what the status says, which the report then
-// tells. It is pure.
+// Package report assembles the report on a PgBenchmark from the records of its runs.
+// Where a record is missing it uses the status, and the report says so. It is pure.
 package report

@@ -7,47 +7,48 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// checkStatus is what a status alone says of a run.
+// checkStatus is the check of findings that come from a status.
 const checkStatus = "Status"
 
-// judged is what the runner found, which had the facts. How repeats agree is nothing
-// to be said of one.
-func judged(result v1alpha1.BenchmarkResult) []validity.Finding {
+// findingsOf returns the findings of the runner in a result. It omits the check of
+// repeats, which is not about a single run.
+func findingsOf(result v1alpha1.BenchmarkResult) []validity.Finding {
 	var out []validity.Finding
 	for _, check := range result.Passed {
 		if check != validity.CheckRepeats {
-			out = append(out, validity.Finding{Check: check, Verdict: validity.Passed, Reason: validity.ReasonPassed, Message: "by the status"})
+			out = append(out, validity.Finding{Check: check, Verdict: validity.Passed, Reason: validity.ReasonPassed, Message: "according to the status"})
 		}
 	}
 	for _, f := range result.Findings {
-		if verdict := validity.Verdict(f.Verdict); f.Check != validity.CheckRepeats && verdict != validity.NotRun && !someOnly(result, verdict) {
+		if verdict := validity.Verdict(f.Verdict); f.Check != validity.CheckRepeats && verdict != validity.NotRun && !partlyRejected(result, verdict) {
 			out = append(out, validity.Finding{Check: f.Check, Verdict: verdict, Reason: f.Reason, Message: f.Message})
 		}
 	}
 	return out
 }
 
-// someOnly says that a rejection is of some repeats and not of all.
-func someOnly(result v1alpha1.BenchmarkResult, verdict validity.Verdict) bool {
+// partlyRejected reports whether a rejection concerns some repeats and not all.
+func partlyRejected(result v1alpha1.BenchmarkResult, verdict validity.Verdict) bool {
 	return verdict == validity.Rejected && int(result.Rejected) < len(result.TPSOfRuns)
 }
 
-// unknownWhich repeats are rejected: none of them can count.
-func unknownWhich(n, all int) validity.Finding {
+// rejectedUnknown returns a rejection of a repeat where only the missing record says which
+// repeats are rejected.
+func rejectedUnknown(n, all int) validity.Finding {
 	return validity.Finding{
 		Check: checkStatus, Verdict: validity.Rejected, Reason: reasonRecordMissing,
-		Message: fmt.Sprintf("%d of %d repeats are rejected, and without the record it is not known which; bench result has the median of the others", n, all),
+		Message: fmt.Sprintf("%d of %d repeats were rejected, and only the missing record says which; kubectl pgstorage bench result shows the median of the others", n, all),
 	}
 }
 
-// known findings of a run of a matrix: those of its PgBenchmark, or, where that is
-// gone, the reasons in the status of the matrix.
-func known(ended v1alpha1.MatrixRun, child *v1alpha1.PgBenchmark) []validity.Finding {
+// findingsOfMatrixRun returns the findings of the PgBenchmark of a run, or the reasons in
+// the status of the matrix if that PgBenchmark is gone.
+func findingsOfMatrixRun(ended v1alpha1.MatrixRun, child *v1alpha1.PgBenchmark) []validity.Finding {
 	if child != nil && child.Status.Run != nil && len(child.Status.Run.Results) == 1 {
-		return judged(child.Status.Run.Results[0])
+		return findingsOf(child.Status.Run.Results[0])
 	}
 	reason := func(verdict validity.Verdict, name string) validity.Finding {
-		return validity.Finding{Check: checkStatus, Verdict: verdict, Reason: name, Message: "by the status of the matrix; what was seen was in the PgBenchmark of the run"}
+		return validity.Finding{Check: checkStatus, Verdict: verdict, Reason: name, Message: "according to the status of the matrix; the details were in the PgBenchmark of the run"}
 	}
 	var out []validity.Finding
 	if ended.Rejected != "" {

@@ -6,13 +6,14 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/record"
 	"github.com/pgstorage/pgstorage/internal/bench/report"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 )
 
-// matrix with its variants. Which runs ended, and how, its status says; what they
-// were like, their records.
-func (g *gathered) matrix(in *report.Input) error {
+// matrix adds the variants and runs of a matrix. Its status says which runs ended, and
+// how; their records have the measurements.
+func (g *assembly) matrix(in *report.Input) error {
 	plan, err := matrices.Planned(g.b)
 	if err != nil {
 		return err
@@ -28,7 +29,7 @@ func (g *gathered) matrix(in *report.Input) error {
 	p.Pending = max(0, plan.Runs-p.Succeeded-p.Failed-p.Skipped)
 	for _, v := range m.Variants {
 		if len(v.Runs) > 0 && v.Durability == "" {
-			g.note("The durability tier of %s is not known, so its runs are not shown.", v.Name)
+			g.note("The durability tier of %s is unknown, so its runs are not shown.", v.Name)
 			continue
 		}
 		for _, ended := range v.Runs {
@@ -41,7 +42,7 @@ func (g *gathered) matrix(in *report.Input) error {
 }
 
 // matrixRun adds a run that has ended.
-func (g *gathered) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun) error {
+func (g *assembly) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun) error {
 	failed := ""
 	if ended.Outcome != string(matrix.Succeeded) {
 		failed = ended.Reason + ": " + ended.Message
@@ -50,30 +51,35 @@ func (g *gathered) matrixRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun)
 	r, why := g.recordOf(child)
 	switch {
 	case why == "" && len(r.Runs) == 1:
-		run, err := r.Runs[0].Trial(v.Name, int(ended.Repeat))
-		if err != nil {
-			return err
-		}
-		if failed != "" {
-			// A tier that it did not keep is none that it stands in.
-			run.Failure, run.Tier = failed, v.Durability
-		}
-		g.runs = append(g.runs, run)
-		g.addLayers(v.Name, r.Layers)
-		return nil
+		return g.recordedRun(v, ended, r, failed)
 	case failed != "":
-		// One that failed may have left nothing, and needs nothing.
+		// A failed run may have no record, and needs none.
 		g.runs = append(g.runs, analysis.Trial{Variant: v.Name, Repeat: int(ended.Repeat), Tier: v.Durability, Failure: failed})
 		return nil
 	case why == "":
-		why = fmt.Sprintf("its record has %d runs in place of one", len(r.Runs))
+		why = fmt.Sprintf("its record has %d runs instead of one", len(r.Runs))
 	}
-	run, err := ofStatus(ended.TPS, ended.LatencyAverage, ended.LatencyP99)
+	run, err := runFromStatus(ended.TPS, ended.LatencyAverage, ended.LatencyP99)
 	if err != nil {
 		return err
 	}
 	run.Variant, run.Repeat, run.Tier = v.Name, int(ended.Repeat), v.Durability
-	run.Result.Clients, run.Known = int(v.Clients), known(ended, child)
-	g.fallBack(run, why)
+	run.Result.Clients, run.Known = int(v.Clients), findingsOfMatrixRun(ended, child)
+	g.addFromStatus(run, why)
+	return nil
+}
+
+// recordedRun adds a run that has a record, with its failure if it failed.
+func (g *assembly) recordedRun(v v1alpha1.VariantStatus, ended v1alpha1.MatrixRun, r record.Record, failed string) error {
+	run, err := r.Runs[0].Trial(v.Name, int(ended.Repeat))
+	if err != nil {
+		return err
+	}
+	if failed != "" {
+		// A run that did not keep its tier is shown in the tier it was meant for.
+		run.Failure, run.Tier = failed, v.Durability
+	}
+	g.runs = append(g.runs, run)
+	g.addLayers(v.Name, r.Layers)
 	return nil
 }

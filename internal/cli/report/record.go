@@ -12,40 +12,40 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// What is found of a run of which only the status tells.
+// The finding about a run without a record.
 const (
 	checkRecord         = "Record"
 	reasonRecordMissing = "RecordMissing"
 )
 
-// recordOf a benchmark, or why there is none.
-func (g *gathered) recordOf(b *v1alpha1.PgBenchmark) (r record.Record, why string) {
+// recordOf returns the record of a benchmark, or why it has none.
+func (g *assembly) recordOf(b *v1alpha1.PgBenchmark) (r record.Record, why string) {
 	switch {
 	case b == nil:
-		return r, "its PgBenchmark, which had the record, is not there or was not read"
+		return r, "its PgBenchmark, which owns the record, is missing or unreadable"
 	case b.Status.Run == nil || b.Status.Run.Record == "":
-		return r, "its runner kept no record"
+		return r, "its runner stored no record"
 	case g.records[b.Name] == nil:
-		return r, "the ConfigMap of its record is not there or was not read"
+		return r, "the ConfigMap of its record is missing or unreadable"
 	}
 	r, err := record.Decode(g.records[b.Name])
 	if err != nil {
-		return r, "its record is not understood: " + err.Error()
+		return r, "its record is invalid: " + err.Error()
 	}
 	if r.Attempt != b.Status.Run.Attempt {
-		return r, "its record is of another attempt than its status"
+		return r, "its record belongs to another attempt than its status"
 	}
 	if r.Thinned > 1 {
-		g.note("PgBenchmark %s: each of its seconds stands for %d, since its record had no room for all.", b.Name, r.Thinned)
+		g.note("PgBenchmark %s: its record shows one of every %d seconds, because it has no room for all.", b.Name, r.Thinned)
 	}
 	if r.WithoutLatencies {
-		g.note("PgBenchmark %s: its latencies were not kept, since its record had no room for them.", b.Name)
+		g.note("PgBenchmark %s: its record has no latencies, because it has no room for them.", b.Name)
 	}
 	return r, ""
 }
 
-// addLayers of a record to those of a variant.
-func (g *gathered) addLayers(variant string, layers []record.Layer) {
+// addLayers adds the layers of a record to those of a variant.
+func (g *assembly) addLayers(variant string, layers []record.Layer) {
 	for _, l := range layers {
 		if len(l.Milliseconds) == 0 && l.Bytes == nil {
 			continue
@@ -60,7 +60,7 @@ func (g *gathered) addLayers(variant string, layers []record.Layer) {
 	}
 }
 
-// add what another record has of the layer.
+// add adds the measurements of another record.
 func (l *layer) add(r record.Layer) {
 	l.times = append(l.times, r.Milliseconds...)
 	for to, counted := range map[*[]float64]*float64{&l.bytes: r.Bytes, &l.flushes: r.Flushes, &l.requests: r.Requests} {
@@ -70,29 +70,29 @@ func (l *layer) add(r record.Layer) {
 	}
 }
 
-// missing record of some runs, and why.
+// missing is the cause why some runs have no record.
 type missing struct {
 	why  string
 	runs []string
 }
 
-// fallBack to what a status says of a run.
-func (g *gathered) fallBack(run analysis.Trial, why string) {
+// addFromStatus adds a run without a record, with what its status says.
+func (g *assembly) addFromStatus(run analysis.Trial, why string) {
 	run.Facts.Workload.Writes = g.writes()
 	run.Known = append(run.Known, validity.Finding{
 		Check: checkRecord, Verdict: validity.Caution, Reason: reasonRecordMissing,
-		Message: "only the status tells of this run; its course, percentiles and settings are not known: " + why,
+		Message: "only the status describes this run, so its course, percentiles and settings are unknown: " + why,
 	})
 	g.runs = append(g.runs, run)
-	at := slices.IndexFunc(g.without, func(m missing) bool { return m.why == why })
+	at := slices.IndexFunc(g.missing, func(m missing) bool { return m.why == why })
 	if at < 0 {
-		g.without, at = append(g.without, missing{why: why}), len(g.without)
+		g.missing, at = append(g.missing, missing{why: why}), len(g.missing)
 	}
-	g.without[at].runs = append(g.without[at].runs, fmt.Sprintf("repeat %d of %s", run.Repeat, run.Variant))
+	g.missing[at].runs = append(g.missing[at].runs, fmt.Sprintf("repeat %d of %s", run.Repeat, run.Variant))
 }
 
-// writes says that the workload writes, where that cannot be excluded.
-func (g *gathered) writes() bool {
+// writes reports whether the workload may write.
+func (g *assembly) writes() bool {
 	scripts := []v1alpha1.Script{g.b.Spec.Pgbench.Script}
 	if m := g.b.Spec.Matrix; m != nil {
 		scripts = append(scripts, m.Scripts...)
@@ -100,14 +100,14 @@ func (g *gathered) writes() bool {
 	return slices.ContainsFunc(scripts, func(s v1alpha1.Script) bool { return s != v1alpha1.ScriptSelectOnly })
 }
 
-// missed notes the runs without a record.
-func (g *gathered) missed() {
+// noteMissing adds a note about the runs without a record.
+func (g *assembly) noteMissing() {
 	const most = 3
-	for _, m := range g.without {
+	for _, m := range g.missing {
 		named := strings.Join(m.runs[:min(most, len(m.runs))], "; ")
 		if len(m.runs) > most {
 			named += fmt.Sprintf("; and %d more", len(m.runs)-most)
 		}
-		g.note("Of %d run(s) only the status tells (%s): %s.", len(m.runs), named, m.why)
+		g.note("Only the status describes %d run(s) (%s): %s.", len(m.runs), named, m.why)
 	}
 }

@@ -1,5 +1,4 @@
-// Package runbook finds the page for a reason of a condition, or for an alert, among
-// the runbooks of the documentation.
+// Package runbook finds the documentation page for a condition reason or an alert.
 package runbook
 
 import (
@@ -10,31 +9,33 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// Site is where the documentation is read, with what a link within it begins with.
+// Site is the URL that links to the documentation begin with.
 const Site = "https://github.com/pgstorage/pgstorage/blob/main/"
 
-// folder of the runbooks within the documentation.
+// folder is the path of the runbooks in the repository.
 const folder = "docs/runbooks"
 
-// Book is all runbooks.
+// Book holds all runbooks.
 type Book struct {
 	pages map[string]string
-	// names of pages by reason or alert, in lower case.
+	// names of pages by reason or alert in lower case.
 	names map[string]string
-	// reasons that a page is for besides its own name, by page.
+	// also has the other reasons that a page covers, by page.
 	also map[string][]string
 }
 
-// listed is a line of the list of runbooks: a page, and further reasons it is for.
+// Patterns of a line of the list of runbooks: a page, and the other reasons it covers.
 var (
 	listed = regexp.MustCompile(`^- \[(\w+)\]\((\w+)\.md\)(.*)$`)
 	reason = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]+\b`)
 	quoted = regexp.MustCompile("`[^`]*`")
 )
 
-// Open the pages of a folder, and its list, README.md.
+// Open reads the pages of a folder, and their list in README.md.
 func Open(files fs.FS) (*Book, error) {
 	b := &Book{pages: map[string]string{}, names: map[string]string{}, also: map[string][]string{}}
 	names, err := fs.Glob(files, "*.md")
@@ -58,8 +59,8 @@ func Open(files fs.FS) (*Book, error) {
 	return b, nil
 }
 
-// index the reasons that the list has beside a page. A page of a reason's own name
-// comes first, and so does the line that is above.
+// index adds the reasons that the list names beside a page. A page with the name of the
+// reason takes precedence, and then the first line.
 func (b *Book) index(list string) {
 	for line := range strings.Lines(list) {
 		found := listed.FindStringSubmatch(strings.TrimSpace(line))
@@ -77,11 +78,10 @@ func (b *Book) index(list string) {
 	}
 }
 
-// Has says whether there is a page for a reason or alert.
+// Has reports whether a reason or alert has a page.
 func (b *Book) Has(name string) bool { return b.names[strings.ToLower(name)] != "" }
 
-// Link to the page for a reason or alert, as a path of the documentation; empty where
-// there is none.
+// Link returns the path of the page for a reason or alert; empty if it has none.
 func (b *Book) Link(name string) string {
 	page := b.names[strings.ToLower(name)]
 	if page == "" {
@@ -90,24 +90,24 @@ func (b *Book) Link(name string) string {
 	return path.Join(folder, page+".md")
 }
 
-// Page for a reason or alert, in Markdown whose links lead to the documentation's
-// site. Upper and lower case are the same.
+// Page returns the page for a reason or alert, in Markdown with absolute links. It
+// ignores case. The error suggests similar names.
 func (b *Book) Page(name string) (string, error) {
 	page := b.names[strings.ToLower(name)]
 	if page == "" {
-		return "", fmt.Errorf("no runbook for %q%s; kubectl pgstorage runbook lists all. Reasons that resolve by themselves have none: %sdocs/spec says what each means", name, b.hint(name), Site)
+		return "", fmt.Errorf("no runbook for %q%s; list all with kubectl pgstorage runbook. Reasons that resolve without action have no runbook; %sdocs/spec explains every reason", name, b.hint(name), Site)
 	}
 	return absolute(b.pages[page]), nil
 }
 
-// Entry of the list of runbooks.
+// Entry is a line of the list of runbooks.
 type Entry struct {
 	Name string   `json:"name"`
 	Also []string `json:"also,omitempty"`
 	URL  string   `json:"url"`
 }
 
-// List all runbooks by name.
+// List returns all runbooks, sorted by name.
 func (b *Book) List() []Entry {
 	var out []Entry
 	for _, name := range slices.Sorted(maps.Keys(b.pages)) {
@@ -116,7 +116,16 @@ func (b *Book) List() []Entry {
 	return out
 }
 
-// Names that a page can be asked for by, sorted.
+// Text formats a list of runbooks as columns.
+func Text(entries []Entry) string {
+	rows := [][]string{{"NAME", "ALSO COVERS", "LINK"}}
+	for _, e := range entries {
+		rows = append(rows, []string{e.Name, view.Or(strings.Join(e.Also, ", ")), e.URL})
+	}
+	return view.Columns(rows...)
+}
+
+// Names returns all reasons and alerts that have a page, sorted.
 func (b *Book) Names() []string {
 	var out []string
 	for name := range b.pages {
@@ -126,7 +135,7 @@ func (b *Book) Names() []string {
 	return out
 }
 
-// hint at names that hold what was asked for.
+// hint suggests names that contain the given one.
 func (b *Book) hint(name string) string {
 	var near []string
 	for _, known := range b.Names() {
@@ -142,7 +151,7 @@ func (b *Book) hint(name string) string {
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// absolute makes relative links whole: there is no folder here that they start in.
+// absolute makes relative links absolute, because a terminal has no folder to resolve them.
 func absolute(text string) string {
 	return link.ReplaceAllStringFunc(text, func(found string) string {
 		target := found[2 : len(found)-1]

@@ -23,7 +23,7 @@ func open(t *testing.T) *Book {
 	return b
 }
 
-func TestPage(t *testing.T) {
+func TestPageIsFoundByReasonAndAlert(t *testing.T) {
 	b := open(t)
 	for name, want := range map[string]string{"poollost": "# PoolLost", "PropertyDrift": "# Drifted", "LayoutDiffers": "# Drifted", "PoolLost": "# PoolLost"} {
 		page, err := b.Page(name)
@@ -31,14 +31,14 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s: %q %v", name, page, err)
 		}
 		if !b.Has(name) || b.Link(name) != "docs/runbooks/"+want[2:]+".md" {
-			t.Errorf("%s is at %q", name, b.Link(name))
+			t.Errorf("Link(%s) is %q, want the page of %s", name, b.Link(name), want)
 		}
 	}
 	for name, want := range map[string]string{
 		"Lost":           "did you mean PoolLost?",
-		"Nothing":        `no runbook for "Nothing"; kubectl`,
-		"DevicesHealthy": `no runbook for "DevicesHealthy"; kubectl`,
-		"":               `no runbook for ""; kubectl`,
+		"Nothing":        `no runbook for "Nothing"; list all`,
+		"DevicesHealthy": `no runbook for "DevicesHealthy"; list all`,
+		"":               `no runbook for ""; list all`,
 	} {
 		if _, err := b.Page(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
@@ -46,7 +46,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestLinksAreWhole(t *testing.T) {
+func TestLinksOfPagesAreAbsolute(t *testing.T) {
 	page, err := open(t).Page("PoolLost")
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestLinksAreWhole(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestListHasOtherReasons(t *testing.T) {
 	want := []Entry{
 		{Name: "Drifted", Also: []string{"PropertyDrift", "LayoutDiffers"}, URL: Site + "docs/runbooks/Drifted.md"},
 		{Name: "PoolLost", URL: Site + "docs/runbooks/PoolLost.md"},
@@ -67,8 +67,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// The real runbooks: each reason that the list has beside a page leads to one.
-func TestRunbooksOfTheDocumentation(t *testing.T) {
+func TestReasonsLeadToDocumentedRunbooks(t *testing.T) {
 	b, err := Open(runbooks.Pages)
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +82,6 @@ func TestRunbooksOfTheDocumentation(t *testing.T) {
 		}
 	}
 	if n := len(b.List()); n < 50 {
-		t.Errorf("only %d runbooks", n)
+		t.Errorf("got %d runbooks, want 50 or more", n)
 	}
 }

@@ -1,5 +1,5 @@
-// Package snapshot is what the commands have read of a cluster: plain objects, and
-// what could not be read.
+// Package snapshot holds what the commands read from a cluster, as plain objects, and a
+// list of what they could not read.
 package snapshot
 
 import (
@@ -11,70 +11,71 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// Unread is something that is not known, and why: no right to it, or no such kind.
+// Unread names what could not be read, and why: no permission, or no such kind.
 type Unread struct {
-	// What in words, such as PersistentVolumeClaims in namespace default.
+	// What was to be read, such as PersistentVolumeClaims in namespace default.
 	What string
 	Why  string
 }
 
-// Profile and what it stands on.
+// Profile is a PgStorageProfile and what it depends on.
 type Profile struct {
-	// Name that was asked for.
+	// Name of the profile.
 	Name string
-	// Profile is nil where there is none, or where it could not be read.
+	// Profile is nil if it does not exist or could not be read.
 	Profile *v1alpha1.PgStorageProfile
-	// Classes that it names or makes; those that do not exist are in Missing.
+	// Classes are the StorageClasses that the profile names or creates. Missing are the
+	// names of those that do not exist.
 	Classes []storagev1.StorageClass
 	Missing []string
-	// Storages are its PgNodeStorages, sorted by node.
+	// Storages are the PgNodeStorages of the profile, sorted by node.
 	Storages []v1alpha1.PgNodeStorage
-	// Objects of other kinds that carry its label: servers, their pods, those of Rook
-	// and of volume snapshots; and the CephCluster that it names. Sorted.
+	// Objects of other kinds with the label of the profile, such as servers and their
+	// pods, and the CephCluster that the profile names. Sorted.
 	Objects []unstructured.Unstructured
 	Unread  []Unread
 }
 
-// Cluster and all that it stands on.
+// Cluster is a PgStorageCluster and what it depends on.
 type Cluster struct {
 	Cluster *v1alpha1.PgStorageCluster
 	Profile Profile
-	// Database is CloudNativePG's Cluster of its name; nil where there is none.
+	// Database is the CloudNativePG Cluster; nil if it does not exist.
 	Database *cnpgv1.Cluster
 	// Pods and Claims of the instances, sorted by name.
 	Pods   []corev1.Pod
 	Claims []corev1.PersistentVolumeClaim
-	// PodMonitor of its name; nil where there is none.
+	// PodMonitor of the cluster; nil if it does not exist.
 	PodMonitor *unstructured.Unstructured
-	// Benchmarks of the cluster, the oldest first.
+	// Benchmarks of the cluster, oldest first.
 	Benchmarks []v1alpha1.PgBenchmark
 	Unread     []Unread
 }
 
-// Schedule and the runs that are kept of it, the oldest first.
+// Schedule is a PgScheduledBenchmark and its retained PgBenchmarks, oldest first.
 type Schedule struct {
 	Schedule   *v1alpha1.PgScheduledBenchmark
 	Benchmarks []v1alpha1.PgBenchmark
 	Unread     []Unread
 }
 
-// Benchmark and what it runs against.
+// Benchmark is a PgBenchmark and what it runs against.
 type Benchmark struct {
 	Benchmark *v1alpha1.PgBenchmark
-	// Target is nil where it does not exist.
+	// Target is nil if it does not exist.
 	Target *v1alpha1.PgStorageCluster
 	// Pods of the runner, sorted by name.
 	Pods   []corev1.Pod
 	Unread []Unread
 }
 
-// Measured is a PgBenchmark and what its runs left.
-type Measured struct {
+// Records is a PgBenchmark and the records of its runs.
+type Records struct {
 	Benchmark *v1alpha1.PgBenchmark
-	// Runs of a matrix that are there, by name.
+	// Runs are the PgBenchmarks of a matrix that exist, by name.
 	Runs map[string]*v1alpha1.PgBenchmark
-	// Records by the name of the PgBenchmark that left them: binaryData of its
-	// ConfigMap.
-	Records map[string]map[string][]byte
-	Unread  []Unread
+	// ByBenchmark has the records, each the binaryData of a ConfigMap, by the name of
+	// the PgBenchmark that owns the ConfigMap.
+	ByBenchmark map[string]map[string][]byte
+	Unread      []Unread
 }

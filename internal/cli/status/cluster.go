@@ -14,14 +14,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// Labels of what CloudNativePG makes (its pkg/utils/labels_annotations.go).
+// Labels of what CloudNativePG creates (pkg/utils/labels_annotations.go there).
 const (
 	labelInstance = "cnpg.io/instanceName"
 	labelRole     = "cnpg.io/instanceRole"
 )
 
-// Cluster is the tree of a PgStorageCluster.
-func (b Builder) Cluster(c snapshot.Cluster) Item {
+// Cluster returns the tree of a PgStorageCluster.
+func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	cr := c.Cluster
 	i := b.own("PgStorageCluster", cr, cr.Status.ObservedGeneration, cr.Status.Conditions)
 	details := []string{"durability " + string(cr.Spec.Durability)}
@@ -40,34 +40,34 @@ func (b Builder) Cluster(c snapshot.Cluster) Item {
 	return i
 }
 
-// database is CloudNativePG's Cluster with its pods and their claims.
-func database(c snapshot.Cluster) Item {
+// database returns the CloudNativePG Cluster with its pods and their claims.
+func database(c snapshot.Cluster) Tree {
 	const kind = "Cluster (CloudNativePG)"
 	if c.Database == nil {
-		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "it does not exist; the condition DatabaseReady above says why")
+		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "the Cluster does not exist; see condition DatabaseReady for the cause")
 	}
 	pg := c.Database
-	i := Item{Kind: kind, Namespace: pg.Namespace, Name: pg.Name, State: view.Waits, Reason: "NotHealthy", Message: pg.Status.Phase}
+	i := Tree{Kind: kind, Namespace: pg.Namespace, Name: pg.Name, State: view.Waiting, Reason: "NotHealthy", Message: pg.Status.Phase}
 	if pg.Status.PhaseReason != "" {
 		i.Message += ": " + pg.Status.PhaseReason
 	}
 	i.Details = []string{fmt.Sprintf("%d of %d instances ready", pg.Status.ReadyInstances, clusters.Instances(c.Cluster))}
 	if pg.Labels[naming.LabelOwnerUID] != string(c.Cluster.UID) {
-		i.Details = append(i.Details, "not of this PgStorageCluster")
+		i.Details = append(i.Details, "not owned by this PgStorageCluster")
 	}
 	if clusters.Healthy(c.Cluster, pg) {
 		i.State, i.Reason = view.Ready, ""
 	}
 	if i.Message == "" {
-		i.Message = "nothing is reported yet; does the operator of CloudNativePG run?"
+		i.Message = "CloudNativePG has not reported a status yet; check that its operator is running"
 	}
 	i.Children = instances(c, pg)
 	return i
 }
 
-// instances are the pods, each with its claims, and then claims without a pod.
-func instances(c snapshot.Cluster, pg *cnpgv1.Cluster) []Item {
-	var out []Item
+// instances returns the pods, each with its claims, and then the claims without a pod.
+func instances(c snapshot.Cluster, pg *cnpgv1.Cluster) []Tree {
+	var out []Tree
 	var shown []string
 	for n := range c.Pods {
 		p := pod(&c.Pods[n])
@@ -87,8 +87,9 @@ func instances(c snapshot.Cluster, pg *cnpgv1.Cluster) []Item {
 	return out
 }
 
-func pod(p *corev1.Pod) Item {
-	i := Item{Kind: "Pod", Name: p.Name, State: view.Waits, Reason: string(p.Status.Phase)}
+// pod returns a pod with its role and node.
+func pod(p *corev1.Pod) Tree {
+	i := Tree{Kind: "Pod", Name: p.Name, State: view.Waiting, Reason: string(p.Status.Phase)}
 	if role := p.Labels[labelRole]; role != "" {
 		i.Details = append(i.Details, role)
 	}
@@ -105,12 +106,12 @@ func pod(p *corev1.Pod) Item {
 			return i
 		}
 	}
-	i.Reason, i.Message = podWaits(p)
+	i.Reason, i.Message = podWaitsFor(p)
 	return i
 }
 
-// podWaits says why a pod is not ready: it has no node, or a container waits.
-func podWaits(p *corev1.Pod) (reason, message string) {
+// podWaitsFor returns why a pod is not ready: it has no node, or a container waits.
+func podWaitsFor(p *corev1.Pod) (reason, message string) {
 	reason = string(p.Status.Phase)
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
@@ -125,9 +126,9 @@ func podWaits(p *corev1.Pod) (reason, message string) {
 	return reason, message
 }
 
-// claim with the volume beneath it, as its node's agent has read it back.
-func claim(c snapshot.Cluster, pvc *corev1.PersistentVolumeClaim, pg *cnpgv1.Cluster) Item {
-	i := Item{Kind: "PersistentVolumeClaim", Name: pvc.Name, State: view.Waits, Reason: string(pvc.Status.Phase)}
+// claim returns a claim with its volume, as the agent of the node observes it.
+func claim(c snapshot.Cluster, pvc *corev1.PersistentVolumeClaim, pg *cnpgv1.Cluster) Tree {
+	i := Tree{Kind: "PersistentVolumeClaim", Name: pvc.Name, State: view.Waiting, Reason: string(pvc.Status.Phase)}
 	if pvc.Status.Phase == corev1.ClaimBound {
 		i.State, i.Reason = view.Ready, ""
 		size := pvc.Status.Capacity[corev1.ResourceStorage]
@@ -137,7 +138,7 @@ func claim(c snapshot.Cluster, pvc *corev1.PersistentVolumeClaim, pg *cnpgv1.Clu
 		i.Details = append(i.Details, "class "+*pvc.Spec.StorageClassName)
 	}
 	if slices.Contains(pg.Status.DanglingPVC, pvc.Name) {
-		i.Details = append(i.Details, "dangling: no instance uses it")
+		i.Details = append(i.Details, "dangling (no instance uses it)")
 	}
 	for _, v := range c.Cluster.Status.Volumes {
 		if v.Claim == pvc.Name && v.Dataset != "" {
@@ -147,8 +148,8 @@ func claim(c snapshot.Cluster, pvc *corev1.PersistentVolumeClaim, pg *cnpgv1.Clu
 	return i
 }
 
-// benchmark is the line of a PgBenchmark.
-func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Item {
+// benchmark returns a PgBenchmark without what it depends on.
+func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Tree {
 	i := b.own("PgBenchmark", p, p.Status.ObservedGeneration, p.Status.Conditions)
 	if p.Status.Phase != "" {
 		i.Details = append(i.Details, p.Status.Phase)
@@ -159,11 +160,11 @@ func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Item {
 	return i
 }
 
-// Benchmark is the tree of a PgBenchmark.
-func (b Builder) Benchmark(s snapshot.Benchmark) Item {
+// Benchmark returns the tree of a PgBenchmark.
+func (b Builder) Benchmark(s snapshot.Benchmark) Tree {
 	i := b.benchmark(s.Benchmark)
 	if s.Target == nil {
-		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "it does not exist; see kubectl get pgsc"))
+		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "the PgStorageCluster does not exist; list the existing ones with kubectl get pgsc"))
 	} else {
 		target := b.own("PgStorageCluster", s.Target, s.Target.Status.ObservedGeneration, s.Target.Status.Conditions)
 		i.Children = append(i.Children, target)

@@ -8,10 +8,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// foreign is an object of somebody else's kind, judged by what such kinds say of
-// themselves: a phase, a count of pods, a condition Ready.
-func foreign(o *unstructured.Unstructured) Item {
-	i := Item{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), State: view.Exists}
+// foreign returns an object of another operator. Its state follows from what its kind
+// reports: a phase, a count of pods, or a condition Ready.
+func foreign(o *unstructured.Unstructured) Tree {
+	i := Tree{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), State: view.Exists}
 	switch o.GetKind() {
 	case "DaemonSet":
 		daemonSet(&i, o)
@@ -21,13 +21,13 @@ func foreign(o *unstructured.Unstructured) Item {
 		ceph(&i, o)
 	}
 	if o.GetDeletionTimestamp() != nil {
-		i.Details = append(i.Details, "is being deleted")
+		i.Details = append(i.Details, "deleting")
 	}
 	return i
 }
 
 func text(o *unstructured.Unstructured, fields ...string) string {
-	// What has another type is as good as absent.
+	// A field of another type counts as absent.
 	s, _, _ := unstructured.NestedString(o.Object, fields...)
 	return s
 }
@@ -37,18 +37,18 @@ func count(o *unstructured.Unstructured, fields ...string) int64 {
 	return n
 }
 
-func daemonSet(i *Item, o *unstructured.Unstructured) {
+func daemonSet(i *Tree, o *unstructured.Unstructured) {
 	ready, want := count(o, "status", "numberReady"), count(o, "status", "desiredNumberScheduled")
 	i.Details = append(i.Details, fmt.Sprintf("%d of %d pods ready", ready, want))
 	i.State = view.Ready
 	if ready < want || count(o, "status", "observedGeneration") < o.GetGeneration() {
-		i.State, i.Reason = view.Waits, "PodsNotReady"
+		i.State, i.Reason = view.Waiting, "PodsNotReady"
 	}
 }
 
-func unstructuredPod(i *Item, o *unstructured.Unstructured) {
+func unstructuredPod(i *Tree, o *unstructured.Unstructured) {
 	i.Details = append(i.Details, "node "+text(o, "spec", "nodeName"))
-	i.State, i.Reason = view.Waits, text(o, "status", "phase")
+	i.State, i.Reason = view.Waiting, text(o, "status", "phase")
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range conditions {
 		fields, _ := c.(map[string]any)
@@ -58,15 +58,15 @@ func unstructuredPod(i *Item, o *unstructured.Unstructured) {
 	}
 }
 
-// ceph by Rook's phases. Health of the cluster is judged by the profile, which knows
-// which checks matter.
-func ceph(i *Item, o *unstructured.Unstructured) {
-	i.State, i.Reason, i.Message = view.Waits, text(o, "status", "phase"), text(o, "status", "message")
+// ceph sets the state from the phase that Rook reports. The profile evaluates the health
+// of the cluster, because it knows which checks matter.
+func ceph(i *Tree, o *unstructured.Unstructured) {
+	i.State, i.Reason, i.Message = view.Waiting, text(o, "status", "phase"), text(o, "status", "message")
 	switch i.Reason {
 	case "Ready", "Connected":
 		i.State = view.Ready
 	case "":
-		i.State, i.Reason, i.Message = view.Unknown, NotObserved, "Rook has not looked at it yet; does its operator run?"
+		i.State, i.Reason, i.Message = view.Unknown, NotObserved, "Rook has not observed it yet; check that its operator is running"
 	}
 	if health := text(o, "status", "ceph", "health"); health != "" {
 		i.Details = append(i.Details, health)

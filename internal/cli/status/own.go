@@ -11,25 +11,25 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// Runbooks says whether there is a page for a reason.
+// Runbooks reports whether a reason has a runbook.
 type Runbooks interface{ Has(reason string) bool }
 
-// Builder of trees.
+// Builder builds trees.
 type Builder struct{ Runbooks Runbooks }
 
-// NotObserved is the reason of an object whose controller has not looked at its spec.
+// NotObserved is the reason of an object whose controller has not observed its spec.
 const NotObserved = "NotObserved"
 
-// derived conditions say nothing that the others do not.
+// derived conditions summarise the other conditions.
 var derived = map[string]bool{v1alpha1.ConditionReady: true, v1alpha1.ConditionReconciling: true, v1alpha1.ConditionStalled: true}
 
-// own is an object of one of our kinds, judged by its conditions.
-func (b Builder) own(kind string, o metav1.Object, observed int64, conditions []metav1.Condition) Item {
-	i := Item{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
-	i.State, i.Reason, i.Message = Judge(o.GetGeneration(), observed, conditions)
+// own returns the tree of an object of pgstorage, with the state that its conditions give.
+func (b Builder) own(kind string, o metav1.Object, observed int64, conditions []metav1.Condition) Tree {
+	i := Tree{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	i.State, i.Reason, i.Message = StateOf(o.GetGeneration(), observed, conditions)
 	i.Runbook = b.runbook(i.Reason)
 	if i.Reason == NotObserved {
-		i.Message += " See kubectl pgstorage doctor"
+		i.Message += "; check with kubectl pgstorage doctor"
 	}
 	for _, c := range conditions {
 		if derived[c.Type] {
@@ -42,7 +42,7 @@ func (b Builder) own(kind string, o metav1.Object, observed int64, conditions []
 		i.Conditions = append(i.Conditions, row)
 	}
 	if !o.GetDeletionTimestamp().IsZero() {
-		i.Details = append(i.Details, "is being deleted")
+		i.Details = append(i.Details, "deleting")
 	}
 	return i
 }
@@ -54,33 +54,33 @@ func (b Builder) runbook(reason string) string {
 	return reason
 }
 
-// Judge an object of one of our kinds by its generation, the one that its status is
-// about, and its conditions.
-func Judge(generation, observed int64, conditions []metav1.Condition) (state view.State, reason, message string) {
+// StateOf returns the state of an object of pgstorage, and its reason and message, from
+// its generation, its observed generation and its conditions.
+func StateOf(generation, observed int64, conditions []metav1.Condition) (state view.State, reason, message string) {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	switch {
 	case ready == nil:
-		return view.Unknown, NotObserved, "nobody has looked at it yet; does its controller run?"
+		return view.Unknown, NotObserved, "its controller has not observed it yet"
 	case observed != generation:
-		return view.Waits, NotObserved, fmt.Sprintf("its status is about generation %d, and its spec is generation %d; does its controller run?", observed, generation)
+		return view.Waiting, NotObserved, fmt.Sprintf("its controller has observed generation %d, and the spec is at generation %d", observed, generation)
 	case ready.Status == metav1.ConditionTrue:
 		return view.Ready, ready.Reason, ready.Message
 	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled):
 		return view.Stalled, ready.Reason, ready.Message
 	}
-	return view.Waits, ready.Reason, ready.Message
+	return view.Waiting, ready.Reason, ready.Message
 }
 
-// missing is an object that is not there.
-func missing(kind, namespace, name, why string) Item {
-	return Item{Kind: kind, Namespace: namespace, Name: name, State: view.Waits, Reason: "NotFound", Message: why}
+// missing returns an object that does not exist.
+func missing(kind, namespace, name, why string) Tree {
+	return Tree{Kind: kind, Namespace: namespace, Name: name, State: view.Waiting, Reason: "NotFound", Message: why}
 }
 
-// unread are lines about what could not be looked at.
-func unread(from []snapshot.Unread) []Item {
-	var out []Item
+// unread returns the objects that could not be read.
+func unread(from []snapshot.Unread) []Tree {
+	var out []Tree
 	for _, u := range from {
-		out = append(out, Item{Kind: u.What, State: view.Unknown, Reason: "NotRead", Message: u.Why})
+		out = append(out, Tree{Kind: u.What, State: view.Unknown, Reason: "NotRead", Message: u.Why})
 	}
 	return out
 }

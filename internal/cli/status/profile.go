@@ -12,11 +12,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// Profile is the tree of a PgStorageProfile.
-func (b Builder) Profile(p snapshot.Profile) Item {
+// Profile returns the tree of a PgStorageProfile.
+func (b Builder) Profile(p snapshot.Profile) Tree {
 	const kind = "PgStorageProfile"
 	if p.Profile == nil {
-		i := missing(kind, "", p.Name, "it does not exist; see kubectl get pgsp for those that do")
+		i := missing(kind, "", p.Name, "the PgStorageProfile does not exist; list the existing ones with kubectl get pgsp")
 		if len(p.Unread) > 0 {
 			i.State, i.Reason, i.Message = view.Unknown, "NotRead", p.Unread[0].Why
 		}
@@ -30,29 +30,35 @@ func (b Builder) Profile(p snapshot.Profile) Item {
 	if c := p.Profile.Status.Ceph; c != nil && c.Health != "" {
 		i.Details = append(i.Details, c.Health)
 	}
-	for n := range p.Storages {
-		i.Children = append(i.Children, b.NodeStorage(&p.Storages[n]))
-	}
-	for n := range p.Objects {
-		i.Children = append(i.Children, foreign(&p.Objects[n]))
-	}
-	for n := range p.Classes {
-		i.Children = append(i.Children, class(&p.Classes[n]))
-	}
-	for _, name := range p.Missing {
-		i.Children = append(i.Children, missing("StorageClass", "", name, "it does not exist"))
-	}
-	i.Children = append(i.Children, unread(p.Unread)...)
+	i.Children = b.storage(p)
 	return i
 }
 
-func class(c *storagev1.StorageClass) Item {
-	return Item{Kind: "StorageClass", Name: c.Name, State: view.Exists, Details: []string{c.Provisioner}}
+// storage returns what a profile provisions: node storages, other objects and classes.
+func (b Builder) storage(p snapshot.Profile) []Tree {
+	var out []Tree
+	for n := range p.Storages {
+		out = append(out, b.NodeStorage(&p.Storages[n]))
+	}
+	for n := range p.Objects {
+		out = append(out, foreign(&p.Objects[n]))
+	}
+	for n := range p.Classes {
+		out = append(out, class(&p.Classes[n]))
+	}
+	for _, name := range p.Missing {
+		out = append(out, missing("StorageClass", "", name, "the StorageClass does not exist"))
+	}
+	return append(out, unread(p.Unread)...)
 }
 
-// NodeStorage is the line of a PgNodeStorage. What its agent has read is as old as
-// the Node, so a node that is away shows before what the agent said last.
-func (b Builder) NodeStorage(s *v1alpha1.PgNodeStorage) Item {
+func class(c *storagev1.StorageClass) Tree {
+	return Tree{Kind: "StorageClass", Name: c.Name, State: view.Exists, Details: []string{c.Provisioner}}
+}
+
+// NodeStorage returns the tree of a PgNodeStorage. While its node is unreachable, the
+// status is the last one that the agent wrote, so the state is Unknown.
+func (b Builder) NodeStorage(s *v1alpha1.PgNodeStorage) Tree {
 	i := b.own("PgNodeStorage", s, s.Status.ObservedGeneration, s.Status.Conditions)
 	if c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNodeReachable); c != nil && c.Status != metav1.ConditionTrue && i.State == view.Ready {
 		i.State, i.Reason, i.Message, i.Runbook = view.Unknown, c.Reason, c.Message, b.runbook(c.Reason)
@@ -78,8 +84,8 @@ func (b Builder) NodeStorage(s *v1alpha1.PgNodeStorage) Item {
 	return i
 }
 
-func device(d v1alpha1.ObservedNetworkDevice) Item {
-	i := Item{Kind: "device", Name: d.Path, State: view.Waits, Details: []string{"export " + d.Export + " of " + d.Server}}
+func device(d v1alpha1.ObservedNetworkDevice) Tree {
+	i := Tree{Kind: "device", Name: d.Path, State: view.Waiting, Details: []string{"export " + d.Export + " of " + d.Server}}
 	switch d.State {
 	case "Attached":
 		i.State = view.Ready

@@ -7,8 +7,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
-// Schedule is the tree of a PgScheduledBenchmark: the runs that are kept of it.
-func (b Builder) Schedule(s snapshot.Schedule) Item {
+// Schedule returns the tree of a PgScheduledBenchmark with its retained PgBenchmarks.
+func (b Builder) Schedule(s snapshot.Schedule) Tree {
 	p := s.Schedule
 	i := b.own("PgScheduledBenchmark", p, p.Status.ObservedGeneration, p.Status.Conditions)
 	i.Details = append(i.Details, fmt.Sprintf("%s in %s", p.Spec.Schedule, p.Spec.TimeZone))

@@ -12,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
 )
 
-func TestSchedule(t *testing.T) {
+func TestScheduleShowsItsRuns(t *testing.T) {
 	s := snapshot.Schedule{Unread: []snapshot.Unread{{What: "something", Why: "forbidden"}}}
 	for _, o := range snapshots.Objects(t, "testdata/schedule.yaml") {
 		var into any

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Clean text of somebody else for one line of a terminal: what would move the cursor,
-// change colours or begin a new line becomes a space.
+// Clean makes foreign text safe for one line of a terminal. It replaces characters that
+// move the cursor, change colours or begin a new line with spaces.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 )
 
-// Columns sets rows as kubectl does. Cells are cleaned, and without colour: its bytes
-// would count as width.
+// Columns aligns rows as kubectl does. It cleans the cells, which must have no colours
+// because the bytes of a colour count as width.
 func Columns(rows ...[]string) string {
 	var b strings.Builder
 	w := printers.GetNewTabWriter(&b)
@@ -17,7 +17,7 @@ func Columns(rows ...[]string) string {
 		for i, cell := range row {
 			clean[i] = Clean(cell)
 		}
-		// A strings.Builder takes everything.
+		// Writing to a strings.Builder cannot fail.
 		_, _ = fmt.Fprintln(w, strings.Join(clean, "\t"))
 	}
 	_ = w.Flush()
@@ -28,7 +28,7 @@ func Columns(rows ...[]string) string {
 	return out.String()
 }
 
-// Or returns text, or a dash in its place.
+// Or returns text, or a dash if it is empty.
 func Or(text string) string {
 	if text == "" {
 		return "-"

@@ -1,32 +1,32 @@
-// Package view is how the commands show things: states and their colours, trees,
-// columns and bars. It is pure: the caller says whether there is a terminal.
+// Package view formats what the commands print: states and their colours, columns and
+// bars. It is pure: the caller decides whether to colour.
 package view
 
 import (
 	"github.com/fatih/color"
 )
 
-// State of an object in one word.
+// State is the state of an object in one word.
 type State string
 
 // The states.
 const (
-	// Ready is as declared.
+	// Ready objects match their spec.
 	Ready State = "Ready"
-	// Waits for something that can come by itself.
-	Waits State = "Waits"
-	// Stalled needs a person.
+	// Waiting objects can become Ready without the user.
+	Waiting State = "Waiting"
+	// Stalled objects need the user to act.
 	Stalled State = "Stalled"
-	// Unknown could not be read, or nobody has looked yet.
+	// Unknown objects could not be read, or their controller has not observed them.
 	Unknown State = "Unknown"
-	// Exists says no more than that.
+	// Exists is the state of objects without a status to evaluate.
 	Exists State = "Exists"
 )
 
-// rank orders states by how much they matter.
-var rank = map[State]int{Exists: 0, Ready: 1, Unknown: 2, Waits: 3, Stalled: 4}
+// rank orders states by severity.
+var rank = map[State]int{Exists: 0, Ready: 1, Unknown: 2, Waiting: 3, Stalled: 4}
 
-// Worse of two states.
+// Worse returns the more severe of two states.
 func Worse(a, b State) State {
 	if rank[b] > rank[a] {
 		return b
@@ -34,15 +34,15 @@ func Worse(a, b State) State {
 	return a
 }
 
-// Style of the output.
+// Style is the style of the output.
 type Style struct {
-	// Colour is for terminals only.
+	// Colour is set for terminals only.
 	Colour bool
 }
 
-var colours = map[State]color.Attribute{Ready: color.FgGreen, Waits: color.FgYellow, Stalled: color.FgRed, Unknown: color.FgMagenta}
+var colours = map[State]color.Attribute{Ready: color.FgGreen, Waiting: color.FgYellow, Stalled: color.FgRed, Unknown: color.FgMagenta}
 
-// Paint text in the colour of a state. The words say the same without it.
+// Paint returns text in the colour of a state, which only repeats what the words say.
 func (s Style) Paint(state State, text string) string {
 	attribute, known := colours[state]
 	if !known {
@@ -51,10 +51,10 @@ func (s Style) Paint(state State, text string) string {
 	return s.paint(text, attribute)
 }
 
-// Strong sets text apart, such as a heading.
+// Strong returns text in bold, for a heading.
 func (s Style) Strong(text string) string { return s.paint(text, color.Bold) }
 
-// Faint holds back what is of less interest.
+// Faint returns dimmed text, for details.
 func (s Style) Faint(text string) string { return s.paint(text, color.Faint) }
 
 func (s Style) paint(text string, attribute color.Attribute) string {

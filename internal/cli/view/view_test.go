@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPaint(t *testing.T) {
+func TestPaintColoursOnlyWithColour(t *testing.T) {
 	for _, tc := range []struct {
 		style Style
 		state State
@@ -23,29 +23,29 @@ func TestPaint(t *testing.T) {
 		}
 	}
 	if got := (Style{Colour: true}).Strong(""); got != "" {
-		t.Errorf("nothing is painted as %q", got)
+		t.Errorf("Strong of an empty text is %q, want an empty text", got)
 	}
 }
 
-func TestWorse(t *testing.T) {
+func TestWorseReturnsTheMoreSevereState(t *testing.T) {
 	for _, tc := range []struct{ a, b, want State }{
-		{Ready, Waits, Waits}, {Stalled, Waits, Stalled}, {Ready, Unknown, Unknown}, {Waits, Unknown, Waits}, {Exists, Ready, Ready},
+		{Ready, Waiting, Waiting}, {Stalled, Waiting, Stalled}, {Ready, Unknown, Unknown}, {Waiting, Unknown, Waiting}, {Exists, Ready, Ready},
 	} {
 		if got := Worse(tc.a, tc.b); got != tc.want {
-			t.Errorf("%s and %s: %s", tc.a, tc.b, got)
+			t.Errorf("Worse(%s, %s) is %s, want %s", tc.a, tc.b, got, tc.want)
 		}
 	}
 }
 
-func TestBar(t *testing.T) {
+func TestBarClampsPercent(t *testing.T) {
 	for percent, want := range map[int32]string{-5: "[..........]", 0: "[..........]", 9: "[..........]", 10: "[#.........]", 55: "[#####.....]", 100: "[##########]", 250: "[##########]"} {
 		if got := Bar(percent, 10); got != want {
-			t.Errorf("%d%%: %s", percent, got)
+			t.Errorf("Bar(%d) is %s, want %s", percent, got, want)
 		}
 	}
 }
 
-func TestClean(t *testing.T) {
+func TestCleanRemovesControlCharacters(t *testing.T) {
 	const hostile = "a\x1b[31mred\x1b[0m\r\nnew\tline\u009b2J é"
 	if got := Clean(hostile); got != "a [31mred [0m  new line 2J é" {
 		t.Errorf("%q", got)
@@ -55,7 +55,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestColumns(t *testing.T) {
+func TestColumnsAreAligned(t *testing.T) {
 	got := Columns([]string{"NAME", "VALUE", "WHY"}, []string{"a", "1", ""}, []string{"a-long-name", Or(""), "because"})
 	want := "NAME          VALUE   WHY\na             1\na-long-name   -       because\n"
 	if diff := cmp.Diff(want, got); diff != "" {

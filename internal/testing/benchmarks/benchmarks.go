@@ -39,8 +39,8 @@ type Objects struct {
 }
 
 // Snapshot is what is read of them.
-func (o Objects) Snapshot() snapshot.Measured {
-	s := snapshot.Measured{Benchmark: o.Benchmark, Runs: map[string]*v1alpha1.PgBenchmark{}, Records: map[string]map[string][]byte{}}
+func (o Objects) Snapshot() snapshot.Records {
+	s := snapshot.Records{Benchmark: o.Benchmark, Runs: map[string]*v1alpha1.PgBenchmark{}, ByBenchmark: map[string]map[string][]byte{}}
 	for _, run := range o.Runs {
 		s.Runs[run.Name] = run
 	}
@@ -50,7 +50,7 @@ func (o Objects) Snapshot() snapshot.Measured {
 			owner = o.Runs[i]
 		}
 		if r != nil {
-			s.Records[owner.Name] = r.BinaryData
+			s.ByBenchmark[owner.Name] = r.BinaryData
 		}
 	}
 	return s

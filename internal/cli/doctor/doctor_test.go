@@ -50,7 +50,7 @@ func pod(image string) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Image: image}}}}
 }
 
-// healthy is a cluster on ZFS that nothing is wrong with.
+// healthy returns the facts of a cluster on ZFS without any fault.
 func healthy(t *testing.T) Facts {
 	t.Helper()
 	schemas, err := admit.Load(crd.Bases)
@@ -63,38 +63,38 @@ func healthy(t *testing.T) Facts {
 		t.Fatal(err)
 	}
 	f := Facts{
-		Plugin: "v1", Kubernetes: "v1.36.3", Wanted: schemas.Definitions(), Found: map[string]*apiextensionsv1.CustomResourceDefinition{},
+		PluginVersion: "v1", KubernetesVersion: "v1.36.3", ExpectedCRDs: schemas.Definitions(), InstalledCRDs: map[string]*apiextensionsv1.CustomResourceDefinition{},
 		APIs:     &observed.ForeignAPIs{CNPGInstalled: true, ZFSLocalPV: true, PodMonitors: true, VolumeSnapshots: true},
 		Managers: []appsv1.Deployment{{ObjectMeta: named("pgstorage-system", "pgstorage-manager", nil), Spec: appsv1.DeploymentSpec{Template: pod("pgstorage:v1")}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1}}},
 		Agents: []appsv1.DaemonSet{{
 			ObjectMeta: named("pgstorage-system", "pgstorage-agent", nil), Spec: appsv1.DaemonSetSpec{Template: pod("pgstorage:v1")},
 			Status: appsv1.DaemonSetStatus{NumberReady: 1, DesiredNumberScheduled: 1},
 		}},
-		Namespaces: []corev1.Namespace{{ObjectMeta: named("", "pgstorage-system", map[string]string{enforceLabel: "privileged"})}},
-		WantedRole: role, Role: role.DeepCopy(),
+		Namespaces:   []corev1.Namespace{{ObjectMeta: named("", "pgstorage-system", map[string]string{enforceLabel: "privileged"})}},
+		ExpectedRole: role, Role: role.DeepCopy(),
 		Profiles: []v1alpha1.PgStorageProfile{*s.Profile.Profile}, Storages: s.Profile.Storages, Clusters: []v1alpha1.PgStorageCluster{*s.Cluster},
 		Nodes:       []corev1.Node{node("node-1", corev1.ConditionTrue)},
 		CSINodes:    []storagev1.CSINode{{ObjectMeta: named("", "node-1", nil), Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "zfs.csi.openebs.io"}}}}},
 		Drivers:     []string{"zfs.csi.openebs.io"},
-		Permissions: []Permission{{Verb: "create", Group: "pgstorage.dev", Resource: "pgstorageclusters", Namespace: "prod", For: "to make databases", Allowed: true}},
+		Permissions: []Permission{{Verb: "create", Group: "pgstorage.dev", Resource: "pgstorageclusters", Namespace: "prod", For: "to create databases", Allowed: true}},
 	}
-	for _, crd := range f.Wanted {
+	for _, crd := range f.ExpectedCRDs {
 		found := crd.DeepCopy()
 		found.Status.Conditions = []apiextensionsv1.CustomResourceDefinitionCondition{{Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionTrue}}
-		f.Found[crd.Name] = found
+		f.InstalledCRDs[crd.Name] = found
 	}
 	return f
 }
 
-// trouble is one where much is wrong.
+// trouble returns the facts of a cluster with many faults.
 func trouble(t *testing.T) Facts {
 	t.Helper()
 	f := healthy(t)
 	s := snapshots.Cluster(t, "testdata/trouble.yaml")
-	f.Kubernetes = "v1.29.4-eks"
-	delete(f.Found, "pgbenchmarks.pgstorage.dev")
-	f.Found["pgnodestorages.pgstorage.dev"].Status.Conditions = nil
-	f.Found["pgstorageclusters.pgstorage.dev"].Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "of another version"
+	f.KubernetesVersion = "v1.29.4-eks"
+	delete(f.InstalledCRDs, "pgbenchmarks.pgstorage.dev")
+	f.InstalledCRDs["pgnodestorages.pgstorage.dev"].Status.Conditions = nil
+	f.InstalledCRDs["pgstorageclusters.pgstorage.dev"].Spec.Versions[0].Schema.OpenAPIV3Schema.Description = "of another version"
 	f.APIs = &observed.ForeignAPIs{CNPGInstalled: true, CNPGMissing: []string{"databaseroles.postgresql.cnpg.io"}}
 	f.Managers[0].Status.AvailableReplicas = 0
 	f.Managers = append(f.Managers, *f.Managers[0].DeepCopy())
@@ -109,32 +109,32 @@ func trouble(t *testing.T) Facts {
 	f.Nodes = []corev1.Node{node("node-2", corev1.ConditionFalse), node("node-1", corev1.ConditionTrue)}
 	f.Drivers = nil
 	f.Permissions[0].Allowed = false
-	f.Unread = []snapshot.Unread{{What: "Secrets", Why: "you may not read it"}}
+	f.Unread = []snapshot.Unread{{What: "Secrets", Why: "forbidden"}}
 	return f
 }
 
-// empty is a cluster without anything, as before an installation.
+// empty returns the facts of a cluster before any installation.
 func empty(t *testing.T) Facts {
 	t.Helper()
 	f := healthy(t)
-	return Facts{Plugin: "v1", Kubernetes: "v1.36.3", Wanted: f.Wanted, WantedRole: f.WantedRole, APIs: &observed.ForeignAPIs{}}
+	return Facts{PluginVersion: "v1", KubernetesVersion: "v1.36.3", ExpectedCRDs: f.ExpectedCRDs, ExpectedRole: f.ExpectedRole, APIs: &observed.ForeignAPIs{}}
 }
 
-// blind is what somebody sees who may read nothing.
+// blind returns the facts that a user without permissions can read.
 func blind(t *testing.T) Facts {
 	t.Helper()
 	f := empty(t)
 	f.APIs = nil
-	for _, crd := range f.Wanted {
-		f.Unread = append(f.Unread, snapshot.Unread{What: "CustomResourceDefinition " + crd.Name, Why: "you may not read it"})
+	for _, crd := range f.ExpectedCRDs {
+		f.Unread = append(f.Unread, snapshot.Unread{What: "CustomResourceDefinition " + crd.Name, Why: "forbidden"})
 	}
 	for _, what := range []string{"Deployments of all namespaces", "DaemonSets of all namespaces", "ClusterRole pgstorage-manager", "PgStorageProfiles", "Nodes", "CSINodes", "CSIDrivers"} {
-		f.Unread = append(f.Unread, snapshot.Unread{What: what, Why: "you may not read it"})
+		f.Unread = append(f.Unread, snapshot.Unread{What: what, Why: "forbidden"})
 	}
 	return f
 }
 
-func TestFindings(t *testing.T) {
+func TestFailuresHaveRemedyAndLink(t *testing.T) {
 	for name, tc := range map[string]struct {
 		facts    Facts
 		failures int
@@ -156,7 +156,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func TestFindingsAsData(t *testing.T) {
+func TestFindingsAsJSON(t *testing.T) {
 	raw, err := json.MarshalIndent(Check(empty(t), book(t)), "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestFindingsAsData(t *testing.T) {
 	golden.Text(t, "testdata/empty.golden.json", string(raw)+"\n")
 }
 
-func TestLacking(t *testing.T) {
+func TestLackingReturnsMissingPermissions(t *testing.T) {
 	wanted := []rbacv1.PolicyRule{
 		{APIGroups: []string{"a"}, Resources: []string{"x", "y"}, Verbs: []string{"get", "list"}},
 		{APIGroups: []string{""}, Resources: []string{"z"}, Verbs: []string{"get"}, ResourceNames: []string{"one", "two"}},
@@ -181,7 +181,7 @@ func TestLacking(t *testing.T) {
 		{"names where all are needed", []rbacv1.PolicyRule{{APIGroups: []string{"a"}, Resources: []string{"x", "y"}, Verbs: []string{"get", "list"}, ResourceNames: []string{"one"}}, wanted[1]}, []string{"get x.a", "list x.a", "get y.a", "list y.a"}},
 	} {
 		if got := lacking(wanted, tc.have); !slices.Equal(got, tc.want) {
-			t.Errorf("%s: %v", tc.name, got)
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
-// Report on a benchmark, single or matrix, as far as it is.
-func Report(s snapshot.Measured) (report.Report, error) {
-	g := &gathered{b: s.Benchmark, records: s.Records, children: s.Runs, layers: map[string][]layer{}}
+// Assemble returns the report on a benchmark, single or matrix, complete or not.
+func Assemble(s snapshot.Records) (report.Report, error) {
+	g := &assembly{b: s.Benchmark, records: s.ByBenchmark, children: s.Runs, layers: map[string][]layer{}}
 	for _, u := range s.Unread {
-		g.note("%s could not be read: %s.", u.What, u.Why)
+		g.note("Cannot read %s: %s.", u.What, u.Why)
 	}
 	in := report.Input{About: about(s.Benchmark)}
 	var err error
@@ -28,10 +28,10 @@ func Report(s snapshot.Measured) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	if in.Layers, err = g.summarised(); err != nil {
+	if in.Layers, err = g.summariseLayers(); err != nil {
 		return report.Report{}, err
 	}
-	g.missed()
+	g.noteMissing()
 	in.Runs, in.Notes = g.runs, g.notes
 	if in.Analysis, err = analysis.Analyse(g.runs); err != nil {
 		return report.Report{}, err
@@ -39,25 +39,25 @@ func Report(s snapshot.Measured) (report.Report, error) {
 	return report.Build(in)
 }
 
-// gathered is what a report is made of, so far.
-type gathered struct {
+// assembly collects what a report is built from.
+type assembly struct {
 	b        *v1alpha1.PgBenchmark
 	records  map[string]map[string][]byte
 	children map[string]*v1alpha1.PgBenchmark
 
 	runs   []analysis.Trial
 	layers map[string][]layer
-	// without are runs of which only the status tells, and why, by reason in the
-	// order in which they were met.
-	without []missing
+	// missing are the runs without a record, grouped by cause.
+	missing []missing
 	notes   []string
 }
 
-func (g *gathered) note(format string, args ...any) {
+// note adds a note to the report.
+func (g *assembly) note(format string, args ...any) {
 	g.notes = append(g.notes, fmt.Sprintf(format, args...))
 }
 
-// varied settings of the server: the axes that are parameters of it.
+// varied returns the settings that a matrix varies: the axes that are Postgres parameters.
 func varied(axes []matrix.Axis) map[fingerprint.Group][]string {
 	var names []string
 	for _, a := range axes {
@@ -66,14 +66,14 @@ func varied(axes []matrix.Axis) map[fingerprint.Group][]string {
 	return map[fingerprint.Group][]string{fingerprint.Postgres: names}
 }
 
-// layer as one record has it, with what all records have measured of it.
+// layer is a storage layer with the measurements of all records.
 type layer struct {
 	report.LayerSummary
 	times, bytes, flushes, requests []float64
 }
 
-// summarised layers by variant.
-func (g *gathered) summarised() (map[string][]report.LayerSummary, error) {
+// summariseLayers returns the layers by variant, each summarised over its records.
+func (g *assembly) summariseLayers() (map[string][]report.LayerSummary, error) {
 	out := map[string][]report.LayerSummary{}
 	for variant, layers := range g.layers {
 		for _, l := range layers {
@@ -86,7 +86,7 @@ func (g *gathered) summarised() (map[string][]report.LayerSummary, error) {
 	return out, nil
 }
 
-// summarise over all records. What was not measured, or not counted, stays away.
+// summarise summarises all records, and omits what they did not measure or count.
 func (l *layer) summarise() error {
 	var time *statistics.Summary
 	for _, f := range []struct {

@@ -1,5 +1,5 @@
-// Package status shows what an object stands on: a line for each object with its state,
-// its conditions, and what is waited for. It is pure.
+// Package status builds the tree of an object and everything it depends on: for each
+// object its state, its conditions, and what it waits for. It is pure.
 package status
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// Item is an object and what it stands on.
-type Item struct {
+// Tree is an object and, as its children, what it depends on.
+type Tree struct {
 	Kind      string     `json:"kind"`
 	Namespace string     `json:"namespace,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	State     view.State `json:"state"`
-	// Reason and Message of a state other than Ready: what is waited for, or what a
-	// person has to do.
+	// Reason and Message explain a state other than Ready: what the object waits for, or
+	// what the user has to do.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Details in words, such as a pool's health.
+	// Details in words, such as the health of a pool.
 	Details []string `json:"details,omitempty"`
-	// Runbook of the reason, where there is one.
+	// Runbook is the reason, if it has a runbook.
 	Runbook    string      `json:"runbook,omitempty"`
 	Conditions []Condition `json:"conditions,omitempty"`
-	Children   []Item      `json:"children,omitempty"`
+	Children   []Tree      `json:"children,omitempty"`
 }
 
-// Condition of an object without times.
+// Condition is a condition of an object without its times.
 type Condition struct {
 	Type    string `json:"type"`
 	Status  string `json:"status"`
@@ -38,8 +38,8 @@ type Condition struct {
 	Runbook string `json:"runbook,omitempty"`
 }
 
-// Text draws the tree.
-func (i Item) Text(style view.Style) string {
+// Text draws the tree for a terminal.
+func (i Tree) Text(style view.Style) string {
 	root := treeprint.NewWithRoot(i.head(style) + i.lines(style, i.stem()))
 	for _, c := range i.Children {
 		c.add(root, style)
@@ -47,23 +47,23 @@ func (i Item) Text(style view.Style) string {
 	return root.String()
 }
 
-func (i Item) add(to treeprint.Tree, style view.Style) {
+func (i Tree) add(to treeprint.Tree, style view.Style) {
 	branch := to.AddBranch(i.head(style) + i.lines(style, i.stem()))
 	for _, c := range i.Children {
 		c.add(branch, style)
 	}
 }
 
-// stem before further lines of an item: it leads to the children, where there are.
-func (i Item) stem() string {
+// stem is what further lines of an object begin with: a line down to its children, if any.
+func (i Tree) stem() string {
 	if len(i.Children) == 0 {
 		return "   "
 	}
 	return "│  "
 }
 
-// head is the line of the object itself.
-func (i Item) head(style view.Style) string {
+// head returns the first line of the object: kind, name, state and details.
+func (i Tree) head(style view.Style) string {
 	name := strings.TrimPrefix(i.Namespace+"/"+i.Name, "/")
 	out := strings.TrimSpace(view.Clean(i.Kind) + " " + style.Strong(view.Clean(name)))
 	if i.State != view.Exists {
@@ -78,11 +78,11 @@ func (i Item) head(style view.Style) string {
 	return out
 }
 
-// lines beneath the head: what is waited for, then each condition.
-func (i Item) lines(style view.Style, stem string) string {
+// lines returns the lines below the head: the message, and then each condition.
+func (i Tree) lines(style view.Style, stem string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { b.WriteString("\n" + stem + fmt.Sprintf(format, args...)) }
-	if i.Message != "" && i.State != view.Ready && !i.told() {
+	if i.Message != "" && i.State != view.Ready && !i.messageInConditions() {
 		line("%s", view.Clean(i.Message))
 	}
 	width := 0
@@ -93,14 +93,14 @@ func (i Item) lines(style view.Style, stem string) string {
 		pair := view.Clean(c.Type + "=" + c.Status)
 		line("%s%s  %s", style.Paint(c.state(), pair), strings.Repeat(" ", width-len(pair)), view.Clean(c.Reason+c.tail()))
 	}
-	if i.Runbook != "" && i.State != view.Ready && !i.told() {
+	if i.Runbook != "" && i.State != view.Ready && !i.messageInConditions() {
 		line("see kubectl pgstorage runbook %s", i.Runbook)
 	}
 	return b.String()
 }
 
-// told says that a condition has the message already.
-func (i Item) told() bool {
+// messageInConditions reports whether a condition shows the message already.
+func (i Tree) messageInConditions() bool {
 	for _, c := range i.Conditions {
 		if c.Status != "True" && c.Message == i.Message {
 			return true
@@ -114,12 +114,12 @@ func (c Condition) state() view.State {
 	case "True":
 		return view.Ready
 	case "False":
-		return view.Waits
+		return view.Waiting
 	}
 	return view.Unknown
 }
 
-// tail of a condition that does not hold: why, and where it is explained.
+// tail returns the message and the runbook of a condition that is not True.
 func (c Condition) tail() string {
 	if c.Status == "True" {
 		return ""

@@ -11,19 +11,18 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// grace is how long a command that was interrupted may take to say what goes on
-// without it. Some calls of the client library cannot be cancelled, so it is short.
+// grace is how long an interrupted command may take to print its last message. It is
+// short because some calls of the client library cannot be cancelled.
 const grace = 500 * time.Millisecond
 
-// signalled is the base of the exit code of a program that a signal ended, as shells
-// report it.
+// signalled is the base of the exit code after a signal, as in shells.
 const signalled = 128
 
-// Run executes the command of args and returns the exit code: 0, 1 for an error, or
-// 128 and the number of the signal that ended it. The first signal cancels the
-// command and ends the program within grace; a second one ends it at once.
-func Run(streams genericiooptions.IOStreams, version string, args []string, signals <-chan os.Signal) int {
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the program's own
+// Main executes the command in args and returns the exit code: 0, 1 for an error, or 128
+// plus the number of the signal that ended it. The first signal cancels the command,
+// which then has half a second to end; a second one ends it at once.
+func Main(streams genericiooptions.IOStreams, version string, args []string, signals <-chan os.Signal) int {
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the root context of the program
 	defer cancel()
 	c := New(streams, version)
 	c.SetArgs(args)
@@ -47,7 +46,7 @@ func Run(streams genericiooptions.IOStreams, version string, args []string, sign
 	}
 }
 
-// exitCode of an error, which is printed.
+// exitCode prints an error and returns its exit code.
 func exitCode(streams genericiooptions.IOStreams, err error) int {
 	if err == nil {
 		return 0

@@ -1,5 +1,5 @@
-// Package doctor judges what was read of a cluster before and while pgstorage is
-// used: each finding says what is wrong, what to do, and where to read on. It is pure.
+// Package doctor checks whether a cluster has what pgstorage needs. Each finding says
+// what is wrong, what to do, and where to read more. It is pure.
 package doctor
 
 import (
@@ -19,24 +19,25 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Facts of a cluster.
+// Facts are what doctor checks: the state of a cluster and the expected state.
 type Facts struct {
-	// Plugin is the version of this program, and Kubernetes that of the API server.
-	Plugin, Kubernetes string
-	// Wanted are the CRDs of this program; Found those of the cluster, by name.
-	Wanted []*apiextensionsv1.CustomResourceDefinition
-	Found  map[string]*apiextensionsv1.CustomResourceDefinition
-	// APIs of other operators; nil where they could not be read.
+	// PluginVersion is the version of this program, KubernetesVersion that of the API
+	// server.
+	PluginVersion, KubernetesVersion string
+	// ExpectedCRDs are those of this program, InstalledCRDs those of the cluster, by name.
+	ExpectedCRDs  []*apiextensionsv1.CustomResourceDefinition
+	InstalledCRDs map[string]*apiextensionsv1.CustomResourceDefinition
+	// APIs of other operators; nil if they could not be read.
 	APIs *observed.ForeignAPIs
-	// Managers and Agents of all namespaces, by their labels.
+	// Managers and Agents in all namespaces.
 	Managers []appsv1.Deployment
 	Agents   []appsv1.DaemonSet
-	// Namespaces of managers and agents.
+	// Namespaces of the agents.
 	Namespaces []corev1.Namespace
-	// WantedRole of the manager is this program's; Role that of the cluster, nil where
-	// there is none.
-	WantedRole *rbacv1.ClusterRole
-	Role       *rbacv1.ClusterRole
+	// ExpectedRole is the ClusterRole of the manager that this program knows, Role that of
+	// the cluster; nil if it does not exist.
+	ExpectedRole *rbacv1.ClusterRole
+	Role         *rbacv1.ClusterRole
 
 	Profiles []v1alpha1.PgStorageProfile
 	Storages []v1alpha1.PgNodeStorage
@@ -45,49 +46,49 @@ type Facts struct {
 	CSINodes []storagev1.CSINode
 	// Drivers are the names of CSIDrivers.
 	Drivers []string
-	// Permissions of the person who asks.
+	// Permissions of the user.
 	Permissions []Permission
 	// Unread is what could not be read.
 	Unread []snapshot.Unread
 }
 
-// Permission that was asked about.
+// Permission is something that the user may be allowed to do.
 type Permission struct {
 	Verb, Group, Resource, Namespace string
-	// For is what it is needed for, in words.
+	// For completes "needed", such as "to create databases".
 	For     string
 	Allowed bool
 }
 
-// Level of a finding.
+// Level is the severity of a finding.
 type Level string
 
 // The levels.
 const (
-	// OK is as it should be.
+	// OK needs no action.
 	OK Level = "OK"
-	// Note is worth knowing.
+	// Note is information.
 	Note Level = "Note"
-	// Unknown could not be looked at.
+	// Unknown could not be checked.
 	Unknown Level = "Unknown"
-	// Warning can become a failure, or passes by itself.
+	// Warning can become a failure or resolve without action.
 	Warning Level = "Warning"
-	// Failure keeps something from working until somebody acts.
+	// Failure prevents something from working until the user acts.
 	Failure Level = "Failure"
 )
 
-// Finding about one thing.
+// Finding is the result of one check.
 type Finding struct {
 	Area    string `json:"area"`
 	Level   Level  `json:"level"`
 	Subject string `json:"subject"`
 	Message string `json:"message"`
-	// Remedy and Link of what is not OK.
+	// Remedy and Link are set unless the level is OK.
 	Remedy string `json:"remedy,omitempty"`
 	Link   string `json:"link,omitempty"`
 }
 
-// Runbooks says where the page for a reason is; empty where there is none.
+// Runbooks returns the path of the runbook for a reason; empty if it has none.
 type Runbooks interface{ Link(reason string) string }
 
 // checker collects findings.
@@ -98,7 +99,7 @@ type checker struct {
 	findings []Finding
 }
 
-// Check everything, area by area.
+// Check runs all checks, area by area.
 func Check(f Facts, runbooks Runbooks) []Finding {
 	c := &checker{facts: f, runbooks: runbooks}
 	for _, check := range []struct {
@@ -109,14 +110,14 @@ func Check(f Facts, runbooks Runbooks) []Finding {
 		{"CRDs", c.crds},
 		{"Operator", c.operator},
 		{"Other operators", c.foreign},
-		{"Drivers", c.drivers},
+		{"CSI drivers", c.drivers},
 		{"Nodes", c.nodes},
 		{"Kernel modules", c.modules},
 		{"Pools", c.pools},
 		{"Profiles", c.profiles},
 		{"Databases", c.clusters},
 		{"Permissions", c.permissions},
-		{"Not looked at", c.unread},
+		{"Not checked", c.unread},
 	} {
 		c.area = check.area
 		check.run()
@@ -124,7 +125,7 @@ func Check(f Facts, runbooks Runbooks) []Finding {
 	return c.findings
 }
 
-// Failures counts the findings that are failures.
+// Failures returns the number of findings that are failures.
 func Failures(findings []Finding) int { return count(findings, Failure) }
 
 func count(findings []Finding, level Level) int {
@@ -137,35 +138,36 @@ func count(findings []Finding, level Level) int {
 	return n
 }
 
-func (c *checker) say(level Level, subject, message, remedy, link string) {
+// add adds a finding about a subject in the current area.
+func (c *checker) add(level Level, subject, message, remedy, link string) {
 	if link != "" {
 		link = runbook.Site + link
 	}
 	c.findings = append(c.findings, Finding{Area: c.area, Level: level, Subject: subject, Message: message, Remedy: remedy, Link: link})
 }
 
-func (c *checker) ok(subject, message string) { c.say(OK, subject, message, "", "") }
+func (c *checker) ok(subject, message string) { c.add(OK, subject, message, "", "") }
 
-// reason is the remedy and link of a condition's reason; the message has the cause.
-func (c *checker) reason(reason, page string) (remedy, link string) {
+// remedy returns what to do about the reason of a condition, and where to read more.
+func (c *checker) remedy(reason, page string) (remedy, link string) {
 	if reason == status.NotObserved {
-		return "see what is said of manager and agents above", "docs/install.md"
+		return "check the findings about the manager and the agents above", "docs/install.md"
 	}
 	if page := c.runbooks.Link(reason); page != "" {
 		return "kubectl pgstorage runbook " + reason, page
 	}
-	return "do what the message says; it may pass by itself", "docs/spec/" + page + ".md"
+	return "follow the message; the condition can also resolve without action", "docs/spec/" + page + ".md"
 }
 
-// uses says whether a profile of one of the types exists.
+// uses reports whether a profile of one of the types exists.
 func (c *checker) uses(types ...v1alpha1.ProfileType) bool {
 	return slices.ContainsFunc(c.facts.Profiles, func(p v1alpha1.PgStorageProfile) bool { return slices.Contains(types, p.Spec.Type) })
 }
 
-// needsAgent: profiles that make pools on nodes.
+// needsAgent reports whether a profile needs agents on its nodes.
 func needsAgent(p v1alpha1.PgStorageProfile) bool { return len(p.Spec.NodeSelector) > 0 && onZFS(p) }
 
-// onZFS: what the profile makes stands on pools of the nodes.
+// onZFS reports whether a profile uses ZFS pools of nodes.
 func onZFS(p v1alpha1.PgStorageProfile) bool {
 	if ceph := p.Spec.CephRBD; ceph != nil {
 		return ceph.Cluster != nil && ceph.Cluster.Backing.ZFS != nil
@@ -173,7 +175,7 @@ func onZFS(p v1alpha1.PgStorageProfile) bool {
 	return p.Spec.ZFSLocalPV != nil || p.Spec.S3NBD != nil
 }
 
-// byName sorts what has a name.
+// byName returns a copy sorted by name.
 func byName[T any](in []T, name func(T) string) []T {
 	out := slices.Clone(in)
 	slices.SortFunc(out, func(a, b T) int { return cmp.Compare(name(a), name(b)) })

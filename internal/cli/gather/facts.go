@@ -19,19 +19,19 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 )
 
-// Labels of the operator's own objects.
+// Labels of the Deployment and the DaemonSet of the operator.
 const (
 	labelName      = "app.kubernetes.io/name"
 	labelComponent = "app.kubernetes.io/component"
 	operator       = "pgstorage"
 )
 
-// Doctor fills in facts whose wanted parts the caller has set. Namespace is where a
-// person's rights are asked about.
+// Doctor completes the facts, whose expected parts the caller sets. It checks the
+// permissions of the user in namespace.
 func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f doctor.Facts) (doctor.Facts, error) {
 	n := notes{}
 	for _, read := range []func(context.Context, *notes, *doctor.Facts) error{
-		r.definitions, r.foreign, r.programs, r.role, r.ours, r.nodes,
+		r.crds, r.foreign, r.workloads, r.role, r.objectsOfPgstorage, r.nodes,
 	} {
 		if err := read(ctx, &n, &f); err != nil {
 			return f, err
@@ -43,23 +43,23 @@ func (r Reader) Doctor(ctx context.Context, c client.Client, namespace string, f
 	return f, err
 }
 
-// definitions are our CRDs as the cluster has them.
-func (r Reader) definitions(ctx context.Context, n *notes, f *doctor.Facts) error {
-	f.Found = map[string]*apiextensionsv1.CustomResourceDefinition{}
-	for _, wanted := range f.Wanted {
+// crds reads the installed CRDs of pgstorage.
+func (r Reader) crds(ctx context.Context, n *notes, f *doctor.Facts) error {
+	f.InstalledCRDs = map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, expected := range f.ExpectedCRDs {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
-		found, err := r.get(ctx, n, "CustomResourceDefinition "+wanted.Name, client.ObjectKey{Name: wanted.Name}, crd)
+		found, err := r.get(ctx, n, "CustomResourceDefinition "+expected.Name, client.ObjectKey{Name: expected.Name}, crd)
 		if err != nil {
 			return err
 		}
 		if found {
-			f.Found[wanted.Name] = crd
+			f.InstalledCRDs[expected.Name] = crd
 		}
 	}
 	return nil
 }
 
-// foreign is what other operators offer, judged as by the manager.
+// foreign reads the APIs of other operators, as the manager does.
 func (r Reader) foreign(ctx context.Context, n *notes, f *doctor.Facts) error {
 	found, err := (&observe.ForeignAPIs{Reader: r.Reader, Clock: clock.RealClock{}}).Get(ctx)
 	if err == nil {
@@ -69,8 +69,8 @@ func (r Reader) foreign(ctx context.Context, n *notes, f *doctor.Facts) error {
 	return n.note("CustomResourceDefinitions of other operators", err)
 }
 
-// programs of the operator, in whichever namespace they run.
-func (r Reader) programs(ctx context.Context, n *notes, f *doctor.Facts) error {
+// workloads reads the managers and agents in all namespaces.
+func (r Reader) workloads(ctx context.Context, n *notes, f *doctor.Facts) error {
 	managers, agents := &appsv1.DeploymentList{}, &appsv1.DaemonSetList{}
 	if err := r.list(ctx, n, "Deployments of all namespaces", managers, client.MatchingLabels{labelName: operator, labelComponent: "manager"}); err != nil {
 		return err
@@ -79,6 +79,11 @@ func (r Reader) programs(ctx context.Context, n *notes, f *doctor.Facts) error {
 		return err
 	}
 	f.Managers, f.Agents = managers.Items, agents.Items
+	return r.agentNamespaces(ctx, n, f)
+}
+
+// agentNamespaces reads the namespaces of the agents, whose labels limit their pods.
+func (r Reader) agentNamespaces(ctx context.Context, n *notes, f *doctor.Facts) error {
 	seen := map[string]bool{}
 	for _, a := range f.Agents {
 		if seen[a.Namespace] {
@@ -98,24 +103,24 @@ func (r Reader) programs(ctx context.Context, n *notes, f *doctor.Facts) error {
 }
 
 func (r Reader) role(ctx context.Context, n *notes, f *doctor.Facts) error {
-	if f.WantedRole == nil {
+	if f.ExpectedRole == nil {
 		return nil
 	}
 	role := &rbacv1.ClusterRole{}
-	found, err := r.get(ctx, n, "ClusterRole "+f.WantedRole.Name, client.ObjectKey{Name: f.WantedRole.Name}, role)
+	found, err := r.get(ctx, n, "ClusterRole "+f.ExpectedRole.Name, client.ObjectKey{Name: f.ExpectedRole.Name}, role)
 	if found {
 		f.Role = role
 	}
 	return err
 }
 
-// named is a list, and what is in it in words.
-type named struct {
+// namedList is a list and its name in messages.
+type namedList struct {
 	what string
 	list client.ObjectList
 }
 
-func (r Reader) lists(ctx context.Context, n *notes, lists ...named) error {
+func (r Reader) lists(ctx context.Context, n *notes, lists ...namedList) error {
 	for _, l := range lists {
 		if err := r.list(ctx, n, l.what, l.list); err != nil {
 			return err
@@ -124,11 +129,11 @@ func (r Reader) lists(ctx context.Context, n *notes, lists ...named) error {
 	return nil
 }
 
-// ours are the objects of our kinds. A kind that is not installed has a finding of
-// its own.
-func (r Reader) ours(ctx context.Context, n *notes, f *doctor.Facts) error {
+// objectsOfPgstorage reads the profiles, node storages and clusters. doctor reports a
+// missing CRD separately.
+func (r Reader) objectsOfPgstorage(ctx context.Context, n *notes, f *doctor.Facts) error {
 	profiles, storages, clusters := &v1alpha1.PgStorageProfileList{}, &v1alpha1.PgNodeStorageList{}, &v1alpha1.PgStorageClusterList{}
-	err := r.lists(ctx, n, named{"PgStorageProfiles", profiles}, named{"PgNodeStorages", storages}, named{"PgStorageClusters of all namespaces", clusters})
+	err := r.lists(ctx, n, namedList{"PgStorageProfiles", profiles}, namedList{"PgNodeStorages", storages}, namedList{"PgStorageClusters of all namespaces", clusters})
 	if err != nil {
 		return err
 	}
@@ -138,7 +143,7 @@ func (r Reader) ours(ctx context.Context, n *notes, f *doctor.Facts) error {
 
 func (r Reader) nodes(ctx context.Context, n *notes, f *doctor.Facts) error {
 	nodes, csi, drivers := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}
-	if err := r.lists(ctx, n, named{"Nodes", nodes}, named{"CSINodes", csi}, named{"CSIDrivers", drivers}); err != nil {
+	if err := r.lists(ctx, n, namedList{"Nodes", nodes}, namedList{"CSINodes", csi}, namedList{"CSIDrivers", drivers}); err != nil {
 		return err
 	}
 	f.Nodes, f.CSINodes = nodes.Items, csi.Items
@@ -148,18 +153,18 @@ func (r Reader) nodes(ctx context.Context, n *notes, f *doctor.Facts) error {
 	return nil
 }
 
-// permissions of the person who asks, which anybody may ask about themselves.
+// permissions checks what the user is allowed to do. Every user may ask this.
 func permissions(ctx context.Context, c client.Client, namespace string) ([]doctor.Permission, error) {
 	group := v1alpha1.GroupVersion.Group
 	asked := []doctor.Permission{
-		{Verb: "get", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to see databases"},
-		{Verb: "create", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to make databases"},
+		{Verb: "get", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to show databases"},
+		{Verb: "create", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to create databases"},
 		{Verb: "create", Group: group, Resource: "pgbenchmarks", Namespace: namespace, For: "to start benchmarks"},
-		{Verb: "list", Resource: "pods", Namespace: namespace, For: "to see instances"},
-		{Verb: "list", Resource: "persistentvolumeclaims", Namespace: namespace, For: "to see volumes"},
-		{Verb: "get", Group: group, Resource: "pgstorageprofiles", For: "to see profiles"},
-		{Verb: "list", Group: group, Resource: "pgnodestorages", For: "to see pools"},
-		{Verb: "create", Group: group, Resource: "pgstorageprofiles", For: "to make profiles, which is for administrators of the nodes"},
+		{Verb: "list", Resource: "pods", Namespace: namespace, For: "to show instances"},
+		{Verb: "list", Resource: "persistentvolumeclaims", Namespace: namespace, For: "to show volumes"},
+		{Verb: "get", Group: group, Resource: "pgstorageprofiles", For: "to show profiles"},
+		{Verb: "list", Group: group, Resource: "pgnodestorages", For: "to show pools"},
+		{Verb: "create", Group: group, Resource: "pgstorageprofiles", For: "to create profiles, a task of node administrators"},
 	}
 	for i := range asked {
 		p := &asked[i]
@@ -167,7 +172,7 @@ func permissions(ctx context.Context, c client.Client, namespace string) ([]doct
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: p.Verb, Group: p.Group, Resource: p.Resource, Namespace: p.Namespace},
 		}}
 		if err := c.Create(ctx, review); err != nil && !apierrors.IsForbidden(err) {
-			return nil, fmt.Errorf("ask about %s of %s: %w", p.Verb, p.Resource, err)
+			return nil, fmt.Errorf("check permission to %s %s: %w", p.Verb, p.Resource, err)
 		}
 		p.Allowed = review.Status.Allowed
 	}

@@ -18,16 +18,16 @@ import (
 // samples of the repository.
 const samples = "../../../config/samples/"
 
-// load once: to compile the rules takes a moment.
+// load loads the schemas once, because compiling the rules is slow.
 var load = sync.OnceValues(func() (*admit.Schemas, error) { return admit.Load(crd.Bases) })
 
-func reader(t *testing.T) Reader {
+func loader(t *testing.T) Loader {
 	t.Helper()
 	s, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Reader{Schemas: s, Namespace: "default"}
+	return Loader{Schemas: s, Namespace: "default"}
 }
 
 func files(t *testing.T, names ...string) []input.File {
@@ -51,7 +51,7 @@ func assumptions(nodes ...string) Assumptions {
 	}
 }
 
-func TestRendered(t *testing.T) {
+func TestPlansMatchGoldenFiles(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		files []string
@@ -66,7 +66,7 @@ func TestRendered(t *testing.T) {
 		{"s3nbd", []string{samples + "s3nbd-stripe.yaml"}, []string{"node-1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			documents, err := reader(t).Read(t.Context(), files(t, tc.files...)...)
+			documents, err := loader(t).Load(t.Context(), files(t, tc.files...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,8 +86,7 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// Every sample can be rendered.
-func TestSamples(t *testing.T) {
+func TestEverySampleCanBeRendered(t *testing.T) {
 	paths, err := filepath.Glob(samples + "*.yaml")
 	if err != nil || len(paths) < 10 {
 		t.Fatalf("%d samples: %v", len(paths), err)
@@ -99,21 +98,21 @@ func TestSamples(t *testing.T) {
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			names := []string{path}
-			for _, beneath := range []string{profile, demo, samples + "profile-zfs.yaml"} {
-				if beneath != path {
-					names = append(names, beneath)
+			for _, base := range []string{profile, demo, samples + "profile-zfs.yaml"} {
+				if base != path {
+					names = append(names, base)
 				}
 			}
-			documents, err := reader(t).Read(t.Context(), files(t, names...)...)
+			documents, err := loader(t).Load(t.Context(), files(t, names...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			result, err := Build(documents, assumptions("node-1"))
-			if err != nil || len(result.Planned) < 2 {
-				t.Fatalf("%d plans: %v", len(result.Planned), err)
+			if err != nil || len(result.Plans) < 2 {
+				t.Fatalf("%d plans: %v", len(result.Plans), err)
 			}
 			if strings.HasPrefix(filepath.Base(path), "seeds-") {
-				first := result.Planned[len(result.Planned)-1]
+				first := result.Plans[len(result.Plans)-1]
 				if first.Kind != "PgBenchmark" || len(first.Plan.Objects) != 1 || first.Plan.Objects[0].Content.GetKind() != "PgStorageCluster" {
 					t.Errorf("a matrix does not begin with a cluster: %+v", first)
 				}
@@ -140,9 +139,9 @@ metadata: {name: standard}
 spec: {type: External, external: {storageClassName: fast}}
 `
 
-func TestRefused(t *testing.T) {
+func TestInvalidObjectsAreRejected(t *testing.T) {
 	for _, tc := range []struct{ name, content, want string }{
-		{"no profile", cluster, "PgStorageCluster default/shop: spec.profile: PgStorageProfile standard is in none of the files"},
+		{"no profile", cluster, "PgStorageCluster default/shop: spec.profile: PgStorageProfile standard not found in the files"},
 		{"unsafe by admission", strings.Replace(cluster, `version: "17"`, `version: "17", parameters: {fsync: "off"}`, 1), "spec.postgres.parameters[fsync] must stay on"},
 		{"quorum of one", strings.Replace(cluster, "Local", "Quorum", 1), "Quorum needs spec.instances of at least 2"},
 		{"unknown field", strings.Replace(cluster, "durability", "tier", 1), "unknown field spec.tier; correct its name"},
@@ -155,27 +154,27 @@ func TestRefused(t *testing.T) {
 		{"rule of an override", cluster + "  cnpg: {spec: {bootstrap: {initdb: {icuLocale: de}}}}\n" + standard, "icuLocale is only available when localeProvider is set to `icu`"},
 		{"twice", "kind: a\nkind: b\n", `key "kind" already set`},
 		{"no kind", "spec: {}\n", "Object 'Kind' is missing"},
-		{"nothing", "# only a comment\n", "have no PgStorageProfile"},
-		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "have no PgStorageProfile"},
-		{"another version", "apiVersion: pgstorage.dev/v2\nkind: PgStorageCluster\nmetadata: {name: a}\n", "is not a kind of pgstorage"},
-		{"another group", strings.Replace(cluster, "pgstorage.dev", "pgstorage.io", 1) + standard, `a.yaml: document 1, at line 1: PgStorageCluster shop: apiVersion is "pgstorage.io/v1alpha1"; PgStorageCluster is of pgstorage.dev/v1alpha1`},
-		{"no apiVersion", "kind: PgStorageCluster\nmetadata: {name: a}\n---\n" + cluster + standard, `apiVersion is ""`},
+		{"nothing", "# only a comment\n", "no PgStorageProfile, PgStorageCluster or PgBenchmark"},
+		{"another kind", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "no PgStorageProfile, PgStorageCluster or PgBenchmark"},
+		{"another version", "apiVersion: pgstorage.dev/v2\nkind: PgStorageCluster\nmetadata: {name: a}\n", `unknown kind "PgStorageCluster" in pgstorage.dev/v2`},
+		{"another group", strings.Replace(cluster, "pgstorage.dev", "pgstorage.io", 1) + standard, `a.yaml: document 1, at line 1: PgStorageCluster shop: unknown apiVersion "pgstorage.io/v1alpha1"`},
+		{"no apiVersion", "kind: PgStorageCluster\nmetadata: {name: a}\n---\n" + cluster + standard, "PgStorageCluster a: apiVersion is missing"},
 		{"another kind without apiVersion", "kind: Secret\nmetadata: {name: a}\n---\n" + cluster + standard, "Secret a: apiVersion is missing"},
-		{"small letters", strings.Replace(cluster, "PgStorageCluster", "pgstoragecluster", 1), "is not a kind of pgstorage; it has PgBenchmark"},
-		{"a list", "- a\n- b\n", "a.yaml: document 1, at line 1: this is not an object"},
-		{"a text", "just words\n---\n" + cluster + standard, "this is not an object"},
-		{"two of one name", cluster + standard + "---\n" + cluster, "a.yaml: document 3, at line 16: PgStorageCluster default/shop is also in a.yaml: document 1, at line 1; remove one of the two"},
-		{"two of one name in a list", "apiVersion: v1\nkind: List\nitems: [" + one + ", " + one + "]\n", "a.yaml: document 1, at line 1, item 2: PgStorageProfile one is also in a.yaml: document 1, at line 1, item 1"},
-		{"two nodes", node + "---\n" + node + standard, "Node node-1 is also in a.yaml: document 1"},
-		{"benchmark of nothing", "apiVersion: pgstorage.dev/v1alpha1\nkind: PgBenchmark\nmetadata: {name: a}\nspec: {cluster: b}\n", "spec.cluster: PgStorageCluster b of namespace default is in none of the files"},
+		{"small letters", strings.Replace(cluster, "PgStorageCluster", "pgstoragecluster", 1), `unknown kind "pgstoragecluster"`},
+		{"a list", "- a\n- b\n", "a.yaml: document 1, at line 1: not an object"},
+		{"a text", "just words\n---\n" + cluster + standard, "not an object"},
+		{"two of one name", cluster + standard + "---\n" + cluster, "a.yaml: document 3, at line 16: duplicate PgStorageCluster default/shop, also in a.yaml: document 1, at line 1;"},
+		{"two of one name in a list", "apiVersion: v1\nkind: List\nitems: [" + one + ", " + one + "]\n", "a.yaml: document 1, at line 1, item 2: duplicate PgStorageProfile one, also in a.yaml: document 1, at line 1, item 1"},
+		{"two nodes", node + "---\n" + node + standard, "duplicate Node node-1, also in a.yaml: document 1"},
+		{"benchmark of nothing", "apiVersion: pgstorage.dev/v1alpha1\nkind: PgBenchmark\nmetadata: {name: a}\nspec: {cluster: b}\n", "spec.cluster: PgStorageCluster b in namespace default not found in the files"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			documents, err := reader(t).Read(t.Context(), input.File{Name: "a.yaml", Content: []byte(tc.content)})
+			documents, err := loader(t).Load(t.Context(), input.File{Name: "a.yaml", Content: []byte(tc.content)})
 			if err == nil {
 				_, err = Build(documents, assumptions())
 			}
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("%v\nwant %s", err, tc.want)
+				t.Errorf("got error %v\nwant %s", err, tc.want)
 			}
 		})
 	}
@@ -186,35 +185,33 @@ const (
 	node = "apiVersion: v1\nkind: Node\nmetadata: {name: node-1}\n"
 )
 
-// Both places of an object that is given twice are named, also in two files.
-func TestTwice(t *testing.T) {
+func TestDuplicatesAreRejectedWithBothPlaces(t *testing.T) {
 	other := strings.Replace(cluster, "{name: shop}", "{name: shop, namespace: other}", 1)
 	a, b := input.File{Name: "a.yaml", Content: []byte(cluster + standard)}, input.File{Name: "b.yaml", Content: []byte("---\n" + cluster)}
-	if _, err := reader(t).Read(t.Context(), a, b); err == nil || err.Error() != "b.yaml: document 1, at line 2: PgStorageCluster default/shop is also in a.yaml: document 1, at line 1; remove one of the two" {
+	if _, err := loader(t).Load(t.Context(), a, b); err == nil || !strings.HasPrefix(err.Error(), "b.yaml: document 1, at line 2: ") || !strings.Contains(err.Error(), "PgStorageCluster default/shop, also in a.yaml: document 1, at line 1;") {
 		t.Error(err)
 	}
 	b.Content = []byte(other)
-	if documents, err := reader(t).Read(t.Context(), a, b); err != nil || len(documents.Clusters) != 2 {
+	if documents, err := loader(t).Load(t.Context(), a, b); err != nil || len(documents.Clusters) != 2 {
 		t.Errorf("two namespaces: %v", err)
 	}
 }
 
-// An object of another namespace than --namespace is refused, as kubectl refuses it.
-func TestEnforcedNamespace(t *testing.T) {
-	r := reader(t)
-	r.Enforced = true
+// kubectl does the same with --namespace.
+func TestObjectsOfAnotherNamespaceAreRejected(t *testing.T) {
+	l := loader(t)
+	l.Enforced = true
 	f := input.File{Name: "a.yaml", Content: []byte(strings.Replace(cluster, "{name: shop}", "{name: shop, namespace: other}", 1) + standard)}
-	if _, err := r.Read(t.Context(), f); err == nil || !strings.Contains(err.Error(), "metadata.namespace is other, and --namespace is default") {
+	if _, err := l.Load(t.Context(), f); err == nil || !strings.Contains(err.Error(), "metadata.namespace is other, but --namespace is default") {
 		t.Error(err)
 	}
-	r.Namespace = "other"
-	if _, err := r.Read(t.Context(), f); err != nil {
+	l.Namespace = "other"
+	if _, err := l.Load(t.Context(), f); err != nil {
 		t.Error(err)
 	}
 }
 
-// Every document of a text is read, in each encoding that is read at all.
-func TestEncodings(t *testing.T) {
+func TestDocumentsAreReadInEveryLineEnding(t *testing.T) {
 	for name, content := range map[string]string{
 		"CRLF": strings.ReplaceAll(cluster+standard, "\n", "\r\n"), "CR": strings.ReplaceAll(cluster+standard, "\n", "\r"), "mark": "\ufeff" + cluster + standard,
 	} {
@@ -222,17 +219,16 @@ func TestEncodings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		documents, err := reader(t).Read(t.Context(), input.File{Name: name, Content: text})
+		documents, err := loader(t).Load(t.Context(), input.File{Name: name, Content: text})
 		if err != nil || len(documents.Clusters) != 1 || len(documents.Profiles) != 1 {
 			t.Errorf("%s: %d clusters, %d profiles, %v", name, len(documents.Clusters), len(documents.Profiles), err)
 		}
 	}
 }
 
-// Metadata without an effect is named, and what has one is in the plan.
-func TestMetadataIsNamed(t *testing.T) {
+func TestMetadataWithoutEffectIsAWarning(t *testing.T) {
 	content := strings.Replace(cluster, "{name: shop}", `{name: shop, labels: {team: a}, annotations: {cnpg.io/hibernation: "on", cnpg.io/podPatch: "[]", example.com/a: b}}`, 1) + standard
-	documents, err := reader(t).Read(t.Context(), input.File{Name: "a.yaml", Content: []byte(content)})
+	documents, err := loader(t).Load(t.Context(), input.File{Name: "a.yaml", Content: []byte(content)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +239,8 @@ func TestMetadataIsNamed(t *testing.T) {
 	text, err := result.YAML()
 	for _, want := range []string{
 		"    cnpg.io/hibernation: \"on\"\n",
-		"# note: PgStorageCluster default/shop: metadata.annotations[cnpg.io/podPatch] does not reach the CloudNativePG Cluster: it can give the pods any right\n",
-		"# note: PgStorageCluster default/shop: the CloudNativePG Cluster does not get annotation example.com/a, label team\n",
+		"# warning: PgStorageCluster default/shop: metadata.annotations[cnpg.io/podPatch] does not reach the CloudNativePG Cluster: it can give the pods any right\n",
+		"# warning: PgStorageCluster default/shop: the operator does not copy annotation example.com/a, label team to the CloudNativePG Cluster\n",
 	} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%v: no %q in\n%s", err, want, text)
@@ -255,20 +251,19 @@ func TestMetadataIsNamed(t *testing.T) {
 	}
 }
 
-// A list, as kubectl get -o yaml prints it, is what its items are, and a status that
-// was there says nothing.
-func TestListsAndStatus(t *testing.T) {
+// kubectl get -o yaml prints such lists.
+func TestListsAreReadWithoutStatus(t *testing.T) {
 	indented := strings.ReplaceAll(strings.TrimPrefix(standard, "---\n"), "\n", "\n  ")
 	list := "apiVersion: v1\nkind: List\nitems:\n- " + strings.TrimRight(indented, " ") + "  status: {conditions: [{type: Ready, status: \"False\", reason: No, message: no, lastTransitionTime: \"2026-01-01T00:00:00Z\"}]}\n"
-	documents, err := reader(t).Read(t.Context(), input.File{Name: "list.yaml", Content: []byte(list)}, input.File{Name: "a.yaml", Content: []byte(cluster)})
+	documents, err := loader(t).Load(t.Context(), input.File{Name: "list.yaml", Content: []byte(list)}, input.File{Name: "a.yaml", Content: []byte(cluster)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	result, err := Build(documents, assumptions())
-	if err != nil || len(result.Planned) != 2 || len(documents.Profiles[0].Status.Conditions) != 0 {
+	if err != nil || len(result.Plans) != 2 || len(documents.Profiles[0].Status.Conditions) != 0 {
 		t.Errorf("%+v %v", result, err)
 	}
-	if gates := result.Planned[1].Plan.Gates; len(gates) != 0 {
+	if gates := result.Plans[1].Plan.Gates; len(gates) != 0 {
 		t.Errorf("held: %+v", gates)
 	}
 }

@@ -23,7 +23,7 @@ func builder(t *testing.T) Builder {
 	return Builder{Runbooks: book}
 }
 
-func TestTrees(t *testing.T) {
+func TestTreesMatchGoldenFiles(t *testing.T) {
 	b := builder(t)
 	ready, trouble := snapshots.Cluster(t, "testdata/ready.yaml"), snapshots.Cluster(t, "testdata/trouble.yaml")
 	trouble.Profile.Missing = []string{"zfs-nvme"}
@@ -32,7 +32,7 @@ func TestTrees(t *testing.T) {
 	blind := absent
 	blind.Profile.Unread = []snapshot.Unread{{What: "PgStorageProfile zfs-nvme", Why: "forbidden"}}
 	blind.Unread = []snapshot.Unread{{What: "Pods in namespace prod", Why: "forbidden"}}
-	for name, item := range map[string]Item{
+	for name, item := range map[string]Tree{
 		"ready":     b.Cluster(ready),
 		"trouble":   b.Cluster(trouble),
 		"absent":    b.Cluster(absent),
@@ -46,23 +46,22 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// The colours change nothing but colours.
-func TestColours(t *testing.T) {
+func TestColoursKeepTheText(t *testing.T) {
 	item := builder(t).Cluster(snapshots.Cluster(t, "testdata/trouble.yaml"))
 	coloured := item.Text(view.Style{Colour: true})
-	if !strings.Contains(coloured, "\x1b[31mStalled\x1b[0m") || !strings.Contains(coloured, "\x1b[33mWaits\x1b[0m") {
-		t.Errorf("no colours: %q", coloured)
+	if !strings.Contains(coloured, "\x1b[31mStalled\x1b[0m") || !strings.Contains(coloured, "\x1b[33mWaiting\x1b[0m") {
+		t.Errorf("got %q, want a red Stalled and a yellow Waiting", coloured)
 	}
 	plain := coloured
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[22m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[35m"} {
 		plain = strings.ReplaceAll(plain, code, "")
 	}
 	if plain != item.Text(view.Style{}) {
-		t.Errorf("not the same text:\n%q", plain)
+		t.Errorf("without colours the text is %q, want %q", plain, item.Text(view.Style{}))
 	}
 }
 
-func TestAsData(t *testing.T) {
+func TestTreeAsJSON(t *testing.T) {
 	got, err := json.MarshalIndent(builder(t).Cluster(snapshots.Cluster(t, "testdata/trouble.yaml")), "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +69,7 @@ func TestAsData(t *testing.T) {
 	golden.Text(t, "testdata/trouble.golden.json", string(got)+"\n")
 }
 
-func TestJudge(t *testing.T) {
+func TestStateOfComparesGenerations(t *testing.T) {
 	s := snapshots.Cluster(t, "testdata/ready.yaml")
 	conditions := s.Cluster.Status.Conditions
 	for _, tc := range []struct {
@@ -79,14 +78,14 @@ func TestJudge(t *testing.T) {
 		state                view.State
 		reason               string
 	}{
-		{"as declared", 2, 2, view.Ready, v1alpha1.ReasonReady},
-		{"of an older spec", 3, 2, view.Waits, NotObserved},
+		{"current spec", 2, 2, view.Ready, v1alpha1.ReasonReady},
+		{"older spec", 3, 2, view.Waiting, NotObserved},
 	} {
-		if state, reason, _ := Judge(tc.generation, tc.observed, conditions); state != tc.state || reason != tc.reason {
-			t.Errorf("%s: %s %s", tc.name, state, reason)
+		if state, reason, _ := StateOf(tc.generation, tc.observed, conditions); state != tc.state || reason != tc.reason {
+			t.Errorf("%s: got %s, %s, want %s, %s", tc.name, state, reason, tc.state, tc.reason)
 		}
 	}
-	if state, _, _ := Judge(1, 0, nil); state != view.Unknown {
-		t.Errorf("not looked at: %s", state)
+	if state, _, _ := StateOf(1, 0, nil); state != view.Unknown {
+		t.Errorf("without conditions the state is %s, want %s", state, view.Unknown)
 	}
 }

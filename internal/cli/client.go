@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/cli-runtime/pkg/printers"
@@ -11,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
-// client of the cluster that kubeconfig and flags name.
+// client returns a client for the cluster that the kubeconfig and the flags select.
 func (a *app) client() (client.WithWatch, error) {
 	config, err := a.config.ToRESTConfig()
 	if err != nil {
@@ -26,13 +27,13 @@ func (a *app) client() (client.WithWatch, error) {
 	return c, nil
 }
 
-// reader of the same cluster.
+// reader returns a reader of the same cluster.
 func (a *app) reader() (gather.Reader, error) {
 	c, err := a.client()
 	return gather.Reader{Reader: c}, err
 }
 
-// namespace that kubeconfig and flags name.
+// namespace returns the namespace that the kubeconfig and the flags select.
 func (a *app) namespace() (string, error) {
 	namespace, _, err := a.config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -41,13 +42,34 @@ func (a *app) namespace() (string, error) {
 	return namespace, nil
 }
 
-// key of an object in the namespace.
-func (a *app) key(name string) (client.ObjectKey, error) {
+// object returns a reader of the cluster and the key of an object in the namespace.
+func (a *app) object(name string) (gather.Reader, client.ObjectKey, error) {
 	namespace, err := a.namespace()
-	return client.ObjectKey{Namespace: namespace, Name: name}, err
+	if err != nil {
+		return gather.Reader{}, client.ObjectKey{}, err
+	}
+	r, err := a.reader()
+	return r, client.ObjectKey{Namespace: namespace, Name: name}, err
 }
 
-// style of the output: colours are for terminals, and not where NO_COLOR is set.
+// style returns the style of the output: coloured on a terminal unless NO_COLOR is set.
 func (a *app) style() view.Style {
 	return view.Style{Colour: printers.AllowsColorOutput(a.streams.Out)}
+}
+
+// list reads the objects of the namespace, or of all, and returns that namespace; "" is
+// all of them.
+func (a *app) list(ctx context.Context, into client.ObjectList, all bool) (string, error) {
+	namespace, err := a.namespace()
+	if err != nil {
+		return "", err
+	}
+	if all {
+		namespace = ""
+	}
+	r, err := a.reader()
+	if err != nil {
+		return "", err
+	}
+	return namespace, r.List(ctx, into, client.InNamespace(namespace))
 }

@@ -15,50 +15,49 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Assumptions are what a cluster would tell.
+// Assumptions replace what the operator would read from a cluster.
 type Assumptions struct {
-	// Nodes that have the labels of each profile's nodeSelector, beside those of the
-	// documents.
+	// Nodes match the nodeSelector of each profile, in addition to those of the documents.
 	Nodes []string
-	// Config and Operator as the manager was started with.
+	// Config and Operator are the settings of the manager.
 	Config   clusters.Config
 	Operator observed.Operator
 }
 
-// Planned is what follows from one object.
-type Planned struct {
+// ObjectPlan is the plan of one object.
+type ObjectPlan struct {
 	Kind, Namespace, Name string
 	Plan                  plan.Plan
 }
 
-// Result of all documents.
-type Result struct {
-	Planned []Planned
-	// Assumed says, in sentences, what was.
+// Output has the plans of all documents.
+type Output struct {
+	Plans []ObjectPlan
+	// Assumed has a sentence for each assumption about the cluster.
 	Assumed []string
-	// Notes name what is in the documents and has no effect.
-	Notes []string
+	// Warnings name what has no effect in the documents.
+	Warnings []string
 }
 
-// apis of all that the operator can stand on.
+// apis assumes that every other operator is installed.
 var apis = observed.ForeignAPIs{
 	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true, Rook: true,
 }
 
-// builder collects the result and what is refused.
+// builder collects the output and the rejections.
 type builder struct {
 	documents Documents
 	assume    Assumptions
-	result    Result
-	refused   []error
-	// images that clusters run, and the StorageClasses of their volumes, by namespace
-	// and name.
+	out       Output
+	rejected  []error
+	// images and scratches have the images of clusters, and the StorageClasses of their
+	// volumes, by namespace and name.
 	images    map[string]string
 	scratches map[string]*observed.Scratch
 }
 
-// Build the plans of all documents. What the operator would refuse is the error.
-func Build(d Documents, a Assumptions) (Result, error) {
+// Build returns the plans of all documents. The error has what the operator would reject.
+func Build(d Documents, a Assumptions) (Output, error) {
 	b := &builder{documents: d, assume: a, images: map[string]string{}, scratches: map[string]*observed.Scratch{}}
 	b.assumed("CloudNativePG, prometheus-operator, zfs-localpv, volume snapshots and Rook are installed")
 	for _, p := range d.Profiles {
@@ -70,28 +69,30 @@ func Build(d Documents, a Assumptions) (Result, error) {
 	for _, pb := range d.Benchmarks {
 		b.try("PgBenchmark", pb.Namespace+"/"+pb.Name, b.benchmark(pb))
 	}
-	b.tellUIDs()
+	b.assumeUIDs()
 	for _, what := range d.Ignored {
-		b.assumed("%s is not looked at", what)
+		b.assumed("%s has no effect", what)
 	}
-	return b.result, errors.Join(b.refused...)
+	return b.out, errors.Join(b.rejected...)
 }
 
+// try records a rejection.
 func (b *builder) try(kind, name string, err error) {
 	if err != nil {
-		b.refused = append(b.refused, fmt.Errorf("%s %s: %w", kind, name, err))
+		b.rejected = append(b.rejected, fmt.Errorf("%s %s: %w", kind, name, err))
 	}
 }
 
+// assumed records an assumption, once.
 func (b *builder) assumed(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(b.result.Assumed, text) {
-		b.result.Assumed = append(b.result.Assumed, text)
+	if !slices.Contains(b.out.Assumed, text) {
+		b.out.Assumed = append(b.out.Assumed, text)
 	}
 }
 
-// tellUIDs says that names and hashes differ where they follow from a UID.
-func (b *builder) tellUIDs() {
+// assumeUIDs notes that names and hashes depend on the UIDs of the API server.
+func (b *builder) assumeUIDs() {
 	var uids []types.UID
 	for _, p := range b.documents.Profiles {
 		uids = append(uids, p.UID)
@@ -103,16 +104,16 @@ func (b *builder) tellUIDs() {
 		uids = append(uids, pb.UID)
 	}
 	if slices.Contains(uids, noUID) {
-		b.assumed("what the API server does not know yet has the UID %s; hashes in annotations, and the names of a benchmark's objects, follow from the real one", noUID)
+		b.assumed("objects that do not exist yet have the UID %s; hashes in annotations and the names of objects of a benchmark depend on the real one", noUID)
 	}
 }
 
 func (b *builder) add(kind, namespace, name string, p plan.Plan) {
-	b.result.Planned = append(b.result.Planned, Planned{Kind: kind, Namespace: namespace, Name: name, Plan: p})
+	b.out.Plans = append(b.out.Plans, ObjectPlan{Kind: kind, Namespace: namespace, Name: name, Plan: p})
 }
 
-// refusal joins the outcomes that need a person: no fact could heal them.
-func refusal(outcomes []outcome.Outcome) error {
+// rejection returns the outcomes that only a change of the spec can resolve.
+func rejection(outcomes []outcome.Outcome) error {
 	var text []string
 	for _, o := range outcomes {
 		if o.Kind == outcome.Invalid && !o.Informative {
@@ -125,36 +126,36 @@ func refusal(outcomes []outcome.Outcome) error {
 	return errors.New(strings.Join(text, "; "))
 }
 
-// YAML of the result, with what is assumed and what is held back as comments.
-func (r Result) YAML() (string, error) {
+// YAML returns the plans as YAML, with assumptions, warnings and held stages as comments.
+func (o Output) YAML() (string, error) {
 	var b strings.Builder
-	for _, text := range r.Assumed {
+	for _, text := range o.Assumed {
 		fmt.Fprintf(&b, "# assumed: %s\n", text)
 	}
-	for _, text := range r.Notes {
-		fmt.Fprintf(&b, "# note: %s\n", view.Clean(text))
+	for _, text := range o.Warnings {
+		fmt.Fprintf(&b, "# warning: %s\n", view.Clean(text))
 	}
-	for i := range r.Planned {
-		p := &r.Planned[i]
+	for i := range o.Plans {
+		p := &o.Plans[i]
 		text, err := p.Plan.YAML()
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "# of %s %s:\n", p.Kind, strings.TrimPrefix(p.Namespace+"/"+p.Name, "/"))
+		fmt.Fprintf(&b, "# plan of %s %s:\n", p.Kind, strings.TrimPrefix(p.Namespace+"/"+p.Name, "/"))
 		if len(p.Plan.Objects) == 0 {
-			b.WriteString("#   nothing is made\n")
+			b.WriteString("#   creates nothing\n")
 		}
 		b.WriteString(text)
 	}
 	return b.String(), nil
 }
 
-// List of all objects, as kubectl prints several in JSON.
-func (r Result) List() map[string]any {
+// List returns all objects as a List, as kubectl prints several objects in JSON.
+func (o Output) List() map[string]any {
 	items := []any{}
-	for i := range r.Planned {
-		for _, o := range r.Planned[i].Plan.Objects {
-			items = append(items, o.Content.Object)
+	for i := range o.Plans {
+		for _, object := range o.Plans[i].Plan.Objects {
+			items = append(items, object.Content.Object)
 		}
 	}
 	return map[string]any{"apiVersion": "v1", "kind": "List", "items": items}

@@ -17,9 +17,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
-func show(t *testing.T, s snapshot.Measured, form report.Form) string {
+func show(t *testing.T, s snapshot.Records, form report.Form) string {
 	t.Helper()
-	r, err := Report(s)
+	r, err := Assemble(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,10 +30,10 @@ func show(t *testing.T, s snapshot.Measured, form report.Form) string {
 	return b.String()
 }
 
-// said is a text without its line breaks.
-func said(text string) string { return strings.Join(strings.Fields(text), " ") }
+// unwrapped returns a text without its line breaks.
+func unwrapped(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func TestReports(t *testing.T) {
+func TestReportsMatchGoldenFiles(t *testing.T) {
 	for name, o := range map[string]benchmarks.Objects{
 		"tiers":    benchmarks.Whole(t, "bench"),
 		"half-way": benchmarks.HalfWay(t, "bench"),
@@ -48,37 +48,36 @@ func TestReports(t *testing.T) {
 	golden.Text(t, "testdata/tiers.golden.csv", show(t, benchmarks.Whole(t, "bench").Snapshot(), report.CSV))
 }
 
-// The documentation shows how a report begins.
-func TestDocumentation(t *testing.T) {
+func TestDocumentationShowsTheBeginningOfAReport(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/report.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nComparisons\n")
 	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
-		t.Error("docs/report.md does not show how a report begins, as it is")
+		t.Error("docs/report.md does not contain the beginning of the report as printed")
 	}
 }
 
-// What a run left is said to be missing, whatever the cause, and its figure stays.
-func TestMissingRecords(t *testing.T) {
-	for want, change := range map[string]func(*snapshot.Measured, *v1alpha1.PgBenchmark){
-		"its PgBenchmark, which had the record, is not there": func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) { delete(s.Runs, run.Name) },
-		"its runner kept no record":                           func(_ *snapshot.Measured, run *v1alpha1.PgBenchmark) { run.Status.Run.Record = "" },
-		"the ConfigMap of its record is not there":            func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) { delete(s.Records, run.Name) },
-		"its record is not understood: decode record": func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) {
-			s.Records[run.Name] = map[string][]byte{record.Key: {1}}
+// The figures of the run stay.
+func TestMissingRecordsAreNotedWithTheirCause(t *testing.T) {
+	for want, change := range map[string]func(*snapshot.Records, *v1alpha1.PgBenchmark){
+		"its PgBenchmark, which owns the record, is missing": func(s *snapshot.Records, run *v1alpha1.PgBenchmark) { delete(s.Runs, run.Name) },
+		"its runner stored no record":                        func(_ *snapshot.Records, run *v1alpha1.PgBenchmark) { run.Status.Run.Record = "" },
+		"the ConfigMap of its record is missing":             func(s *snapshot.Records, run *v1alpha1.PgBenchmark) { delete(s.ByBenchmark, run.Name) },
+		"its record is invalid: decode record": func(s *snapshot.Records, run *v1alpha1.PgBenchmark) {
+			s.ByBenchmark[run.Name] = map[string][]byte{record.Key: {1}}
 		},
-		"its record is of another attempt than its status": func(_ *snapshot.Measured, run *v1alpha1.PgBenchmark) { run.Status.Run.Attempt = "another" },
-		"its record has 0 runs in place of one":            emptied(t),
-		"were not read: you may not": func(s *snapshot.Measured, _ *v1alpha1.PgBenchmark) {
-			s.Unread = []snapshot.Unread{{What: "records", Why: "were not read: you may not"}}
+		"its record belongs to another attempt than its status": func(_ *snapshot.Records, run *v1alpha1.PgBenchmark) { run.Status.Run.Attempt = "another" },
+		"its record has 0 runs instead of one":                  emptied(t),
+		"Cannot read records: forbidden": func(s *snapshot.Records, _ *v1alpha1.PgBenchmark) {
+			s.Unread = []snapshot.Unread{{What: "records", Why: "Cannot read records: forbidden"}}
 		},
 	} {
 		o := benchmarks.Whole(t, "bench")
 		s := o.Snapshot()
 		change(&s, o.Runs[0])
-		r, err := Report(s)
+		r, err := Assemble(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,18 +91,17 @@ func TestMissingRecords(t *testing.T) {
 	}
 }
 
-func emptied(t *testing.T) func(*snapshot.Measured, *v1alpha1.PgBenchmark) {
-	return func(s *snapshot.Measured, run *v1alpha1.PgBenchmark) {
+func emptied(t *testing.T) func(*snapshot.Records, *v1alpha1.PgBenchmark) {
+	return func(s *snapshot.Records, run *v1alpha1.PgBenchmark) {
 		data, err := record.Encode(record.Record{Attempt: run.Status.Run.Attempt})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Records[run.Name] = data
+		s.ByBenchmark[run.Name] = data
 	}
 }
 
-// A run that was rejected counts for nothing when its record is gone too.
-func TestWhatTheRunnerFoundStands(t *testing.T) {
+func TestRejectedRunsStayRejectedWithoutARecord(t *testing.T) {
 	rejected := []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "pod shop-1 waited"}}
 	for name, change := range map[string]func(*benchmarks.Objects){
 		"by the run's own status": func(o *benchmarks.Objects) {
@@ -116,7 +114,7 @@ func TestWhatTheRunnerFoundStands(t *testing.T) {
 	} {
 		o := benchmarks.HalfWay(t, "bench").Without(0)
 		change(&o)
-		r, err := Report(o.Snapshot())
+		r, err := Assemble(o.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,15 +125,15 @@ func TestWhatTheRunnerFoundStands(t *testing.T) {
 	}
 }
 
-// Of a single benchmark the status does not say which repeats were rejected.
-func TestSomeRepeatsWereRejected(t *testing.T) {
+// The status does not say which repeats of a result were rejected.
+func TestNoRepeatCountsIfAnUnknownOneIsRejected(t *testing.T) {
 	for rejected, counted := range map[int32]int{0: 5, 2: 0, 5: 0} {
 		o := benchmarks.Single(t, "bench", 5, benchmarks.Local(t)).Without(0)
 		result := &o.Benchmark.Status.Run.Results[0]
 		if result.Rejected = rejected; rejected > 0 {
 			result.Findings = []v1alpha1.BenchmarkFinding{{Check: validity.CheckThrottling, Verdict: "Rejected", Reason: v1alpha1.ReasonPodThrottled, Message: "it waited"}}
 		}
-		r, err := Report(o.Snapshot())
+		r, err := Assemble(o.Snapshot())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,9 +149,8 @@ func TestSomeRepeatsWereRejected(t *testing.T) {
 	}
 }
 
-// Checks that had no facts are not said to have passed.
-func TestNothingIsClaimedWithoutARecord(t *testing.T) {
-	r, err := Report(benchmarks.HalfWay(t, "bench").Without(0, 1, 2, 3, 4, 5).Snapshot())
+func TestChecksWithoutFactsDoNotPass(t *testing.T) {
+	r, err := Assemble(benchmarks.HalfWay(t, "bench").Without(0, 1, 2, 3, 4, 5).Snapshot())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +167,7 @@ func TestNothingIsClaimedWithoutARecord(t *testing.T) {
 	}
 }
 
-func TestSingle(t *testing.T) {
+func TestReportOnABenchmarkWithoutMatrix(t *testing.T) {
 	stopped := func(reason, message string) func(*benchmarks.Objects) {
 		return func(o *benchmarks.Objects) {
 			o.Benchmark.Status.Phase = "Failed"
@@ -182,13 +179,13 @@ func TestSingle(t *testing.T) {
 		change func(*benchmarks.Objects)
 	}{
 		"The benchmark is incomplete: 3 runs succeeded, 0 failed, 0 were skipped, 7 have not ended; variants without a completed run: clients=4.": {runs: 3},
-		"Variants are ranked once all runs have ended":                                   {runs: 3},
-		"No run has ended, so there are no figures.":                                     {runs: 0},
-		"10 runs succeeded":                                                              {runs: 10, change: func(o *benchmarks.Objects) { o.Benchmark.Spec.Pgbench.Repeats = 6 }},
-		"No variant has a counted repeat, so there are no figures.":                      {10, stopped(v1alpha1.ReasonIntegrityFailed, "Amcheck: a page is torn")},
-		"The benchmark failed: Interrupted: the node went. No check of integrity":        {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
-		"4 runs succeeded, 0 failed, 0 were skipped, 6 have not ended (Interrupted)":     {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
-		"Of 10 run(s) only the status tells (repeat 1 of clients=1; repeat 2 of clients": {10, func(o *benchmarks.Objects) { *o = o.Without(0) }},
+		"Variants are ranked once all runs have ended":                                                    {runs: 3},
+		"No run has ended, so there are no figures.":                                                      {runs: 0},
+		"10 runs succeeded":                                                                               {runs: 10, change: func(o *benchmarks.Objects) { o.Benchmark.Spec.Pgbench.Repeats = 6 }},
+		"No variant has a counted repeat, so there are no figures.":                                       {10, stopped(v1alpha1.ReasonIntegrityFailed, "Amcheck: a page is torn")},
+		"The benchmark failed: Interrupted: the node went. The integrity of the database was not checked": {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
+		"4 runs succeeded, 0 failed, 0 were skipped, 6 have not ended (Interrupted)":                      {4, stopped(v1alpha1.ReasonInterrupted, "the node went")},
+		"Only the status describes 10 run(s) (repeat 1 of clients=1; repeat 2 of clients":                 {10, func(o *benchmarks.Objects) { *o = o.Without(0) }},
 	} {
 		runs := benchmarks.Local(t)
 		o := benchmarks.Single(t, "bench", 5, runs)
@@ -201,46 +198,43 @@ func TestSingle(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&o)
 		}
-		if got := said(show(t, o.Snapshot(), report.Text)); !strings.Contains(got, want) {
+		if got := unwrapped(show(t, o.Snapshot(), report.Text)); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }
 
-// A name that is markup, a formula and an escape sequence is shown in every form and
-// obeyed in none.
-func TestHostileNames(t *testing.T) {
+// The name contains markup, a formula and an escape sequence.
+func TestHostileNamesAreEscapedInEveryForm(t *testing.T) {
 	s := benchmarks.Hostile(t, "bench").Snapshot()
 	for _, form := range report.Forms {
 		got := show(t, s, form)
 		if !strings.Contains(got, "calc") {
-			t.Errorf("%s lost the name", form)
+			t.Errorf("%s does not contain the name", form)
 		}
 		if strings.Contains(got, "\x1b") || form != report.JSON && strings.Contains(got, "\u202e") || (form == report.HTML || form == report.SVG) && strings.Contains(got, "<script") {
-			t.Errorf("%s obeys it", form)
+			t.Errorf("%s does not escape the name", form)
 		}
 	}
 }
 
-// A figure from emptied caches is not taken for another.
-func TestColdCacheIsSaid(t *testing.T) {
+func TestReportSaysThatCachesWereEmptied(t *testing.T) {
 	for _, cold := range []bool{false, true} {
 		b := &v1alpha1.PgBenchmark{}
 		b.Spec.Pgbench.ColdCache = cold
-		if told := slices.Contains(about(b).Facts, report.Fact{Name: "caches", Value: "emptied before each run"}); told != cold {
+		if got := slices.Contains(about(b).Facts, report.Fact{Name: "caches", Value: "emptied before each run"}); got != cold {
 			t.Errorf("cold %v: %+v", cold, about(b).Facts)
 		}
 	}
 }
 
-// Layers of all records of a variant are put together.
-func TestLayers(t *testing.T) {
-	g := &gathered{layers: map[string][]layer{}}
+func TestLayersAreSummarisedOverAllRecords(t *testing.T) {
+	g := &assembly{layers: map[string][]layer{}}
 	for i, ms := range [][]float64{{1, 2}, {3}, nil} {
 		flushes := float64(i)
 		g.addLayers("a", []record.Layer{{Name: "device", Method: "fio", Milliseconds: []float64{1}}, {Name: "WAL", Over: "device", Milliseconds: ms, Flushes: &flushes}, {Name: "counted", Bytes: &flushes}, {Name: "neither"}})
 	}
-	got, err := g.summarised()
+	got, err := g.summariseLayers()
 	if err != nil {
 		t.Fatal(err)
 	}

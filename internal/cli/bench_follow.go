@@ -21,13 +21,13 @@ import (
 type followOptions struct{ timeout time.Duration }
 
 func (f *followOptions) flags(c *cobra.Command) {
-	c.Flags().DurationVar(&f.timeout, "timeout", 0, "how long to follow, such as 1h; 0: until it ends")
+	c.Flags().DurationVar(&f.timeout, "timeout", 0, "maximum time to follow, such as 1h; 0 follows until the benchmark ends")
 }
 
-// errTimeout ends following, not the benchmark.
-var errTimeout = errors.New("--timeout: the time is over; the benchmark goes on, and bench follow shows it again")
+// errTimeout ends the command, not the benchmark.
+var errTimeout = errors.New("timeout expired; the benchmark is still running, and bench follow shows it again")
 
-// follow a benchmark to its end, and print its result.
+// follow shows the progress of a benchmark until it ends, and then its result.
 func (a *app) follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, options followOptions) error {
 	if options.timeout > 0 {
 		var cancel context.CancelFunc
@@ -37,42 +37,41 @@ func (a *app) follow(ctx context.Context, c client.WithWatch, key client.ObjectK
 	show := newProgress(a.streams.Out)
 	var last *v1alpha1.PgBenchmark
 	var failure error
-	err := gather.Follow(ctx, c, key, func(b *v1alpha1.PgBenchmark) (bool, error) {
+	err := gather.Follow(ctx, c, key, func(b *v1alpha1.PgBenchmark) (ended bool) {
 		last = b
 		show.line(b)
-		ended, err := benchmark.Ended(b)
-		failure = err
-		return ended, nil
+		ended, failure = benchmark.Ended(b)
+		return ended
 	})
 	show.end()
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return errTimeout
 	case ctx.Err() != nil:
-		return errors.New("interrupted; the benchmark goes on, and bench follow shows it again")
+		return errors.New("interrupted; the benchmark is still running, and bench follow shows it again")
 	case err != nil:
 		return err
 	case failure != nil:
 		return failure
 	}
-	_, err = io.WriteString(a.streams.Out, benchmark.Result(last, false, a.style()))
+	_, err = io.WriteString(a.streams.Out, benchmark.ResultText(last, false, a.style()))
 	return err
 }
 
-// progress on a terminal is a bar that moves; elsewhere a line for each change.
+// progress draws a bar on a terminal, and prints a line for each change elsewhere.
 type progress struct {
 	to io.Writer
-	// width of the terminal; 0: there is none.
+	// width of the terminal in characters; 0 without a terminal.
 	width int
 	last  string
 }
 
-// usualWidth of a terminal that does not tell.
-const usualWidth = 80
+// defaultWidth is the width of a terminal that does not report one.
+const defaultWidth = 80
 
 func newProgress(to io.Writer) *progress { return &progress{to: to, width: widthOf(to)} }
 
-// widthOf a terminal in characters; 0 where there is none.
+// widthOf returns the width of a terminal in characters, and 0 without a terminal.
 func widthOf(to io.Writer) int {
 	f, ok := to.(*os.File)
 	if !ok || !printers.IsTerminal(to) {
@@ -81,11 +80,11 @@ func widthOf(to io.Writer) int {
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 		return width
 	}
-	return usualWidth
+	return defaultWidth
 }
 
-// line shows how far a benchmark is. That it cannot be written is seen by the result,
-// which is written to the same place.
+// line shows the progress. It ignores a failed write, because writing the result to the
+// same stream fails too.
 func (p *progress) line(b *v1alpha1.PgBenchmark) {
 	if p.width > 0 {
 		p.last = benchmark.BarLine(b, p.width-1)
@@ -98,7 +97,7 @@ func (p *progress) line(b *v1alpha1.PgBenchmark) {
 	}
 }
 
-// end leaves the bar as it was last.
+// end moves to the line below the bar.
 func (p *progress) end() {
 	if p.width > 0 && p.last != "" {
 		_, _ = fmt.Fprintln(p.to)

@@ -10,19 +10,20 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// verdict of the condition Believable, behind an empty line; empty where there is none.
-func verdict(b *v1alpha1.PgBenchmark) string {
+// believable returns the condition Believable, after an empty line; empty without it.
+func believable(b *v1alpha1.PgBenchmark) string {
 	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionBelievable)
 	if c == nil {
 		return ""
 	}
-	return "\nbelievable: " + view.Clean(string(c.Status)+", "+c.Reason+": "+c.Message) + "\n"
+	return "\nBelievable: " + view.Clean(string(c.Status)+", "+c.Reason+": "+c.Message) + "\n"
 }
 
-// believable is what the checks say of the figures; empty where none were made.
-func believable(b *v1alpha1.PgBenchmark, style view.Style) string {
+// findings returns the condition Believable and what the checks found about the runs;
+// empty if there were no checks.
+func findings(b *v1alpha1.PgBenchmark, style view.Style) string {
 	var out strings.Builder
-	out.WriteString(verdict(b))
+	out.WriteString(believable(b))
 	rows := [][]string{{"CLIENTS", "CHECK", "VERDICT", "REASON", "MESSAGE"}}
 	for _, r := range b.Status.Run.Results {
 		for _, f := range r.Findings {

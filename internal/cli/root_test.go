@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
-// execute a command that asks no cluster.
+// execute runs a command that needs no cluster.
 func execute(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -25,19 +25,18 @@ func execute(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// Help teaches: each command says what it does at length, with examples that begin as
-// they are typed.
-func TestHelp(t *testing.T) {
+// Each example is a command line or a comment.
+func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 	seen := 0
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		seen++
 		if c.Short == "" || len(c.Long) <= len(c.Short) || c.Example == "" {
-			t.Errorf("%s: help is not whole", c.CommandPath())
+			t.Errorf("%s: short, long or example is missing", c.CommandPath())
 		}
 		for line := range strings.Lines(c.Long + "\n" + c.Example) {
 			if len(strings.TrimRight(line, "\n")) > 110 {
-				t.Errorf("%s: too long a line: %s", c.CommandPath(), line)
+				t.Errorf("%s: line exceeds 110 characters: %s", c.CommandPath(), line)
 			}
 		}
 		for line := range strings.Lines(c.Example) {
@@ -54,11 +53,11 @@ func TestHelp(t *testing.T) {
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
 	if seen != 14 {
-		t.Errorf("%d commands", seen)
+		t.Errorf("got %d commands, want 14", seen)
 	}
 }
 
-func TestTexts(t *testing.T) {
+func TestScreensMatchGoldenFiles(t *testing.T) {
 	for name, args := range map[string][]string{
 		"help":        {"--help"},
 		"status-help": {"status", "--help"},
@@ -75,7 +74,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersionNamesProgramAndAPI(t *testing.T) {
 	out, err := execute(t, "version")
 	if err != nil || !strings.HasPrefix(out, "kubectl-pgstorage v0.1.0, API pgstorage.dev/v1alpha1, go") {
 		t.Errorf("%q %v", out, err)
@@ -96,7 +95,7 @@ func TestRunbooksAreListed(t *testing.T) {
 	}
 }
 
-func TestCompletionScripts(t *testing.T) {
+func TestCompletionScriptsOfEveryShell(t *testing.T) {
 	for shell, want := range map[string]string{
 		"bash": "__start_kubectl-pgstorage", "zsh": "#compdef kubectl-pgstorage", "fish": "complete -c kubectl-pgstorage", "powershell": "Register-ArgumentCompleter",
 		"kubectl": "exec kubectl pgstorage __complete \"$@\"\n",
@@ -105,7 +104,7 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("%s: %v", shell, err)
 		}
 	}
-	if _, err := execute(t, "completion", "tcsh"); err == nil || !strings.Contains(err.Error(), `"tcsh" is no shell that is known`) {
+	if _, err := execute(t, "completion", "tcsh"); err == nil || !strings.Contains(err.Error(), `unknown shell "tcsh"`) {
 		t.Error(err)
 	}
 	if out, err := execute(t, "__complete", "runbook", "Pool"); err != nil || !strings.Contains(out, "PoolLost\n") {
@@ -116,15 +115,15 @@ func TestCompletionScripts(t *testing.T) {
 	}
 }
 
-func TestRefusedArguments(t *testing.T) {
+func TestWrongArgumentsAreRejected(t *testing.T) {
 	for want, args := range map[string][]string{
-		`unknown command "nonsense"`:              {"nonsense"},
-		"unknown flag: --nonsense":                {"status", "--nonsense"},
-		`required flag(s) "filename" not set`:     {"render"},
-		"accepts 1 arg(s), received 0":            {"bench", "follow"},
-		"requires at least 1 arg(s)":              {"explain"},
-		`--dry-run: "often" is not known`:         {"bench", "start", "shop", "--dry-run", "often"},
-		`--output: "wide" is not known; use json`: {"version", "-o", "wide"},
+		`unknown command "nonsense"`:                {"nonsense"},
+		"unknown flag: --nonsense":                  {"status", "--nonsense"},
+		`required flag(s) "filename" not set`:       {"render"},
+		"accepts 1 arg(s), received 0":              {"bench", "follow"},
+		"requires at least 1 arg(s)":                {"explain"},
+		`--dry-run: unknown value "often"`:          {"bench", "start", "shop", "--dry-run", "often"},
+		`--output: unknown format "wide"; use json`: {"version", "-o", "wide"},
 	} {
 		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
@@ -132,18 +131,17 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
-// A client dry run refuses what an API server would, and prints what was asked for.
-func TestDryRunIsChecked(t *testing.T) {
+func TestClientDryRunValidates(t *testing.T) {
 	dry := []string{"bench", "start", "-n", "prod", "--dry-run", "client"}
 	for want, args := range map[string][]string{
-		"duration and transactions exclude":          {"shop", "--duration", "1m", "--transactions", "5"},
-		`Unsupported value: "Everything"`:            {"shop", "--script", "Everything"},
-		"--scale: 0 is not possible; give 1 or more": {"shop", "--scale", "0"},
-		"spec.pgbench.scale: Invalid value":          {"shop", "--scale", "-1"},
-		"spec.pgbench.duration: Invalid value":       {"shop", "--duration", "soon"},
-		"metadata.name: Invalid value: \"Upper\"":    {"shop", "--name", "Upper"},
-		"spec.pgbench.clients":                       {"shop", "--clients", "0"},
-		"metadata.generateName: Invalid value":       {"Not_a_Name"},
+		"duration and transactions exclude":       {"shop", "--duration", "1m", "--transactions", "5"},
+		`Unsupported value: "Everything"`:         {"shop", "--script", "Everything"},
+		"--scale must be 1 or more":               {"shop", "--scale", "0"},
+		"spec.pgbench.scale: Invalid value":       {"shop", "--scale", "-1"},
+		"spec.pgbench.duration: Invalid value":    {"shop", "--duration", "soon"},
+		"metadata.name: Invalid value: \"Upper\"": {"shop", "--name", "Upper"},
+		"spec.pgbench.clients":                    {"shop", "--clients", "0"},
+		"metadata.generateName: Invalid value":    {"Not_a_Name"},
 	} {
 		if out, err := execute(t, append(dry, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s\n%s", args, err, want, out)
@@ -155,8 +153,7 @@ func TestDryRunIsChecked(t *testing.T) {
 	}
 }
 
-// Metadata without an effect is a warning beside a plan that is data.
-func TestRenderWarns(t *testing.T) {
+func TestRenderWarnsOnStandardError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	content := `apiVersion: pgstorage.dev/v1alpha1
 kind: PgStorageProfile
@@ -188,8 +185,7 @@ var errBroken = errors.New("no space left")
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
-// Output that cannot be written is an error, not a success.
-func TestBrokenOutput(t *testing.T) {
+func TestFailedWriteIsAnError(t *testing.T) {
 	c := New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: broken{}, ErrOut: io.Discard}, "v0.1.0")
 	c.SetArgs([]string{"version"})
 	if err := c.ExecuteContext(t.Context()); !errors.Is(err, errBroken) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/cli/gather"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
@@ -25,8 +26,8 @@ const (
 	dryServer = "server"
 )
 
-// startOptions are the flags of bench start. What is not given is left to the API
-// server's defaults.
+// startOptions are the flags of bench start. The API server sets the defaults of those
+// that are not set.
 type startOptions struct {
 	name, dryRun string
 	script       string
@@ -44,29 +45,14 @@ type startOptions struct {
 
 func (a *app) benchStart() *cobra.Command {
 	o, s := &output{}, &startOptions{}
-	c := &cobra.Command{
-		Use:   "start CLUSTER",
-		Short: "Start a benchmark of a database",
-		Long: `Start a benchmark of a database.
-
-Makes a PgBenchmark, with a name of its own unless --name says one. It runs once
-the database is Ready, its spec.benchmarkPolicy admits it, and no other benchmark
-of it does. What is not given has
-the default of the API: kubectl explain pgb.spec.pgbench. Scripts of your own,
-and resources of the runner, are for a file: take --dry-run=client -o yaml as its
-beginning.`,
-		Example: `  kubectl pgstorage bench start shop
-  kubectl pgstorage bench start shop --scale 100 --clients 1,16,64 --duration 5m --repeats 5 --follow
-  kubectl pgstorage bench start shop --script SelectOnly --transactions 10000
-  kubectl pgstorage bench start shop --dry-run=client -o yaml > benchmark.yaml`,
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeFirst("PgStorageCluster"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := zeroes(c.Flags()); err != nil {
-				return err
-			}
-			return a.start(c.Context(), args[0], s, o)
-		},
+	c := benchStartHelp.command()
+	c.Args = cobra.ExactArgs(1)
+	c.ValidArgsFunction = a.completeFirst("PgStorageCluster")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := rejectZeros(c.Flags()); err != nil {
+			return err
+		}
+		return a.start(c.Context(), args[0], s, o)
 	}
 	o.flag(c)
 	s.flags(c)
@@ -75,22 +61,22 @@ beginning.`,
 
 func (s *startOptions) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&s.name, "name", "", "name of the PgBenchmark; by default that of the cluster with something behind it")
-	f.Int32Var(&s.spec.Scale, "scale", 0, "scale of pgbench's tables, about 16 MB each")
-	f.Int32SliceVar(&s.clients, "clients", nil, "client counts, each measured in turn")
-	f.StringVar(&s.spec.Duration, "duration", "", "of each run, as 5m")
-	f.Int32Var(&s.transactions, "transactions", 0, "of each client in each run, in place of a duration")
-	f.StringVar(&s.spec.WarmUp, "warm-up", "", "before the first run, as 30s")
-	f.Int32Var(&s.spec.Repeats, "repeats", 0, "of the whole list of client counts; the result is the median")
-	f.StringVar(&s.script, "script", "", "TPCB, SimpleUpdate or SelectOnly")
-	f.StringVar(&s.protocol, "protocol", "", "Simple, Extended or Prepared")
-	f.Int32Var(&s.jobs, "jobs", 0, "threads of pgbench")
-	f.Int32Var(&s.rate, "rate", 0, "target of transactions per second; by default as fast as possible")
-	f.Int32Var(&s.spec.MaxTries, "max-tries", 0, "of a transaction that fails with a serialization error or a deadlock")
-	f.StringVar(&s.integrity, "integrity", "", "checks after the run: Full or Basic")
-	f.StringVar(&s.cleanup, "cleanup", "", "of database, role and Job: Always, OnSuccess or Never")
-	f.StringVar(&s.dryRun, "dry-run", dryNone, "client: print the object and ask no cluster; server: have the API server check it")
-	f.BoolVar(&s.wait, "follow", false, "show how far it is until it ends, and the result")
+	f.StringVar(&s.name, "name", "", "name of the PgBenchmark (default: the cluster name plus a random suffix)")
+	f.Int32Var(&s.spec.Scale, "scale", 0, "scale factor of the pgbench tables; each unit is about 16 MB")
+	f.Int32SliceVar(&s.clients, "clients", nil, "client counts to measure, one after the other")
+	f.StringVar(&s.spec.Duration, "duration", "", "duration of each run, such as 5m")
+	f.Int32Var(&s.transactions, "transactions", 0, "transactions of each client in each run, instead of a duration")
+	f.StringVar(&s.spec.WarmUp, "warm-up", "", "duration of the warm-up before the first run, such as 30s")
+	f.Int32Var(&s.spec.Repeats, "repeats", 0, "repeats of the whole list of client counts; the result is the median")
+	f.StringVar(&s.script, "script", "", "built-in script: TPCB, SimpleUpdate or SelectOnly")
+	f.StringVar(&s.protocol, "protocol", "", "query protocol: Simple, Extended or Prepared")
+	f.Int32Var(&s.jobs, "jobs", 0, "pgbench threads")
+	f.Int32Var(&s.rate, "rate", 0, "target rate in transactions per second (default: unlimited)")
+	f.Int32Var(&s.spec.MaxTries, "max-tries", 0, "maximum tries of a transaction that fails with a serialization error or a deadlock")
+	f.StringVar(&s.integrity, "integrity", "", "integrity checks after the run: Full or Basic")
+	f.StringVar(&s.cleanup, "cleanup", "", "deletion of the database, role and Job: Always, OnSuccess or Never")
+	f.StringVar(&s.dryRun, "dry-run", dryNone, "none, client (print the object without contacting a cluster) or server (validate the object without creating it)")
+	f.BoolVar(&s.wait, "follow", false, "show the progress until the benchmark ends, and then its result")
 	s.follow.flags(c)
 	complete(c, "script", string(v1alpha1.ScriptTPCB), string(v1alpha1.ScriptSimpleUpdate), string(v1alpha1.ScriptSelectOnly))
 	complete(c, "protocol", string(v1alpha1.ProtocolSimple), string(v1alpha1.ProtocolExtended), string(v1alpha1.ProtocolPrepared))
@@ -99,7 +85,7 @@ func (s *startOptions) flags(c *cobra.Command) {
 	complete(c, "dry-run", dryNone, dryClient, dryServer)
 }
 
-// benchmark that the flags describe.
+// benchmark returns the PgBenchmark that the flags describe.
 func (s *startOptions) benchmark(namespace, cluster string) *v1alpha1.PgBenchmark {
 	b := &v1alpha1.PgBenchmark{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PgBenchmark"},
@@ -107,7 +93,7 @@ func (s *startOptions) benchmark(namespace, cluster string) *v1alpha1.PgBenchmar
 		Spec:       v1alpha1.PgBenchmarkSpec{Cluster: cluster, Pgbench: s.spec},
 	}
 	if s.name == "" {
-		// A PgBenchmark's name has 50 characters at most, five of them the API server's.
+		// The API limits a name to 50 characters; the API server appends five.
 		const most = 50 - 5 - 1
 		b.GenerateName = cluster[:min(len(cluster), most)] + "-"
 	}
@@ -115,24 +101,24 @@ func (s *startOptions) benchmark(namespace, cluster string) *v1alpha1.PgBenchmar
 	p.Clients = s.clients
 	p.Script, p.Protocol = v1alpha1.Script(s.script), v1alpha1.Protocol(s.protocol)
 	p.Integrity, p.Cleanup = v1alpha1.IntegrityMode(s.integrity), v1alpha1.CleanupPolicy(s.cleanup)
-	p.Jobs, p.Transactions, p.Rate = given(s.jobs), given(s.transactions), given(s.rate)
+	p.Jobs, p.Transactions, p.Rate = optional(s.jobs), optional(s.transactions), optional(s.rate)
 	return b
 }
 
-// zeroes refuses a number that was given as 0: the API would take its default.
-func zeroes(flags *pflag.FlagSet) error {
+// rejectZeros rejects a number that is set to 0: the API would replace it by its default.
+func rejectZeros(flags *pflag.FlagSet) error {
 	var wrong []error
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "int32" && f.Value.String() == "0" {
-			wrong = append(wrong, fmt.Errorf("--%s: 0 is not possible; give 1 or more, or leave it out for the default", f.Name))
+			wrong = append(wrong, fmt.Errorf("--%s must be 1 or more; omit it for the default", f.Name))
 		}
 	})
 	return errors.Join(wrong...)
 }
 
-// admitted checks a benchmark as an API server does, which gives a name where there
-// is only the beginning of one. The benchmark stays as it is.
-func admitted(ctx context.Context, b *v1alpha1.PgBenchmark) error {
+// validate checks a benchmark as the API server does, which completes a generateName.
+// It does not change the benchmark.
+func validate(ctx context.Context, b *v1alpha1.PgBenchmark) error {
 	schemas, err := admit.Load(crd.Bases)
 	if err != nil {
 		return err
@@ -148,8 +134,8 @@ func admitted(ctx context.Context, b *v1alpha1.PgBenchmark) error {
 	return schemas.Admit(ctx, o)
 }
 
-// given is a number, or nothing where the flag was not.
-func given(n int32) *int32 {
+// optional returns nil for a flag that is not set.
+func optional(n int32) *int32 {
 	if n == 0 {
 		return nil
 	}
@@ -167,7 +153,7 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 		return a.dryRun(ctx, b, o)
 	case dryNone, dryServer:
 	default:
-		return fmt.Errorf("--dry-run: %q is not known; use none, client or server", s.dryRun)
+		return fmt.Errorf("--dry-run: unknown value %q; use none, client or server", s.dryRun)
 	}
 	c, err := a.client()
 	if err != nil {
@@ -179,9 +165,9 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 	return a.follow(ctx, c, client.ObjectKeyFromObject(b), s.follow)
 }
 
-// dryRun checks the benchmark as render does, and prints it.
+// dryRun validates the benchmark offline, and prints it.
 func (a *app) dryRun(ctx context.Context, b *v1alpha1.PgBenchmark, o *output) error {
-	if err := admitted(ctx, b); err != nil {
+	if err := validate(ctx, b); err != nil {
 		return err
 	}
 	if o.format == "" {
@@ -190,31 +176,28 @@ func (a *app) dryRun(ctx context.Context, b *v1alpha1.PgBenchmark, o *output) er
 	return o.print(a.streams.Out, b, nil)
 }
 
-// create the benchmark, and tell its name.
+// create creates the benchmark, and prints its name and what to do next.
 func (a *app) create(ctx context.Context, c client.Client, b *v1alpha1.PgBenchmark, s *startOptions, o *output) error {
 	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
-	cluster := &v1alpha1.PgStorageCluster{}
-	if err := c.Get(ctx, key, cluster); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return fmt.Errorf("there is no PgStorageCluster %s in namespace %s; kubectl get pgsc -A lists those that do exist", key.Name, key.Namespace)
-		}
-		return fmt.Errorf("read PgStorageCluster %s: %w", key, err)
+	cluster, err := gather.Reader{Reader: c}.Target(ctx, key)
+	if err != nil {
+		return err
 	}
 	var options []client.CreateOption
-	told := "created"
+	done := "created"
 	if s.dryRun == dryServer {
-		options, told = append(options, client.DryRunAll), "created (server dry run)"
+		options, done = append(options, client.DryRunAll), "created (server dry run)"
 	}
 	if err := c.Create(ctx, b, options...); err != nil {
 		return fmt.Errorf("create PgBenchmark: %w", err)
 	}
 	b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
-	text := fmt.Sprintf("pgbenchmark.pgstorage.dev/%s %s\n", b.Name, told)
+	text := fmt.Sprintf("pgbenchmark.pgstorage.dev/%s %s\n", b.Name, done)
 	if !benchmarks.Admits(cluster, b) {
 		text += "Waiting for consent: " + benchmarks.NeedsConsent(b.Namespace, cluster.Name) + "\n"
 	}
 	if s.dryRun != dryServer && !s.wait {
-		text += fmt.Sprintf("Follow it by: kubectl pgstorage bench follow %s -n %s\n", b.Name, b.Namespace)
+		text += fmt.Sprintf("Follow it with: kubectl pgstorage bench follow %s -n %s\n", b.Name, b.Namespace)
 	}
 	return o.print(a.streams.Out, b, plain(text))
 }

@@ -14,10 +14,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
+// clientsAxis is the axis of a benchmark without a matrix.
 const clientsAxis = "clients"
 
-// single benchmark: a variant for each client count.
-func (g *gathered) single(in *report.Input) error {
+// single adds the runs of a benchmark without a matrix, with a variant for each client
+// count.
+func (g *assembly) single(in *report.Input) error {
 	axis := matrix.Axis{Name: clientsAxis}
 	for _, n := range g.b.Spec.Pgbench.Clients {
 		value := strconv.Itoa(int(n))
@@ -37,7 +39,7 @@ func (g *gathered) single(in *report.Input) error {
 
 func byClients(n int) string { return fmt.Sprintf("%s=%d", clientsAxis, n) }
 
-func (g *gathered) singleRuns() error {
+func (g *assembly) singleRuns() error {
 	run := g.b.Status.Run
 	if run == nil {
 		return nil
@@ -57,15 +59,16 @@ func (g *gathered) singleRuns() error {
 		return nil
 	}
 	for _, result := range run.Results {
-		if err := g.fallBackTo(result, why); err != nil {
+		if err := g.addResult(result, why); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fallBackTo a result, which has the rate of each repeat, and latencies of one.
-func (g *gathered) fallBackTo(result v1alpha1.BenchmarkResult, why string) error {
+// addResult adds the repeats of a result without a record. A result has the rate of each
+// repeat, but latencies only if there is one repeat.
+func (g *assembly) addResult(result v1alpha1.BenchmarkResult, why string) error {
 	rates := result.TPSOfRuns
 	if len(rates) == 0 {
 		rates = []string{result.TPS}
@@ -75,22 +78,22 @@ func (g *gathered) fallBackTo(result v1alpha1.BenchmarkResult, why string) error
 		if len(rates) == 1 {
 			average, p99 = result.LatencyAverage, result.LatencyP99
 		}
-		run, err := ofStatus(rate, average, p99)
+		run, err := runFromStatus(rate, average, p99)
 		if err != nil {
 			return fmt.Errorf("status.run.results of %d clients: %w", result.Clients, err)
 		}
 		run.Variant, run.Repeat, run.Tier = byClients(int(result.Clients)), i+1, g.b.Status.Durability
-		run.Result.Clients, run.Known = int(result.Clients), judged(result)
+		run.Result.Clients, run.Known = int(result.Clients), findingsOf(result)
 		if n := int(result.Rejected); n > 0 && n < len(rates) {
-			run.Known = append(run.Known, unknownWhich(n, len(rates)))
+			run.Known = append(run.Known, rejectedUnknown(n, len(rates)))
 		}
-		g.fallBack(run, why)
+		g.addFromStatus(run, why)
 	}
 	return nil
 }
 
-// ofStatus is a run of the figures that a status has; an empty one is not known.
-func ofStatus(tps, average, p99 string) (analysis.Trial, error) {
+// runFromStatus returns a run with the figures of a status; an empty figure is unknown.
+func runFromStatus(tps, average, p99 string) (analysis.Trial, error) {
 	run := analysis.Trial{Result: &pgbench.Result{}}
 	for _, f := range []struct {
 		text string
@@ -107,12 +110,12 @@ func ofStatus(tps, average, p99 string) (analysis.Trial, error) {
 	return run, nil
 }
 
-// failed says what is to be thought of what was measured before. Where a check found
-// damage nothing counts.
-func (g *gathered) failed() {
+// failed handles the runs before the failure of a benchmark. They do not count if a check
+// found damage; otherwise a note says that no check followed them.
+func (g *assembly) failed() {
 	reason, message := failure(g.b)
 	if reason != v1alpha1.ReasonIntegrityFailed {
-		g.note("The benchmark failed: %s: %s. No check of integrity followed the runs that are shown.", reason, message)
+		g.note("The benchmark failed: %s: %s. The integrity of the database was not checked after the runs below.", reason, message)
 		return
 	}
 	for i := range g.runs {
@@ -120,16 +123,16 @@ func (g *gathered) failed() {
 	}
 }
 
-// failure of a benchmark, by its condition Complete.
+// failure returns the reason and message of the condition Complete.
 func failure(b *v1alpha1.PgBenchmark) (reason, message string) {
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
 		return c.Reason, c.Message
 	}
-	return v1alpha1.ReasonFailed, "it ended without a condition"
+	return v1alpha1.ReasonFailed, "the benchmark ended without a condition"
 }
 
-// progress of a single benchmark.
-func (g *gathered) progress() *matrix.Progress {
+// progress counts the runs of a benchmark without a matrix.
+func (g *assembly) progress() *matrix.Progress {
 	work := g.b.Spec.Pgbench
 	p := &matrix.Progress{Stop: stop(g.b)}
 	for _, r := range g.runs {
@@ -143,7 +146,7 @@ func (g *gathered) progress() *matrix.Progress {
 	return p
 }
 
-// stop says why no run is next; empty while one is.
+// stop returns why no further run starts; empty while runs remain.
 func stop(b *v1alpha1.PgBenchmark) matrix.Stop {
 	if !benchmarks.Ended(b) {
 		return ""
