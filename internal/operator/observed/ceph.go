@@ -1,7 +1,7 @@
 package observed
 
 import (
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 // Ceph is what was seen of a Ceph cluster, its pools and what stands on it.

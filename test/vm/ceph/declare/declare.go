@@ -21,7 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
