@@ -16,6 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -105,14 +106,14 @@ func (r Readers) osdClaims(ctx context.Context, p *v1alpha1.PgStorageProfile, fa
 	if err != nil {
 		return err
 	}
-	found := observedVolumes(p.Name, storages, nodes)
+	found := nodevolumes.Read(p.Name, storages, nodes)
 	for i := range list.Items {
 		c := &list.Items[i]
 		if c.DeletionTimestamp != nil {
 			continue
 		}
 		claim := observed.Claim{Name: c.Name, Volume: c.Spec.VolumeName}
-		found.locate(&claim, c, volumes[c.Spec.VolumeName])
+		found.Locate(&claim, c, volumes[c.Spec.VolumeName])
 		claim.Home, claim.Detached = "", ""
 		facts.Ceph.Claims = append(facts.Ceph.Claims, claim)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -84,7 +85,7 @@ func (r Readers) storages(ctx context.Context, p *v1alpha1.PgStorageProfile, fac
 	}
 	for i := range list.Items {
 		s := &list.Items[i]
-		if !genuine(p.Name, s) {
+		if !nodevolumes.Genuine(p.Name, s) {
 			continue
 		}
 		facts.Storages = append(facts.Storages, s)
@@ -174,12 +175,6 @@ func mayHold(s v1alpha1.PgNodeStorageStatus) bool {
 	return s.Pool != nil && s.Pool.GUID != ""
 }
 
-// zfsLocalPV is the CSI driver, and topologyKeys what it knows a node by, the
-// best first (zfs-localpv pkg/driver/agent.go, NodeGetInfo).
-const zfsLocalPV = "zfs.csi.openebs.io"
-
-var topologyKeys = []string{"openebs.io/nodeid", "openebs.io/nodename"}
-
 func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]string) (observed.Node, error) {
 	node := observed.Node{Name: n.Name, Memory: n.Status.Allocatable.Memory().Value()}
 	csi, err := find(ctx, r.Cache, client.ObjectKey{Name: n.Name}, &storagev1.CSINode{})
@@ -187,10 +182,10 @@ func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]st
 		return node, err
 	}
 	for _, driver := range csi.Spec.Drivers {
-		if driver.Name != zfsLocalPV {
+		if driver.Name != nodevolumes.Driver {
 			continue
 		}
-		for _, key := range topologyKeys {
+		for _, key := range nodevolumes.TopologyKeys {
 			// The kubelet writes a driver's topology on the Node as labels.
 			if value := n.Labels[key]; value != "" && slices.Contains(driver.TopologyKeys, key) {
 				node.TopologyKey, node.TopologyValue = key, value
