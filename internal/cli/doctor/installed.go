@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // oldest Kubernetes that the chart takes.
@@ -159,7 +159,11 @@ func (c *checker) foreign() {
 		c.say(Failure, "CloudNativePG", o.Message, remedy, link)
 	}
 	c.optional("zfs-localpv", apis.ZFSLocalPV, c.usesZFS(), "profiles on ZFS", "install OpenEBS zfs-localpv: https://openebs.github.io/zfs-localpv", "docs/tutorial-zfs.md")
-	c.optional("Rook", apis.Rook, c.uses(v1alpha1.ProfileTypeCephRBD), "profiles of type CephRBD", "install Rook's operator: https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/", "docs/tutorial-cephrbd.md")
+	for _, kind := range catalog.All() {
+		for _, r := range kind.Hooks().Plugin.Requires {
+			c.optional(r.Name, apis.Has(r.CRDs...), c.uses(kind.Name()), "profiles of type "+string(kind.Name()), r.Remedy, r.Document)
+		}
+	}
 	c.optional("prometheus-operator", apis.PodMonitors, false, "PodMonitors of databases", "", "")
 	c.optional("volume snapshots", apis.VolumeSnapshots, false, "backups by snapshot", "", "")
 }

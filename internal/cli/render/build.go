@@ -42,7 +42,7 @@ type Result struct {
 
 // apis of all that the operator can stand on.
 var apis = observed.ForeignAPIs{
-	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true, Rook: true,
+	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true,
 }
 
 // builder collects the result and what is refused.

@@ -46,7 +46,7 @@ func (r Readers) listClaims(ctx context.Context, namespace string, labels client
 // claims of a database whose profile has its volumes read back. They are
 // CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
 func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
-	if facts.Cluster == nil || facts.Profile == nil || facts.Profile.Spec.Type == v1alpha1.ProfileTypeExternal {
+	if facts.Cluster == nil || facts.Profile == nil || !r.onNodes(facts.Profile) {
 		return nil
 	}
 	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{labelCluster: cr.Name})
@@ -73,6 +73,13 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	}
 	slices.SortFunc(facts.Claims, func(a, b observed.Claim) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// onNodes reports whether the operator creates the profile's storage on nodes, whose agents
+// read its volumes back.
+func (r Readers) onNodes(p *v1alpha1.PgStorageProfile) bool {
+	kind, err := r.Kinds.For(p.Spec.Type)
+	return err == nil && kind.Hooks().Nodes
 }
 
 // readBack lists what the agents of a cluster's profile have read back.

@@ -129,7 +129,7 @@ func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, fa
 	const c = v1alpha1.ConditionBlockPoolReady
 	var waits, differs []string
 	for _, want := range wanted {
-		pool, found := facts.Ceph.Pools[want.Name()]
+		pool, found := own(facts).Pools[want.Name()]
 		where := fmt.Sprintf("CephBlockPool %s/%s", p.Spec.CephRBD.Rook.Namespace, want.Name())
 		odd := poolDiffers(want.Spec, pool)
 		switch {

@@ -51,7 +51,7 @@ func (s Stack) Job(root string) (job.Job, error) {
 	}
 	built, err := cephrbd.Type{}.Build(p, observed.Profile{
 		Nodes: []observed.Node{{Name: node, Selected: true}},
-		Ceph:  observed.Ceph{Kernels: map[string]string{node: kernel}},
+		Own:   &cephrbd.Facts{Kernels: map[string]string{node: kernel}},
 	})
 	if err != nil {
 		return job.Job{}, err
