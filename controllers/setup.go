@@ -29,6 +29,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // Options of the controllers.
@@ -37,8 +39,10 @@ type Options struct {
 	Config clusters.Config
 	// Operator is where the operator runs, and the image with its programs.
 	Operator observed.Operator
-	// S3NBD and CephRBD offer profiles of these types, which are experimental.
-	S3NBD, CephRBD bool
+	// Kinds of storage. Default: catalog.All().
+	Kinds profile.Catalog
+	// Enabled are the alpha kinds of storage that may be used.
+	Enabled map[v1alpha1.ProfileType]bool
 	// MatrixClusters lets a matrix have clusters of its own, which is experimental.
 	MatrixClusters bool
 	// MaxConcurrentReconciles of each controller. Default: 8.
@@ -103,6 +107,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
+	if o.Kinds == nil {
+		o.Kinds = catalog.All()
+	}
 	if o.MaxConcurrentReconciles == 0 {
 		o.MaxConcurrentReconciles = 8
 	}
@@ -115,12 +122,15 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			UsePriorityQueue:        new(backoff.PriorityQueue),
 		}
 	}
-	ceph, err := newCephCache(mgr)
+	caches, err := addSourceCaches(mgr, o.Kinds)
 	if err != nil {
 		return err
 	}
-	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Ceph: ceph}
-	apis := &observe.ForeignAPIs{Reader: mgr.GetAPIReader(), Clock: o.Clock}
+	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Kinds: o.Kinds, BySource: map[v1alpha1.ProfileType]client.Reader{}}
+	for name, c := range caches {
+		readers.BySource[name] = c
+	}
+	apis := &observe.ForeignAPIs{Reader: mgr.GetAPIReader(), Clock: o.Clock, CRDs: o.Kinds.CRDs()}
 	cluster := &pgstoragecluster.Reconciler{
 		Client:   mgr.GetClient(),
 		Readers:  readers,
@@ -133,7 +143,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := cluster.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstoragecluster: %w", err)
 	}
-	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage")), S3NBD: o.S3NBD, CephRBD: o.CephRBD, Ceph: ceph}
+	storage := &pgstorageprofile.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Operator: o.Operator, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage")), Kinds: o.Kinds, Enabled: o.Enabled, Caches: caches}
 	if err := storage.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgstorageprofile: %w", err)
 	}

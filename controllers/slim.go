@@ -134,19 +134,6 @@ func ours(all map[string]string) map[string]string {
 	return kept
 }
 
-// bounded leaves a map of labels as it is unless it has more than maxEntries: their
-// names and values are short.
-func bounded(all map[string]string) map[string]string {
-	if len(all) <= maxEntries {
-		return all
-	}
-	kept := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(all))[:maxEntries] {
-		kept[name] = all[name]
-	}
-	return kept
-}
-
 func domainOf(name string) string {
 	for _, domain := range domains {
 		if strings.HasPrefix(name, domain) {

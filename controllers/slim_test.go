@@ -8,7 +8,6 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/google/go-cmp/cmp"
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,18 +137,5 @@ func TestLargeObjectsOfOthersAreNotCached(t *testing.T) {
 	shared := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"kubernetes.io/hostname": "n"}}}
 	if got := slimmed(t, slimOthers, shared); got.Labels["kubernetes.io/hostname"] != "n" {
 		t.Error("what has no namespace loses its labels")
-	}
-}
-
-func TestLabelsOfOSDsAreBounded(t *testing.T) {
-	d := &appsv1.Deployment{ObjectMeta: hostile()}
-	d.Spec.Template.Spec.NodeSelector = hostile().Labels
-	d = slimmed(t, slimCeph, d)
-	if len(d.Labels) != maxEntries || len(d.Spec.Template.Spec.NodeSelector) != maxEntries {
-		t.Errorf("%d labels, %d of nodes", len(d.Labels), len(d.Spec.Template.Spec.NodeSelector))
-	}
-	few := slimmed(t, slimCeph, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"ceph-osd-id": "1"}}})
-	if few.Labels["ceph-osd-id"] != "1" {
-		t.Errorf("%v", few.Labels)
 	}
 }

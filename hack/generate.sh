@@ -20,7 +20,7 @@ for file in config/crd/bases/*.yaml; do
 	text=$(<"$file")
 	printf '%s\n' "${text//"$quantity"/"$bounded"}" >"$file"
 done
-tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile}' output:rbac:dir=config/rbac
+tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile,./internal/operator/profile/...}' output:rbac:dir=config/rbac
 tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 
 out=internal/operator/extapply/cnpg

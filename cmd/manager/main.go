@@ -15,21 +15,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // version is set by the linker.
 var version = "dev"
 
-// s3NBD and cephRBD offer profiles of these types; matrixClusters lets a matrix have
-// clusters of its own.
-const (
-	s3NBD          featuregate.Feature = "S3NBD"
-	cephRBD        featuregate.Feature = "CephRBD"
-	matrixClusters featuregate.Feature = "MatrixClusters"
-)
+// matrixClusters lets a matrix have clusters of its own. Every alpha kind of storage has a
+// gate of its name, too.
+const matrixClusters featuregate.Feature = "MatrixClusters"
 
 type settings struct {
 	leaderElect, showVersion bool
@@ -54,15 +52,26 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image with /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
 	gates := featuregate.NewFeatureGate()
-	if err := gates.Add(map[featuregate.Feature]featuregate.FeatureSpec{s3NBD: {PreRelease: featuregate.Alpha}, cephRBD: {PreRelease: featuregate.Alpha}, matrixClusters: {PreRelease: featuregate.Alpha}}); err != nil {
+	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
+	help := "comma-separated list of NAME=true."
+	for _, kind := range catalog.All() {
+		if about := kind.Hooks().Alpha; about != "" {
+			alpha[featuregate.Feature(kind.Name())] = featuregate.FeatureSpec{PreRelease: featuregate.Alpha}
+			help += fmt.Sprintf(" %s (alpha, default false) enables profiles of that type; %s.", kind.Name(), about)
+		}
+	}
+	if err := gates.Add(alpha); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", "comma-separated list of NAME=true. S3NBD (alpha, default false) enables profiles of that type; docs/adr/0020-relay.md lists their limits. CephRBD (alpha, default false) enables profiles of that type. MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
+	set.Func("feature-gates", help+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
 	}
-	s.controllers.S3NBD, s.controllers.CephRBD = gates.Enabled(s3NBD), gates.Enabled(cephRBD)
+	s.controllers.Enabled = map[v1alpha1.ProfileType]bool{}
+	for gate := range alpha {
+		s.controllers.Enabled[v1alpha1.ProfileType(gate)] = gates.Enabled(gate)
+	}
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	return s, s.validate()
 }

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 var required = []string{"--bench-image=a", "--agent-image=a", "--namespace=n"}
@@ -24,8 +26,8 @@ func TestFeatureGates(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if o := s.controllers; o.S3NBD != tc.s3NBD || o.CephRBD != tc.cephRBD || o.MatrixClusters != tc.matrixOwns {
-			t.Errorf("%s: S3NBD %v, CephRBD %v, MatrixClusters %v", name, o.S3NBD, o.CephRBD, o.MatrixClusters)
+		if o := s.controllers; o.Enabled[v1alpha1.ProfileTypeS3NBD] != tc.s3NBD || o.Enabled[v1alpha1.ProfileTypeCephRBD] != tc.cephRBD || o.MatrixClusters != tc.matrixOwns {
+			t.Errorf("%s: got enabled kinds %v, MatrixClusters %v; want S3NBD %v, CephRBD %v, MatrixClusters %v", name, o.Enabled, o.MatrixClusters, tc.s3NBD, tc.cephRBD, tc.matrixOwns)
 		}
 	}
 }

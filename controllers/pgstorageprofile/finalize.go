@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,30 +16,32 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// finalize lets a profile go once nothing uses it, and says what does until then.
-// Pools and datasets stay as they are on every node, and data in its buckets.
+// finalize removes the finalizer once nothing uses the profile, and until then reports
+// what does. Pools and datasets stay on every node, and data stays in its buckets.
 func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result, error) {
 	if len(work.users) > 0 {
 		slices.Sort(work.users)
-		return r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the PgStorageClusters that use this profile: "+strings.Join(work.users, ", "))
+		return reconcile.Result{}, r.wait(ctx, work, v1alpha1.ReasonInUse, inUse(work.users))
 	}
-	if held, err := r.carries(ctx, work); held || err != nil {
-		return reconcile.Result{RequeueAfter: recheck}, err
-	}
-	if done, err := r.takeDown(ctx, work); !done {
+	var err error
+	if work.facts.ClassesInUse, err = r.classesInUse(ctx, work); err != nil {
 		return reconcile.Result{}, err
+	}
+	if result, done, err := r.teardown(ctx, work); !done {
+		return result, err
 	}
 	var nodes []string
 	for _, s := range work.facts.Storages {
-		if err := r.letGo(ctx, s); err != nil {
+		if err := r.deleteStorage(ctx, s); err != nil {
 			return reconcile.Result{}, err
 		}
 		nodes = append(nodes, s.Spec.NodeName)
 	}
 	if len(nodes) > 0 {
-		return r.wait(ctx, work, v1alpha1.ReasonDeleting, "deletion waits for the agents of these nodes to let go of their pools, which stay: "+strings.Join(nodes, ", "))
+		return reconcile.Result{}, r.wait(ctx, work, v1alpha1.ReasonDeleting, agentsRelease(nodes))
 	}
-	if err := r.deleteServers(ctx, work); err != nil {
+	// No agent needs the servers any more. Snapshots do not need their class.
+	if err := r.deleteOwn(ctx, work, "DaemonSet", "ConfigMap", "VolumeSnapshotClass"); err != nil {
 		return reconcile.Result{}, err
 	}
 	if err := r.deleteClasses(ctx, work); err != nil {
@@ -49,28 +50,38 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	return reconcile.Result{}, apply.RemoveFinalizer(ctx, r.Client, work.profile, naming.ProfileFinalizer)
 }
 
-// carries says whether the servers of a profile of type S3NBD carry volumes still: a
-// database that its PgStorageCluster has left behind needs them.
-func (r *Reconciler) carries(ctx context.Context, work *pass) (bool, error) {
-	if work.profile.Spec.Type != v1alpha1.ProfileTypeS3NBD {
-		return false, nil
+// teardown performs the next action that the kind asks for, and reports whether none is
+// left. The next pass comes when the objects that this one deleted are gone.
+func (r *Reconciler) teardown(ctx context.Context, work *pass) (result reconcile.Result, done bool, err error) {
+	next := work.kind.Hooks().Teardown
+	if next == nil {
+		return result, true, nil
 	}
-	inUse, err := r.classesInUse(ctx, work)
-	if err != nil || len(inUse) == 0 {
-		return false, err
+	action := next(work.profile, work.facts)
+	if action.Done() {
+		return result, true, nil
 	}
-	_, err = r.wait(ctx, work, v1alpha1.ReasonInUse, "deletion waits for the volumes of these StorageClasses, whose pools this profile's servers carry: "+strings.Join(inUse, ", ")+"; delete them, or what they belong to, once nothing of it is needed")
-	return true, err
+	if action.Unwatched {
+		result.RequeueAfter = pollInterval
+	}
+	if action.Waits != "" {
+		return result, false, r.wait(ctx, work, action.Reason, action.Waits)
+	}
+	for _, name := range action.Names {
+		if err := r.deleteNamed(ctx, work, action.Kind, name); err != nil {
+			return result, false, err
+		}
+	}
+	return result, false, r.wait(ctx, work, v1alpha1.ReasonDeleting, objectsEnd(action.Kind, action.Names))
 }
 
-func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) (reconcile.Result, error) {
-	waits := outcome.WaitFor(v1alpha1.ConditionStorageReady, reason, message)
-	return reconcile.Result{}, r.report(ctx, work, profile.Kept(work.profile, waits))
+func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) error {
+	return r.report(ctx, work, profile.Keep(work.profile, outcome.WaitFor(v1alpha1.ConditionStorageReady, reason, message)))
 }
 
-// letGo deletes a PgNodeStorage. Where the node itself is gone, no agent can
+// deleteStorage deletes a PgNodeStorage. Where the node itself is gone, no agent can
 // remove the finalizer, and the manager does.
-func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+func (r *Reconciler) deleteStorage(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	err := r.Get(ctx, client.ObjectKey{Name: s.Spec.NodeName}, &corev1.Node{})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read Node %s: %w", s.Spec.NodeName, err)
@@ -86,33 +97,29 @@ func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error
 	return apply.RemoveFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer)
 }
 
-// classesInUse are the profile's classes that volumes belong to.
+// classesInUse are the profile's classes that PersistentVolumes have.
 func (r *Reconciler) classesInUse(ctx context.Context, work *pass) ([]string, error) {
 	var out []string
 	for _, name := range work.kind.Classes(work.profile) {
-		inUse, err := r.Readers.VolumesOfClass(ctx, name)
+		used, err := r.Readers.VolumesOfClass(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		if inUse {
+		if used {
 			out = append(out, name)
 		}
 	}
 	return out, nil
 }
 
-// deleteClasses deletes the classes that the profile made, except where a volume
-// still belongs to one: it could not grow without.
+// deleteClasses deletes the classes that the profile created, except those that a volume
+// still has: it could not grow without.
 func (r *Reconciler) deleteClasses(ctx context.Context, work *pass) error {
 	for name, class := range work.facts.Classes {
-		if class.Labels[naming.LabelOwnerUID] != string(work.profile.UID) {
+		switch {
+		case class.Labels[naming.LabelOwnerUID] != string(work.profile.UID):
 			continue
-		}
-		inUse, err := r.Readers.VolumesOfClass(ctx, name)
-		if err != nil {
-			return err
-		}
-		if inUse {
+		case slices.Contains(work.facts.ClassesInUse, name):
 			r.Events.Eventf(work.profile, class, corev1.EventTypeNormal, "StorageClassRetained", "Delete", "volumes of StorageClass %s exist and need it to grow: it stays; delete it with them", name)
 			continue
 		}
@@ -120,29 +127,27 @@ func (r *Reconciler) deleteClasses(ctx context.Context, work *pass) error {
 			return err
 		}
 	}
-	return r.deleteSnapshotClass(ctx, work)
+	return nil
 }
 
-// deleteServers, which no pool stands on any more: every agent has let go. What is in
-// the buckets stays.
-func (r *Reconciler) deleteServers(ctx context.Context, work *pass) error {
-	for key, seen := range work.live {
-		obj, ok := seen.(client.Object)
-		if key.Kind != "DaemonSet" && key.Kind != "ConfigMap" || !ok || obj.GetLabels()[naming.LabelOwnerUID] != string(work.profile.UID) {
+// deleteOwn deletes the observed objects of these kinds that carry the profile's UID.
+func (r *Reconciler) deleteOwn(ctx context.Context, work *pass, kinds ...string) error {
+	for key := range work.live {
+		if !slices.Contains(kinds, key.Kind) {
 			continue
 		}
-		if err := apply.Delete(ctx, r.Client, obj); err != nil {
+		if err := r.deleteNamed(ctx, work, key.Kind, key.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteSnapshotClass is without conditions: snapshots do not need their class.
-func (r *Reconciler) deleteSnapshotClass(ctx context.Context, work *pass) error {
+// deleteNamed deletes an observed object that carries the profile's UID.
+func (r *Reconciler) deleteNamed(ctx context.Context, work *pass, kind, name string) error {
 	for key, seen := range work.live {
 		obj, ok := seen.(client.Object)
-		if key.Kind != "VolumeSnapshotClass" || !ok || obj.GetLabels()[naming.LabelOwnerUID] != string(work.profile.UID) {
+		if !ok || key.Kind != kind || key.Name != name || obj.GetLabels()[naming.LabelOwnerUID] != string(work.profile.UID) {
 			continue
 		}
 		if err := apply.Delete(ctx, r.Client, obj); err != nil {

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
@@ -34,7 +33,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(owner)).
 		Watches(&appsv1.DaemonSet{}, handler.EnqueueRequestsFromMapFunc(owner), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(owner)).
-		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.inBuckets), builder.WithPredicates(comeOrGone())).
+		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.peers), builder.WithPredicates(createdOrDeleted())).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, readyChanged()))).
 		Watches(&storagev1.CSINode{}, handler.EnqueueRequestsFromMapFunc(r.onNodes), builder.WithPredicates(driversChanged())).
 		WithOptions(options).
@@ -42,7 +41,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	if err != nil {
 		return err
 	}
-	r.Watch = foreign.New(c, r.cephWatches(r.Ceph)...).Start
+	r.sources = r.watches(c, mgr.GetScheme())
 	return nil
 }
 
@@ -56,8 +55,8 @@ func usage() predicate.Predicate {
 	}}
 }
 
-// comeOrGone: what a profile keeps in a bucket is immutable.
-func comeOrGone() predicate.Predicate {
+// createdOrDeleted: what profiles conflict about is immutable.
+func createdOrDeleted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
@@ -83,9 +82,17 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Reque
 	return r.profiles(ctx, func(*v1alpha1.PgStorageProfile) bool { return true })
 }
 
-// inBuckets wakes the profiles whose prefixes may meet those of one that came or went.
-func (r *Reconciler) inBuckets(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.profiles(ctx, func(p *v1alpha1.PgStorageProfile) bool { return p.Spec.Type == v1alpha1.ProfileTypeS3NBD })
+// peers wakes the profiles that may conflict with one that was created or deleted.
+func (r *Reconciler) peers(ctx context.Context, obj client.Object) []reconcile.Request {
+	changed, ok := obj.(*v1alpha1.PgStorageProfile)
+	if !ok {
+		return nil
+	}
+	kind, err := r.Kinds.For(changed.Spec.Type)
+	if err != nil || !kind.Hooks().Peers {
+		return nil
+	}
+	return r.profiles(ctx, func(p *v1alpha1.PgStorageProfile) bool { return p.Spec.Type == changed.Spec.Type })
 }
 
 // onNodes wakes the profiles that choose nodes.

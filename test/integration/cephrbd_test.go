@@ -22,7 +22,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
@@ -91,7 +91,7 @@ func newCephStack(t *testing.T) *cephStack {
 		s.reads.inner = inner
 		return s.reads
 	})
-	manager.Start(t, config, func(o *controllers.Options) { o.CephRBD = true })
+	manager.Start(t, config, func(o *controllers.Options) { o.Enabled[v1alpha1.ProfileTypeCephRBD] = true })
 	create(t, s.c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}})
 	s.p = cephOnZFS("ceph", s.namespace)
 	s.p.Spec.CephRBD.DeletionPolicy = v1alpha1.DeletionDelete

@@ -270,7 +270,7 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 // What is experimental has to be asked for.
 func TestS3NBDIsOffByDefault(t *testing.T) {
 	c := apiserver.Client(t, config)
-	manager.Start(t, config, func(o *controllers.Options) { o.S3NBD = false })
+	manager.Start(t, config, func(o *controllers.Options) { o.Enabled = nil })
 	p := s3Profile("withheld", nil)
 	simulatedNode(t, c, "withheld", map[string]string{"test": "withheld"})
 	create(t, c, p)

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // oldestKubernetes is the oldest version that the chart supports.
@@ -106,7 +106,11 @@ func (c *checker) foreign() {
 		c.add(Failure, "CloudNativePG", o.Message, remedy, link)
 	}
 	c.optional("zfs-localpv", apis.ZFSLocalPV, c.usesZFS(), "ZFS profiles", "install OpenEBS zfs-localpv: https://openebs.github.io/zfs-localpv", "docs/tutorial-zfs.md")
-	c.optional("Rook", apis.Rook, c.uses(v1alpha1.ProfileTypeCephRBD), "CephRBD profiles", "install the Rook operator: https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/", "docs/tutorial-cephrbd.md")
+	for _, kind := range catalog.All() {
+		for _, r := range kind.Hooks().Plugin.Requires {
+			c.optional(r.Name, apis.Has(r.CRDs...), c.uses(kind.Name()), string(kind.Name())+" profiles", r.Remedy, r.Document)
+		}
+	}
 	c.optional("prometheus-operator", apis.PodMonitors, false, "PodMonitors of databases", "", "")
 	c.optional("volume snapshots", apis.VolumeSnapshots, false, "backups with volume snapshots", "", "")
 }

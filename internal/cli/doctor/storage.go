@@ -12,8 +12,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/status"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // oldestZFS is the oldest version that the agent supports.
@@ -29,8 +29,8 @@ func (c *checker) drivers() {
 	}
 	for i := range c.facts.Profiles {
 		p := &c.facts.Profiles[i]
-		if p.Spec.CephRBD != nil {
-			c.driver(naming.RBDDriver(p), "docs/tutorial-cephrbd.md")
+		if kind, err := catalog.For(p.Spec.Type); err == nil && kind.Hooks().Plugin.Driver != nil {
+			c.driver(kind.Hooks().Plugin.Driver(p))
 		}
 		if onZFS(*p) {
 			c.registered(*p)

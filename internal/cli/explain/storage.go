@@ -11,8 +11,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // Reference describes the fields of the CRDs.
@@ -127,29 +127,13 @@ func same(def, value string) bool {
 	return def == value || bytes > 0 && strconv.FormatInt(bytes, 10) == value
 }
 
-// member returns the path in the profile that a pool or dataset comes from.
+// member of the profile's spec that declares a pool or dataset.
 func member(p *v1alpha1.PgStorageProfile, of string) []string {
-	var base []string
-	switch p.Spec.Type {
-	case v1alpha1.ProfileTypeZFSLocalPV:
-		base = []string{"spec", "zfsLocalPV"}
-	case v1alpha1.ProfileTypeS3NBD:
-		base = []string{"spec", "s3NBD"}
-	case v1alpha1.ProfileTypeCephRBD:
-		base = []string{"spec", "cephRBD", "cluster", "backing", "zfs"}
+	kind, err := catalog.For(p.Spec.Type)
+	if err != nil || kind.Hooks().Plugin.Field == nil {
+		return nil
 	}
-	pool, _, below := strings.Cut(of, "/")
-	switch {
-	case !below:
-		return append(base, "pool")
-	case of == naming.DataDataset(pool):
-		return append(base, "data")
-	case of == naming.WALDataset(pool):
-		return append(base, "wal")
-	case p.Spec.Type == v1alpha1.ProfileTypeCephRBD:
-		return base
-	}
-	return append(base, "block")
+	return kind.Hooks().Plugin.Field(of)
 }
 
 // camel returns the field of a ZFS property: redundantMetadata for redundant_metadata.

@@ -17,6 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/doctor"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // Labels of the Deployment and the DaemonSet of the operator.
@@ -61,7 +62,7 @@ func (r Reader) crds(ctx context.Context, n *notes, f *doctor.Facts) error {
 
 // foreign reads the APIs of other operators, as the manager does.
 func (r Reader) foreign(ctx context.Context, n *notes, f *doctor.Facts) error {
-	found, err := (&observe.ForeignAPIs{Reader: r.Reader, Clock: clock.RealClock{}}).Get(ctx)
+	found, err := (&observe.ForeignAPIs{Reader: r.Reader, Clock: clock.RealClock{}, CRDs: catalog.All().CRDs()}).Get(ctx)
 	if err == nil {
 		f.APIs = &found
 		return nil

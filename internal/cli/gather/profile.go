@@ -8,24 +8,14 @@ import (
 
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
 )
-
-// made are the kinds of objects that carry the label of a profile, by its type.
-var made = map[v1alpha1.ProfileType][]schema.GroupVersionKind{
-	v1alpha1.ProfileTypeZFSLocalPV: {snapshotClass},
-	v1alpha1.ProfileTypeS3NBD:      {{Group: "apps", Version: "v1", Kind: "DaemonSet"}, {Version: "v1", Kind: "Pod"}, snapshotClass},
-	v1alpha1.ProfileTypeCephRBD:    {rook.CephBlockPoolKind, snapshotClass},
-}
-
-var snapshotClass = schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshotClass"}
 
 // Profile of a name and what it stands on.
 func (r Reader) Profile(ctx context.Context, name string) (snapshot.Profile, error) {
@@ -48,40 +38,36 @@ func (r Reader) beneath(ctx context.Context, n *notes, out *snapshot.Profile) er
 	}
 	out.Storages = storages.Items
 	slices.SortFunc(out.Storages, func(a, b v1alpha1.PgNodeStorage) int { return strings.Compare(a.Spec.NodeName, b.Spec.NodeName) })
-	if err := r.cephCluster(ctx, n, out); err != nil {
-		return err
+	kind, err := catalog.For(p.Spec.Type)
+	if err != nil {
+		return nil //nolint:nilerr // a type of a newer version: its conditions are shown, its objects are not known here
 	}
-	for _, gvk := range made[p.Spec.Type] {
-		objects, err := r.objects(ctx, n, gvk, client.MatchingLabels{naming.LabelProfile: p.Name})
-		if err != nil {
+	for _, shown := range kind.Hooks().Plugin.Shown {
+		if err := r.shown(ctx, n, out, shown); err != nil {
 			return err
 		}
-		out.Objects = append(out.Objects, objects...)
 	}
-	return r.classes(ctx, n, out)
+	return r.classes(ctx, n, kind, out)
 }
 
-// cephCluster that the profile names, its own or another's.
-func (r Reader) cephCluster(ctx context.Context, n *notes, out *snapshot.Profile) error {
-	ceph := out.Profile.Spec.CephRBD
-	if ceph == nil {
-		return nil
+// shown reads the objects of a kind that the status command lists below a profile.
+func (r Reader) shown(ctx context.Context, n *notes, out *snapshot.Profile, shown profile.Shown) error {
+	if shown.Named == nil {
+		objects, err := r.objects(ctx, n, shown.Kind, client.MatchingLabels{naming.LabelProfile: out.Profile.Name})
+		out.Objects = append(out.Objects, objects...)
+		return err
 	}
 	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(rook.CephClusterKind)
-	key := client.ObjectKey{Namespace: ceph.Rook.Namespace, Name: ceph.Rook.Cluster}
-	found, err := r.get(ctx, n, "CephCluster "+key.String(), key, o)
+	o.SetGroupVersionKind(shown.Kind)
+	key := shown.Named(out.Profile)
+	found, err := r.get(ctx, n, shown.Kind.Kind+" "+key.String(), key, o)
 	if found {
 		out.Objects = append(out.Objects, *o)
 	}
 	return err
 }
 
-func (r Reader) classes(ctx context.Context, n *notes, out *snapshot.Profile) error {
-	kind, err := catalog.For(out.Profile.Spec.Type)
-	if err != nil {
-		return nil //nolint:nilerr // a type of a newer version: its conditions are shown, its classes are not known here
-	}
+func (r Reader) classes(ctx context.Context, n *notes, kind profile.Type, out *snapshot.Profile) error {
 	for _, name := range kind.Classes(out.Profile) {
 		class := &storagev1.StorageClass{}
 		before := len(*n)

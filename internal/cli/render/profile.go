@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -26,7 +25,7 @@ func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	if err != nil {
 		return err
 	}
-	facts := b.profileFacts(p)
+	facts := b.profileFacts(kind, p)
 	first, err := kind.Build(p, facts)
 	if err != nil {
 		return err
@@ -39,13 +38,12 @@ func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	if err != nil {
 		return err
 	}
-	b.assumeGate(p)
+	b.assumeGate(kind)
 	b.add("PgStorageProfile", "", p.Name, built.Plan)
 	return rejection(built.Outcomes)
 }
 
-// profileFacts returns the facts of a profile, as the manager would observe them.
-func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) observed.Profile {
+func (b *builder) profileFacts(kind profile.Type, p *v1alpha1.PgStorageProfile) observed.Profile {
 	facts := observed.Profile{
 		ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}, Reachable: map[string]observed.Reachability{}, Operator: b.assume.Operator,
 	}
@@ -62,12 +60,12 @@ func (b *builder) profileFacts(p *v1alpha1.PgStorageProfile) observed.Profile {
 		}
 	}
 	for _, q := range b.documents.Profiles {
-		if q != p && q.Spec.S3NBD != nil {
+		if q != p && q.Spec.Type == p.Spec.Type && kind.Hooks().Peers {
 			facts.Others = append(facts.Others, q)
 		}
 	}
-	if p.Spec.CephRBD != nil {
-		facts.Ceph.Installed, facts.Ceph.Drivers = true, []string{naming.RBDDriver(p)}
+	if assume := kind.Hooks().Plugin.Assume; assume != nil {
+		assume(p, &facts)
 	}
 	return facts
 }
@@ -157,10 +155,9 @@ func answer(facts *observed.Profile, first *plan.Plan) error {
 	return nil
 }
 
-// assumeGate notes the feature gate of a type that is off by default.
-func (b *builder) assumeGate(p *v1alpha1.PgStorageProfile) {
-	switch p.Spec.Type {
-	case v1alpha1.ProfileTypeS3NBD, v1alpha1.ProfileTypeCephRBD:
-		b.assumed("the manager runs with --feature-gates=%s=true", p.Spec.Type)
+// assumeGate notes that the manager must enable a kind that is off by default.
+func (b *builder) assumeGate(kind profile.Type) {
+	if kind.Hooks().Alpha != "" {
+		b.assumed("the manager runs with --feature-gates=%s=true", kind.Name())
 	}
 }

@@ -41,7 +41,7 @@ type Output struct {
 
 // apis assumes that every other operator is installed.
 var apis = observed.ForeignAPIs{
-	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true, Rook: true,
+	CNPGInstalled: true, PodMonitors: true, ZFSLocalPV: true, ZFSQuotaType: true, VolumeSnapshots: true,
 }
 
 // builder collects the output and the rejections.

@@ -10,6 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // Profile returns the tree of a PgStorageProfile.
@@ -27,8 +28,8 @@ func (b Builder) Profile(p snapshot.Profile) Tree {
 	if n := p.Profile.Status.Clusters; n != nil {
 		i.Details = append(i.Details, fmt.Sprintf("clusters %d", *n))
 	}
-	if c := p.Profile.Status.Ceph; c != nil && c.Health != "" {
-		i.Details = append(i.Details, c.Health)
+	if kind, err := catalog.For(p.Profile.Spec.Type); err == nil && kind.Hooks().Plugin.Summary != nil {
+		i.Details = append(i.Details, kind.Hooks().Plugin.Summary(p.Profile)...)
 	}
 	i.Children = b.storage(p)
 	return i

@@ -8,12 +8,11 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -47,7 +46,7 @@ func (r Readers) listClaims(ctx context.Context, namespace string, labels client
 // claims of a database whose profile has its volumes read back. They are
 // CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
 func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
-	if facts.Cluster == nil || facts.Profile == nil || facts.Profile.Spec.Type == v1alpha1.ProfileTypeExternal {
+	if facts.Cluster == nil || facts.Profile == nil || !r.onNodes(facts.Profile) {
 		return nil
 	}
 	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{labelCluster: cr.Name})
@@ -76,19 +75,26 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	return nil
 }
 
+// onNodes reports whether the operator creates the profile's storage on nodes, whose agents
+// read its volumes back.
+func (r Readers) onNodes(p *v1alpha1.PgStorageProfile) bool {
+	kind, err := r.Kinds.For(p.Spec.Type)
+	return err == nil && kind.Hooks().Nodes
+}
+
 // readBack lists what the agents of a cluster's profile have read back.
-func (r Readers) readBack(ctx context.Context, facts *observed.Cluster) (volumesByNode, error) {
+func (r Readers) readBack(ctx context.Context, facts *observed.Cluster) (nodevolumes.ByNode, error) {
 	profile := facts.Profile.Name
 	storages := &v1alpha1.PgNodeStorageList{}
 	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}, client.UnsafeDisableDeepCopy); err != nil {
-		return volumesByNode{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
+		return nodevolumes.ByNode{}, fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
 	}
 	nodes := &corev1.NodeList{}
 	if err := r.Cache.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return volumesByNode{}, fmt.Errorf("list Nodes: %w", err)
+		return nodevolumes.ByNode{}, fmt.Errorf("list Nodes: %w", err)
 	}
-	facts.Devices = devicesByNode(profile, storages.Items)
-	return observedVolumes(profile, storages.Items, nodes.Items), nil
+	facts.Devices = nodevolumes.Devices(profile, storages.Items)
+	return nodevolumes.Read(profile, storages.Items, nodes.Items), nil
 }
 
 // volume of a claim; nil while the claim is not bound, or where it does not exist.
@@ -101,7 +107,7 @@ func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*
 
 // claim of an instance, with its volume as the agent of the volume's own node read it
 // back. A role that is not known here stays in the list: what it holds may be data.
-func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes volumesByNode) observed.Claim {
+func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes nodevolumes.ByNode) observed.Claim {
 	out := observed.Claim{
 		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
 		Home: c.Annotations[annotationSelectedNode],
@@ -113,7 +119,7 @@ func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes 
 	default:
 		out.Role = role
 	}
-	volumes.locate(&out, c, v)
+	volumes.Locate(&out, c, v)
 	return out
 }
 
@@ -121,13 +127,4 @@ func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes 
 // dangle are left for a person.
 func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
 	return c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
-}
-
-// unreachable is what a PgNodeStorage says of a node that is not Ready.
-func unreachable(s *v1alpha1.PgNodeStorage) string {
-	c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionNodeReachable)
-	if c == nil || c.Status == metav1.ConditionTrue {
-		return ""
-	}
-	return c.Message
 }

@@ -8,6 +8,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 // The kinds of children of a PgStorageCluster.
@@ -28,13 +30,16 @@ var (
 // storageClusterGVK is the kind of the clusters of a matrix.
 var storageClusterGVK = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
-// Readers read the cluster: Cache holds only our objects, Live asks the API
-// server for one object and is used where a namesake may not be ours. Ceph is a cache
-// of what others made that profiles of type CephRBD read.
+// Readers read the cluster.
 type Readers struct {
+	// Cache holds only our objects. Live asks the API server, where a namesake may not be
+	// ours.
 	Cache client.Reader
 	Live  client.Reader
-	Ceph  client.Reader
+	// Kinds of storage, and the caches of the objects that each declares as its sources.
+	Kinds    profile.Catalog
+	BySource map[v1alpha1.ProfileType]client.Reader
+	Scheme   *runtime.Scheme
 }
 
 // Cluster reads the facts about a PgStorageCluster, and its children.

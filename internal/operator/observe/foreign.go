@@ -23,8 +23,6 @@ const (
 	crdPodMonitors = "podmonitors.monitoring.coreos.com"
 	crdZFSVolumes  = "zfsvolumes.zfs.openebs.io"
 	crdSnapshots   = "volumesnapshotclasses.snapshot.storage.k8s.io"
-	crdCephs       = "cephclusters.ceph.rook.io"
-	crdBlockPools  = "cephblockpools.ceph.rook.io"
 )
 
 // required are the fields that we set in a CloudNativePG Cluster and that older
@@ -43,6 +41,8 @@ const fresh = 30 * time.Second
 type ForeignAPIs struct {
 	Reader client.Reader
 	Clock  clock.PassiveClock
+	// CRDs that kinds of storage use, by name.
+	CRDs []string
 
 	mu   sync.Mutex
 	at   time.Time
@@ -104,18 +104,18 @@ func (f *ForeignAPIs) storage(ctx context.Context, out *observed.ForeignAPIs) er
 		return err
 	}
 	out.VolumeSnapshots = snapshots != nil
-	return f.rook(ctx, out)
-}
-
-// rook looks at both kinds: neither is of use without the other.
-func (f *ForeignAPIs) rook(ctx context.Context, out *observed.ForeignAPIs) error {
-	clusters, err := f.crd(ctx, crdCephs)
-	if err != nil || clusters == nil {
-		return err
+	out.CRDs = map[string]bool{}
+	for _, name := range f.CRDs {
+		if _, read := out.CRDs[name]; read {
+			continue
+		}
+		crd, err := f.crd(ctx, name)
+		if err != nil {
+			return err
+		}
+		out.CRDs[name] = crd != nil
 	}
-	pools, err := f.crd(ctx, crdBlockPools)
-	out.Rook = pools != nil
-	return err
+	return nil
 }
 
 // crd returns a CRD that is served, or nil.

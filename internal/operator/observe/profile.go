@@ -17,7 +17,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 // ProfileIndex is the cache index of PgStorageClusters by their profile.
@@ -45,36 +47,53 @@ func ClustersOf(ctx context.Context, r client.Reader, profile string) ([]string,
 	return users, nil
 }
 
-// Profile reads the facts about a PgStorageProfile and what it may have made.
-// classes are the StorageClasses that it uses or makes.
-func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, apis observed.ForeignAPIs, operator observed.Operator, classes []string) (observed.Profile, plan.Live, error) {
-	facts, live := observed.Profile{ForeignAPIs: apis, Classes: map[string]*storagev1.StorageClass{}}, plan.Live{}
-	for _, name := range classes {
+// Profile reads the facts about a PgStorageProfile that all kinds of storage share, and
+// the objects that it may have created.
+func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, apis observed.ForeignAPIs, operator observed.Operator) (observed.Profile, plan.Live, error) {
+	facts, live := observed.Profile{ForeignAPIs: apis, Operator: operator}, plan.Live{}
+	hooks := kind.Hooks()
+	if err := r.classes(ctx, kind.Classes(p), &facts, live); err != nil {
+		return facts, nil, err
+	}
+	if hooks.Nodes {
+		if err := r.storageOnNodes(ctx, p, apis, &facts, live); err != nil {
+			return facts, nil, err
+		}
+	}
+	if hooks.Servers != nil {
+		if err := r.servers(ctx, p, hooks.Servers(p), &facts, live); err != nil {
+			return facts, nil, err
+		}
+	}
+	if !hooks.Peers {
+		return facts, live, nil
+	}
+	return facts, live, r.others(ctx, p, &facts)
+}
+
+func (r Readers) classes(ctx context.Context, names []string, facts *observed.Profile, live plan.Live) error {
+	facts.Classes = map[string]*storagev1.StorageClass{}
+	for _, name := range names {
 		class, err := find(ctx, r.Cache, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
 		if err != nil {
-			return facts, nil, err
+			return err
 		}
 		if class != nil {
 			facts.Classes[name] = class
 			live[keyOf(storagev1.SchemeGroupVersion.WithKind("StorageClass"), class)] = class
 		}
 	}
-	if p.Spec.Type == v1alpha1.ProfileTypeExternal {
-		return facts, live, nil
-	}
-	if err := r.storages(ctx, p, &facts, live); err != nil {
-		return facts, nil, err
+	return nil
+}
+
+func (r Readers) storageOnNodes(ctx context.Context, p *v1alpha1.PgStorageProfile, apis observed.ForeignAPIs, facts *observed.Profile, live plan.Live) error {
+	if err := r.storages(ctx, p, facts, live); err != nil {
+		return err
 	}
 	if err := r.snapshotClass(ctx, p, apis, live); err != nil {
-		return facts, nil, err
+		return err
 	}
-	if p.Spec.Type == v1alpha1.ProfileTypeS3NBD {
-		facts.Operator = operator
-		if err := r.servers(ctx, p, &facts, live); err != nil {
-			return facts, nil, err
-		}
-	}
-	return facts, live, r.nodes(ctx, p, &facts)
+	return r.nodes(ctx, p, facts)
 }
 
 func (r Readers) storages(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *observed.Profile, live plan.Live) error {
@@ -84,7 +103,7 @@ func (r Readers) storages(ctx context.Context, p *v1alpha1.PgStorageProfile, fac
 	}
 	for i := range list.Items {
 		s := &list.Items[i]
-		if !genuine(p.Name, s) {
+		if !nodevolumes.Genuine(p.Name, s) {
 			continue
 		}
 		facts.Storages = append(facts.Storages, s)
@@ -174,12 +193,6 @@ func mayHold(s v1alpha1.PgNodeStorageStatus) bool {
 	return s.Pool != nil && s.Pool.GUID != ""
 }
 
-// zfsLocalPV is the CSI driver, and topologyKeys what it knows a node by, the
-// best first (zfs-localpv pkg/driver/agent.go, NodeGetInfo).
-const zfsLocalPV = "zfs.csi.openebs.io"
-
-var topologyKeys = []string{"openebs.io/nodeid", "openebs.io/nodename"}
-
 func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]string) (observed.Node, error) {
 	node := observed.Node{Name: n.Name, Memory: n.Status.Allocatable.Memory().Value()}
 	csi, err := find(ctx, r.Cache, client.ObjectKey{Name: n.Name}, &storagev1.CSINode{})
@@ -187,10 +200,10 @@ func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]st
 		return node, err
 	}
 	for _, driver := range csi.Spec.Drivers {
-		if driver.Name != zfsLocalPV {
+		if driver.Name != nodevolumes.Driver {
 			continue
 		}
-		for _, key := range topologyKeys {
+		for _, key := range nodevolumes.TopologyKeys {
 			// The kubelet writes a driver's topology on the Node as labels.
 			if value := n.Labels[key]; value != "" && slices.Contains(driver.TopologyKeys, key) {
 				node.TopologyKey, node.TopologyValue = key, value

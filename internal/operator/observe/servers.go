@@ -16,10 +16,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// servers of an S3NBD profile: what was made of them, their pods, and the other
-// profiles that keep data in buckets. Secrets are not read: the kubelet says which
-// one is missing.
-func (r Readers) servers(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *observed.Profile, live plan.Live) error {
+// servers that a profile runs in the operator's namespace: their DaemonSets, Pods and
+// ConfigMaps. Secrets are not read: the kubelet reports which one is missing.
+func (r Readers) servers(ctx context.Context, p *v1alpha1.PgStorageProfile, configs []string, facts *observed.Profile, live plan.Live) error {
 	ours := []client.ListOption{client.InNamespace(facts.Operator.Namespace), client.MatchingLabels{naming.LabelProfile: p.Name}}
 	sets := &appsv1.DaemonSetList{}
 	if err := r.Cache.List(ctx, sets, ours...); err != nil {
@@ -36,16 +35,13 @@ func (r Readers) servers(ctx context.Context, p *v1alpha1.PgStorageProfile, fact
 		facts.Servers = append(facts.Servers, &pods.Items[i])
 	}
 	slices.SortFunc(facts.Servers, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	if err := r.serverConfigs(ctx, p, facts, live); err != nil {
-		return err
-	}
-	return r.others(ctx, p, facts)
+	return r.serverConfigs(ctx, configs, facts.Operator.Namespace, live)
 }
 
-// serverConfigs are asked for by name: ConfigMaps are not cached.
-func (r Readers) serverConfigs(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *observed.Profile, live plan.Live) error {
-	for _, store := range p.Spec.S3NBD.Stores {
-		key := client.ObjectKey{Namespace: facts.Operator.Namespace, Name: naming.Server(p.Name, store.Name)}
+// serverConfigs are read by name: ConfigMaps are not cached.
+func (r Readers) serverConfigs(ctx context.Context, names []string, namespace string, live plan.Live) error {
+	for _, name := range names {
+		key := client.ObjectKey{Namespace: namespace, Name: name}
 		found, err := find(ctx, r.Live, key, &corev1.ConfigMap{})
 		if err != nil {
 			return err
@@ -57,6 +53,7 @@ func (r Readers) serverConfigs(ctx context.Context, p *v1alpha1.PgStorageProfile
 	return nil
 }
 
+// others are the other profiles of the same kind.
 func (r Readers) others(ctx context.Context, p *v1alpha1.PgStorageProfile, facts *observed.Profile) error {
 	list := &v1alpha1.PgStorageProfileList{}
 	if err := r.Cache.List(ctx, list); err != nil {
@@ -64,7 +61,7 @@ func (r Readers) others(ctx context.Context, p *v1alpha1.PgStorageProfile, facts
 	}
 	for i := range list.Items {
 		q := &list.Items[i]
-		if q.Spec.Type == v1alpha1.ProfileTypeS3NBD && q.Name != p.Name {
+		if q.Spec.Type == p.Spec.Type && q.Name != p.Name {
 			facts.Others = append(facts.Others, q)
 		}
 	}

@@ -18,8 +18,18 @@ type ForeignAPIs struct {
 	ZFSQuotaType bool
 	// VolumeSnapshots: the CRDs of volume snapshots exist.
 	VolumeSnapshots bool
-	// Rook: the CRDs of CephClusters and CephBlockPools exist.
-	Rook bool
+	// CRDs of which kinds of storage read objects, by name, and whether they exist.
+	CRDs map[string]bool
+}
+
+// Has reports whether every one of these CRDs exists.
+func (f ForeignAPIs) Has(names ...string) bool {
+	for _, name := range names {
+		if !f.CRDs[name] {
+			return false
+		}
+	}
+	return true
 }
 
 // Namesake is a CloudNativePG Cluster that has our name but is not ours.

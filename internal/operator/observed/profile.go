@@ -25,10 +25,21 @@ type Profile struct {
 	Operator Operator
 	// Servers are the pods of the profile's servers, sorted by name.
 	Servers []*corev1.Pod
-	// Ceph is what was seen of the Ceph cluster of a profile of type CephRBD.
-	Ceph Ceph
-	// Others are the profiles beside it that keep data in buckets, sorted by name.
+	// Others are the other profiles of its kind, sorted by name.
 	Others []*v1alpha1.PgStorageProfile
+	// Instances of databases on the profile whose volumes no agent reports.
+	Instances []Placement
+	// ClassesInUse are the profile's classes that PersistentVolumes have, read while it is
+	// being deleted.
+	ClassesInUse []string
+	// Own is what the profile's kind has read itself; only that kind knows the type.
+	Own any
+}
+
+// Placement of one instance of a database.
+type Placement struct {
+	// Cluster is namespace/name of the PgStorageCluster.
+	Cluster, Instance, Node string
 }
 
 // Operator is where the operator runs, and the image with its programs.

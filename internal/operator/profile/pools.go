@@ -14,34 +14,21 @@ const MaxPools = 2048
 // wholeGUID is what a GUID looks like. That of a status is the word of an agent.
 var wholeGUID = regexp.MustCompile(`^[1-9][0-9]{0,19}$`)
 
-// Abandoned pools of a profile, by their GUIDs.
-func Abandoned(p *v1alpha1.PgStorageProfile) []v1alpha1.PoolGUID {
-	switch {
-	case p.Spec.ZFSLocalPV != nil:
-		return p.Spec.ZFSLocalPV.Pool.AbandonedGUIDs
-	case p.Spec.S3NBD != nil:
-		return p.Spec.S3NBD.Pool.AbandonedGUIDs
-	case p.Spec.CephRBD != nil && p.Spec.CephRBD.Cluster != nil && p.Spec.CephRBD.Cluster.Backing.ZFS != nil:
-		return p.Spec.CephRBD.Cluster.Backing.ZFS.Pool.AbandonedGUIDs
-	}
-	return nil
-}
-
 // Pools that nodes have had under a profile, by node: what its status records, and what
 // agents report of their own nodes. An entry stays when its Node and PgNodeStorage are
 // deleted, and changes only once its pool is abandoned. Dropped are nodes that the record
 // has no room for.
-func Pools(p *v1alpha1.PgStorageProfile, storages []*v1alpha1.PgNodeStorage) (pools []v1alpha1.ProfilePool, dropped []string) {
-	abandoned, guids, current := Abandoned(p), map[string]v1alpha1.PoolGUID{}, map[string]bool{}
+func Pools(p *v1alpha1.PgStorageProfile, abandoned []v1alpha1.PoolGUID, storages []*v1alpha1.PgNodeStorage) (pools []v1alpha1.ProfilePool, dropped []string) {
+	guids, current := map[string]v1alpha1.PoolGUID{}, map[string]bool{}
 	for _, known := range p.Status.Pools {
 		guids[known.Node] = known.GUID
 	}
 	for _, s := range storages {
 		current[s.Spec.NodeName] = true
-		told := reported(s)
+		guid := reported(s)
 		known, found := guids[s.Spec.NodeName]
-		if told != "" && !slices.Contains(abandoned, told) && (!found || slices.Contains(abandoned, known)) {
-			guids[s.Spec.NodeName] = told
+		if guid != "" && !slices.Contains(abandoned, guid) && (!found || slices.Contains(abandoned, known)) {
+			guids[s.Spec.NodeName] = guid
 		}
 	}
 	for node, guid := range guids {
@@ -65,15 +52,14 @@ func Pools(p *v1alpha1.PgStorageProfile, storages []*v1alpha1.PgNodeStorage) (po
 // PoolGUID is the pool that the agent of a node has to be told about, or empty where its
 // own status knows the pool. So the spec of a PgNodeStorage changes only where it was
 // deleted, or its status was.
-func PoolGUID(p *v1alpha1.PgStorageProfile, storages []*v1alpha1.PgNodeStorage, node string) v1alpha1.PoolGUID {
-	abandoned := Abandoned(p)
+func PoolGUID(p *v1alpha1.PgStorageProfile, abandoned []v1alpha1.PoolGUID, storages []*v1alpha1.PgNodeStorage, node string) v1alpha1.PoolGUID {
 	for _, s := range storages {
-		told := reported(s)
-		if s.Spec.NodeName == node && s.Spec.Pool.GUID == "" && told != "" && !slices.Contains(abandoned, told) {
+		guid := reported(s)
+		if s.Spec.NodeName == node && s.Spec.Pool.GUID == "" && guid != "" && !slices.Contains(abandoned, guid) {
 			return ""
 		}
 	}
-	pools, _ := Pools(p, storages)
+	pools, _ := Pools(p, abandoned, storages)
 	i := slices.IndexFunc(pools, func(known v1alpha1.ProfilePool) bool { return known.Node == node })
 	if i < 0 || slices.Contains(abandoned, pools[i].GUID) {
 		return ""

@@ -20,7 +20,7 @@ func on(node, reported, told string) *v1alpha1.PgNodeStorage {
 
 // What is known of a node's pool outlives its Node and its PgNodeStorage, and only what a
 // person abandons is forgotten.
-func TestPoolsAreRemembered(t *testing.T) {
+func TestPoolOutlivesItsNode(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		recorded  map[string]v1alpha1.PoolGUID
@@ -44,45 +44,32 @@ func TestPoolsAreRemembered(t *testing.T) {
 		{"another node's word", map[string]v1alpha1.PoolGUID{"a": "42"}, nil, []*v1alpha1.PgNodeStorage{on("b", "43", "")}, map[string]v1alpha1.PoolGUID{"a": "42", "b": "43"}, "42"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			for _, p := range profiles(tc.abandoned) {
-				for node, guid := range tc.recorded {
-					p.Status.Pools = append(p.Status.Pools, v1alpha1.ProfilePool{Node: node, GUID: guid})
-				}
-				pools, dropped := Pools(p, tc.storages)
-				got := map[string]v1alpha1.PoolGUID{}
-				for _, known := range pools {
-					got[known.Node] = known.GUID
-				}
-				if diff := cmp.Diff(fmt.Sprint(tc.want), fmt.Sprint(got)); diff != "" || len(dropped) > 0 {
-					t.Errorf("%s: dropped %v: %s", p.Spec.Type, dropped, diff)
-				}
-				if tell := PoolGUID(p, tc.storages, "a"); tell != tc.tell {
-					t.Errorf("%s: told %q, want %q", p.Spec.Type, tell, tc.tell)
-				}
+			p := &v1alpha1.PgStorageProfile{}
+			for node, guid := range tc.recorded {
+				p.Status.Pools = append(p.Status.Pools, v1alpha1.ProfilePool{Node: node, GUID: guid})
+			}
+			pools, dropped := Pools(p, tc.abandoned, tc.storages)
+			got := map[string]v1alpha1.PoolGUID{}
+			for _, known := range pools {
+				got[known.Node] = known.GUID
+			}
+			if diff := cmp.Diff(fmt.Sprint(tc.want), fmt.Sprint(got)); diff != "" || len(dropped) > 0 {
+				t.Errorf("dropped %v, want none; pools (-want +got): %s", dropped, diff)
+			}
+			if tell := PoolGUID(p, tc.abandoned, tc.storages, "a"); tell != tc.tell {
+				t.Errorf("told %q, want %q", tell, tc.tell)
 			}
 		})
 	}
 }
 
 // profiles of each type with pools.
-func profiles(abandoned []v1alpha1.PoolGUID) []*v1alpha1.PgStorageProfile {
-	ceph := &v1alpha1.CephRBDProfile{Cluster: &v1alpha1.CephCluster{}}
-	ceph.Cluster.Backing.ZFS = &v1alpha1.CephZFSBacking{Pool: v1alpha1.CephZFSPool{AbandonedGUIDs: abandoned}}
-	return []*v1alpha1.PgStorageProfile{
-		{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeZFSLocalPV, ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{Pool: v1alpha1.ZFSPool{AbandonedGUIDs: abandoned}}}},
-		{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeS3NBD, S3NBD: &v1alpha1.S3NBDProfile{Pool: v1alpha1.S3NBDPool{AbandonedGUIDs: abandoned}}}},
-		{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeCephRBD, CephRBD: ceph}},
-	}
-}
-
-// Where the record is full, nodes that the profile has now are kept, and what is dropped
-// is named.
 func TestPoolRecordIsBounded(t *testing.T) {
-	p := profiles(nil)[0]
+	p := &v1alpha1.PgStorageProfile{}
 	for i := range MaxPools {
 		p.Status.Pools = append(p.Status.Pools, v1alpha1.ProfilePool{Node: fmt.Sprintf("n%04d", i), GUID: "1"})
 	}
-	pools, dropped := Pools(p, []*v1alpha1.PgNodeStorage{on("z", "42", "")})
+	pools, dropped := Pools(p, nil, []*v1alpha1.PgNodeStorage{on("z", "42", "")})
 	if len(pools) != MaxPools || !slices.Equal(dropped, []string{"n2047"}) || pools[MaxPools-1].Node != "z" {
 		t.Errorf("%d pools, dropped %v", len(pools), dropped)
 	}

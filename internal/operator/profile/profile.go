@@ -1,12 +1,13 @@
-// Package profile is what every kind of storage offers to the rest: the objects
-// that make it, the volumes of a cluster, and what Postgres should know about
-// them. A new kind is one folder beneath this one, one API file, and one line in
-// package catalog.
+// Package profile declares what every kind of storage offers: the objects that create
+// it, the volumes of a database, the parameters of Postgres that fit it, and what the
+// controllers must read, watch and delete for it.
+//
+// A new kind is one folder below this one, one file in the API, and one line in package
+// catalog. Controllers, observers and the plugin reach it only through Type and Hooks.
 package profile
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
@@ -15,6 +16,24 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
+
+// Type is one kind of storage. Implementations are pure.
+type Type interface {
+	// Name is the value of spec.type.
+	Name() v1alpha1.ProfileType
+	// Classes returns the names of the StorageClasses that the profile uses or creates.
+	Classes(p *v1alpha1.PgStorageProfile) []string
+	// Build returns the objects of a profile, and judges what was observed.
+	Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (Built, error)
+	// Volumes returns where volumes of databases on the profile come from. Measurements
+	// come from the profile's status.
+	Volumes(p *v1alpha1.PgStorageProfile) Volumes
+	// Verify compares the volumes of a database with its profile. The outcome is nil
+	// for kinds whose volumes nobody reads back.
+	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []observed.Claim) (*outcome.Outcome, postgres.Proof)
+	// Hooks returns what the kind needs of controllers and plugin.
+	Hooks() Hooks
+}
 
 // Volumes is where a cluster's volumes come from.
 type Volumes struct {
@@ -28,41 +47,44 @@ type Volumes struct {
 	Flush durability.Flush
 }
 
-// Built is what a profile wants of the cluster, and what follows from what was
-// seen.
+// Built is what a profile wants of the cluster, and what follows from what was observed.
 type Built struct {
 	Plan     plan.Plan
 	Outcomes []outcome.Outcome
-	// Nodes says how far each node is.
-	Nodes []v1alpha1.ProfileNode
-	// FlushLatency is what was measured of a flush, where it is.
-	FlushLatency *metav1.Duration
-	// MonthlyStorage is what a month of storage is billed for, where it is known.
-	MonthlyStorage *resource.Quantity
-	// Ceph is what was found of a Ceph cluster.
-	Ceph *v1alpha1.ProfileCeph
+	// Status holds the fields that this kind reports. The controller sets those that all
+	// kinds have: observedGeneration, clusters, conditions, storageClasses and pools.
+	Status v1alpha1.PgStorageProfileStatus
+	// Unwatched means that an outcome depends on something that no watch covers, so the
+	// controller must look again soon.
+	Unwatched bool
 }
 
-// Kept is what was found of a profile before, where nothing was looked at now.
-func Kept(p *v1alpha1.PgStorageProfile, o outcome.Outcome) Built {
-	return Built{
-		Nodes: p.Status.Nodes, FlushLatency: p.Status.FlushLatency, MonthlyStorage: p.Status.EstimatedMonthlyStorage, Ceph: p.Status.Ceph,
-		Outcomes: []outcome.Outcome{o},
+// Keep returns a Built that leaves the kind's status as it is, with one outcome.
+func Keep(p *v1alpha1.PgStorageProfile, o outcome.Outcome) Built {
+	return Built{Status: *p.Status.DeepCopy(), Outcomes: []outcome.Outcome{o}}
+}
+
+// Catalog is a set of kinds of storage.
+type Catalog []Type
+
+// For returns the kind that spec.type names. The error of a name that the catalogue does
+// not have names the field.
+func (c Catalog) For(name v1alpha1.ProfileType) (Type, error) {
+	for _, t := range c {
+		if t.Name() == name {
+			return t, nil
+		}
 	}
+	return nil, fmt.Errorf("spec.type: %q is not known to this version of the operator", name)
 }
 
-// Type is one kind of storage. Implementations are pure.
-type Type interface {
-	// Name is the value of spec.type.
-	Name() v1alpha1.ProfileType
-	// Classes are the names of the StorageClasses that the profile uses or makes.
-	Classes(p *v1alpha1.PgStorageProfile) []string
-	// Build the objects of a profile and judge what was seen.
-	Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (Built, error)
-	// Volumes of clusters on a profile of this type. What was measured comes with the
-	// profile's status.
-	Volumes(p *v1alpha1.PgStorageProfile) Volumes
-	// Verify holds the volumes of a database of so many instances against the
-	// profile. The outcome is nil where a profile reads nothing back.
-	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []observed.Claim) (*outcome.Outcome, postgres.Proof)
+// CRDs returns the names of the CRDs of other operators that the kinds use.
+func (c Catalog) CRDs() []string {
+	var out []string
+	for _, t := range c {
+		for _, s := range t.Hooks().Sources {
+			out = append(out, s.CRDs...)
+		}
+	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
@@ -40,7 +41,7 @@ func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Optio
 	options := controllers.Options{
 		Config:             clusters.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test"},
 		Operator:           observed.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
-		S3NBD:              true,
+		Enabled:            map[v1alpha1.ProfileType]bool{v1alpha1.ProfileTypeS3NBD: true},
 		MatrixClusters:     true,
 		SkipNameValidation: true,
 	}

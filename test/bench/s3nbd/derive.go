@@ -38,11 +38,11 @@ func derive(root string, status []byte) (latency time.Duration, delay int64, sib
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	if built.FlushLatency == nil {
+	if built.Status.FlushLatency == nil {
 		return 0, 0, 0, errors.New("the agent reports no flush latency")
 	}
-	delay, siblings, err = commitDelay(root, built.FlushLatency.Duration)
-	return built.FlushLatency.Duration, delay, siblings, err
+	delay, siblings, err = commitDelay(root, built.Status.FlushLatency.Duration)
+	return built.Status.FlushLatency.Duration, delay, siblings, err
 }
 
 // commitDelay that the manager derives from the profile's flush latency, in µs.

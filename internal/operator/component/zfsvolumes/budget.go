@@ -122,7 +122,7 @@ func (s Storage) budgetOf(node observed.Node, facts observed.Profile) (budget, b
 		}
 	}
 	for i := range facts.Clusters {
-		n := instancesOn(node.Name, &facts.Clusters[i], facts.Ceph.Instances)
+		n := instancesOn(node.Name, &facts.Clusters[i], facts.Instances)
 		b.instances += n
 		b.buffers += int64(n) * sharedBuffers(&facts.Clusters[i])
 	}

@@ -27,10 +27,10 @@ func NodePool(pool v1alpha1.ZFSPool) *v1alpha1ac.NodePoolApplyConfiguration {
 // Known adds to a pool what must not be forgotten of it: the pool that the node had, where
 // its PgNodeStorage does not know it any more, and the pools that a person abandoned.
 func (s Storage) Known(pool *v1alpha1ac.NodePoolApplyConfiguration, facts observed.Profile, node string) *v1alpha1ac.NodePoolApplyConfiguration {
-	if guid := profile.PoolGUID(s.Profile, facts.Storages, node); guid != "" {
+	if guid := profile.PoolGUID(s.Profile, s.Abandoned, facts.Storages, node); guid != "" {
 		pool.WithGUID(guid)
 	}
-	return pool.WithAbandonedGUIDs(profile.Abandoned(s.Profile)...)
+	return pool.WithAbandonedGUIDs(s.Abandoned...)
 }
 
 func poolCreate(c v1alpha1.ZFSPoolCreate) *v1alpha1ac.ZFSPoolCreateApplyConfiguration {

@@ -6,6 +6,10 @@
 package zfsvolumes
 
 import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
@@ -22,6 +26,26 @@ const (
 	TopologyKey = "openebs.io/nodeid"
 )
 
+// SnapshotClassKind is what a profile creates where volume snapshots are installed.
+var SnapshotClassKind = schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: "VolumeSnapshotClass"}
+
+// Field returns a function that finds where a profile's spec, below member, declares a
+// pool or dataset.
+func Field(member string) func(dataset string) []string {
+	return func(dataset string) []string {
+		pool, _, below := strings.Cut(dataset, "/")
+		switch {
+		case !below:
+			return []string{"spec", member, "pool"}
+		case dataset == naming.DataDataset(pool):
+			return []string{"spec", member, "data"}
+		case dataset == naming.WALDataset(pool):
+			return []string{"spec", member, "wal"}
+		}
+		return []string{"spec", member, "block"}
+	}
+}
+
 // Storage is what is said here of a profile of any such kind.
 type Storage struct {
 	Profile *v1alpha1.PgStorageProfile
@@ -29,6 +53,8 @@ type Storage struct {
 	Field string
 	// Pool on each node.
 	Pool string
+	// Abandoned are the pools that the profile's author has given up.
+	Abandoned []v1alpha1.PoolGUID
 	// Block adds a class of zvols; nil: none.
 	Block *v1alpha1.ZFSBlock
 	// BlockOnly: the zvols are all there is, for a kind that stands on them, and they
@@ -77,12 +103,14 @@ func (s Storage) Complete(b *profile.Built, facts observed.Profile, nodes []Verd
 		return err
 	}
 	b.Plan.Add(classes...)
-	b.Outcomes = append(b.Outcomes, driverOutcome(facts, nodes), s.nodesOutcome(nodes), s.classOutcome(v1alpha1.ConditionStorageReady, facts))
+	driver := driverOutcome(facts, nodes)
+	b.Unwatched = b.Unwatched || driver.Kind != outcome.Done
+	b.Outcomes = append(b.Outcomes, driver, s.nodesOutcome(nodes), s.classOutcome(v1alpha1.ConditionStorageReady, facts))
 	if o := s.Budget(facts); o != nil {
 		b.Outcomes = append(b.Outcomes, *o)
 	}
 	for _, n := range nodes {
-		b.Nodes = append(b.Nodes, n.reported())
+		b.Status.Nodes = append(b.Status.Nodes, n.reported())
 	}
 	holdClasses(b, facts, ready)
 	return nil
@@ -98,10 +126,12 @@ func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes
 		return err
 	}
 	b.Plan.Add(class)
-	outcomes := []outcome.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driverOutcome(facts, nodes), s.nodesOutcome(nodes)}
+	driver := driverOutcome(facts, nodes)
+	b.Unwatched = b.Unwatched || driver.Kind != outcome.Done
+	outcomes := []outcome.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driver, s.nodesOutcome(nodes)}
 	b.Outcomes = append(b.Outcomes, outcomes...)
 	for _, n := range nodes {
-		b.Nodes = append(b.Nodes, n.reported())
+		b.Status.Nodes = append(b.Status.Nodes, n.reported())
 	}
 	for _, o := range outcomes {
 		switch {

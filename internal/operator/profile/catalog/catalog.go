@@ -2,8 +2,6 @@
 package catalog
 
 import (
-	"fmt"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
@@ -13,16 +11,14 @@ import (
 )
 
 // All lists every kind of storage.
-func All() []profile.Type {
-	return []profile.Type{external.Type{}, zfslocalpv.Type{}, s3nbd.Type{}, cephrbd.Type{}}
+func All() profile.Catalog {
+	return profile.Catalog{
+		external.Type{},
+		zfslocalpv.Type{},
+		s3nbd.Type{},
+		cephrbd.Type{},
+	}
 }
 
 // For returns the kind that a profile names.
-func For(name v1alpha1.ProfileType) (profile.Type, error) {
-	for _, t := range All() {
-		if t.Name() == name {
-			return t, nil
-		}
-	}
-	return nil, fmt.Errorf("spec.type: %q is not known to this version of the operator", name)
-}
+func For(name v1alpha1.ProfileType) (profile.Type, error) { return All().For(name) }

@@ -119,7 +119,7 @@ func foundClass(name string, facts observed.Profile) outcome.Outcome {
 func osdMemory(p *v1alpha1.PgStorageProfile, facts observed.Profile) map[string]int64 {
 	limit := memoryLimit(clusterOf(p).OSDs.MemoryTarget)
 	out := map[string]int64{}
-	for _, osd := range facts.Ceph.OSDs {
+	for _, osd := range own(facts).OSDs {
 		out[osd.Host] += limit.Value()
 	}
 	return out

@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 // addCluster is the CephCluster, where it is the profile's, and what is said of it.

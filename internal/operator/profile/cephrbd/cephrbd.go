@@ -48,7 +48,8 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (profile
 		}
 	}
 	b.Outcomes = append(b.Outcomes, failuresOutcome(p, facts))
-	b.Ceph = report(p, facts)
+	b.Status.Ceph = report(p, facts)
+	b.Unwatched = b.Unwatched || !own(facts).Installed
 	return b, nil
 }
 
@@ -96,6 +97,6 @@ var _ profile.Type = Type{}
 func storage(p *v1alpha1.PgStorageProfile) zfsvolumes.Storage {
 	z := zfsOf(p)
 	return zfsvolumes.Storage{
-		Profile: p, Field: "spec.cephRBD.cluster.backing.zfs", Pool: z.Pool.Name, Block: zvols(p), BlockOnly: true,
+		Profile: p, Field: "spec.cephRBD.cluster.backing.zfs", Pool: z.Pool.Name, Block: zvols(p), BlockOnly: true, Abandoned: z.Pool.AbandonedGUIDs,
 	}
 }

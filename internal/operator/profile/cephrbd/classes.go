@@ -148,10 +148,10 @@ func imageFeatures(p *v1alpha1.PgStorageProfile, facts observed.Profile) []strin
 	if class := facts.Classes[naming.DataClass(p.Name)]; class != nil && class.Parameters["imageFeatures"] != "" {
 		return strings.Split(class.Parameters["imageFeatures"], ",")
 	}
-	if len(facts.Ceph.Kernels) == 0 {
+	if len(own(facts).Kernels) == 0 {
 		return allFeatures[:1]
 	}
-	for _, kernel := range facts.Ceph.Kernels {
+	for _, kernel := range own(facts).Kernels {
 		if !atLeast54(kernel) {
 			return allFeatures[:1]
 		}
@@ -202,8 +202,8 @@ func classOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile, paramete
 		return zfsvolumes.NotOwned(c, name)
 	case len(differs) > 0:
 		return outcome.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
-	case !slices.Contains(facts.Ceph.Drivers, driver(p)):
-		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(facts.Ceph.Drivers)))
+	case !slices.Contains(own(facts).Drivers, driver(p)):
+		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(own(facts).Drivers)))
 	case class == nil:
 		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once the pool is ready", name))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/crdschema"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
@@ -148,9 +148,9 @@ func healthy(p *v1alpha1.PgStorageProfile, nodes ...string) observed.Profile {
 			"fast-block": {ObjectMeta: metav1.ObjectMeta{Name: "fast-block"}, Provisioner: "disk.csi.example"},
 		},
 		Reachable: map[string]observed.Reachability{},
-		Ceph: observed.Ceph{
-			Installed: true, Drivers: []string{"rook-ceph.rbd.csi.ceph.com"}, Kernels: map[string]string{}, Pools: map[string]observed.CephPool{}, Zvols: map[string]observed.Zvol{},
-			Cluster: &observed.CephCluster{UID: "ceph-uid", Owner: uid, Generation: 2, Status: rook.ClusterStatus{
+		Own: &Facts{
+			Installed: true, Drivers: []string{"rook-ceph.rbd.csi.ceph.com"}, Kernels: map[string]string{}, Pools: map[string]ObservedPool{}, Zvols: map[string]Zvol{},
+			Cluster: &ObservedCluster{UID: "ceph-uid", Owner: uid, Generation: 2, Status: rook.ClusterStatus{
 				Phase: rook.PhaseReady, ObservedGeneration: 2,
 				Ceph: rook.CephStatus{Health: rook.HealthOK, Capacity: rook.Capacity{TotalBytes: int64(len(nodes)) * 25 << 30}},
 			}},
@@ -159,15 +159,15 @@ func healthy(p *v1alpha1.PgStorageProfile, nodes ...string) observed.Profile {
 	for i, n := range nodes {
 		if zfsOf(p) != nil {
 			f.Nodes, f.Storages = append(f.Nodes, node(n)), append(f.Storages, answered(n))
-			f.Ceph.Claims = append(f.Ceph.Claims, osdClaim(p, n))
-			f.Ceph.Zvols["pvc-"+n] = observed.Zvol{Type: "ZVOL", Thin: "no", Volblocksize: volblocksize(p)}
+			own(f).Claims = append(own(f).Claims, osdClaim(p, n))
+			own(f).Zvols["pvc-"+n] = Zvol{Type: "ZVOL", Thin: "no", Volblocksize: volblocksize(p)}
 		}
 		f.Reachable[n] = observed.Reachability{Status: metav1.ConditionTrue}
-		f.Ceph.Kernels[n] = "6.1.0-18-amd64"
-		f.Ceph.OSDs = append(f.Ceph.OSDs, observed.CephOSD{ID: i, Host: n, Domain: n, Up: true})
+		own(f).Kernels[n] = "6.1.0-18-amd64"
+		own(f).OSDs = append(own(f).OSDs, OSD{ID: i, Host: n, Domain: n, Up: true})
 	}
 	for _, pool := range pools(p) {
-		f.Ceph.Pools[pool.Name()] = observed.CephPool{Owner: uid, Generation: 1, Spec: pool.Spec, Status: rook.PoolStatus{Phase: rook.PhaseReady, ObservedGeneration: 1}}
+		own(f).Pools[pool.Name()] = ObservedPool{Owner: uid, Generation: 1, Spec: pool.Spec, Status: rook.PoolStatus{Phase: rook.PhaseReady, ObservedGeneration: 1}}
 	}
 	return f
 }
@@ -224,7 +224,7 @@ func TestPlans(t *testing.T) {
 			c.Cluster.OSDs.MinAllocSize = "16k"
 		}), nodes: []string{"n1", "n2", "n3"}},
 		{name: "nothing-yet", profile: onZFS(nil), facts: func(f *observed.Profile) {
-			f.Classes, f.Ceph = map[string]*storagev1.StorageClass{}, observed.Ceph{}
+			f.Classes, f.Own = map[string]*storagev1.StorageClass{}, &Facts{}
 			f.ZFSLocalPV = false
 		}},
 	} {

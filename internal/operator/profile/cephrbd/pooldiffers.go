@@ -7,13 +7,12 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/pgstorage/pgstorage/internal/operator/observed"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 // poolDiffers lists what of a CephBlockPool is not as declared: in its spec, and in
 // what Rook says that it has made of it.
-func poolDiffers(want rook.PoolSpec, seen observed.CephPool) []string {
+func poolDiffers(want rook.PoolSpec, seen ObservedPool) []string {
 	var out []string
 	tell := func(what string, have, want any) {
 		if have != want {

@@ -14,7 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 func poolSize(p *v1alpha1.PgStorageProfile) int32 { return ptr.Deref(p.Spec.CephRBD.Pool.Size, 3) }
@@ -129,7 +129,7 @@ func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, fa
 	const c = v1alpha1.ConditionBlockPoolReady
 	var waits, differs []string
 	for _, want := range wanted {
-		pool, found := facts.Ceph.Pools[want.Name()]
+		pool, found := own(facts).Pools[want.Name()]
 		where := fmt.Sprintf("CephBlockPool %s/%s", p.Spec.CephRBD.Rook.Namespace, want.Name())
 		odd := poolDiffers(want.Spec, pool)
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 // cephOutcome says whether the Ceph cluster can have new volumes: it is there, is as
@@ -20,22 +20,22 @@ import (
 // needs. Rook takes a pool that no OSDs can satisfy, and its I/O hangs.
 func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
-	if !facts.Ceph.Installed {
+	if !own(facts).Installed {
 		return outcome.WaitFor(c, v1alpha1.ReasonRookNotInstalled, "Rook is not installed: the CRDs of ceph.rook.io are not there; install its Helm chart (https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/)")
 	}
-	if o := found(p, facts.Ceph.Cluster); o != nil {
+	if o := found(p, own(facts).Cluster); o != nil {
 		return *o
 	}
-	if o := healthOutcome(p, facts.Ceph.Cluster.Status.Ceph); o != nil {
+	if o := healthOutcome(p, own(facts).Cluster.Status.Ceph); o != nil {
 		return *o
 	}
-	if o := osdsOutcome(p, facts.Ceph); o != nil {
+	if o := osdsOutcome(p, own(facts)); o != nil {
 		return *o
 	}
-	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(facts.Ceph.OSDs) > 0 {
+	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(own(facts).OSDs) > 0 {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
 	}
-	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), facts.Ceph.Cluster.Status.Ceph.Health))
+	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), own(facts).Cluster.Status.Ceph.Health))
 }
 
 func clusterName(p *v1alpha1.PgStorageProfile) string {
@@ -43,7 +43,7 @@ func clusterName(p *v1alpha1.PgStorageProfile) string {
 }
 
 // found says what keeps the CephCluster itself from being used; nil: nothing.
-func found(p *v1alpha1.PgStorageProfile, cluster *observed.CephCluster) *outcome.Outcome {
+func found(p *v1alpha1.PgStorageProfile, cluster *ObservedCluster) *outcome.Outcome {
 	if cluster == nil {
 		return new(notFound(p))
 	}
@@ -92,13 +92,13 @@ func servingPhase(phase string, external bool) bool {
 
 // osdsOutcome says what OSDs lack; nil: nothing. Those of a Ceph outside of Kubernetes
 // are not seen.
-func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) *outcome.Outcome {
+func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
 	if clusterOf(p) == nil && len(ceph.OSDs) == 0 {
 		return nil
 	}
 	const c = v1alpha1.ConditionCephReady
 	up, want := up(ceph.OSDs), wantedOSDs(p, ceph)
-	domains, needed := domains(p, up), cephLayout(p, observed.Profile{Ceph: ceph}).Needed()
+	domains, needed := domains(p, up), cephLayout(p, observed.Profile{Own: ceph}).Needed()
 	missing, strange := missingHosts(p, up), otherClass(p, ceph.OSDs)
 	var o outcome.Outcome
 	switch {
@@ -116,8 +116,8 @@ func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) *outcome.Outc
 	return &o
 }
 
-func up(osds []observed.CephOSD) []observed.CephOSD {
-	var out []observed.CephOSD
+func up(osds []OSD) []OSD {
+	var out []OSD
 	for _, o := range osds {
 		if o.Up {
 			out = append(out, o)
@@ -127,7 +127,7 @@ func up(osds []observed.CephOSD) []observed.CephOSD {
 }
 
 // wantedOSDs that the profile declares, or that a cluster of others has.
-func wantedOSDs(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) int {
+func wantedOSDs(p *v1alpha1.PgStorageProfile, ceph *Facts) int {
 	c := clusterOf(p)
 	switch {
 	case c == nil:
@@ -143,7 +143,7 @@ func wantedOSDs(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) int {
 }
 
 // domains of the profile's failure domain that have an OSD.
-func domains(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+func domains(p *v1alpha1.PgStorageProfile, osds []OSD) []string {
 	var out []string
 	for _, o := range osds {
 		switch p.Spec.CephRBD.FailureDomain {
@@ -159,7 +159,7 @@ func domains(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
 	return slices.Compact(out)
 }
 
-func hosts(osds []observed.CephOSD) []string {
+func hosts(osds []OSD) []string {
 	var out []string
 	for _, o := range osds {
 		out = append(out, o.Host)
@@ -169,7 +169,7 @@ func hosts(osds []observed.CephOSD) []string {
 }
 
 // otherClass are the OSDs whose device class is not as declared, where Rook says it.
-func otherClass(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+func otherClass(p *v1alpha1.PgStorageProfile, osds []OSD) []string {
 	c := clusterOf(p)
 	if c == nil {
 		return nil
@@ -184,7 +184,7 @@ func otherClass(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string 
 }
 
 // missingHosts are those of pinnedHosts without an OSD that runs.
-func missingHosts(p *v1alpha1.PgStorageProfile, osds []observed.CephOSD) []string {
+func missingHosts(p *v1alpha1.PgStorageProfile, osds []OSD) []string {
 	var have, out []string
 	for _, o := range osds {
 		have = append(have, cmp.Or(o.Hostname, o.Host))

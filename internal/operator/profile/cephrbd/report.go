@@ -17,12 +17,12 @@ import (
 // report what was found, and what follows from the layout.
 func report(p *v1alpha1.PgStorageProfile, facts observed.Profile) *v1alpha1.ProfileCeph {
 	l := cephLayout(p, facts)
-	out := &v1alpha1.ProfileCeph{ClusterUID: clusterUID(p, facts.Ceph), Copies: copies(l, facts.Clusters), Layers: layers(p)}
-	if c := facts.Ceph.Cluster; c != nil {
+	out := &v1alpha1.ProfileCeph{ClusterUID: clusterUID(p, own(facts)), Copies: copies(l, facts.Clusters), Layers: layers(p)}
+	if c := own(facts).Cluster; c != nil {
 		out.Health, out.Checks = c.Status.Ceph.Health, checks(p, c.Status.Ceph)
 	}
-	if n := len(facts.Ceph.OSDs); n > 0 {
-		running := up(facts.Ceph.OSDs)
+	if n := len(own(facts).OSDs); n > 0 {
+		running := up(own(facts).OSDs)
 		out.OSDs, out.OSDsUp, out.OSDHosts = new(int32(n)), new(int32(len(running))), hosts(running) //nolint:gosec // a cluster has no 2^31 OSDs
 	}
 	if usable, formula := l.Usable(); usable > 0 {
@@ -39,7 +39,7 @@ func report(p *v1alpha1.PgStorageProfile, facts observed.Profile) *v1alpha1.Prof
 
 // clusterUID of the profile's own CephCluster, once it has an OSD that could hold data;
 // until another has one, it stays.
-func clusterUID(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) string {
+func clusterUID(p *v1alpha1.PgStorageProfile, ceph *Facts) string {
 	if c := ceph.Cluster; clusterOf(p) != nil && c != nil && c.Owner == string(p.UID) && len(ceph.OSDs) > 0 {
 		return c.UID
 	}
@@ -73,7 +73,7 @@ func cephLayout(p *v1alpha1.PgStorageProfile, facts observed.Profile) layout.Cep
 	r := p.Spec.CephRBD
 	out := layout.Ceph{
 		Size: int(poolSize(p)), MinSize: int(minSize(p)), Domain: r.FailureDomain,
-		Domains: len(domains(p, up(facts.Ceph.OSDs))), OSDs: wantedOSDs(p, facts.Ceph), OSDBytes: osdBytes(p, facts.Ceph),
+		Domains: len(domains(p, up(own(facts).OSDs))), OSDs: wantedOSDs(p, own(facts)), OSDBytes: osdBytes(p, own(facts)),
 		AllocBytes: 4096, ZFS: zfsLayout(p), Pinned: len(r.Pool.PinnedHosts) > 0,
 	}
 	if d := r.DataPool; d != nil {
@@ -82,13 +82,13 @@ func cephLayout(p *v1alpha1.PgStorageProfile, facts observed.Profile) layout.Cep
 	if c := clusterOf(p); c != nil {
 		out.AllocBytes = int(zfsvolumes.Bytes(c.OSDs.MinAllocSize))
 	} else {
-		out.OSDs = len(facts.Ceph.OSDs)
+		out.OSDs = len(own(facts).OSDs)
 	}
 	return out
 }
 
 // osdBytes of each OSD: its claim's size, or what Ceph counts, shared out evenly.
-func osdBytes(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) int64 {
+func osdBytes(p *v1alpha1.PgStorageProfile, ceph *Facts) int64 {
 	if c := clusterOf(p); c != nil && c.OSDs.Size != nil {
 		return c.OSDs.Size.Value()
 	}
@@ -119,11 +119,11 @@ func zfsLayout(p *v1alpha1.PgStorageProfile) *layout.ZFS {
 func failuresOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.Outcome {
 	const c = v1alpha1.ConditionFailuresIndependent
 	instances := map[string][]string{}
-	for _, i := range facts.Ceph.Instances {
+	for _, i := range facts.Instances {
 		instances[i.Node] = append(instances[i.Node], i.Cluster+" "+i.Instance)
 	}
 	o := outcome.DoneWith(c, v1alpha1.ReasonIndependent, "no node has both an instance and an OSD")
-	if text := cephLayout(p, facts).Shared(instances, hosts(up(facts.Ceph.OSDs))); text != "" {
+	if text := cephLayout(p, facts).Shared(instances, hosts(up(own(facts).OSDs))); text != "" {
 		o = outcome.WaitFor(c, v1alpha1.ReasonSharedNodes, text)
 	}
 	o.Informative = true

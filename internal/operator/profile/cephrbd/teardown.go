@@ -7,55 +7,42 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// Step of taking a profile down. One is done at a time, and the next once what it
-// deleted is gone.
-type Step struct {
-	// Kind and Names of what is to be deleted now; none where something is waited for,
-	// or all is done.
-	Kind  string
-	Names []string
-	// Waits says what for, with the Reason.
-	Reason, Waits string
+func inUse(format string, a ...any) profile.Teardown {
+	return profile.Teardown{Reason: v1alpha1.ReasonInUse, Waits: fmt.Sprintf(format, a...)}
 }
 
-// Done says that nothing is left to do.
-func (s Step) Done() bool { return len(s.Names) == 0 && s.Waits == "" }
-
-func inUse(format string, a ...any) Step {
-	return Step{Reason: v1alpha1.ReasonInUse, Waits: fmt.Sprintf(format, a...)}
+func deleting(what []string) profile.Teardown {
+	return profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: " + strings.Join(what, "; ")}
 }
 
-func deleting(what []string) Step {
-	return Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: " + strings.Join(what, "; ")}
-}
-
-// Teardown is the next step in the order of Rook's guide (Cleanup): volumes, then the
+// teardown returns the next action in the order of Rook's guide (Cleanup): volumes, then the
 // StorageClass, pools, and the CephCluster; and what its OSDs stood on, which Kubernetes
 // deletes with it. Volumes are never deleted here, and pools and CephCluster only with
 // deletionPolicy: Delete; without it there is no step, and databases that were retained
 // keep what they need. cleanupPolicy is never set, so that no disk is wiped.
-func Teardown(p *v1alpha1.PgStorageProfile, facts observed.Profile) Step {
+func teardown(p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Teardown {
 	if p.Spec.CephRBD.DeletionPolicy != v1alpha1.DeletionDelete {
-		return Step{}
+		return profile.Teardown{}
 	}
-	if n := len(facts.Ceph.Volumes); n > 0 {
-		return inUse("deletion waits for %d PersistentVolumes of StorageClass %s: %s; delete them, or what they belong to, once nothing of them is needed", n, naming.DataClass(p.Name), firstOf(facts.Ceph.Volumes))
+	if n := len(own(facts).Volumes); n > 0 {
+		return inUse("deletion waits for %d PersistentVolumes of StorageClass %s: %s; delete them, or what they belong to, once nothing of them is needed", n, naming.DataClass(p.Name), firstOf(own(facts).Volumes))
 	}
 	if class := facts.Classes[naming.DataClass(p.Name)]; class != nil && class.Labels[naming.LabelOwnerUID] == string(p.UID) {
-		return Step{Kind: "StorageClass", Names: []string{class.Name}}
+		return profile.Teardown{Kind: "StorageClass", Names: []string{class.Name}}
 	}
-	for _, next := range []func(*v1alpha1.PgStorageProfile, observed.Ceph) Step{poolsDown, clusterDown, backingDown} {
-		if s := next(p, facts.Ceph); !s.Done() {
+	for _, next := range []func(*v1alpha1.PgStorageProfile, *Facts) profile.Teardown{poolsDown, clusterDown, backingDown} {
+		if s := next(p, own(facts)); !s.Done() {
 			return s
 		}
 	}
-	return Step{}
+	return profile.Teardown{}
 }
 
-func poolsDown(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) Step {
+func poolsDown(p *v1alpha1.PgStorageProfile, ceph *Facts) profile.Teardown {
 	var names, waits []string
 	for _, pool := range pools(p) {
 		name := pool.Name()
@@ -72,15 +59,15 @@ func poolsDown(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) Step {
 	if len(waits) > 0 {
 		return deleting(waits)
 	}
-	return Step{Kind: "CephBlockPool", Names: names}
+	return profile.Teardown{Kind: "CephBlockPool", Names: names}
 }
 
 // clusterDown deletes the CephCluster, where it is the profile's, once its own pool's
 // object is gone too, which Rook would count as a dependent.
-func clusterDown(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) Step {
+func clusterDown(p *v1alpha1.PgStorageProfile, ceph *Facts) profile.Teardown {
 	c := ceph.Cluster
 	if clusterOf(p) == nil || c == nil || c.Owner != string(p.UID) {
-		return Step{}
+		return profile.Teardown{}
 	}
 	if c.Deleting {
 		return deleting([]string{blocked("CephCluster "+clusterName(p), c.Status.Conditions)})
@@ -89,18 +76,18 @@ func clusterDown(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) Step {
 		if mgr.Deleting {
 			return deleting([]string{blocked("CephBlockPool "+naming.ManagerPool, mgr.Status.Conditions)})
 		}
-		return Step{Kind: "CephBlockPool", Names: []string{naming.ManagerPool}}
+		return profile.Teardown{Kind: "CephBlockPool", Names: []string{naming.ManagerPool}}
 	}
-	return Step{Kind: "CephCluster", Names: []string{p.Spec.CephRBD.Rook.Cluster}}
+	return profile.Teardown{Kind: "CephCluster", Names: []string{p.Spec.CephRBD.Rook.Cluster}}
 }
 
 // backingDown waits for the zvols of OSDs and mons, whose claims the CephCluster owned:
 // their agents must not let go of the pools before.
-func backingDown(p *v1alpha1.PgStorageProfile, ceph observed.Ceph) Step {
+func backingDown(p *v1alpha1.PgStorageProfile, ceph *Facts) profile.Teardown {
 	if zfsOf(p) == nil || ceph.Cluster != nil || len(ceph.Backing) == 0 {
-		return Step{}
+		return profile.Teardown{}
 	}
-	return Step{Reason: v1alpha1.ReasonDeleting, Waits: fmt.Sprintf("deletion waits for %d PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: %s", len(ceph.Backing), firstOf(ceph.Backing))}
+	return profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: fmt.Sprintf("deletion waits for %d PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: %s", len(ceph.Backing), firstOf(ceph.Backing))}
 }
 
 func blocked(what string, conditions []rook.Condition) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
 func build(t *testing.T, p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Built {
@@ -57,9 +57,9 @@ func open(p plan.Plan) string {
 
 func raises(health, name, severity, message string) func(*observed.Profile) {
 	return func(f *observed.Profile) {
-		f.Ceph.Cluster.Status.Ceph.Health = health
+		own(*f).Cluster.Status.Ceph.Health = health
 		if name != "" {
-			f.Ceph.Cluster.Status.Ceph.Details = map[string]rook.HealthMessage{name: {Severity: severity, Message: message}}
+			own(*f).Cluster.Status.Ceph.Details = map[string]rook.HealthMessage{name: {Severity: severity, Message: message}}
 		}
 	}
 }
@@ -90,22 +90,22 @@ func TestStages(t *testing.T) {
 		{name: "zfs-localpv is missing", condition: v1alpha1.ConditionDriverReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { f.ZFSLocalPV = false }, open: "nodes"},
 		{name: "no node", condition: v1alpha1.ConditionNodesReady, reason: v1alpha1.ReasonNoNodeSelected, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Nodes, f.Storages = nil, nil }, open: "nodes"},
 		{name: "somebody else's block class", condition: v1alpha1.ConditionBackingReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Classes["ceph-block"] = &storagev1.StorageClass{} }, open: "nodes"},
-		{name: "Rook is missing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonRookNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Installed = false }, open: "nodes backing"},
-		{name: "no CephCluster yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephClusterNotFound, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Cluster = nil }, open: toCeph},
+		{name: "Rook is missing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonRookNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Installed = false }, open: "nodes backing"},
+		{name: "no CephCluster yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephClusterNotFound, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster = nil }, open: toCeph},
 		{
-			name: "somebody else's CephCluster", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, open: "nodes backing", facts: func(f *observed.Profile) { f.Ceph.Cluster.Owner = "" },
+			name: "somebody else's CephCluster", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, open: "nodes backing", facts: func(f *observed.Profile) { own(*f).Cluster.Owner = "" },
 			message: "CephCluster rook-ceph/rook-ceph exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one",
 		},
-		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Cluster.Deleting = true }, open: toCeph},
+		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Deleting = true }, open: toCeph},
 		{
 			name: "Progressing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, open: toCeph,
 			message: `CephCluster rook-ceph/rook-ceph is in phase "Progressing": Configuring Ceph Mons`,
 			facts: func(f *observed.Profile) {
-				f.Ceph.Cluster.Status.Phase, f.Ceph.Cluster.Status.Message = rook.PhaseProgressing, "Configuring Ceph Mons"
+				own(*f).Cluster.Status.Phase, own(*f).Cluster.Status.Message = rook.PhaseProgressing, "Configuring Ceph Mons"
 			},
 		},
-		{name: "an old generation", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Cluster.Generation = 3 }, open: toCeph},
-		{name: "Connected is not enough", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Cluster.Status.Phase = rook.PhaseConnected }, open: toCeph},
+		{name: "an old generation", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Generation = 3 }, open: toCeph},
+		{name: "Connected is not enough", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Status.Phase = rook.PhaseConnected }, open: toCeph},
 		{name: "no health yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: raises("", "", "", ""), open: toCeph},
 		{
 			name: "a warning that waits", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephWarning, kind: outcome.Wait, facts: raises("HEALTH_WARN", "OSD_DOWN", "HEALTH_WARN", "1 osds down"), open: toCeph,
@@ -119,53 +119,53 @@ func TestStages(t *testing.T) {
 		{name: "an error", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "OSD_FULL", "HEALTH_ERR", "1 full osd(s)"), open: toCeph},
 		{name: "an error without a check", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "", "", ""), open: toCeph},
 		{
-			name: "an OSD does not run", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsMissing, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.OSDs[1].Up = false }, open: toCeph,
+			name: "an OSD does not run", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsMissing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).OSDs[1].Up = false }, open: toCeph,
 			message: "2 of 3 OSDs run; see kubectl -n rook-ceph get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare",
 		},
 		{
-			name: "an OSD of another class", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsDiffer, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.OSDs[1].DeviceClass = "hdd" }, open: toCeph,
+			name: "an OSD of another class", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsDiffer, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).OSDs[1].DeviceClass = "hdd" }, open: toCeph,
 			message: "spec.cephRBD.cluster.osds.deviceClass is ssd, and Rook reports hdd of osd.1; see ceph osd tree",
 		},
 		{
-			name: "a pool that cannot be satisfied", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonTooFewDomains, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.OSDs[2].Host = "n1" }, open: toCeph,
+			name: "a pool that cannot be satisfied", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonTooFewDomains, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).OSDs[2].Host = "n1" }, open: toCeph,
 			message: "OSDs run on 2 failure domains (host: n1, n2) and a block needs 3: a pool would take no writes; add nodes, or create a profile with fewer copies",
 		},
-		{name: "a volume not read back", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed = nil }, open: toCeph, message: "no agent has read back volume pvc-n1 of claim pgstorage-data-n1 yet; 2 of 3 volumes of OSDs were read back"},
-		{name: "a claim not bound", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Claims[0] = observed.Claim{Name: "a"} }, open: toCeph, message: "claim a is not bound yet; 2 of 3 volumes of OSDs were read back"},
-		{name: "no record of a volume", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { delete(f.Ceph.Zvols, "pvc-n1") }, open: toCeph, message: "zfs-localpv has no ZFSVolume pvc-n1 of claim pgstorage-data-n1; 2 of 3 volumes of OSDs were read back"},
-		{name: "a zvol made thin since", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed.Provisioning = "Thin" }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto tank/pgblock/pvc-n1 makes it thick where the pool has room. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "thickness not told", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed.Provisioning = "" }, open: toCeph, message: "the agent of node n1 does not say yet whether volume pvc-n1 of claim pgstorage-data-n1 is thick; 2 of 3 volumes of OSDs were read back"},
-		{name: "a record of a thin zvol", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Zvols["pvc-n1"] = observed.Zvol{Type: "ZVOL", Thin: "yes"} }, open: toCeph, message: "ZFSVolume pvc-n1 of claim pgstorage-data-n1 has thinProvision yes: on a full pool it answers its OSD with errors. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "a record of a dataset", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Zvols["pvc-n1"] = observed.Zvol{Type: "DATASET"} }, open: toCeph},
+		{name: "a volume not read back", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed = nil }, open: toCeph, message: "no agent has read back volume pvc-n1 of claim pgstorage-data-n1 yet; 2 of 3 volumes of OSDs were read back"},
+		{name: "a claim not bound", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Claims[0] = observed.Claim{Name: "a"} }, open: toCeph, message: "claim a is not bound yet; 2 of 3 volumes of OSDs were read back"},
+		{name: "no record of a volume", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { delete(own(*f).Zvols, "pvc-n1") }, open: toCeph, message: "zfs-localpv has no ZFSVolume pvc-n1 of claim pgstorage-data-n1; 2 of 3 volumes of OSDs were read back"},
+		{name: "a zvol made thin since", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed.Provisioning = "Thin" }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto tank/pgblock/pvc-n1 makes it thick where the pool has room. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "thickness not told", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed.Provisioning = "" }, open: toCeph, message: "the agent of node n1 does not say yet whether volume pvc-n1 of claim pgstorage-data-n1 is thick; 2 of 3 volumes of OSDs were read back"},
+		{name: "a record of a thin zvol", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Zvols["pvc-n1"] = Zvol{Type: "ZVOL", Thin: "yes"} }, open: toCeph, message: "ZFSVolume pvc-n1 of claim pgstorage-data-n1 has thinProvision yes: on a full pool it answers its OSD with errors. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "a record of a dataset", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Zvols["pvc-n1"] = Zvol{Type: "DATASET"} }, open: toCeph},
 		{name: "a record of another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) {
-			f.Ceph.Zvols["pvc-n1"] = observed.Zvol{Type: "ZVOL", Volblocksize: "8k"}
+			own(*f).Zvols["pvc-n1"] = Zvol{Type: "ZVOL", Volblocksize: "8k"}
 		}, open: toCeph},
-		{name: "no claim yet", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Claims = nil }, open: toCeph},
-		{name: "a dataset beneath an OSD", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed.Type = "Filesystem" }, open: toCeph},
-		{name: "another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed.Volblocksize = 16384 }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has volblocksize 16384, and not 4096. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
-		{name: "of another parent", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Claims[0].Observed.Name = "tank/pvc-n1" }, open: toCeph},
+		{name: "no claim yet", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonNotReadBack, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Claims = nil }, open: toCeph},
+		{name: "a dataset beneath an OSD", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed.Type = "Filesystem" }, open: toCeph},
+		{name: "another block size", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed.Volblocksize = 16384 }, open: toCeph, message: "tank/pgblock/pvc-n1 of claim pgstorage-data-n1 on node n1 has volblocksize 16384, and not 4096. An OSD keeps the volume that it was made on: take it out as docs/spec/pgstorageprofile.md says, delete its claim, and Rook makes another"},
+		{name: "of another parent", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Claims[0].Observed.Name = "tank/pvc-n1" }, open: toCeph},
 		{name: "with a property of its own", condition: v1alpha1.ConditionBackingVerified, reason: v1alpha1.ReasonVolumeDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) {
-			f.Ceph.Claims[0].Observed.Differs = []v1alpha1.ObservedProperty{{Name: "sync", Value: "disabled", Source: "local"}}
+			own(*f).Claims[0].Observed.Differs = []v1alpha1.ObservedProperty{{Name: "sync", Value: "disabled", Source: "local"}}
 		}, open: toCeph},
-		{name: "no pool yet", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { delete(f.Ceph.Pools, "ceph") }, open: toPool, message: "CephBlockPool rook-ceph/ceph is made once Ceph is ready"},
+		{name: "no pool yet", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { delete(own(*f).Pools, "ceph") }, open: toPool, message: "CephBlockPool rook-ceph/ceph is made once Ceph is ready"},
 		{name: "a pool that fails", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) {
-			pool := f.Ceph.Pools["ceph"]
+			pool := own(*f).Pools["ceph"]
 			pool.Status = rook.PoolStatus{Phase: rook.PhaseFailure}
-			f.Ceph.Pools["ceph"] = pool
+			own(*f).Pools["ceph"] = pool
 		}, open: toPool, message: `CephBlockPool rook-ceph/ceph is in phase "Failure"; see kubectl describe`},
 		{name: "a pool of fewer copies", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: outcome.Wait, facts: func(f *observed.Profile) {
-			pool := f.Ceph.Pools["ceph"]
+			pool := own(*f).Pools["ceph"]
 			pool.Spec.Replicated, pool.Spec.FailureDomain = &rook.Replicated{Size: new(int32(2))}, "osd"
-			f.Ceph.Pools["ceph"] = pool
+			own(*f).Pools["ceph"] = pool
 		}, open: toPool, message: "CephBlockPool rook-ceph/ceph has failureDomain osd (declared: host), replicated.size 2 (declared: 3). It is written as declared once CephReady is True"},
 		{name: "a pool that Rook made otherwise", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: outcome.Wait, facts: func(f *observed.Profile) {
-			pool := f.Ceph.Pools["ceph"]
+			pool := own(*f).Pools["ceph"]
 			pool.Status.Info = map[string]string{"failureDomain": "osd", "type": "Replicated"}
-			f.Ceph.Pools["ceph"] = pool
+			own(*f).Pools["ceph"] = pool
 		}, open: toPool},
-		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Pools["ceph"] = observed.CephPool{Owner: uid, Deleting: true} }, open: toPool},
-		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Ceph.Pools["ceph"] = observed.CephPool{} }, open: toCeph},
-		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { f.Ceph.Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toPool, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
+		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{Owner: uid, Deleting: true} }, open: toPool},
+		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{} }, open: toCeph},
+		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toPool, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
 		{name: "a class of another pool", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) {
 			class := applied(f)
 			class.Parameters["pool"], class.Parameters["mine"] = "rbd", "1"
@@ -221,20 +221,20 @@ func TestOtherBackings(t *testing.T) {
 			f.Classes["fast-block"] = &storagev1.StorageClass{Provisioner: "zfs.csi.openebs.io", Parameters: map[string]string{"fstype": "zfs"}}
 		}, "nodes backing"},
 		{"devices", v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDsMissing, onDevices(nil), nil, "nodes backing ceph"},
-		{"an external CephCluster", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, external(nil), func(f *observed.Profile) { f.Ceph.Cluster.Owner = "" }, all},
-		{"an external CephCluster that is not there", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephClusterNotFound, external(nil), func(f *observed.Profile) { f.Ceph.Cluster = nil }, "nodes backing ceph"},
+		{"an external CephCluster", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, external(nil), func(f *observed.Profile) { own(*f).Cluster.Owner = "" }, all},
+		{"an external CephCluster that is not there", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephClusterNotFound, external(nil), func(f *observed.Profile) { own(*f).Cluster = nil }, "nodes backing ceph"},
 		{"a Ceph outside of Kubernetes", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, external(nil), func(f *observed.Profile) {
-			f.Ceph.Cluster.Status.Phase, f.Ceph.OSDs = rook.PhaseConnected, nil
+			own(*f).Cluster.Status.Phase, own(*f).OSDs = rook.PhaseConnected, nil
 		}, all},
 		{"xfs beside OSDs", v1alpha1.ConditionCephReady, v1alpha1.ReasonInvalidSpec, external(func(c *v1alpha1.CephRBDProfile) { c.VolumeClass.FSType = "xfs" }), nil, "nodes backing ceph"},
 		{"racks", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(func(c *v1alpha1.CephRBDProfile) { c.FailureDomain = "rack" }), func(f *observed.Profile) {
-			for i := range f.Ceph.OSDs {
-				f.Ceph.OSDs[i].Domain = "r1"
+			for i := range own(*f).OSDs {
+				own(*f).OSDs[i].Domain = "r1"
 			}
 		}, "nodes backing ceph"},
 		{"OSDs of one node", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, onClass(func(c *v1alpha1.CephRBDProfile) { c.FailureDomain = "osd" }), func(f *observed.Profile) {
-			for i := range f.Ceph.OSDs {
-				f.Ceph.OSDs[i].Host = "n1"
+			for i := range own(*f).OSDs {
+				own(*f).OSDs[i].Host = "n1"
 			}
 		}, all},
 		{"more chunks than hosts", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(func(c *v1alpha1.CephRBDProfile) {
@@ -333,11 +333,11 @@ func TestLayers(t *testing.T) {
 func TestDeletedByHand(t *testing.T) {
 	p := onZFS(nil)
 	facts := healthy(p, "n1", "n2", "n3")
-	p.Status.Ceph = build(t, p, facts).Ceph
+	p.Status.Ceph = build(t, p, facts).Status.Ceph
 	if p.Status.Ceph.ClusterUID != "ceph-uid" {
 		t.Fatalf("known as %q", p.Status.Ceph.ClusterUID)
 	}
-	facts.Ceph.Cluster, facts.Ceph.OSDs = nil, nil
+	own(facts).Cluster, own(facts).OSDs = nil, nil
 	b := build(t, p, facts)
 	o := outcomeOf(b, v1alpha1.ConditionCephReady)
 	const want = "CephCluster rook-ceph/rook-ceph (uid ceph-uid) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp ceph pgstorage.dev/recreate-ceph=ceph-uid"
@@ -347,8 +347,8 @@ func TestDeletedByHand(t *testing.T) {
 	if got := open(b.Plan); got != "nodes backing" {
 		t.Errorf("open are %q", got)
 	}
-	if b.Ceph.ClusterUID != "ceph-uid" {
-		t.Errorf("forgotten: %q", b.Ceph.ClusterUID)
+	if b.Status.Ceph.ClusterUID != "ceph-uid" {
+		t.Errorf("forgotten: %q", b.Status.Ceph.ClusterUID)
 	}
 	p.Annotations = map[string]string{naming.AnnotationRecreateCeph: "ceph-uid"}
 	b = build(t, p, facts)
@@ -356,8 +356,8 @@ func TestDeletedByHand(t *testing.T) {
 		t.Errorf("after consent: %+v, open %q", o, open(b.Plan))
 	}
 	facts = healthy(p, "n1", "n2", "n3")
-	facts.Ceph.Cluster.UID = "another"
-	if got := build(t, p, facts).Ceph.ClusterUID; got != "another" {
+	own(facts).Cluster.UID = "another"
+	if got := build(t, p, facts).Status.Ceph.ClusterUID; got != "another" {
 		t.Errorf("known as %q", got)
 	}
 }
@@ -366,7 +366,7 @@ func TestReport(t *testing.T) {
 	p := onZFS(corrected)
 	facts := healthy(p, "n1", "n2", "n3")
 	raises("HEALTH_WARN", "RECENT_CRASH", "HEALTH_WARN", "1 daemons have recently crashed")(&facts)
-	r := build(t, p, facts).Ceph
+	r := build(t, p, facts).Status.Ceph
 	if r.Health != "HEALTH_WARN" || len(r.Checks) != 1 || r.Checks[0].Verdict != "Accepted" {
 		t.Errorf("health %s, checks %+v", r.Health, r.Checks)
 	}
@@ -389,12 +389,12 @@ func TestReport(t *testing.T) {
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Instances: new(int32(3))}},
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "shop"}},
 	}
-	if c := build(t, p, facts).Ceph.Copies; len(c) != 2 || c[0].Cluster != "dev/shop" || c[0].RawPerByte != "3" || c[1].RawPerByte != "9" {
+	if c := build(t, p, facts).Status.Ceph.Copies; len(c) != 2 || c[0].Cluster != "dev/shop" || c[0].RawPerByte != "3" || c[1].RawPerByte != "9" {
 		t.Errorf("copies %+v", c)
 	}
 	// Of disks, what Ceph counts is shared out: 3 x 25Gi over 3 OSDs.
 	raw := onDevices(nil)
-	if u := build(t, raw, healthy(raw, "n1", "n2", "n3")).Ceph.Usable; u.String() != "29013Mi" {
+	if u := build(t, raw, healthy(raw, "n1", "n2", "n3")).Status.Ceph.Usable; u.String() != "29013Mi" {
 		t.Errorf("usable %s", u)
 	}
 }
@@ -402,11 +402,11 @@ func TestReport(t *testing.T) {
 func TestSharedNodes(t *testing.T) {
 	p := onZFS(asWritten)
 	facts := healthy(p, "n1", "n2", "n3")
-	facts.Ceph.Instances = []observed.Placement{{Cluster: "prod/shop", Instance: "shop-1", Node: "n4"}}
+	facts.Instances = []observed.Placement{{Cluster: "prod/shop", Instance: "shop-1", Node: "n4"}}
 	if o := outcomeOf(build(t, p, facts), v1alpha1.ConditionFailuresIndependent); o.Reason != v1alpha1.ReasonIndependent || !o.Informative {
 		t.Errorf("%+v", o)
 	}
-	facts.Ceph.Instances[0].Node = "n2"
+	facts.Instances[0].Node = "n2"
 	o := outcomeOf(build(t, p, facts), v1alpha1.ConditionFailuresIndependent)
 	if o.Reason != v1alpha1.ReasonSharedNodes || !o.Informative || !strings.Contains(o.Message, "n2 (prod/shop shop-1)") {
 		t.Errorf("%+v", o)
@@ -427,7 +427,7 @@ func TestMemoryBudget(t *testing.T) {
 	cr := v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Postgres: v1alpha1.PostgresSpec{Version: "17"}}}
 	cr.Status.Parameters = []v1alpha1.Parameter{{Name: "shared_buffers", Value: "4GB"}}
 	facts.Clusters = []v1alpha1.PgStorageCluster{cr}
-	facts.Ceph.Instances = []observed.Placement{{Cluster: "prod/shop", Instance: "shop-1", Node: "n2"}}
+	facts.Instances = []observed.Placement{{Cluster: "prod/shop", Instance: "shop-1", Node: "n2"}}
 	const want = "more memory is promised than there is, and the kernel will kill a database for it: n2: ARC 8Gi + OSDs 5Gi + shared_buffers of 1 instances 4Gi + reserve 1638Mi = 19046Mi of 16Gi. Set or lower spec.cephRBD.cluster.backing.zfs.arcMax, or move instances"
 	if o := outcomeOf(build(t, p, facts), v1alpha1.ConditionMemoryBudget); o.Reason != v1alpha1.ReasonOverBudget || o.Message != want {
 		t.Errorf("%s: %q\nwant %q", o.Reason, o.Message, want)
@@ -453,7 +453,7 @@ func TestImageFeatures(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := external(func(c *v1alpha1.CephRBDProfile) { c.VolumeClass.ImageFeatures = tc.asked })
-			facts := observed.Profile{Classes: map[string]*storagev1.StorageClass{"ceph": tc.class}, Ceph: observed.Ceph{Kernels: tc.kernels}}
+			facts := observed.Profile{Classes: map[string]*storagev1.StorageClass{"ceph": tc.class}, Own: &Facts{Kernels: tc.kernels}}
 			if got := strings.Join(imageFeatures(p, facts), ","); got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
@@ -525,7 +525,7 @@ func TestTeardown(t *testing.T) {
 	gone := func(names ...string) func(*observed.Profile) {
 		return func(f *observed.Profile) {
 			for _, n := range names {
-				delete(f.Ceph.Pools, n)
+				delete(own(*f).Pools, n)
 			}
 		}
 	}
@@ -535,46 +535,46 @@ func TestTeardown(t *testing.T) {
 		name    string
 		profile *v1alpha1.PgStorageProfile
 		facts   func(*observed.Profile)
-		want    Step
+		want    profile.Teardown
 	}{
 		{"volumes are first", onZFS(remove), func(f *observed.Profile) {
-			f.Ceph.Volumes, f.Classes["ceph"] = []string{"pvc-1", "pvc-2", "pvc-3", "pvc-4", "pvc-5", "pvc-6"}, ours
-		}, Step{Reason: v1alpha1.ReasonInUse, Waits: "deletion waits for 6 PersistentVolumes of StorageClass ceph: pvc-1, pvc-2, pvc-3, pvc-4, pvc-5 and 1 more; delete them, or what they belong to, once nothing of them is needed"}},
-		{"then the class", onZFS(remove), func(f *observed.Profile) { f.Classes["ceph"] = ours }, Step{Kind: "StorageClass", Names: []string{"ceph"}}},
-		{"somebody else's class stays", onZFS(remove), func(f *observed.Profile) { f.Classes["ceph"] = &storagev1.StorageClass{} }, Step{Kind: "CephBlockPool", Names: []string{"ceph"}}},
-		{"Retain leaves all of it", onZFS(nil), func(f *observed.Profile) { f.Classes["ceph"], f.Ceph.Volumes = ours, []string{"pvc-1"} }, Step{}},
-		{"then the pools", onZFS(func(c *v1alpha1.CephRBDProfile) { erasureCoded(c); remove(c) }), nil, Step{Kind: "CephBlockPool", Names: []string{"ceph", "ceph-data"}}},
+			own(*f).Volumes, f.Classes["ceph"] = []string{"pvc-1", "pvc-2", "pvc-3", "pvc-4", "pvc-5", "pvc-6"}, ours
+		}, profile.Teardown{Reason: v1alpha1.ReasonInUse, Waits: "deletion waits for 6 PersistentVolumes of StorageClass ceph: pvc-1, pvc-2, pvc-3, pvc-4, pvc-5 and 1 more; delete them, or what they belong to, once nothing of them is needed"}},
+		{"then the class", onZFS(remove), func(f *observed.Profile) { f.Classes["ceph"] = ours }, profile.Teardown{Kind: "StorageClass", Names: []string{"ceph"}}},
+		{"somebody else's class stays", onZFS(remove), func(f *observed.Profile) { f.Classes["ceph"] = &storagev1.StorageClass{} }, profile.Teardown{Kind: "CephBlockPool", Names: []string{"ceph"}}},
+		{"Retain leaves all of it", onZFS(nil), func(f *observed.Profile) { f.Classes["ceph"], own(*f).Volumes = ours, []string{"pvc-1"} }, profile.Teardown{}},
+		{"then the pools", onZFS(func(c *v1alpha1.CephRBDProfile) { erasureCoded(c); remove(c) }), nil, profile.Teardown{Kind: "CephBlockPool", Names: []string{"ceph", "ceph-data"}}},
 		{"Rook holds a pool with images", onZFS(remove), func(f *observed.Profile) {
-			f.Ceph.Pools["ceph"] = observed.CephPool{Owner: uid, Deleting: true, Status: rook.PoolStatus{Conditions: blockedBy}}
-		}, Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool rook-ceph/ceph is held by Rook: pool ceph contains images"}},
-		{"a pool on its way", onZFS(remove), func(f *observed.Profile) { f.Ceph.Pools["ceph"] = observed.CephPool{Owner: uid, Deleting: true} }, Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool rook-ceph/ceph is being deleted by Rook"}},
-		{"then Ceph's own pool", onZFS(remove), gone("ceph"), Step{Kind: "CephBlockPool", Names: []string{"builtin-mgr"}}},
+			own(*f).Pools["ceph"] = ObservedPool{Owner: uid, Deleting: true, Status: rook.PoolStatus{Conditions: blockedBy}}
+		}, profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool rook-ceph/ceph is held by Rook: pool ceph contains images"}},
+		{"a pool on its way", onZFS(remove), func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{Owner: uid, Deleting: true} }, profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool rook-ceph/ceph is being deleted by Rook"}},
+		{"then Ceph's own pool", onZFS(remove), gone("ceph"), profile.Teardown{Kind: "CephBlockPool", Names: []string{"builtin-mgr"}}},
 		{"which is awaited", onZFS(remove), func(f *observed.Profile) {
 			gone("ceph")(f)
-			f.Ceph.Pools["builtin-mgr"] = observed.CephPool{Owner: uid, Deleting: true}
-		}, Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool builtin-mgr is being deleted by Rook"}},
-		{"then the CephCluster", onZFS(remove), gone("ceph", "builtin-mgr"), Step{Kind: "CephCluster", Names: []string{"rook-ceph"}}},
+			own(*f).Pools["builtin-mgr"] = ObservedPool{Owner: uid, Deleting: true}
+		}, profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephBlockPool builtin-mgr is being deleted by Rook"}},
+		{"then the CephCluster", onZFS(remove), gone("ceph", "builtin-mgr"), profile.Teardown{Kind: "CephCluster", Names: []string{"rook-ceph"}}},
 		{"which Rook holds", onZFS(remove), func(f *observed.Profile) {
 			gone("ceph", "builtin-mgr")(f)
-			f.Ceph.Cluster.Deleting = true
-			f.Ceph.Cluster.Status.Conditions = []rook.Condition{{Type: rook.ConditionDeletionIsBlocked, Status: "True", Message: "CephFilesystem a exists"}}
-		}, Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephCluster rook-ceph/rook-ceph is held by Rook: CephFilesystem a exists"}},
+			own(*f).Cluster.Deleting = true
+			own(*f).Cluster.Status.Conditions = []rook.Condition{{Type: rook.ConditionDeletionIsBlocked, Status: "True", Message: "CephFilesystem a exists"}}
+		}, profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: CephCluster rook-ceph/rook-ceph is held by Rook: CephFilesystem a exists"}},
 		{"then what OSDs and mons stood on", onZFS(remove), func(f *observed.Profile) {
 			gone("ceph", "builtin-mgr")(f)
-			f.Ceph.Cluster, f.Ceph.Backing = nil, []string{"pvc-a", "pvc-b"}
-		}, Step{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits for 2 PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: pvc-a, pvc-b"}},
-		{"and nothing is left", onZFS(remove), func(f *observed.Profile) { gone("ceph", "builtin-mgr")(f); f.Ceph.Cluster = nil }, Step{}},
-		{"a foreign CephCluster stays", onZFS(remove), func(f *observed.Profile) { gone("ceph", "builtin-mgr")(f); f.Ceph.Cluster.Owner = "" }, Step{}},
-		{"an external one loses our pool", external(remove), nil, Step{Kind: "CephBlockPool", Names: []string{"ceph"}}},
-		{"and stays", external(remove), gone("ceph"), Step{}},
-		{"with a foreign pool", external(remove), func(f *observed.Profile) { f.Ceph.Pools["ceph"] = observed.CephPool{} }, Step{}},
+			own(*f).Cluster, own(*f).Backing = nil, []string{"pvc-a", "pvc-b"}
+		}, profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits for 2 PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: pvc-a, pvc-b"}},
+		{"and nothing is left", onZFS(remove), func(f *observed.Profile) { gone("ceph", "builtin-mgr")(f); own(*f).Cluster = nil }, profile.Teardown{}},
+		{"a foreign CephCluster stays", onZFS(remove), func(f *observed.Profile) { gone("ceph", "builtin-mgr")(f); own(*f).Cluster.Owner = "" }, profile.Teardown{}},
+		{"an external one loses our pool", external(remove), nil, profile.Teardown{Kind: "CephBlockPool", Names: []string{"ceph"}}},
+		{"and stays", external(remove), gone("ceph"), profile.Teardown{}},
+		{"with a foreign pool", external(remove), func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{} }, profile.Teardown{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := healthy(tc.profile, "n1", "n2", "n3")
 			if tc.facts != nil {
 				tc.facts(&facts)
 			}
-			got := Teardown(tc.profile, facts)
+			got := teardown(tc.profile, facts)
 			if got.Kind != tc.want.Kind || got.Reason != tc.want.Reason || !slices.Equal(got.Names, tc.want.Names) || got.Waits != tc.want.Waits {
 				t.Errorf("%+v\nwant %+v", got, tc.want)
 			}

@@ -23,8 +23,8 @@ func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.
 	const c = v1alpha1.ConditionBackingVerified
 	var waits, wrong []string
 	read := 0
-	for _, claim := range facts.Ceph.Claims {
-		zvol, recorded := facts.Ceph.Zvols[claim.Volume]
+	for _, claim := range own(facts).Claims {
+		zvol, recorded := own(facts).Zvols[claim.Volume]
 		switch text := zvolDiffers(p, claim) + recordDiffers(p, claim, zvol); {
 		case claim.Volume == "":
 			waits = append(waits, fmt.Sprintf("claim %s is not bound yet", claim.Name))
@@ -89,7 +89,7 @@ func zvolDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim) string {
 
 // recordDiffers says what of zfs-localpv's record of a volume is not as declared, where
 // there is one and the agent found nothing that would say it already.
-func recordDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim, z observed.Zvol) string {
+func recordDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim, z Zvol) string {
 	if z.Type == "" || zvolDiffers(p, c) != "" {
 		return ""
 	}

@@ -67,3 +67,6 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 func (Type) Verify(*v1alpha1.PgStorageProfile, int, []observed.Claim) (*outcome.Outcome, postgres.Proof) {
 	return nil, postgres.Proof{}
 }
+
+// Hooks of External: it reads the classes that every kind reads, and nothing else.
+func (Type) Hooks() profile.Hooks { return profile.Hooks{} }

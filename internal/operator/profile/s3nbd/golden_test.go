@@ -219,8 +219,8 @@ func TestServers(t *testing.T) {
 			want := tc.message
 			if tc.kind != outcome.Done {
 				want = "1 of 2 servers do not serve: n1: the server of store main " + tc.message
-				if got := "the server of store main " + tc.message + "; no server"; built.Nodes[0].Message != got {
-					t.Errorf("node says %q, want %q", built.Nodes[0].Message, got)
+				if got := "the server of store main " + tc.message + "; no server"; built.Status.Nodes[0].Message != got {
+					t.Errorf("node says %q, want %q", built.Status.Nodes[0].Message, got)
 				}
 			}
 			if o.Condition != v1alpha1.ConditionServersReady || o.Reason != tc.reason || o.Kind != tc.kind || o.Message != want || o.Informative {
@@ -261,15 +261,15 @@ func TestServersThatHold(t *testing.T) {
 func TestMonthlyStorage(t *testing.T) {
 	p := stripe(nil)
 	facts := healthy(t, p)
-	if built, err := (Type{}).Build(p, facts); err != nil || built.MonthlyStorage != nil {
-		t.Errorf("%v %v", built.MonthlyStorage, err)
+	if built, err := (Type{}).Build(p, facts); err != nil || built.Status.EstimatedMonthlyStorage != nil {
+		t.Errorf("%v %v", built.Status.EstimatedMonthlyStorage, err)
 	}
 	facts.Storages[1].Status.EstimatedMonthlyStorage = new(resource.MustParse("120Gi"))
 	facts.Storages = append(facts.Storages, answered("n3"))
 	facts.Storages[2].Status.EstimatedMonthlyStorage = new(resource.MustParse("30Gi"))
 	built, err := Type{}.Build(p, facts)
-	if err != nil || built.MonthlyStorage.String() != "150Gi" {
-		t.Errorf("%v %v", built.MonthlyStorage, err)
+	if err != nil || built.Status.EstimatedMonthlyStorage.String() != "150Gi" {
+		t.Errorf("%v %v", built.Status.EstimatedMonthlyStorage, err)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestAServerThatIsNotMissedTakesNoPartInReady(t *testing.T) {
 	if o := built.Outcomes[0]; o.Kind != outcome.Wait || !o.Informative {
 		t.Errorf("%+v", o)
 	}
-	if n := built.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != "the server of store fra is starting" {
+	if n := built.Status.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != "the server of store fra is starting" {
 		t.Errorf("%+v", n)
 	}
 	if len(built.Plan.Gates) > 0 {
@@ -306,7 +306,7 @@ func TestAnOlderServerIsTold(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order"
-	if n := built.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != want {
+	if n := built.Status.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != want {
 		t.Errorf("%+v", n)
 	}
 }
@@ -499,13 +499,13 @@ func TestFlushLatencyAndCommitDelay(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got time.Duration
-			if built.FlushLatency != nil {
-				got = built.FlushLatency.Duration
+			if built.Status.FlushLatency != nil {
+				got = built.Status.FlushLatency.Duration
 			}
 			if got != tc.want {
 				t.Errorf("%s, want %s", got, tc.want)
 			}
-			p.Status.FlushLatency = built.FlushLatency
+			p.Status.FlushLatency = built.Status.FlushLatency
 			parameters := (Type{}).Volumes(p).Parameters
 			if delay := parameters["commit_delay"].Value; delay != tc.delay {
 				t.Errorf("commit_delay %q, want %q", delay, tc.delay)

@@ -31,7 +31,7 @@ func storage(p *v1alpha1.PgStorageProfile) zfsvolumes.Storage {
 	if n == nil {
 		return s
 	}
-	s.Pool = n.Pool.Name
+	s.Pool, s.Abandoned = n.Pool.Name, n.Pool.AbandonedGUIDs
 	s.ServerMemory = int64(len(n.Stores)) * n.ZeroFS.Resources.Memory.Value()
 	if n.L2ARC != nil {
 		s.Cache = &zfsvolumes.Cache{Device: n.L2ARC.Device.Path, Recordsize: zfsvolumes.Bytes(n.Data.Recordsize)}
@@ -68,7 +68,7 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (profile
 		b.Outcomes[0] = o
 		b.Plan.AddGate(plan.StageAccess, o.Reason, o.Message)
 	}
-	b.FlushLatency, b.MonthlyStorage = flushLatency(p, facts), monthlyStorage(facts)
+	b.Status.FlushLatency, b.Status.EstimatedMonthlyStorage = flushLatency(p, facts), monthlyStorage(facts)
 	return b, s.Complete(&b, facts, nodes)
 }
 

@@ -22,7 +22,7 @@ func (Type) Name() v1alpha1.ProfileType { return v1alpha1.ProfileTypeZFSLocalPV 
 func storage(p *v1alpha1.PgStorageProfile) zfsvolumes.Storage {
 	s := zfsvolumes.Storage{Profile: p, Field: "spec.zfsLocalPV"}
 	if z := p.Spec.ZFSLocalPV; z != nil {
-		s.Pool, s.Block = z.Pool.Name, z.Block
+		s.Pool, s.Block, s.Abandoned = z.Pool.Name, z.Block, z.Pool.AbandonedGUIDs
 	}
 	return s
 }
@@ -57,4 +57,18 @@ func (Type) Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (profile
 	}
 	err := s.Complete(&b, facts, s.Judge(facts))
 	return b, err
+}
+
+// Hooks of ZFSLocalPV: it creates storage on nodes, and reads nothing else.
+func (Type) Hooks() profile.Hooks {
+	return profile.Hooks{
+		Nodes: true,
+		AbandonedGUIDs: func(p *v1alpha1.PgStorageProfile) []v1alpha1.PoolGUID {
+			return storage(p).Abandoned
+		},
+		Plugin: profile.Plugin{
+			Shown: []profile.Shown{{Kind: zfsvolumes.SnapshotClassKind}},
+			Field: zfsvolumes.Field("zfsLocalPV"),
+		},
+	}
 }

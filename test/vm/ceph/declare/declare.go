@@ -21,7 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 	postgresdeclare "github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
@@ -51,7 +51,7 @@ func (s Stack) Job(root string) (job.Job, error) {
 	}
 	built, err := cephrbd.Type{}.Build(p, observed.Profile{
 		Nodes: []observed.Node{{Name: node, Selected: true}},
-		Ceph:  observed.Ceph{Kernels: map[string]string{node: kernel}},
+		Own:   &cephrbd.Facts{Kernels: map[string]string{node: kernel}},
 	})
 	if err != nil {
 		return job.Job{}, err

@@ -1,4 +1,4 @@
-package observe
+package nodevolumes
 
 import (
 	"fmt"
@@ -28,9 +28,9 @@ type located struct {
 	detached string
 }
 
-// volumesByNode holds what the agents of a profile read back. Each agent is believed about
+// ByNode is what the agents of a profile read back. Each agent is believed about
 // its own node only, so everything is kept by node.
-type volumesByNode struct {
+type ByNode struct {
 	nodes   []candidate
 	volumes map[string][]located
 	// unlisted says of a node that its status has no room for all volumes.
@@ -44,13 +44,13 @@ type candidate struct {
 	labels labels.Set
 }
 
-// observedVolumes collects what the agents of a profile read back. A node that is gone
-// has the labels that the driver gives to a node by default.
-func observedVolumes(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node) volumesByNode {
-	out := volumesByNode{volumes: map[string][]located{}, unlisted: map[string]string{}}
+// Read returns what the agents of a profile have read back. A node that no longer exists
+// gets the labels that the driver gives to a node by default.
+func Read(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node) ByNode {
+	out := ByNode{volumes: map[string][]located{}, unlisted: map[string]string{}}
 	for i := range storages {
 		s := &storages[i]
-		if !genuine(profile, s) {
+		if !Genuine(profile, s) {
 			continue
 		}
 		name := s.Spec.NodeName
@@ -68,15 +68,15 @@ func observedVolumes(profile string, storages []v1alpha1.PgNodeStorage, nodes []
 	return out
 }
 
-// genuine reports whether the manager rendered a PgNodeStorage for this profile: its
+// Genuine reports whether the manager rendered a PgNodeStorage for this profile: its
 // name follows from profile and node, so that no second object speaks for a node.
-func genuine(profile string, s *v1alpha1.PgNodeStorage) bool {
+func Genuine(profile string, s *v1alpha1.PgNodeStorage) bool {
 	return s.Spec.Profile == profile && s.Name == naming.NodeStorage(profile, s.Spec.NodeName)
 }
 
 func labelsOf(node string, nodes []corev1.Node) labels.Set {
 	out := labels.Set{corev1.LabelHostname: node}
-	for _, key := range topologyKeys {
+	for _, key := range TopologyKeys {
 		out[key] = node
 	}
 	if i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == node }); i >= 0 {
@@ -88,7 +88,7 @@ func labelsOf(node string, nodes []corev1.Node) labels.Set {
 // home is the one node that a PersistentVolume belongs to by its node affinity, which
 // only the driver writes. Labels of a Node can be its kubelet's own words: where two
 // nodes match, neither is believed. The problem says why there is no such node.
-func (o volumesByNode) home(v *corev1.PersistentVolume) (node, problem string) {
+func (o ByNode) home(v *corev1.PersistentVolume) (node, problem string) {
 	if v.Spec.NodeAffinity == nil || v.Spec.NodeAffinity.Required == nil {
 		return "", fmt.Sprintf("PersistentVolume %s has no node affinity, so no agent is believed about it", v.Name)
 	}
@@ -105,13 +105,13 @@ func (o volumesByNode) home(v *corev1.PersistentVolume) (node, problem string) {
 		return found[0], ""
 	}
 	slices.Sort(found)
-	return "", fmt.Sprintf("nodes %v all match the node affinity of PersistentVolume %s, so none of their agents is believed about it; give each node its own label %s", found, v.Name, topologyKeys[0])
+	return "", fmt.Sprintf("nodes %v all match the node affinity of PersistentVolume %s, so none of their agents is believed about it; give each node its own label %s", found, v.Name, TopologyKeys[0])
 }
 
 // find what the agent of a volume's own node read back.
-func (o volumesByNode) find(node string, v *corev1.PersistentVolume) (found located, problem string) {
-	if v.Spec.CSI == nil || v.Spec.CSI.Driver != zfsLocalPV {
-		return located{}, fmt.Sprintf("PersistentVolume %s is not provisioned by %s", v.Name, zfsLocalPV)
+func (o ByNode) find(node string, v *corev1.PersistentVolume) (found located, problem string) {
+	if v.Spec.CSI == nil || v.Spec.CSI.Driver != Driver {
+		return located{}, fmt.Sprintf("PersistentVolume %s is not provisioned by %s", v.Name, Driver)
 	}
 	parent := v.Spec.CSI.VolumeAttributes[poolAttribute]
 	var matches []located
@@ -126,8 +126,9 @@ func (o volumesByNode) find(node string, v *corev1.PersistentVolume) (found loca
 	return located{}, fmt.Sprintf("the agent of node %s has not read back volume %s%s", node, v.Name, o.unlisted[node])
 }
 
-// locate fills in what is believed about the volume of a claim, or why nothing is.
-func (o volumesByNode) locate(out *observed.Claim, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) {
+// Locate fills in what the agent of a claim's own node reports about its volume, or in
+// Unproved why no agent is believed.
+func (o ByNode) Locate(out *observed.Claim, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) {
 	switch {
 	case c.Spec.VolumeName == "":
 		return

@@ -1,4 +1,4 @@
-package observe
+package cephrbd
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 func deployment(selector map[string]string, ready int32, labels map[string]string) *appsv1.Deployment {
@@ -21,24 +20,24 @@ func TestOSDs(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
 		deployment *appsv1.Deployment
-		want       observed.CephOSD
+		want       OSD
 		none       bool
 	}{
 		{
 			"pinned to a node of another name", deployment(map[string]string{corev1.LabelHostname: "h1"}, 1, map[string]string{"ceph-osd-id": "3", "device-class": "ssd", "topology-location-rack": "r1"}),
-			observed.CephOSD{ID: 3, Host: "node-1", Hostname: "h1", Domain: "r1", DeviceClass: "ssd", Up: true}, false,
+			OSD{ID: 3, Host: "node-1", Hostname: "h1", Domain: "r1", DeviceClass: "ssd", Up: true}, false,
 		},
 		{
 			"portable, and its pod away", deployment(nil, 0, map[string]string{"ceph-osd-id": "0", "topology-location-host": "set1-data-0"}),
-			observed.CephOSD{Host: "set1-data-0", Hostname: "set1-data-0"}, false,
+			OSD{Host: "set1-data-0", Hostname: "set1-data-0"}, false,
 		},
-		{"no OSD", deployment(nil, 1, map[string]string{"app": "rook-ceph-osd"}), observed.CephOSD{}, true},
+		{"no OSD", deployment(nil, 1, map[string]string{"app": "rook-ceph-osd"}), OSD{}, true},
 		{
 			"being deleted", func() *appsv1.Deployment {
 				d := deployment(nil, 1, map[string]string{"ceph-osd-id": "0"})
 				d.DeletionTimestamp = new(metav1.Now())
 				return d
-			}(), observed.CephOSD{}, true,
+			}(), OSD{}, true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

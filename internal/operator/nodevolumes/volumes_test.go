@@ -1,4 +1,4 @@
-package observe
+package nodevolumes
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ func reports(node string, volumes ...string) v1alpha1.PgNodeStorage {
 func volumeOf(key, value string) *corev1.PersistentVolume {
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-1"}}
 	v.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "prod", Name: "shop-1", UID: "1"}
-	v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: zfsLocalPV, VolumeHandle: "pvc-1", VolumeAttributes: map[string]string{poolAttribute: "tank/pgdata"}}
+	v.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: Driver, VolumeHandle: "pvc-1", VolumeAttributes: map[string]string{poolAttribute: "tank/pgdata"}}
 	v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value}}},
 	}}}}
@@ -45,7 +45,7 @@ func labelled(node, key, value string) corev1.Node {
 // The agent of a volume's own node is believed about it, and no other: not one that
 // reports the same name, that relabels its node, or that a claim in another's name points
 // to.
-func TestAVolumeIsReadBackByItsOwnNodeOnly(t *testing.T) {
+func TestAgentIsBelievedAboutVolumesOfItsOwnNodeOnly(t *testing.T) {
 	const id = "openebs.io/nodeid"
 	both := []corev1.Node{labelled("a", id, "a"), labelled("b", id, "b")}
 	hostile := reports("a", "tank/pgdata/pvc-1")
@@ -94,9 +94,10 @@ func TestAVolumeIsReadBackByItsOwnNodeOnly(t *testing.T) {
 		}()}, both, volumeOf(id, "b"), "", "lists 1 of 2 volumes"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop-1", UID: types.UID("1"), Annotations: map[string]string{annotationSelectedNode: "a"}}}
+			c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop-1", UID: types.UID("1")}}
 			c.Spec.VolumeName = "pvc-1"
-			got := claim(c, tc.volume, observedVolumes("fast", tc.storages, tc.nodes))
+			got := observed.Claim{Home: "a"}
+			Read("fast", tc.storages, tc.nodes).Locate(&got, c, tc.volume)
 			if got.Node != tc.node || (got.Observed != nil) != (tc.node != "") || !strings.Contains(got.Unproved, tc.unproved) || tc.unproved == "" && got.Unproved != "" {
 				t.Errorf("%+v", got)
 			}
@@ -109,7 +110,7 @@ func TestAVolumeIsReadBackByItsOwnNodeOnly(t *testing.T) {
 
 // The agent of one node says nothing about the devices of another, nor fences anything
 // there.
-func TestDevicesAreToldByTheirOwnNodeOnly(t *testing.T) {
+func TestAgentIsBelievedAboutDevicesOfItsOwnNodeOnly(t *testing.T) {
 	on := func(node, reason string) v1alpha1.PgNodeStorage {
 		s := reports(node)
 		s.Spec.NetworkDevices = &v1alpha1.NodeNetworkDevices{Layout: v1alpha1.VdevStripe}
@@ -125,7 +126,7 @@ func TestDevicesAreToldByTheirOwnNodeOnly(t *testing.T) {
 	hostile.Status.NetworkDevices = []v1alpha1.ObservedNetworkDevice{{Path: "/dev/nbd0", URL: "s3://bucket/prefix/fast/b", State: "Lost"}}
 	forged := on("b", v1alpha1.ReasonServerLost)
 	forged.Name = "fast.x"
-	got := devicesByNode("fast", []v1alpha1.PgNodeStorage{hostile, on("b", v1alpha1.ReasonDevicesAttached), forged})
+	got := Devices("fast", []v1alpha1.PgNodeStorage{hostile, on("b", v1alpha1.ReasonDevicesAttached), forged})
 	if got["a"].Condition != observed.DevicesLost || got["b"].Condition != observed.DevicesWhole {
 		t.Errorf("%+v", got)
 	}

@@ -1,4 +1,4 @@
-package observe
+package nodevolumes
 
 import (
 	"fmt"
@@ -19,13 +19,12 @@ const (
 	degraded = "DEGRADED"
 )
 
-// devicesByNode of a profile whose devices are servers'; nil for others. Each agent is
-// believed about its own node only.
-func devicesByNode(profile string, storages []v1alpha1.PgNodeStorage) map[string]observed.Devices {
+// Devices returns the state of each node's network devices; nil for profiles without.
+func Devices(profile string, storages []v1alpha1.PgNodeStorage) map[string]observed.Devices {
 	var out map[string]observed.Devices
 	for i := range storages {
 		s := &storages[i]
-		if s.Spec.NetworkDevices == nil || !genuine(profile, s) {
+		if s.Spec.NetworkDevices == nil || !Genuine(profile, s) {
 			continue
 		}
 		if out == nil {

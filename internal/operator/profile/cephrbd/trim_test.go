@@ -1,7 +1,8 @@
-package controllers
+package cephrbd
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,11 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// Of what others made, the cache keeps what a profile reads, and of what moves while
-// Ceph is at rest nothing.
-func TestWhatIsKeptOfCeph(t *testing.T) {
+// The cache keeps what a profile reads, and nothing that changes while Ceph is idle.
+func TestTrimKeepsOnlyWhatIsRead(t *testing.T) {
 	noise := metav1.ObjectMeta{
 		Namespace: "rook-ceph", Name: "a", UID: "u", ResourceVersion: "7", Annotations: map[string]string{"noise": "noise"},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "noise"}},
@@ -24,11 +27,12 @@ func TestWhatIsKeptOfCeph(t *testing.T) {
 	volume := "pvc-1"
 	for _, tc := range []struct {
 		name string
-		obj  any
+		kind schema.GroupVersionKind
+		obj  profile.Object
 		want string
 	}{
 		{
-			"an OSD", &appsv1.Deployment{
+			"an OSD", deployments, &appsv1.Deployment{
 				ObjectMeta: labelled,
 				Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 					NodeSelector: map[string]string{"kubernetes.io/hostname": "n1"}, Containers: []corev1.Container{{Name: "noise"}},
@@ -38,29 +42,29 @@ func TestWhatIsKeptOfCeph(t *testing.T) {
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7","labels":{"ceph-osd-id":"0"}},"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null,"nodeSelector":{"kubernetes.io/hostname":"n1"}}},"strategy":{}},"status":{"readyReplicas":1}}`,
 		},
 		{
-			"a claim", &corev1.PersistentVolumeClaim{ObjectMeta: labelled, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: volume}, Status: corev1.PersistentVolumeClaimStatus{Phase: "noise"}},
+			"a claim", claims, &corev1.PersistentVolumeClaim{ObjectMeta: labelled, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: volume}, Status: corev1.PersistentVolumeClaimStatus{Phase: "noise"}},
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7","labels":{"ceph-osd-id":"0"}},"spec":{"resources":{},"volumeName":"pvc-1"},"status":{}}`,
 		},
 		{
-			"a volume", &corev1.PersistentVolume{ObjectMeta: labelled, Spec: corev1.PersistentVolumeSpec{
+			"a volume", volumes, &corev1.PersistentVolume{ObjectMeta: labelled, Spec: corev1.PersistentVolumeSpec{
 				StorageClassName: "ceph", ClaimRef: &corev1.ObjectReference{Namespace: "prod", Name: "shop-1", UID: "1"}, MountOptions: []string{"noise"},
 				PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h", VolumeAttributes: map[string]string{"p": "tank"}, FSType: "noise"}},
 			}},
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"csi":{"driver":"d","volumeHandle":"h","volumeAttributes":{"p":"tank"}},"claimRef":{"namespace":"prod","name":"shop-1","uid":"1"},"storageClassName":"ceph"},"status":{}}`,
 		},
 		{
-			"an attachment", &storagev1.VolumeAttachment{
+			"an attachment", attachments, &storagev1.VolumeAttachment{
 				ObjectMeta: noise, Spec: storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}},
 				Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"noise": "noise"}},
 			},
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"attacher":"d","source":{"persistentVolumeName":"pvc-1"},"nodeName":"n1"},"status":{"attached":false}}`,
 		},
 		{
-			"a driver", &metav1.PartialObjectMetadata{ObjectMeta: labelled},
+			"a driver", drivers, &metav1.PartialObjectMetadata{ObjectMeta: labelled},
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"}}`,
 		},
 		{
-			"a CephCluster", foreign("ceph.rook.io/v1", "CephCluster", map[string]any{"mon": map[string]any{"count": int64(3)}}, map[string]any{
+			"a CephCluster", rook.CephClusterKind, served("ceph.rook.io/v1", "CephCluster", map[string]any{"mon": map[string]any{"count": int64(3)}}, map[string]any{
 				"phase": "Ready", "state": "noise", "observedGeneration": int64(2), "message": "Cluster created successfully",
 				"ceph": map[string]any{
 					"health": "HEALTH_WARN", "lastChecked": "noise", "details": map[string]any{"OSD_DOWN": map[string]any{"severity": "HEALTH_WARN", "message": "noise"}},
@@ -74,16 +78,16 @@ func TestWhatIsKeptOfCeph(t *testing.T) {
 			`{"apiVersion":"ceph.rook.io/v1","kind":"CephCluster","metadata":{"annotations":{"pgstorage.dev/intent":"1"},"name":"a"},"spec":{"mon":{"count":3}},"status":{"ceph":{"capacity":{"bytesTotal":9},"details":{"OSD_DOWN":{"severity":"HEALTH_WARN"}},"health":"HEALTH_WARN"},"conditions":[{"message":"a pool","reason":"ObjectHasDependents","status":"True","type":"DeletionIsBlocked"}],"message":"Cluster created successfully","observedGeneration":2,"phase":"Ready"}}`,
 		},
 		{
-			"a pool without a status", foreign("ceph.rook.io/v1", "CephBlockPool", map[string]any{"failureDomain": "host"}, nil),
+			"a pool without a status", rook.CephBlockPoolKind, served("ceph.rook.io/v1", "CephBlockPool", map[string]any{"failureDomain": "host"}, nil),
 			`{"apiVersion":"ceph.rook.io/v1","kind":"CephBlockPool","metadata":{"annotations":{"pgstorage.dev/intent":"1"},"name":"a"},"spec":{"failureDomain":"host"},"status":{}}`,
 		},
 		{
-			"a zvol", foreign("zfs.openebs.io/v1", "ZFSVolume", map[string]any{"volumeType": "ZVOL", "volblocksize": "4k", "thinProvision": "no", "capacity": "noise"}, map[string]any{"state": "noise"}),
+			"a zvol", recordedZvol, served("zfs.openebs.io/v1", "ZFSVolume", map[string]any{"volumeType": "ZVOL", "volblocksize": "4k", "thinProvision": "no", "capacity": "noise"}, map[string]any{"state": "noise"}),
 			`{"apiVersion":"zfs.openebs.io/v1","kind":"ZFSVolume","metadata":{"name":"a"},"spec":{"thinProvision":"no","volblocksize":"4k","volumeType":"ZVOL"}}`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			kept, err := slimCeph(tc.obj)
+			kept, err := trimOf(t, tc.kind)(tc.obj)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +102,7 @@ func TestWhatIsKeptOfCeph(t *testing.T) {
 	}
 }
 
-func foreign(version, kind string, spec, status map[string]any) *unstructured.Unstructured {
+func served(version, kind string, spec, status map[string]any) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	if status != nil {
 		o.Object["status"] = status
@@ -108,4 +112,33 @@ func foreign(version, kind string, spec, status map[string]any) *unstructured.Un
 	o.SetAnnotations(map[string]string{"pgstorage.dev/intent": "1"})
 	o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "noise"}})
 	return o
+}
+
+// trimOf returns the Trim of the source of a kind.
+func trimOf(t *testing.T, kind schema.GroupVersionKind) func(profile.Object) (profile.Object, error) {
+	t.Helper()
+	for _, s := range (Type{}).Hooks().Sources {
+		if s.Kind == kind {
+			return s.Trim
+		}
+	}
+	t.Fatalf("no source of kind %s", kind)
+	return nil
+}
+
+func TestLabelsOfAnOSDAreBounded(t *testing.T) {
+	many := map[string]string{}
+	for i := range 1000 {
+		many[fmt.Sprintf("l%04d", i)] = "v"
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: many}}
+	d.Spec.Template.Spec.NodeSelector = many
+	kept, err := trimDeployment(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = 64
+	if got := kept.(*appsv1.Deployment); len(got.Labels) != want || len(got.Spec.Template.Spec.NodeSelector) != want {
+		t.Errorf("got %d labels and %d of the node selector, want %d", len(got.Labels), len(got.Spec.Template.Spec.NodeSelector), want)
+	}
 }

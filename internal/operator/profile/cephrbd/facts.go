@@ -1,24 +1,25 @@
-package observed
+package cephrbd
 
 import (
-	"github.com/pgstorage/pgstorage/internal/operator/rook"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// Ceph is what was seen of a Ceph cluster, its pools and what stands on it.
-type Ceph struct {
+// Facts are what was read of a Ceph cluster, its pools and the volumes of its OSDs.
+type Facts struct {
 	// Installed: Rook's CRDs exist.
 	Installed bool
 	// Drivers are the CSIDrivers whose names end as Rook's for RBD do, and the one that
 	// the profile names, sorted.
 	Drivers []string
 	// Cluster that the profile names; nil while there is none.
-	Cluster *CephCluster
+	Cluster *ObservedCluster
 	// Pools in its namespace, by name.
-	Pools map[string]CephPool
+	Pools map[string]ObservedPool
 	// OSDs that have a pod or Deployment in this Kubernetes cluster, by their ID.
-	OSDs []CephOSD
+	OSDs []OSD
 	// Claims of the OSDs, with their volumes as agents have read them back.
-	Claims []Claim
+	Claims []observed.Claim
 	// Zvols are what zfs-localpv says of the volumes of these claims, by the name of the
 	// PersistentVolume.
 	Zvols map[string]Zvol
@@ -27,14 +28,12 @@ type Ceph struct {
 	Backing []string
 	// Kernels of the nodes, as they report them, by node.
 	Kernels map[string]string
-	// Instances of databases on the profile.
-	Instances []Placement
 	// Volumes are the PersistentVolumes of the profile's class, by name, sorted.
 	Volumes []string
 }
 
-// CephCluster as it was read.
-type CephCluster struct {
+// ObservedCluster is the CephCluster as it was read.
+type ObservedCluster struct {
 	UID string
 	// Owner is the UID of the profile that its labels name; empty where it is not ours.
 	Owner      string
@@ -43,8 +42,8 @@ type CephCluster struct {
 	Status     rook.ClusterStatus
 }
 
-// CephPool as it was read.
-type CephPool struct {
+// ObservedPool is a CephBlockPool as it was read.
+type ObservedPool struct {
 	// Owner is the UID of the profile that its labels name; empty where it is not ours.
 	Owner      string
 	Generation int64
@@ -53,8 +52,8 @@ type CephPool struct {
 	Status     rook.PoolStatus
 }
 
-// CephOSD is one OSD by its Deployment's labels.
-type CephOSD struct {
+// OSD is one OSD by its Deployment's labels.
+type OSD struct {
 	ID int
 	// Host is the node, and Hostname its label kubernetes.io/hostname, which Rook knows it
 	// by; Domain is the label topology-location-<failureDomain>, where the profile keeps
@@ -76,7 +75,10 @@ type Zvol struct {
 	Thin string
 }
 
-// Placement of one instance of a database.
-type Placement struct {
-	Cluster, Instance, Node string
+// own returns what Read has put into the facts of a profile; nothing before it did.
+func own(facts observed.Profile) *Facts {
+	if f, ok := facts.Own.(*Facts); ok {
+		return f
+	}
+	return &Facts{}
 }
