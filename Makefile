@@ -78,10 +78,20 @@ test: ## Every level: lint, verify, unit, install, browser, integration, zerofs,
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
-lint: ## golangci-lint, with the package directions; ShellCheck
+lint: ## golangci-lint with the directions of imports, ShellCheck, Vale, subjects of commits
 	@echo "== lint"
+	@hack/commits.sh
 	@hack/shellcheck.sh
+	@hack/prose.sh
 	@lint=$$(hack/tools.sh golangci-lint) && $$lint run ./...
+
+.PHONY: prose-baseline
+prose-baseline: ## Lower .vale/baseline to the findings that Vale still has
+	@hack/prose.sh -update
+
+.PHONY: hooks
+hooks: ## Install the Git hook that checks commit messages
+	@hack/commits.sh install
 
 .PHONY: verify
 verify: ## Fail when generated files are not what generate makes
@@ -91,7 +101,7 @@ verify: ## Fail when generated files are not what generate makes
 .PHONY: test-unit
 test-unit: ## Pure packages, and the runner against a real Postgres
 	@echo "== unit"
-	$(GO_TEST) ./api/... ./cmd/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchrunner/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
+	$(GO_TEST) ./api/... ./cmd/... ./hack/... ./internal/... ./test/bench/... ./test/benchceph/... ./test/benchrunner/... ./test/benchs3nbd/... ./test/benchzfs/... ./test/vm/ceph/...
 
 .PHONY: test-install
 test-install: ## Chart and kustomization render the same, least privilege, alerts tried by promtool
