@@ -101,7 +101,7 @@ func tracked() ([]string, error) {
 		return nil, fmt.Errorf("list files: %w", err)
 	}
 	var files []string
-	for _, file := range strings.Fields(string(out)) {
+	for file := range strings.FieldsSeq(string(out)) {
 		if _, err := os.Stat(file); err == nil && !skipped(file) {
 			files = append(files, file)
 		}

@@ -109,7 +109,7 @@ func TestLifeOfAReconcileNamesFunctionsThatExist(t *testing.T) {
 			}
 			source.Write(content)
 		}
-		if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?`+f[1]+`[\[(]`).MatchString(source.String()) {
+		if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + f[1] + `[\[(]`).MatchString(source.String()) {
 			t.Errorf("%s: no function %s in %s", f[0], f[1], f[2])
 		}
 	}
