@@ -33,6 +33,11 @@ compile() {
 	for what in control node kind runc cnpg; do "$REPO/hack/kubernetes.sh" "$what"; done
 }
 
+# linters of make lint, which waits for this build where it needs it before.
+linters() {
+	nice "$REPO/hack/tools.sh" vale
+}
+
 # servers of the levels zerofs and vm.
 servers() {
 	"$REPO/hack/tools.sh" versitygw
@@ -40,6 +45,7 @@ servers() {
 }
 
 if published registry-1.docker.io && published ghcr.io; then
+	linters
 	"$REPO/hack/kubernetes.sh" kind
 	servers
 	machines
@@ -51,6 +57,7 @@ downloads &
 pid=$!
 set +m
 trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
+linters
 compile
 servers
 wait "$pid"

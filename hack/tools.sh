@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a pinned tool once per version and prints its path; promtool is Debian's.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw|promtool
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -10,13 +10,16 @@ applyconfiguration-gen) dir=hack/tools package=k8s.io/code-generator/cmd/applyco
 kustomize) dir=hack/tools package=sigs.k8s.io/kustomize/kustomize/v5 ;;
 helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
 golangci-lint) dir=hack/tools/lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
+# Vale parses source files with tree-sitter, which is C.
+vale) dir=hack/tools/vale package=github.com/vale-cli/vale/v3/cmd/vale cgo=1 ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
 promtool) exec "$REPO/hack/promtool.sh" ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|versitygw|promtool" ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool" ;;
 esac
 
-build() { (cd "$REPO/$dir" && CGO_ENABLED=0 go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
+build() { (cd "$REPO/$dir" && CGO_ENABLED=${cgo:-0} go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
 
 target=$CACHE/tools/$(cat "$REPO/$dir/go.mod" "$REPO/$dir/go.sum" | sha256sum | cut -c1-12)/$1
+if [ "${cgo:-}" ] && [ ! -e "$target" ]; then packages gcc libc6-dev; fi
 cached "build-$1" "$target" build
 echo "$target"

@@ -21,7 +21,7 @@ mkdir -p "$CACHE" "$LOGS" "$RUN"
 say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# heartbeat NAME PID: tells every 20 seconds that a step is alive.
+# heartbeat NAME PID: reports every 20 seconds that a step is alive.
 heartbeat() {
 	local name=$1 pid=$2 start=$SECONDS
 	while kill -0 "$pid" 2>/dev/null; do

@@ -1,4 +1,4 @@
-// Command registrar tells the kubelet of a CSI driver on its node, as
+// Command registrar registers a CSI driver with the kubelet of its node, as
 // kubernetes-csi/node-driver-registrar does, whose module proxies do not serve.
 // Usage: registrar SOCKET-IN-PLUGINS-REGISTRY DRIVER SOCKET-OF-DRIVER
 package main
