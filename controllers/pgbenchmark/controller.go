@@ -175,7 +175,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 		}
 	}
 	want := benchmarks.Status(b, facts, completion, now)
-	if want.Phase == benchmarks.PhaseSucceeded && completion.Kind == outcome.Done && !benchmarks.Ended(b) {
+	if want.Phase == v1alpha1.PhaseSucceeded && completion.Kind == outcome.Done && !benchmarks.Ended(b) {
 		outcomes = append(outcomes, benchmarks.Integrity(b), benchmarks.Believable(b))
 	}
 	want.Conditions = status.Conditions(b.Status.Conditions, b.Generation, now, outcomes)
@@ -187,7 +187,7 @@ func (r *Reconciler) report(ctx context.Context, b *v1alpha1.PgBenchmark, facts 
 	}
 	if want.Phase != have.Phase {
 		kind := corev1.EventTypeNormal
-		if want.Phase == benchmarks.PhaseFailed {
+		if want.Phase == v1alpha1.PhaseFailed {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)

@@ -35,7 +35,7 @@ func (r *Reconciler) withheld(ctx context.Context, b *v1alpha1.PgBenchmark) (rec
 	want := *b.Status.DeepCopy()
 	want.Run, want.ObservedGeneration = nil, b.Generation
 	if want.Phase == "" {
-		want.Phase = benchmarks.PhasePending
+		want.Phase = v1alpha1.PhasePending
 	}
 	refused := outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec,
 		"spec.template: clusters of a matrix' own are alpha; to try them, "+switchOn+", or name a cluster in spec.cluster")

@@ -26,15 +26,15 @@ type Keeper interface {
 	Keep(ctx context.Context, data map[string][]byte) (name string, err error)
 }
 
-// Phases of a Report.
+// Phases that a Report passes on to the status of the PgBenchmark.
 const (
-	PhaseMeasuringLayers   = "MeasuringLayers"
-	PhaseInitialising      = "Initialising"
-	PhaseWarmingUp         = "WarmingUp"
-	PhaseRunning           = "Running"
-	PhaseCheckingIntegrity = "CheckingIntegrity"
-	PhaseSucceeded         = "Succeeded"
-	PhaseFailed            = "Failed"
+	PhaseMeasuringLayers   = v1alpha1.PhaseMeasuringLayers
+	PhaseInitialising      = v1alpha1.PhaseInitialising
+	PhaseWarmingUp         = v1alpha1.PhaseWarmingUp
+	PhaseRunning           = v1alpha1.PhaseRunning
+	PhaseCheckingIntegrity = v1alpha1.PhaseCheckingIntegrity
+	PhaseSucceeded         = v1alpha1.PhaseSucceeded
+	PhaseFailed            = v1alpha1.PhaseFailed
 )
 
 // Reasons of a failed Report.

@@ -206,16 +206,8 @@ func ofMatrix(cluster *v1alpha1.PgStorageCluster) bool {
 
 // Ended says whether a benchmark has its result or has failed for good.
 func Ended(b *v1alpha1.PgBenchmark) bool {
-	return b.Status.Phase == PhaseSucceeded || b.Status.Phase == PhaseFailed
+	return b.Status.Phase == v1alpha1.PhaseSucceeded || b.Status.Phase == v1alpha1.PhaseFailed
 }
-
-// The last phases of a benchmark.
-const (
-	PhasePending   = "Pending"
-	PhasePreparing = "Preparing"
-	PhaseSucceeded = "Succeeded"
-	PhaseFailed    = "Failed"
-)
 
 // jobFailed returns why a Job failed, or "".
 func jobFailed(job *batchv1.Job) string {

@@ -42,14 +42,14 @@ func Completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outco
 		return o
 	}
 	run := b.Status.Run
-	if run != nil && run.Phase == PhaseSucceeded {
+	if run != nil && run.Phase == v1alpha1.PhaseSucceeded {
 		message := fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), verified(b.Status.Durability, run.Durability))
 		if run.Durability == v1alpha1.DurabilityUnverified {
 			message += ": " + run.DurabilityNote
 		}
 		return outcome.DoneWith(c, v1alpha1.ReasonSucceeded, message)
 	}
-	if run != nil && run.Phase == PhaseFailed {
+	if run != nil && run.Phase == v1alpha1.PhaseFailed {
 		reason := run.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonFailed
@@ -65,7 +65,7 @@ func stored(b *v1alpha1.PgBenchmark) (outcome.Outcome, bool) {
 	if known == nil || !Ended(b) {
 		return outcome.Outcome{}, false
 	}
-	if b.Status.Phase == PhaseSucceeded {
+	if b.Status.Phase == v1alpha1.PhaseSucceeded {
 		return outcome.DoneWith(known.Type, known.Reason, known.Message), true
 	}
 	return outcome.InvalidBecause(known.Type, known.Reason, known.Message), true
@@ -131,7 +131,7 @@ func Keeps(b *v1alpha1.PgBenchmark) bool {
 	case v1alpha1.CleanupNever:
 		return true
 	case v1alpha1.CleanupOnSuccess:
-		return b.Status.Phase != PhaseSucceeded
+		return b.Status.Phase != v1alpha1.PhaseSucceeded
 	}
 	return false
 }
@@ -156,7 +156,7 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 		s.BestTPS = bestTPS(b.Status.Run)
 		s.Durability = verified(s.Durability, b.Status.Run.Durability)
 	}
-	if s.CompletionTime == nil && (s.Phase == PhaseSucceeded || s.Phase == PhaseFailed) {
+	if s.CompletionTime == nil && (s.Phase == v1alpha1.PhaseSucceeded || s.Phase == v1alpha1.PhaseFailed) {
 		s.CompletionTime = &now
 	}
 	return s
@@ -176,15 +176,15 @@ func phase(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome
 	case Ended(b):
 		return b.Status.Phase
 	case completion.Kind == outcome.Done:
-		return PhaseSucceeded
+		return v1alpha1.PhaseSucceeded
 	case completion.Kind == outcome.Invalid:
-		return PhaseFailed
+		return v1alpha1.PhaseFailed
 	case b.Status.Run != nil && b.Status.Run.Phase != "":
 		return b.Status.Run.Phase
 	case facts.Role != nil || facts.Job != nil:
-		return PhasePreparing
+		return v1alpha1.PhasePreparing
 	}
-	return PhasePending
+	return v1alpha1.PhasePending
 }
 
 // bestTPS is the highest median over the client counts.
