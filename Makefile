@@ -78,10 +78,11 @@ test: ## Every level: lint, verify, unit, install, browser, integration, zerofs,
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
-lint: ## golangci-lint, with the package directions; ShellCheck
+lint: ## golangci-lint, with the package directions; kube-api-linter on api/; ShellCheck
 	@echo "== lint"
 	@hack/shellcheck.sh
 	@lint=$$(hack/tools.sh golangci-lint) && $$lint run ./...
+	@hack/lint-api.sh
 
 .PHONY: verify
 verify: ## Fail when generated files are not what generate makes

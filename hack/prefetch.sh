@@ -33,6 +33,9 @@ compile() {
 	for what in control node kind runc cnpg; do "$REPO/hack/kubernetes.sh" "$what"; done
 }
 
+# linters of the level lint.
+linters() { nice "$REPO/hack/tools.sh" golangci-lint; }
+
 # servers of the levels zerofs and vm.
 servers() {
 	"$REPO/hack/tools.sh" versitygw
@@ -41,6 +44,7 @@ servers() {
 
 if published registry-1.docker.io && published ghcr.io; then
 	"$REPO/hack/kubernetes.sh" kind
+	linters
 	servers
 	machines
 	exit 0
@@ -52,5 +56,6 @@ pid=$!
 set +m
 trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
 compile
+linters
 servers
 wait "$pid"
