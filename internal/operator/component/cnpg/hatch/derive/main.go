@@ -1,6 +1,6 @@
 // Command derive writes the schema of a CloudNativePG Cluster's spec, without its
 // descriptions, from the CRD in CloudNativePG's Go module. make generate runs it.
-package derive
+package main
 
 import (
 	"bytes"
