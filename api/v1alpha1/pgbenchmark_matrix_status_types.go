@@ -6,51 +6,51 @@ import (
 
 // MatrixStatus is the progress and result of a matrix.
 type MatrixStatus struct {
-	// progress in words, as "7 of 20".
+	// progress summarizes the runs that ended, as "7 of 20".
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Progress string `json:"progress,omitempty"`
-	// percent of the runs that ended or are skipped, 0 to 100.
+	// percent is the share of runs that ended or were skipped, 0 to 100.
 	// +optional
 	Percent int32 `json:"percent"`
-	// runs of the whole matrix, each in one of the counts that follow, or still to be
-	// made.
+	// runs counts all runs of the matrix, including those that have not started.
 	// +optional
 	Runs int32 `json:"runs,omitempty"`
-	// succeeded runs.
+	// succeeded counts the runs that succeeded.
 	// +optional
 	Succeeded int32 `json:"succeeded"`
-	// failed runs.
+	// failed counts the runs that failed.
 	// +optional
 	Failed int32 `json:"failed"`
-	// skipped runs, of variants that failed maxFailures times.
+	// skipped counts the runs of variants that failed maxFailures times.
 	// +optional
 	Skipped int32 `json:"skipped"`
-	// clusters that the matrix makes for itself.
+	// clusters counts the temporary clusters of the matrix.
 	// +optional
 	Clusters int32 `json:"clusters,omitempty"`
-	// estimate of what everything takes, made before the start.
+	// estimate is the expected duration of the whole matrix, calculated before the
+	// start.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Estimate string `json:"estimate,omitempty"`
-	// remaining time of the runs that have not ended, by the estimate.
+	// remaining is the estimated duration of the runs that have not ended.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Remaining string `json:"remaining,omitempty"`
-	// startTime of the matrix.
+	// startTime is when the matrix started.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// current run; absent when all have ended.
+	// current is the run in progress; absent when all runs have ended.
 	// +optional
 	Current *CurrentRun `json:"current,omitempty"`
-	// variants with their runs.
+	// variants lists each variant with its runs.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Variants []VariantStatus `json:"variants,omitempty"`
-	// tiers with the ranking of their variants, written at the end: whoever ranks
-	// before the end stops when the result pleases.
+	// tiers ranks the variants of each durability tier. It is written only at the end,
+	// so that nobody stops a matrix at a pleasing interim result.
 	// +optional
 	// +listType=map
 	// +listMapKey=durability
@@ -58,20 +58,20 @@ type MatrixStatus struct {
 	Tiers []TierRanking `json:"tiers,omitempty"`
 }
 
-// CurrentRun of a matrix.
+// CurrentRun is the run of a matrix that is in progress.
 type CurrentRun struct {
-	// variant by name.
+	// variant is the name of the variant.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
 	Variant string `json:"variant,omitempty"`
-	// repeat from 1.
+	// repeat is the number of the repeat, from 1.
 	// +required
 	Repeat int32 `json:"repeat,omitempty"`
-	// cluster that it is measured on.
+	// cluster is the PgStorageCluster that the run measures.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Cluster string `json:"cluster,omitempty"`
-	// since when it is the current one.
+	// since is when this became the current run.
 	// +required
 	Since metav1.Time `json:"since,omitzero"`
 }
@@ -79,41 +79,41 @@ type CurrentRun struct {
 // VariantStatus is a variant of a matrix with the runs that ended. Figures are
 // decimal numbers in strings.
 type VariantStatus struct {
-	// name of the variant: its own, or its values by axis.
+	// name is the variant's own name, or its values by axis.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
 	Name string `json:"name,omitempty"`
-	// cluster that it is measured on.
+	// cluster is the PgStorageCluster that the variant is measured on.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Cluster string `json:"cluster,omitempty"`
-	// clients of pgbench.
+	// clients is the number of clients of pgbench.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
-	// durability tier that its runs had.
+	// durability is the tier that the runs had.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
-	// fingerprint of the server's settings in its first run.
+	// fingerprint identifies the server's settings in the first run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// medianTPS of the runs that succeeded and count.
+	// medianTPS is the median over the valid runs that succeeded.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	MedianTPS string `json:"medianTPS,omitempty"`
-	// meanTPS of the runs that succeeded and count.
+	// meanTPS is the mean over the valid runs that succeeded.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	MeanTPS string `json:"meanTPS,omitempty"`
-	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
+	// lowerTPS is the lower bound of the 95% interval of the mean; absent with one run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	LowerTPS string `json:"lowerTPS,omitempty"`
-	// upperTPS is the upper bound of the 95 % interval of the mean.
+	// upperTPS is the upper bound of the 95% interval of the mean; absent with one run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UpperTPS string `json:"upperTPS,omitempty"`
-	// runs that ended, by repeat.
+	// runs lists the runs that ended, by repeat.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -122,10 +122,10 @@ type VariantStatus struct {
 
 // MatrixRun is one run of a matrix that has ended.
 type MatrixRun struct {
-	// repeat from 1.
+	// repeat is the number of the repeat, from 1.
 	// +required
 	Repeat int32 `json:"repeat,omitempty"`
-	// outcome: Succeeded or Failed.
+	// outcome is Succeeded or Failed.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Outcome string `json:"outcome,omitempty"`
@@ -137,32 +137,32 @@ type MatrixRun struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
-	// latencyAverage in milliseconds.
+	// latencyAverage is in milliseconds.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	LatencyAverage string `json:"latencyAverage,omitempty"`
-	// latencyP99 in milliseconds.
+	// latencyP99 is in milliseconds.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	LatencyP99 string `json:"latencyP99,omitempty"`
-	// rejected is the reason for which a run that succeeded does not count: that of
-	// the first check that rejects it.
+	// rejected is the reason of the first check that excludes a run that succeeded. It
+	// is absent when the run is valid.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Rejected string `json:"rejected,omitempty"`
-	// findings are the reasons of the checks that caution against it, of which its
-	// PgBenchmark has the messages.
+	// findings lists the reasons of checks that raise a caution. The PgBenchmark of the
+	// run has their messages.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:MaxLength=64
 	Findings []string `json:"findings,omitempty"`
-	// reason of a failure, one of those of the condition Complete of a single run,
-	// TargetNotReady or RejectedByAPIServer.
+	// reason explains a failure in one word: a reason of the condition Complete of a
+	// single run, TargetNotReady or RejectedByAPIServer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
-	// message of a failure, at most 200 characters.
+	// message explains a failure, in at most 200 characters.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Message string `json:"message,omitempty"`
@@ -173,14 +173,14 @@ type MatrixRun struct {
 
 // TierRanking ranks the variants of one durability tier.
 type TierRanking struct {
-	// durability tier of all of them.
+	// durability is the tier of all variants in this ranking.
 	// +required
 	Durability DurabilityTier `json:"durability,omitempty"`
-	// verdict in a sentence.
+	// verdict summarizes the ranking in a sentence.
 	// +optional
 	// +kubebuilder:validation:MaxLength=8192
 	Verdict string `json:"verdict,omitempty"`
-	// ranking by TPS, best first.
+	// ranking lists the variants by TPS, best first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -189,19 +189,19 @@ type TierRanking struct {
 
 // VariantRank is the place of a variant.
 type VariantRank struct {
-	// variant by name.
+	// variant is the name of the variant.
 	// +required
 	// +kubebuilder:validation:MaxLength=2048
 	Variant string `json:"variant,omitempty"`
-	// rank is one more than the number of variants that are better by a claimed
-	// difference: those that cannot be told from the best are all first.
+	// rank is one more than the number of variants that are significantly better.
+	// Variants that do not differ significantly from the best all have rank 1.
 	// +required
 	Rank int32 `json:"rank,omitempty"`
-	// medianTPS of it.
+	// medianTPS is the median of the variant's valid runs.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	MedianTPS string `json:"medianTPS,omitempty"`
-	// betterThan so many variants by a claimed difference.
+	// betterThan counts the variants that this one is significantly better than.
 	// +optional
 	BetterThan int32 `json:"betterThan"`
 }

@@ -4,50 +4,51 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants.
-// +kubebuilder:validation:XValidation:rule="has(self.cluster) != has(self.template)",message="spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"
-// +kubebuilder:validation:XValidation:rule="!has(self.template) || has(self.matrix)",message="spec.template is used by a matrix alone: add spec.matrix, which may be {} for one variant, or name a cluster in spec.cluster"
+// PgBenchmarkSpec declares a benchmark of one cluster, or of a matrix of variants.
+// +kubebuilder:validation:XValidation:rule="has(self.cluster) != has(self.template)",message="spec needs either cluster or template: set cluster to the PgStorageCluster to measure, or template for the temporary clusters of a matrix"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || has(self.matrix)",message="spec.template needs a matrix: add spec.matrix, which may be {} for one variant, or set spec.cluster"
 // +kubebuilder:validation:XValidation:rule="!has(self.gate) || has(self.matrix)",message="spec.gate compares the repeats of a matrix: add spec.matrix, which may be {} for one variant"
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || has(self.template) || !(has(self.matrix.profiles) || has(self.matrix.durability) || has(self.matrix.parameters)) && (!has(self.matrix.variants) || self.matrix.variants.all(v, !has(v.profile) && !has(v.durability) && !has(v.parameters)))",message="spec.matrix: profiles, durability and parameters need clusters of their own; give spec.template in place of spec.cluster"
-// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.profile) != (has(self.matrix.profiles) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.profile)))",message="spec.template.profile is needed where spec.matrix does not name a profile for every variant, and unused where it does; add or remove it",fieldPath=".template"
-// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.durability) != (has(self.matrix.durability) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.durability)))",message="spec.template.durability is needed where spec.matrix does not name a tier for every variant, and unused where it does; add or remove it",fieldPath=".template"
-// +kubebuilder:validation:XValidation:rule="!has(self.template) || self.template.instances >= 2 || !(has(self.template.durability) && self.template.durability == 'Quorum' || has(self.matrix) && has(self.matrix.durability) && 'Quorum' in self.matrix.durability || has(self.matrix) && has(self.matrix.variants) && self.matrix.variants.exists(v, has(v.durability) && v.durability == 'Quorum'))",message="spec.template.instances must be at least 2 for the tier Quorum, because a commit waits for a standby; raise it or leave Quorum out",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || has(self.template) || !(has(self.matrix.profiles) || has(self.matrix.durability) || has(self.matrix.parameters)) && (!has(self.matrix.variants) || self.matrix.variants.all(v, !has(v.profile) && !has(v.durability) && !has(v.parameters)))",message="spec.matrix: profiles, durability and parameters need temporary clusters; set spec.template in place of spec.cluster"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.profile) != (has(self.matrix.profiles) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.profile)))",message="spec.template.profile is required unless spec.matrix names a profile for every variant, and not allowed if it does; add or remove it",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || !has(self.matrix) || has(self.template.durability) != (has(self.matrix.durability) || has(self.matrix.variants) && self.matrix.variants.all(v, has(v.durability)))",message="spec.template.durability is required unless spec.matrix names a tier for every variant, and not allowed if it does; add or remove it",fieldPath=".template"
+// +kubebuilder:validation:XValidation:rule="!has(self.template) || self.template.instances >= 2 || !(has(self.template.durability) && self.template.durability == 'Quorum' || has(self.matrix) && has(self.matrix.durability) && 'Quorum' in self.matrix.durability || has(self.matrix) && has(self.matrix.variants) && self.matrix.variants.exists(v, has(v.durability) && v.durability == 'Quorum'))",message="spec.template.instances must be at least 2 for the tier Quorum, because a commit waits for a standby; raise it or remove Quorum",fieldPath=".template"
 // +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.matrix.scripts) || !has(self.pgbench.script) && !has(self.pgbench.customScripts)",message="spec.matrix.scripts excludes spec.pgbench.script and spec.pgbench.customScripts; remove one",fieldPath=".matrix"
 // +kubebuilder:validation:XValidation:rule="!has(self.matrix) || self.pgbench.repeats == 1",message="spec.pgbench.repeats must be 1 with a matrix, whose own repeats run every variant once a round; set spec.matrix.repeats instead",fieldPath=".pgbench"
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || size(self.pgbench.clients) * (has(self.matrix.variants) ? size(self.matrix.variants) : 1) * (has(self.matrix.profiles) ? size(self.matrix.profiles) : 1) * (has(self.matrix.durability) ? size(self.matrix.durability) : 1) * (has(self.matrix.scripts) ? size(self.matrix.scripts) : 1) * (has(self.matrix.parameters) ? size(self.matrix.parameters[0].values) * (size(self.matrix.parameters) > 1 ? size(self.matrix.parameters[1].values) : 1) * (size(self.matrix.parameters) > 2 ? size(self.matrix.parameters[2].values) : 1) * (size(self.matrix.parameters) > 3 ? size(self.matrix.parameters[3].values) : 1) : 1) <= 64",message="spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: take values away, or name in spec.matrix.variants those that matter",fieldPath=".matrix"
-// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.matrix) || has(self.template)",message="spec.pgbench.coldCache empties caches of the server, which only clusters of the matrix' own may have done to them; give spec.template in place of spec.cluster, or leave it out",fieldPath=".pgbench"
-// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.template) || int(self.template.postgres.version.split('.')[0]) >= 17",message="spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or leave it out",fieldPath=".pgbench"
+// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || size(self.pgbench.clients) * (has(self.matrix.variants) ? size(self.matrix.variants) : 1) * (has(self.matrix.profiles) ? size(self.matrix.profiles) : 1) * (has(self.matrix.durability) ? size(self.matrix.durability) : 1) * (has(self.matrix.scripts) ? size(self.matrix.scripts) : 1) * (has(self.matrix.parameters) ? size(self.matrix.parameters[0].values) * (size(self.matrix.parameters) > 1 ? size(self.matrix.parameters[1].values) : 1) * (size(self.matrix.parameters) > 2 ? size(self.matrix.parameters[2].values) : 1) * (size(self.matrix.parameters) > 3 ? size(self.matrix.parameters[3].values) : 1) : 1) <= 64",message="spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: remove values, or list the relevant variants in spec.matrix.variants",fieldPath=".matrix"
+// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.matrix) || has(self.template)",message="spec.pgbench.coldCache empties caches of the server, which is allowed only on temporary clusters of a matrix; set spec.template in place of spec.cluster, or remove it",fieldPath=".pgbench"
+// +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.template) || int(self.template.postgres.version.split('.')[0]) >= 17",message="spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or remove it",fieldPath=".pgbench"
 type PgBenchmarkSpec struct {
-	// cluster is the name of the PgStorageCluster that is measured, in the same
-	// namespace. A matrix with a template has clusters of its own instead.
+	// cluster selects the PgStorageCluster to measure, in the same namespace. Use
+	// template in its place for a matrix with temporary clusters.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=50
 	Cluster string `json:"cluster,omitempty"`
 
-	// template of the PgStorageClusters that a matrix makes for itself: one for each
-	// combination of profile, durability and parameters, deleted with its data after
-	// its last run. Alpha: refused unless the manager has
+	// template sets the spec of the temporary PgStorageClusters of a matrix: one for
+	// each combination of profile, durability and parameters. Each is deleted with its
+	// data after its last run. Alpha: rejected unless the manager runs with
 	// --feature-gates=MatrixClusters=true.
 	// +optional
 	Template *ClusterTemplate `json:"template,omitempty"`
 
-	// matrix measures variants against each other: a product of axes or variants by
-	// name, each by each of pgbench.clients, repeated in rounds. Absent: one run.
+	// matrix measures variants against each other: a product of axes, or variants by
+	// name, each with every count of pgbench.clients, repeated in rounds. Default: one
+	// run.
 	// +optional
 	Matrix *BenchmarkMatrix `json:"matrix,omitempty"`
 
 	// gate compares the result of the matrix with an older one; the condition
-	// NotRegressed says what was found.
+	// NotRegressed reports the outcome.
 	// +optional
 	Gate *BenchmarkGate `json:"gate,omitempty"`
 
 	// layers measures what each layer of the storage costs, before the tables are
-	// filled. Of a matrix, before each of its runs. Absent: nothing of it is measured.
+	// filled, and before each run of a matrix. Default: no layer is measured.
 	// +optional
 	Layers *BenchmarkLayers `json:"layers,omitempty"`
 
-	// pgbench is what is run.
+	// pgbench sets the options of pgbench.
 	// +optional
 	// +kubebuilder:default={}
 	Pgbench PgbenchSpec `json:"pgbench,omitzero"`
@@ -55,11 +56,11 @@ type PgBenchmarkSpec struct {
 
 // PgBenchmarkStatus is the progress and result of a benchmark.
 type PgBenchmarkStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
+	// conditions are Ready, Reconciling, Stalled, TargetReady, Complete,
 	// IntegrityVerified, LayersMeasured, Believable, CleanedUp, NotRegressed.
 	// +optional
 	// +listType=map
@@ -67,8 +68,8 @@ type PgBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// phase: Pending, Preparing, MeasuringLayers, Initialising, WarmingUp, Running,
-	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
+	// phase is one of Pending, Preparing, MeasuringLayers, Initialising, WarmingUp,
+	// Running, CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
@@ -79,9 +80,9 @@ type PgBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
 
-	// durability is the tier of the cluster when it was measured, or Unverified where a
-	// custom script may have changed what a commit waits for. Results of different
-	// tiers do not compare; a matrix of several tiers has none here.
+	// durability is the tier of the measured cluster, or Unverified where a custom
+	// script may have changed what a commit waits for. Results of different tiers are
+	// not comparable; it is absent for a matrix of several tiers.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 
@@ -94,7 +95,7 @@ type PgBenchmarkStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// run is what the runner beside pgbench reports; the runner alone writes it.
+	// run is the report of the runner beside pgbench; only the runner writes it.
 	// +optional
 	Run *BenchmarkRun `json:"run,omitempty"`
 
@@ -123,15 +124,16 @@ type PgBenchmarkStatus struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.gate) || self.spec.gate.baseline != self.metadata.name",message="spec.gate.baseline must be another PgBenchmark than this one; name an older one with a matrix of the same variants"
 type PgBenchmark struct {
 	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard metadata of the object.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the benchmark that is wanted. It is immutable: a benchmark is one run;
-	// create another PgBenchmark for another run.
+	// spec declares the benchmark. Immutable: a benchmark is one run; create another
+	// PgBenchmark for another run.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec is immutable because a PgBenchmark is one run; create another PgBenchmark"
 	Spec PgBenchmarkSpec `json:"spec,omitzero"`
-	// status is its progress and result.
+	// status is the progress and result.
 	// +optional
 	Status PgBenchmarkStatus `json:"status,omitzero"`
 }

@@ -4,13 +4,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PgStorageClusterStatus is what was read back.
+// PgStorageClusterStatus is the observed state of the cluster. Every reported value was
+// read back.
 type PgStorageClusterStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
+	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
 	// +optional
 	// +listType=map
@@ -26,24 +27,24 @@ type PgStorageClusterStatus struct {
 	// +optional
 	Endpoints *Endpoints `json:"endpoints,omitempty"`
 
-	// secrets are the names of the Secrets to connect with.
+	// secrets are the names of the Secrets that clients connect with.
 	// +optional
 	Secrets *SecretNames `json:"secrets,omitempty"`
 
-	// durability says what an acknowledged commit survives.
+	// durability reports what an acknowledged commit survives.
 	// +optional
 	Durability *DurabilityStatus `json:"durability,omitempty"`
 
-	// parameters lists each Postgres parameter that the operator sets, with where
-	// its value comes from and why, sorted by name.
+	// parameters lists each Postgres parameter that the operator sets, with its source
+	// and reason, sorted by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
 	Parameters []Parameter `json:"parameters,omitempty"`
 
-	// volumes of the instances, where the profile has them read back from their
-	// nodes.
+	// volumes lists the volumes of the instances, where the profile's agents read them
+	// back from their nodes.
 	// +optional
 	// +listType=map
 	// +listMapKey=claim
@@ -55,62 +56,62 @@ type PgStorageClusterStatus struct {
 	Benchmark *InlineBenchmarkStatus `json:"benchmark,omitempty"`
 }
 
-// VolumeStatus is one volume as its node's agent has read it back.
+// VolumeStatus is one volume as its node's agent read it back.
 type VolumeStatus struct {
-	// claim that the volume is bound to.
+	// claim is the PersistentVolumeClaim that the volume is bound to.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Claim string `json:"claim,omitempty"`
-	// instance that the claim belongs to.
+	// instance is the Postgres instance that the claim belongs to.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Instance string `json:"instance,omitempty"`
-	// role of the volume: Data, WAL, Tablespace, or Unknown.
+	// role is Data, WAL, Tablespace, or Unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Role string `json:"role,omitempty"`
-	// node that the volume is on; empty while no agent has read it back.
+	// node is where the volume is; empty until an agent reads it back.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
-	// dataset with its pool and parent.
+	// dataset includes its pool and parent, as tank/pgdata/pvc-1.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Dataset string `json:"dataset,omitempty"`
-	// recordsize in bytes of new files.
+	// recordsize is the record size of new files, in bytes.
 	// +optional
 	Recordsize int64 `json:"recordsize,omitempty"`
 }
 
 // DatabaseStatus is what CloudNativePG reports about its Cluster.
 type DatabaseStatus struct {
-	// name of the CloudNativePG Cluster, in the same namespace.
+	// name is the CloudNativePG Cluster, in the same namespace.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// uid of the CloudNativePG Cluster. Once its database was initialised a
-	// Cluster with another uid is never made in its place without consent.
+	// uid identifies the CloudNativePG Cluster. Once its database was initialised, the
+	// operator replaces a deleted Cluster only with consent.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	UID string `json:"uid,omitempty"`
 	// initialized is true once the database has been ready.
 	// +optional
 	Initialized *bool `json:"initialized,omitempty"`
-	// phase is CloudNativePG's own words for what it does.
+	// phase is the phase that CloudNativePG reports.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Phase string `json:"phase,omitempty"`
-	// instances that exist.
+	// instances counts the existing instances.
 	// +optional
 	Instances *int32 `json:"instances,omitempty"`
-	// readyInstances are those that accept connections.
+	// readyInstances counts the instances that accept connections.
 	// +optional
 	ReadyInstances *int32 `json:"readyInstances,omitempty"`
 	// primary is the name of the primary's pod.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Primary string `json:"primary,omitempty"`
-	// image that the instances run.
+	// image is what the instances run.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
@@ -118,15 +119,15 @@ type DatabaseStatus struct {
 
 // Endpoints are host names within the Kubernetes cluster.
 type Endpoints struct {
-	// readWrite leads to the primary.
+	// readWrite connects to the primary.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ReadWrite string `json:"readWrite,omitempty"`
-	// readOnly leads to the replicas.
+	// readOnly connects to the replicas.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ReadOnly string `json:"readOnly,omitempty"`
-	// read leads to any instance.
+	// read connects to any instance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Read string `json:"read,omitempty"`
@@ -134,43 +135,43 @@ type Endpoints struct {
 
 // SecretNames are names of Secrets, never their contents.
 type SecretNames struct {
-	// application holds user, password, host, port, dbname and uri of the owner.
+	// application contains user, password, host, port, dbname and uri of the owner.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Application string `json:"application,omitempty"`
-	// certificateAuthority holds ca.crt, to verify the server with.
+	// certificateAuthority contains ca.crt, which verifies the server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CertificateAuthority string `json:"certificateAuthority,omitempty"`
 }
 
-// LossEvent is one thing that can happen to a cluster.
+// LossEvent is the effect of one failure on acknowledged commits.
 type LossEvent struct {
-	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
+	// event is ProcessCrash, NodeLoss, SiteLoss, or StoreLoss (of a bucket).
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Event string `json:"event,omitempty"`
-	// acknowledgedCommits: Kept, MayBeLost, Lost, or Unknown where what the answer rests
-	// on was not read back.
+	// acknowledgedCommits is Kept, MayBeLost, Lost, or Unknown when the settings behind
+	// the answer could not be read back.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	AcknowledgedCommits string `json:"acknowledgedCommits,omitempty"`
-	// detail says why.
+	// detail explains the answer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Detail string `json:"detail,omitempty"`
 }
 
-// DurabilityStatus says what an acknowledged commit survives.
+// DurabilityStatus reports what an acknowledged commit survives.
 type DurabilityStatus struct {
-	// tier that is in force.
+	// tier is the tier in force.
 	// +optional
 	Tier DurabilityTier `json:"tier,omitempty"`
-	// acknowledged says when a commit is acknowledged.
+	// acknowledged describes when a commit is acknowledged.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Acknowledged string `json:"acknowledged,omitempty"`
-	// losses says, for each event, what becomes of acknowledged commits.
+	// losses lists, for each failure, what happens to acknowledged commits.
 	// +optional
 	// +listType=map
 	// +listMapKey=event
@@ -180,19 +181,20 @@ type DurabilityStatus struct {
 
 // Parameter is one setting of postgresql.conf.
 type Parameter struct {
-	// name of the parameter.
+	// name is the name of the parameter.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name,omitempty"`
-	// value as given to Postgres.
+	// value is the value given to Postgres.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
 	Value string `json:"value"`
-	// source of the value, in order of precedence: Safety, User, Profile, Computed.
+	// source is where the value comes from, in order of precedence: Safety, User,
+	// Profile, Computed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Source string `json:"source,omitempty"`
-	// reason in one line.
+	// reason explains the value in one line.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
@@ -200,11 +202,11 @@ type Parameter struct {
 
 // InlineBenchmarkStatus points at the newest PgBenchmark of the cluster.
 type InlineBenchmarkStatus struct {
-	// name of the PgBenchmark.
+	// name is the name of the PgBenchmark.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// phase of it.
+	// phase is the phase of the PgBenchmark.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
@@ -213,7 +215,7 @@ type InlineBenchmarkStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
-	// durability tier of the result.
+	// durability is the tier of the result.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 }

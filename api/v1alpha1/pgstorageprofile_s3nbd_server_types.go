@@ -6,17 +6,18 @@ import (
 
 // S3NBDDevices are the block devices of one store on one node.
 type S3NBDDevices struct {
-	// count of devices: the width of a stripe, or the number of mirrors. Several
-	// devices have several queues. Bounds: 1 to 8. Immutable. Default: 3.
+	// count sets the number of devices: the width of a stripe, or the number of
+	// mirrors. Several devices have several queues. Valid: 1 to 8. Default: 3.
+	// Immutable.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=8
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.devices.count is immutable because the pool is made with it; grow devices.size instead"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.devices.count is immutable because the pool has it from its creation; grow devices.size instead"
 	Count *int32 `json:"count,omitempty"`
 
-	// size of each device. It costs nothing until it is written. Bounds: 1Gi to
-	// 64Ti, and it can only grow.
+	// size sets the size of each device. It costs nothing until it is written. Valid:
+	// 1Gi to 64Ti, and it can only grow.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="spec.s3NBD.devices.size must be a quantity from 1Gi to 64Ti, as 500Gi"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.s3NBD.devices.size cannot shrink because ZFS cannot; create another PgStorageProfile and replicate into a cluster on it"
@@ -28,27 +29,28 @@ type S3NBDDevices struct {
 // +kubebuilder:validation:Enum="0.19";"2"
 type ZeroFSFamily string
 
-// ZeroFSServer is the process that serves a prefix of a bucket as block devices.
-// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.cache.memory)) || !isQuantity(string(self.resources.memory)) || quantity(string(self.cache.memory)).add(quantity(string(self.cache.memory))).compareTo(quantity(string(self.resources.memory))) <= 0",message="spec.s3NBD.zeroFS.cache.memory is above half of resources.memory, and what is not yet uploaded needs the rest; lower it, or raise resources.memory",fieldPath=".cache.memory"
+// ZeroFSServer sets the process that exports a prefix of a bucket as block devices.
+// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self.cache.memory)) || !isQuantity(string(self.resources.memory)) || quantity(string(self.cache.memory)).add(quantity(string(self.cache.memory))).compareTo(quantity(string(self.resources.memory))) <= 0",message="spec.s3NBD.zeroFS.cache.memory is above half of resources.memory, and data that is not yet uploaded needs the rest; lower it, or raise resources.memory",fieldPath=".cache.memory"
 type ZeroFSServer struct {
-	// family of the image's version, which decides its configuration keys.
-	// Immutable, because it is not known that one reads the data of the other.
+	// family selects the family of the image's version, which determines its
+	// configuration keys. Immutable, because one family may not read the data of the
+	// other.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.zeroFS.family is immutable because it is not known that one family reads what the other wrote; create another PgStorageProfile and replicate into a cluster on it"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.zeroFS.family is immutable because one family may not read the data of the other; create another PgStorageProfile and replicate into a cluster on it"
 	Family ZeroFSFamily `json:"family,omitempty"`
 
-	// image of ZeroFS with its tag or digest, such as ghcr.io/barre/zerofs:0.19.1.
-	// A change reaches a node when its server is next stopped in order: the
-	// operator never restarts one beneath a pool. Bounds: up to 255 characters.
+	// image sets the image of ZeroFS with its tag or digest, as
+	// ghcr.io/barre/zerofs:0.19.1. A change reaches a node when its server next shuts
+	// down cleanly: the operator never restarts a server below a pool. Valid: up to 255
+	// characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][A-Za-z0-9._:/@-]*[:@][A-Za-z0-9._:-]+$')",message="spec.s3NBD.zeroFS.image must name a tag or a digest, as ghcr.io/barre/zerofs:0.19.1"
 	Image string `json:"image,omitempty"`
 
-	// imagePullSecrets are names of Secrets in the operator's namespace by which the
-	// kubelet pulls this image and the operator's, which brings the supervisor. Bounds:
-	// up to 8 names. Absent: none.
+	// imagePullSecrets lists Secrets in the operator's namespace with which the kubelet
+	// pulls this image and the operator's. Valid: up to 8 names. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
@@ -56,32 +58,31 @@ type ZeroFSServer struct {
 	// +kubebuilder:validation:items:MaxLength=253
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty"`
 
-	// priorityClassName of the servers' pods. A pod of a lower class than the default
-	// can be taken by the scheduler for one of a higher: it is stopped in order, and
-	// every commit on the node waits until the next one runs. And a kubelet that is
-	// short of memory, disk or process numbers can evict it, without the time to
-	// flush: then the server is lost (onServerLost). Bounds: up to 253 characters.
-	// Default: system-node-critical, the highest.
+	// priorityClassName sets the priority class of the servers' pods. With a lower
+	// class, the scheduler can preempt a server, and every commit on the node waits for
+	// the next one. A kubelet short of memory, disk or processes can also evict it
+	// without time to flush: then the server is lost (onServerLost). Valid: up to 253
+	// characters. Default: system-node-critical, the highest.
 	// +optional
 	// +kubebuilder:default=system-node-critical
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// resources of each server: requests and limits are the same, so that it is the
-	// last to be killed for memory.
+	// resources sets the compute resources of each server. Requests equal limits, so
+	// that the kernel kills it last.
 	// +optional
 	// +kubebuilder:default={}
 	Resources ZeroFSResources `json:"resources,omitzero"`
 
-	// cache of each server, in memory and on the node.
+	// cache sets the cache of each server, in memory and on the node.
 	// +optional
 	// +kubebuilder:default={}
 	Cache ZeroFSCache `json:"cache,omitzero"`
 
-	// flushInterval is how often what nobody asked to flush is written to the
-	// bucket. ZFS flushes by itself at each transaction group, so it bounds little.
-	// Bounds: 5s to 10m. Default: 30s.
+	// flushInterval sets how often ZeroFS uploads data that nobody asked to flush. ZFS
+	// flushes at each transaction group, so it has little effect. Valid: 5s to 10m.
+	// Default: 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:MaxLength=8
@@ -89,43 +90,40 @@ type ZeroFSServer struct {
 	FlushInterval string `json:"flushInterval,omitempty"`
 }
 
-// ZeroFSResources are requests and limits alike.
+// ZeroFSResources are the requests and limits of a server.
 type ZeroFSResources struct {
-	// cpu of each server. Bounds: at least 100m. Default: 1.
+	// cpu sets the CPU of each server. Valid: at least 100m. Default: 1.
 	// +optional
 	// +kubebuilder:default="1"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('100m')) >= 0",message="spec.s3NBD.zeroFS.resources.cpu must be a quantity of at least 100m, as 1"
 	CPU resource.Quantity `json:"cpu,omitzero"`
-	// memory of each server: cache.memory, 256 MiB for the relay, which keeps up to
-	// 128 MiB of writes until they are flushed and holds the requests under way, and
-	// up to 1.25 GiB that ZeroFS has not yet uploaded while the store is slow. With
-	// less than cache.memory + 1536Mi a slow store can have the kernel kill the
-	// whole container, which loses the server (onServerLost). Bounds: at least 1Gi.
-	// Default: 2Gi.
+	// memory sets the memory of each server: cache.memory, 256 MiB for the relay, and
+	// up to 1.25 GiB that ZeroFS has not uploaded while the store is slow. With less
+	// than cache.memory + 1536Mi, a slow store can make the kernel kill the container,
+	// which loses the server (onServerLost). Valid: at least 1Gi. Default: 2Gi.
 	// +optional
 	// +kubebuilder:default="2Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.s3NBD.zeroFS.resources.memory must be a quantity of at least 1Gi, as 2Gi"
 	Memory resource.Quantity `json:"memory,omitzero"`
 }
 
-// ZeroFSCache is what a server keeps near.
+// ZeroFSCache is the cache of a server.
 type ZeroFSCache struct {
-	// hostPath of the directory on the node beneath which each server keeps its
-	// cache; put it on the disk that should hold it. It can be lost without harm.
-	// Bounds: an absolute path of up to 200 characters. Default:
-	// /var/lib/pgstorage/zerofs.
+	// hostPath sets the directory on the node for the caches of servers; put it on the
+	// disk that should store them. Losing it does no harm. Valid: an absolute path of
+	// up to 200 characters. Default: /var/lib/pgstorage/zerofs.
 	// +optional
 	// +kubebuilder:default="/var/lib/pgstorage/zerofs"
 	// +kubebuilder:validation:MaxLength=200
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$')",message="spec.s3NBD.zeroFS.cache.hostPath must be an absolute path of letters, digits, '_', '-' and '.'"
 	HostPath string `json:"hostPath,omitempty"`
-	// size of the cache on disk of each server. Bounds: at least 2Gi, which is what
-	// it takes at least (ZeroFS, Caching). Default: 10Gi.
+	// size sets the size of each server's cache on disk. Valid: at least 2Gi, the
+	// minimum of ZeroFS (ZeroFS, Caching). Default: 10Gi.
 	// +optional
 	// +kubebuilder:default="10Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('2Gi')) >= 0",message="spec.s3NBD.zeroFS.cache.size must be a quantity of at least 2Gi, as 50Gi"
 	Size resource.Quantity `json:"size,omitzero"`
-	// memory of the cache of each server. Bounds: 64Mi to half of
+	// memory sets the size of each server's cache in memory. Valid: 64Mi to half of
 	// resources.memory. Default: 256Mi.
 	// +optional
 	// +kubebuilder:default="256Mi"
@@ -135,23 +133,23 @@ type ZeroFSCache struct {
 
 // S3NBDCacheDevice is a local disk for the second level cache.
 type S3NBDCacheDevice struct {
-	// device on every selected node, whole or a partition.
+	// device selects a disk or partition on every selected node.
 	// +required
 	Device ZFSDevice `json:"device,omitzero"`
 }
 
-// S3NBDLogDevice is a local disk that acknowledges commits before the bucket does.
+// S3NBDLogDevice is a local disk that acknowledges commits before they reach the
+// bucket.
 type S3NBDLogDevice struct {
-	// devices of the log: one, or two that are mirrored.
+	// devices lists the devices of the log: one, or two that are mirrored.
 	// +required
 	// +listType=map
 	// +listMapKey=path
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2
 	Devices []ZFSDevice `json:"devices,omitempty"`
-	// acceptLoss says that it is known that the loss of a node loses the commits of
-	// its last seconds.
+	// acceptLoss accepts that the loss of a node loses the commits of its last seconds.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self",message="spec.s3NBD.slog.acceptLoss must be true: with a log device, the loss of the node loses acknowledged commits of its last seconds; remove slog if that is not wanted"
+	// +kubebuilder:validation:XValidation:rule="self",message="spec.s3NBD.slog.acceptLoss must be true: with a log device, the loss of the node loses acknowledged commits of its last seconds; remove slog to avoid that"
 	AcceptLoss bool `json:"acceptLoss,omitempty"`
 }

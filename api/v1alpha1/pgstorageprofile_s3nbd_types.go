@@ -5,112 +5,105 @@ import (
 )
 
 // S3NBDProfile is a ZFS pool on network block devices whose contents live in S3
-// buckets. On each selected node one ZeroFS server for each store turns a prefix
-// of its bucket into block devices; the node agent attaches them, makes the pool
-// on them, and from there on all is as with ZFSLocalPV. A commit is acknowledged
-// after ZeroFS has flushed it to the bucket.
+// buckets. On each selected node, one ZeroFS server for each store exports a prefix of
+// its bucket as block devices. The node agent attaches them and creates the pool on
+// them. A commit is acknowledged after ZeroFS has flushed it to the bucket.
 // +kubebuilder:validation:XValidation:rule="self.layout != 'mirror' || self.stores.size() >= 2",message="spec.s3NBD.layout: a mirror needs at least two stores; add one in another bucket, or set layout: stripe",fieldPath=".layout"
-// +kubebuilder:validation:XValidation:rule="self.layout != 'stripe' || self.stores.size() == 1",message="spec.s3NBD.layout: a stripe over several stores is lost with any one of them; use one store with more devices, or layout: mirror",fieldPath=".layout"
-// +kubebuilder:validation:XValidation:rule="self.stores.all(a, self.stores.exists_one(b, (has(a.endpoint) ? a.endpoint : 'none') == (has(b.endpoint) ? b.endpoint : 'none') && a.bucket == b.bucket))",message="spec.s3NBD.stores: two stores share a bucket, and a mirror inside one bucket is lost with it; put each store in a bucket of its own, best in another region",fieldPath=".stores"
+// +kubebuilder:validation:XValidation:rule="self.layout != 'stripe' || self.stores.size() == 1",message="spec.s3NBD.layout: losing any one of several stores loses a stripe over them; use one store with more devices, or layout: mirror",fieldPath=".layout"
+// +kubebuilder:validation:XValidation:rule="self.stores.all(a, self.stores.exists_one(b, (has(a.endpoint) ? a.endpoint : 'none') == (has(b.endpoint) ? b.endpoint : 'none') && a.bucket == b.bucket))",message="spec.s3NBD.stores: two stores share a bucket, and losing it loses the mirror; put each store in a bucket of its own, preferably in another region",fieldPath=".stores"
 // +kubebuilder:validation:XValidation:rule="self.layout == 'mirror' || !has(self.requestTimeout)",message="spec.s3NBD.requestTimeout is for layout mirror only: a stripe always waits for its store, because OpenZFS acknowledges a commit whose flush failed (openzfs pull request 16314); remove it",fieldPath=".requestTimeout"
 type S3NBDProfile struct {
-	// pool on every selected node: always one that the agent makes on the devices.
+	// pool sets the pool that the agent creates on the devices of every selected node.
 	// +required
 	Pool S3NBDPool `json:"pool,omitzero"`
 
-	// stores are the buckets that hold the data: one for a stripe, 2 to 4 for a
-	// mirror, which keeps a whole copy in each.
+	// stores lists the buckets of the data: one for a stripe, 2 to 4 for a mirror,
+	// which keeps a whole copy in each.
 	// +required
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
-	// +kubebuilder:validation:XValidation:rule="self.all(a, oldSelf.exists(b, a.name == b.name)) && oldSelf.all(b, self.exists(a, a.name == b.name))",message="spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool stands on all of them; create another PgStorageProfile and replicate into a cluster on it"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, oldSelf.exists(b, a.name == b.name)) && oldSelf.all(b, self.exists(a, a.name == b.name))",message="spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool uses all of them; create another PgStorageProfile and replicate into a cluster on it"
 	Stores []S3Store `json:"stores,omitempty"`
 
-	// layout of the pool: stripe over the devices of one store, or mirror, of which
-	// each vdev has one device of each store. Immutable. Default: stripe.
+	// layout selects stripe over the devices of one store, or mirror, whose vdevs have
+	// one device of each store. Default: stripe. Immutable.
 	// +optional
 	// +kubebuilder:default=stripe
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.layout is immutable because the pool is made with it; create another PgStorageProfile and replicate into a cluster on it"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.layout is immutable because the pool has it from its creation; create another PgStorageProfile and replicate into a cluster on it"
 	Layout S3NBDLayout `json:"layout,omitempty"`
 
-	// devices that each store's server offers to its node.
+	// devices sets the devices that each store's server exports to its node.
 	// +required
 	Devices S3NBDDevices `json:"devices,omitzero"`
 
-	// zeroFS is the server that runs on each node for each store.
+	// zeroFS sets the server that runs on each node for each store.
 	// +required
 	ZeroFS ZeroFSServer `json:"zeroFS,omitzero"`
 
-	// l2arc is the second level cache of the pool, on a local disk of each node. It
-	// is added and removed while the pool is in use. Absent: none.
+	// l2arc adds a second level cache of the pool, on a local disk of each node. It can
+	// be added and removed while the pool is in use. Default: none.
 	// +optional
 	L2ARC *S3NBDCacheDevice `json:"l2arc,omitempty"`
 
-	// slog is a log device on a local disk of each node. It acknowledges a commit
-	// before the commit is in a bucket: with the node, the commits since the last
-	// transaction group (some seconds) are lost. Absent: none, so that an
-	// acknowledged commit is in every reachable store.
+	// slog adds a log device on a local disk of each node. It acknowledges a commit
+	// before the commit is in a bucket: losing the node loses the commits since the
+	// last transaction group (some seconds). Default: none, so that an acknowledged
+	// commit is in every reachable store.
 	// +optional
 	SLOG *S3NBDLogDevice `json:"slog,omitempty"`
 
-	// data is the parent dataset <pool>/pgdata, from which data volumes inherit.
+	// data sets the properties of <pool>/pgdata, from which data volumes inherit.
 	// +optional
 	// +kubebuilder:default={}
 	Data ZFSDataDataset `json:"data,omitzero"`
 
-	// wal is the parent dataset <pool>/pgwal, from which the WAL volumes of
-	// clusters with storage.walSize inherit.
+	// wal sets the properties of <pool>/pgwal, from which the WAL volumes of clusters
+	// with storage.walSize inherit.
 	// +optional
 	// +kubebuilder:default={}
 	WAL ZFSWALDataset `json:"wal,omitzero"`
 
-	// arcMax limits the ARC of each selected node (zfs_arc_max). The headers of the
-	// L2ARC are kept in it, about 100 bytes for each record that is cached. Bounds:
-	// at least 64Mi. Absent: the node's own setting stays.
+	// arcMax limits the ARC of each selected node (zfs_arc_max). It includes the
+	// headers of the L2ARC, about 100 bytes for each cached record. Valid: at least
+	// 64Mi. Default: the node's own setting.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('64Mi')) >= 0",message="spec.s3NBD.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
 
-	// requestTimeout of a mirror is how long requests wait for one store before the
-	// node agent takes that leg out, where each mirror has another leg of which ZFS
-	// says that it lacks nothing: the pool goes on with the others, and the leg is
-	// resilvered when it is back. Until then every commit waits for it, some seconds
-	// longer by the agent's look. While all stores are away nothing is taken out, and
-	// commits wait: OpenZFS acknowledges a commit whose flush failed (openzfs pull
-	// request 16314), so the last flush may never fail. A stripe waits so always, and
-	// the field is refused for it. Bounds: 10s to 1h. Default: 60s.
+	// requestTimeout limits how long a mirror waits for one store before the agent
+	// detaches that leg, if each mirror has another complete leg. The pool continues
+	// with the others and resilvers the leg when it returns. Until then every commit
+	// waits. While all stores are unavailable, nothing is detached and commits wait,
+	// because OpenZFS acknowledges a commit whose flush failed (openzfs pull request
+	// 16314). A stripe always waits, and rejects this field. Valid: 10s to 1h. Default:
+	// 60s.
 	// +optional
 	// +kubebuilder:validation:MaxLength=8
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+[smh]$') && duration(self) >= duration('10s') && duration(self) <= duration('1h')",message="spec.s3NBD.requestTimeout must be between 10s and 1h, written as 90s, 10m or 1h"
 	RequestTimeout string `json:"requestTimeout,omitempty"`
 
-	// onServerLost says what becomes of a node on which a server itself was lost
-	// beneath its pool: its container was killed, or crashed, without having been
-	// told to end. An end of ZeroFS within it, a store that is away, and an orderly
-	// stop are none: commits wait, and go on. The agent never connects the pool to
-	// the successor of a server that was lost, because that lacks what was answered
-	// and not yet flushed. Its flushes hang, so nothing is acknowledged falsely, and
-	// only a restart of the node lets go of the pool. Wait: the database on it is
-	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
-	// nodes that run nothing else. After the restart the pool is imported at its
-	// last transaction group, and what its intent log has of later commits is
-	// replayed. A mirror goes on with its other stores and needs neither. Default:
-	// Wait.
+	// onServerLost selects what happens to a node whose server was lost below its pool:
+	// its container was killed or crashed. Its flushes then hang, nothing is
+	// acknowledged falsely, and only a restart of the node releases the pool. The agent
+	// never attaches the pool to a successor, which lacks unflushed writes. Wait fences
+	// the database until an administrator restarts the node. RebootNode lets the agent
+	// restart it, for nodes that run nothing else. A mirror continues with its other
+	// stores and needs neither. Default: Wait.
 	// +optional
 	// +kubebuilder:default=Wait
 	OnServerLost ServerLostPolicy `json:"onServerLost,omitempty"`
 
-	// driftPolicy says what the agent does with a property that no longer is as
-	// declared. Repair: sets it again and says so in an event. Report: leaves it
-	// and says so in the condition PropertiesApplied. Default: Repair.
+	// driftPolicy selects what the agent does with a property that differs from the
+	// spec. Repair sets it again and emits an event. Report leaves it and reports it in
+	// the condition PropertiesApplied. Default: Repair.
 	// +optional
 	// +kubebuilder:default=Repair
 	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
 }
 
-// S3NBDLayout of a pool on network block devices.
+// S3NBDLayout is the layout of a pool on network block devices.
 // +kubebuilder:validation:Enum=stripe;mirror
 type S3NBDLayout string
 
@@ -120,7 +113,7 @@ const (
 	S3NBDMirror S3NBDLayout = "mirror"
 )
 
-// ServerLostPolicy says what becomes of a node whose server was lost.
+// ServerLostPolicy selects what happens to a node whose server was lost.
 // +kubebuilder:validation:Enum=Wait;RebootNode
 type ServerLostPolicy string
 
@@ -130,10 +123,10 @@ const (
 	ServerLostRebootNode ServerLostPolicy = "RebootNode"
 )
 
-// S3NBDPool is the pool on a node's network block devices. It is made with
-// cachefile=none, so that a boot imports it only after its devices were attached.
+// S3NBDPool is the pool on a node's network block devices. It has cachefile=none, so
+// that a boot imports it only after its devices were attached.
 type S3NBDPool struct {
-	// name of the pool, the same on every selected node. Bounds: 1 to 63
+	// name sets the name of the pool, the same on every selected node. Valid: 1 to 63
 	// characters. Immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -143,7 +136,7 @@ type S3NBDPool struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.s3NBD.pool.name is immutable because volumes do not move between pools; create another PgStorageProfile and replicate into a cluster on it"
 	Name string `json:"name,omitempty"`
 
-	// ashift is the sector size as a power of two. Bounds: 12 (4 KiB, the block size
+	// ashift sets the sector size as a power of two. Valid: 12 (4 KiB, the block size
 	// of the devices) to 15 (32 KiB, the extent that ZeroFS stores). Default: 12.
 	// Immutable.
 	// +optional
@@ -154,8 +147,8 @@ type S3NBDPool struct {
 	Ashift *int32 `json:"ashift,omitempty"`
 
 	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
-	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
-	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// PoolLost or PoolReplaced. A node creates its pool once; only after its pool is
+	// listed here does it create or adopt another one. Valid: up to 256. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=256
@@ -168,16 +161,16 @@ type S3NBDPool struct {
 	// +kubebuilder:validation:Enum=on;off
 	Autotrim string `json:"autotrim,omitempty"`
 
-	// failmode is what happens when devices are lost beyond redundancy: wait blocks
-	// I/O, continue answers EIO to new writes, panic crashes the node, which is the
-	// fastest fence there is (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers: wait
+	// blocks I/O, continue returns EIO to new writes, panic crashes the node, which
+	// fences it fastest (zpoolprops). Default: wait.
 	// +optional
 	// +kubebuilder:default=wait
 	// +kubebuilder:validation:Enum=wait;continue;panic
 	Failmode string `json:"failmode,omitempty"`
 
-	// headroomPercent of the pool stays free: below it the condition
-	// CapacityHealthy is False. Bounds: 5 to 50. Default: 20.
+	// headroomPercent sets the share of the pool to keep free: with less, the condition
+	// CapacityHealthy is False. Valid: 5 to 50. Default: 20.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=5
@@ -185,19 +178,19 @@ type S3NBDPool struct {
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 
-// S3Store is a prefix of a bucket. Each node keeps its data beneath a prefix of
-// its own, <prefix>/<profile>/<node>: a prefix has one writer (ZeroFS fences a
-// second one by conditional writes).
-// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || (has(self.allowHTTP) && self.allowHTTP)",message="stores.endpoint is http, which shows keys of requests to the network; use https, or accept that by allowHTTP: true",fieldPath=".endpoint"
+// S3Store is a prefix of a bucket. Each node writes below a prefix of its own,
+// <prefix>/<profile>/<node>, because a prefix has one writer (ZeroFS fences a second
+// one by conditional writes).
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || (has(self.allowHTTP) && self.allowHTTP)",message="stores.endpoint is http, which exposes the keys of requests on the network; use https, or accept that by allowHTTP: true",fieldPath=".endpoint"
 type S3Store struct {
-	// name of the store in this profile. Bounds: 1 to 16 characters.
+	// name identifies the store in this profile. Valid: 1 to 16 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([a-z0-9-]*[a-z0-9])?$')",message="stores.name must begin with a letter and hold only lower case letters, digits and '-'"
 	Name string `json:"name,omitempty"`
 
-	// bucket that exists already. Bounds: 3 to 63 characters. Immutable.
+	// bucket selects an existing bucket. Valid: 3 to 63 characters. Immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
@@ -205,9 +198,9 @@ type S3Store struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stores.bucket is immutable because the data is there; create another PgStorageProfile and replicate into a cluster on it"
 	Bucket string `json:"bucket,omitempty"`
 
-	// prefix in the bucket that everything of this profile lies beneath. Two
-	// Kubernetes clusters that share a bucket need different ones. Bounds: 1 to 128
-	// characters. Immutable.
+	// prefix sets the prefix in the bucket for everything of this profile. Kubernetes
+	// clusters that share a bucket need different ones. Valid: 1 to 128 characters.
+	// Immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -215,41 +208,41 @@ type S3Store struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="stores.prefix is immutable because the data is there; create another PgStorageProfile and replicate into a cluster on it"
 	Prefix string `json:"prefix,omitempty"`
 
-	// endpoint of a store that is not Amazon's, such as https://minio.example:9000.
-	// Absent: Amazon S3 in region.
+	// endpoint sets the URL of a store other than Amazon's, as
+	// https://minio.example:9000. Default: Amazon S3 in region.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getEscapedPath() in ['', '/'] && url(self).getQuery().size() == 0 && !self.contains('@')",message="stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query or user"
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// region of the bucket. Default: us-east-1.
+	// region sets the region of the bucket. Default: us-east-1.
 	// +optional
 	// +kubebuilder:default=us-east-1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9-]*$')",message="stores.region must hold only lower case letters, digits and '-', as eu-central-1"
 	Region string `json:"region,omitempty"`
 
-	// pathStyle puts the bucket into the path of requests, as most stores beside
-	// Amazon's want it. Default: true.
+	// pathStyle puts the bucket into the path of requests, which most stores other than
+	// Amazon's need. Default: true.
 	// +optional
 	// +kubebuilder:default=true
 	PathStyle *bool `json:"pathStyle,omitempty"`
 
-	// allowHTTP accepts an endpoint without TLS. The data itself is encrypted by
-	// ZeroFS before it is sent. Default: false.
+	// allowHTTP accepts an endpoint without TLS. ZeroFS encrypts the data before it
+	// sends it. Default: false.
 	// +optional
 	AllowHTTP *bool `json:"allowHTTP,omitempty"`
 
-	// credentialsSecret is the name of a Secret in the operator's namespace with the
-	// keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+	// credentialsSecret selects a Secret in the operator's namespace with the keys
+	// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	CredentialsSecret string `json:"credentialsSecret,omitempty"`
 
-	// encryptionSecret is the name of a Secret in the operator's namespace with the
-	// key password, from which ZeroFS encrypts everything it stores. Whoever loses
-	// it has lost the data.
+	// encryptionSecret selects a Secret in the operator's namespace with the key
+	// password, with which ZeroFS encrypts everything it stores. Without it the data is
+	// lost.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
