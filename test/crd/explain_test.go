@@ -24,7 +24,9 @@ func walk(t *testing.T, see func(path string, s schema)) {
 
 func descend(path string, s schema, see func(string, schema)) {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		see(path+"."+name, s.Properties[name])
+		property := s.Properties[name]
+		property.Description = strings.Join(strings.Fields(property.Description), " ") // lines break anywhere
+		see(path+"."+name, property)
 		descend(path+"."+name, s.Properties[name], see)
 	}
 	if s.Items != nil && s.Items.Schema != nil {

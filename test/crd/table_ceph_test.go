@@ -123,7 +123,7 @@ func cephUnionRows() []row {
 	warnings := func(names ...any) change { return set("acceptWarnings", names) }
 	out := []row{
 		whole("missing", unset("spec/cephRBD"), "spec.cephRBD: Required value: spec.cephRBD is missing, but spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true"),
-		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another"),
+		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another"),
 		whole("unknown field", set("spec/cephRBD/size", 3), `unknown field "spec.cephRBD.size"`),
 		profile("External with cephRBD", set("spec/cephRBD", member), "spec.cephRBD: Forbidden: spec.cephRBD is set, but spec.type is another; remove it, or set spec.type to CephRBD"),
 		whole("on ZFS without nodeSelector", unset("spec/nodeSelector"), zfsNodes),
@@ -351,7 +351,7 @@ func cephOSDRows() []row {
 		cephChanged(osds+"minAllocSize", nil, "16k", "osds.minAllocSize is immutable, as it is in an OSD"+replicate),
 		cephLong(osds+"deviceClass", 32), cephRefused(osds+"deviceClass", "SSD", class), cephRefused(osds+"deviceClass", "1a", class),
 		cephChanged(osds+"deviceClass", nil, "nvme", "osds.deviceClass is immutable because OSDs keep theirs"+another),
-		cephChanged(osds+"encrypted", nil, true, "osds.encrypted is immutable because OSDs would have to be made anew"+replicate),
+		cephChanged(osds+"encrypted", nil, true, "osds.encrypted is immutable because existing OSDs cannot be encrypted"+replicate),
 	}
 	for field, value := range ordered("count", "3", "size", "25Gi", "spread", "Required", "tune", "Fast") {
 		var v any = value

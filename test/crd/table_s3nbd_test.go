@@ -61,8 +61,8 @@ func s3UnionRows() []row {
 	}
 	out := []row{
 		whole("missing", unset("spec/s3NBD"), "spec.s3NBD: Required value: spec.s3NBD is missing, but spec.type is S3NBD; set spec.s3NBD.stores to the bucket"),
-		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector: missing although spec.type makes storage on nodes"),
-		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another"),
+		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes"),
+		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another"),
 		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD", "CephRBD")),
 		whole("unknown field", set("spec/s3NBD/bucket", "acme"), `unknown field "spec.s3NBD.bucket"`),
 		profile("External with s3NBD", set("spec/s3NBD", bases3()), "spec.s3NBD: Forbidden: spec.s3NBD is set, but spec.type is another; remove it, or set spec.type to S3NBD"),
@@ -197,7 +197,7 @@ func s3ServerRows() []row {
 		zerofs   = "spec.s3NBD.zeroFS"
 		image    = zerofs + ".image must name a tag or a digest, as ghcr.io/barre/zerofs:0.19.1"
 		interval = zerofs + ".flushInterval must be between 5s and 10m, written as 30s or 2m"
-		family   = zerofs + ".family is immutable because it is not known that one family reads what the other wrote; create another PgStorageProfile and replicate into a cluster on it"
+		family   = zerofs + ".family is immutable because one family may not read the data of the other; create another PgStorageProfile and replicate into a cluster on it"
 		cpu      = zerofs + ".resources.cpu must be a quantity of at least 100m, as 1"
 		memory   = zerofs + ".resources.memory must be a quantity of at least 1Gi, as 2Gi"
 		hostPath = zerofs + ".cache.hostPath must be an absolute path of letters, digits, '_', '-' and '.'"
