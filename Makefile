@@ -78,12 +78,13 @@ test: ## Run every level: lint, verify, unit, install, browser, integration, zer
 	@$(MAKE) --no-print-directory test-e2e
 
 .PHONY: lint
-lint: ## Run golangci-lint, ShellCheck and Vale; check commit messages
+lint: ## Run golangci-lint, kube-api-linter, ShellCheck and Vale; check commit messages
 	@echo "== lint"
 	@hack/commits.sh
 	@hack/shellcheck.sh
 	@hack/prose.sh
 	@lint=$$(hack/tools.sh golangci-lint) && $$lint run ./...
+	@hack/lint-api.sh
 
 .PHONY: prose-baseline
 prose-baseline: ## Lower .vale/baseline to the findings that Vale still has

@@ -35,6 +35,7 @@ compile() {
 
 # linters of make lint, which waits for this build where it needs it before.
 linters() {
+	nice "$REPO/hack/tools.sh" golangci-lint
 	nice "$REPO/hack/tools.sh" vale
 }
 

@@ -9,7 +9,8 @@ controller-gen) dir=hack/tools package=sigs.k8s.io/controller-tools/cmd/controll
 applyconfiguration-gen) dir=hack/tools package=k8s.io/code-generator/cmd/applyconfiguration-gen ;;
 kustomize) dir=hack/tools package=sigs.k8s.io/kustomize/kustomize/v5 ;;
 helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
-golangci-lint) dir=hack/tools/lint package=github.com/golangci/golangci-lint/v2/cmd/golangci-lint ;;
+# golangci-lint with the module plugin kubeapilinter in it.
+golangci-lint) dir=hack/tools/lint package=sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter ;;
 # Vale parses source files with tree-sitter, which is C.
 vale) dir=hack/tools/vale package=github.com/vale-cli/vale/v3/cmd/vale cgo=1 ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;

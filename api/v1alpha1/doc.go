@@ -1,4 +1,12 @@
-// Package v1alpha1 is the API of pgstorage: PgStorageProfile (how a kind of
-// storage is made), PgStorageCluster (a Postgres cluster on a profile) and
-// PgBenchmark (a pgbench run against a cluster). It imports apimachinery only.
+// Package v1alpha1 is the API of pgstorage, group pgstorage.dev. It has five kinds:
+//
+//   - PgStorageProfile declares one kind of storage and how to provision it.
+//   - PgStorageCluster declares a Postgres cluster on the storage of a profile.
+//   - PgBenchmark runs pgbench against a cluster, or against each variant of a matrix.
+//   - PgScheduledBenchmark creates a PgBenchmark at each time of a schedule.
+//   - PgNodeStorage carries the desired and observed storage of one node between the
+//     manager and that node's agent.
+//
+// Files are named after their kinds: <kind>_types.go has its spec and status, and
+// <kind>_<part>_types.go one part of them. The package imports apimachinery only.
 package v1alpha1

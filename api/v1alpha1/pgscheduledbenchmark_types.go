@@ -4,22 +4,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PgScheduledBenchmarkSpec says what is measured, and when.
-// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.gate)",message="spec.template.spec.gate is set by the schedule for each run: give spec.gate instead, which compares with the last good run or with a baseline by name",fieldPath=".template"
+// PgScheduledBenchmarkSpec declares what to measure, and when.
+// +kubebuilder:validation:XValidation:rule="!has(self.template.spec.gate)",message="spec.template.spec.gate is set by the schedule for each run: set spec.gate instead, which compares with the last good run or a named baseline",fieldPath=".template"
 // +kubebuilder:validation:XValidation:rule="!has(self.gate) || has(self.template.spec.matrix)",message="spec.gate compares the repeats of a matrix: add spec.template.spec.matrix, which may be {} for one variant",fieldPath=".gate"
 type PgScheduledBenchmarkSpec struct {
-	// schedule in five fields: minute, hour, day of the month, month, day of the week,
-	// as 30 2 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly. Its times are
-	// those of timeZone. A change counts from then on: what the new schedule would have
-	// run before is not made up.
+	// schedule sets when runs start: five fields for minute, hour, day of the month,
+	// month and day of the week, as 30 2 * * 1-5; or @hourly, @daily, @weekly,
+	// @monthly, @yearly. Times are in timeZone. A change applies from then on and does
+	// not make up for earlier times.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|([0-9A-Za-z*/,?-]+ +){4}[0-9A-Za-z*/,?-]+)$')",message="spec.schedule must be five fields, minute, hour, day of the month, month and day of the week, as 30 2 * * 1-5, or @hourly, @daily, @weekly, @monthly or @yearly; the time zone is spec.timeZone"
 	Schedule string `json:"schedule,omitempty"`
 
-	// timeZone that the schedule is in, by its name in the IANA time zone database, as
-	// Europe/Berlin. Default: UTC.
+	// timeZone sets the zone of the schedule, by its name in the IANA time zone
+	// database, as Europe/Berlin. Default: UTC.
 	// +optional
 	// +kubebuilder:default=UTC
 	// +kubebuilder:validation:MinLength=1
@@ -27,66 +27,67 @@ type PgScheduledBenchmarkSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$') && self != 'Local'",message="spec.timeZone must be a name of the IANA time zone database, as Europe/Berlin or UTC"
 	TimeZone string `json:"timeZone,omitempty"`
 
-	// suspend begins no further runs; one that is under way goes on. What was due
-	// meanwhile is not made up.
+	// suspend stops further runs from starting; a run in progress continues. Runs that
+	// were due meanwhile are not made up. Default: false.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// startingDeadlineSeconds is how late a run may begin, because the one before was
-	// still under way or the operator was not; later it is left out. Absent: the latest
-	// that was missed is made up however late it is. Bounds: 10 to 31536000.
+	// startingDeadlineSeconds limits how late a run may start, for example because the
+	// previous run was still in progress; later it is skipped. Valid: 10 to 31536000.
+	// Default: no limit for the latest missed run; earlier ones are skipped.
 	// +optional
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=31536000
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// successfulHistoryLimit is how many runs that succeeded are kept, beside the
-	// baseline of the gate. Bounds: 1 to 100. Default: 3.
+	// successfulHistoryLimit sets how many successful runs are kept, besides the
+	// baseline of the gate. Valid: 1 to 100. Default: 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	SuccessfulHistoryLimit *int32 `json:"successfulHistoryLimit,omitempty"`
 
-	// failedHistoryLimit is how many runs that failed are kept; one that found damage
-	// always is. Bounds: 0 to 100. Default: 1.
+	// failedHistoryLimit sets how many failed runs are kept, besides runs that found
+	// damage, which are always kept. Valid: 0 to 100. Default: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	FailedHistoryLimit *int32 `json:"failedHistoryLimit,omitempty"`
 
-	// gate compares each run with an older one; the condition NotRegressed says what
-	// was found of the last. The template must be a matrix.
+	// gate compares each run with an older one; the condition NotRegressed reports the
+	// outcome of the last run. The template must have a matrix.
 	// +optional
 	Gate *ScheduleGate `json:"gate,omitempty"`
 
-	// template of the PgBenchmarks. A change is for the runs that begin after it.
+	// template sets the metadata and spec of the PgBenchmarks. A change applies to runs
+	// that start after it.
 	// +required
 	Template BenchmarkTemplate `json:"template,omitzero"`
 }
 
-// ScheduleGate says what each run of a schedule is compared with.
+// ScheduleGate selects what each run of a schedule is compared with.
 type ScheduleGate struct {
-	// baseline is the name of a PgBenchmark with a matrix, in the same namespace.
-	// Absent: the last run of this schedule that succeeded and was no regression, so
-	// that a regression is told until it is gone.
+	// baseline selects a PgBenchmark with a matrix, in the same namespace. Default: the
+	// last run of this schedule that succeeded without a regression, so that a
+	// regression is reported until it is fixed.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=50
 	Baseline string `json:"baseline,omitempty"`
 
-	// threshold in percent of the baseline's transactions per second: a variant that is
-	// worse by at least this, chance excluded, is a regression. Bounds: 1 to 99.
-	// Default: 5.
+	// threshold sets the least regression, in percent of the baseline's transactions
+	// per second. A variant regressed when it is significantly worse by at least this
+	// much. Valid: 1 to 99. Default: 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=99
 	Threshold int32 `json:"threshold,omitempty"`
 
-	// confidence in percent with which chance is excluded, over all variants together.
-	// Bounds: 80 to 99. Default: 95.
+	// confidence sets the statistical confidence in percent, over all variants
+	// together. Valid: 80 to 99. Default: 95.
 	// +optional
 	// +kubebuilder:default=95
 	// +kubebuilder:validation:Minimum=80
@@ -94,41 +95,42 @@ type ScheduleGate struct {
 	Confidence int32 `json:"confidence,omitempty"`
 }
 
-// BenchmarkTemplate is what the PgBenchmarks of a schedule are made from.
+// BenchmarkTemplate is the template of the PgBenchmarks of a schedule.
 type BenchmarkTemplate struct {
-	// metadata that each gets.
+	// metadata sets labels and annotations of each PgBenchmark.
 	// +optional
 	Metadata BenchmarkTemplateMetadata `json:"metadata,omitzero"`
 
-	// spec of each, as of a PgBenchmark.
+	// spec sets the spec of each PgBenchmark.
 	// +required
 	Spec PgBenchmarkSpec `json:"spec,omitzero"`
 }
 
 // BenchmarkTemplateMetadata is the metadata of the PgBenchmarks of a schedule.
 type BenchmarkTemplateMetadata struct {
-	// labels of each. Those of pgstorage.dev and app.kubernetes.io/managed-by are the
-	// operator's. Bounds: at most 16.
+	// labels sets the labels of each PgBenchmark. Labels of pgstorage.dev and
+	// app.kubernetes.io/managed-by are reserved. Valid: at most 16.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('pgstorage.dev/') && k != 'app.kubernetes.io/managed-by' && size(self[k]) <= 63)",message="spec.template.metadata.labels must not be of pgstorage.dev, nor app.kubernetes.io/managed-by, which are the operator's, and their values have at most 63 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('pgstorage.dev/') && k != 'app.kubernetes.io/managed-by' && size(self[k]) <= 63)",message="spec.template.metadata.labels must not use pgstorage.dev or app.kubernetes.io/managed-by, which the operator sets, and values have at most 63 characters"
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// annotations of each. Those of pgstorage.dev are the operator's.
-	// Bounds: at most 16, of 1024 characters each.
+	// annotations sets the annotations of each PgBenchmark. Annotations of
+	// pgstorage.dev are reserved. Valid: at most 16, of 1024 characters each.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
-	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('pgstorage.dev/') && size(self[k]) <= 1024)",message="spec.template.metadata.annotations must not be of pgstorage.dev, which are the operator's, and their values have at most 1024 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && !k.startsWith('pgstorage.dev/') && size(self[k]) <= 1024)",message="spec.template.metadata.annotations must not use pgstorage.dev, which the operator sets, and values have at most 1024 characters"
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// PgScheduledBenchmarkStatus is when runs were and will be, and the last result.
+// PgScheduledBenchmarkStatus has the times of past and future runs, and the last
+// result.
 type PgScheduledBenchmarkStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled, Scheduled, OnTime, LastRunSucceeded,
+	// conditions are Ready, Reconciling, Stalled, Scheduled, OnTime, LastRunSucceeded,
 	// NotRegressed.
 	// +optional
 	// +listType=map
@@ -136,22 +138,22 @@ type PgScheduledBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// schedule with its time zone that the times of this status are of.
+	// schedule is the schedule with its time zone that the times of this status refer
+	// to.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Schedule string `json:"schedule,omitempty"`
 
-	// lastScheduleTime is the time of the schedule that the last run was begun for.
+	// lastScheduleTime is the scheduled time of the last run that started.
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 
-	// lastSkippedTime is the last time of the schedule for which no run was begun and
-	// none will be: too late, refused by the API server, or passed before a resumption
-	// or a change of the schedule.
+	// lastSkippedTime is the last scheduled time whose run was skipped: too late,
+	// rejected by the API server, or before a resumption or a change of the schedule.
 	// +optional
 	LastSkippedTime *metav1.Time `json:"lastSkippedTime,omitempty"`
 
-	// lastSuccessfulTime is when the last run that succeeded ended.
+	// lastSuccessfulTime is when the last successful run ended.
 	// +optional
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 
@@ -159,51 +161,52 @@ type PgScheduledBenchmarkStatus struct {
 	// +optional
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 
-	// active are the PgBenchmarks that have not ended.
+	// active lists the PgBenchmarks that have not ended.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
 	Active []string `json:"active,omitempty"`
 
-	// baseline is the PgBenchmark that the next run is compared with.
+	// baseline is the PgBenchmark that the next run will be compared with.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Baseline string `json:"baseline,omitempty"`
 
-	// lastResult is that of the last run that ended.
+	// lastResult is the result of the last run that ended.
 	// +optional
 	LastResult *ScheduledResult `json:"lastResult,omitempty"`
 }
 
-// ScheduledResult is what came out of a run.
+// ScheduledResult is the result of one run.
 type ScheduledResult struct {
 	// benchmark is the PgBenchmark of the run.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Benchmark string `json:"benchmark,omitempty"`
-	// phase: Succeeded or Failed.
+	// phase is Succeeded or Failed.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Phase string `json:"phase,omitempty"`
-	// tps is its best median of transactions per second.
+	// tps is the best median of transactions per second.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
-	// durability tier that it was measured with.
+	// durability is the tier that the run was measured with.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
-	// notRegressed is its condition of that name: True, False or Unknown.
+	// notRegressed is the status of the run's condition of that name: True, False or
+	// Unknown.
 	// +optional
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	NotRegressed metav1.ConditionStatus `json:"notRegressed,omitempty"`
-	// completionTime is when it ended.
+	// completionTime is when the run ended.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 }
 
-// PgScheduledBenchmark makes a PgBenchmark at each time of a schedule, and none while
-// the one before is under way.
+// PgScheduledBenchmark creates a PgBenchmark at each time of a schedule, and none while
+// the previous one is in progress.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pgsb,categories=pgstorage
@@ -221,13 +224,14 @@ type ScheduledResult struct {
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 41",message="metadata.name must be at most 41 characters: the PgBenchmarks are named after it and the time"
 type PgScheduledBenchmark struct {
 	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard metadata of the object.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what is measured, and when.
+	// spec declares what to measure, and when.
 	// +required
 	Spec PgScheduledBenchmarkSpec `json:"spec,omitzero"`
-	// status is when runs were and will be, and the last result.
+	// status has the times of past and future runs, and the last result.
 	// +optional
 	Status PgScheduledBenchmarkStatus `json:"status,omitzero"`
 }

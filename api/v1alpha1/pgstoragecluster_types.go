@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Workload is a class of pgtune (https://github.com/le0pard/pgtune); it decides
-// how memory, WAL and planner parameters are computed.
+// Workload is a class of pgtune (https://github.com/le0pard/pgtune). It selects the
+// formulas for memory, WAL and planner parameters.
 // +kubebuilder:validation:Enum=Web;OLTP;Analytics;Mixed;Desktop
 type Workload string
 
@@ -21,7 +21,7 @@ const (
 	WorkloadDesktop   Workload = "Desktop"
 )
 
-// DurabilityTier says what an acknowledged commit survives. Specs take Quorum, Local or
+// DurabilityTier is what an acknowledged commit survives. Specs take Quorum, Local or
 // Async.
 // +kubebuilder:validation:MaxLength=16
 type DurabilityTier string
@@ -40,7 +40,7 @@ const (
 	DurabilityUnverified DurabilityTier = "Unverified"
 )
 
-// DeletionPolicy says what becomes of the database when its PgStorageCluster is
+// DeletionPolicy selects what happens to the database when its PgStorageCluster is
 // deleted.
 // +kubebuilder:validation:Enum=Retain;Delete
 type DeletionPolicy string
@@ -63,119 +63,115 @@ const (
 	BenchmarkAny BenchmarkPolicy = "Any"
 )
 
-// PgStorageClusterSpec is a Postgres cluster on a storage profile.
+// PgStorageClusterSpec declares a Postgres cluster on a storage profile.
 // +kubebuilder:validation:XValidation:rule="self.durability != 'Quorum' || self.instances >= 2",message="spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local",fieldPath=".durability"
 // +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
 type PgStorageClusterSpec struct {
-	// profile is the name of the PgStorageProfile whose storage is used.
-	// Immutable: existing volumes do not move between kinds of storage; create a
-	// new cluster on the other profile and restore or replicate into it.
+	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
+	// volumes do not move between kinds of storage. Create a cluster on the other
+	// profile, and restore or replicate into it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.profile is immutable because volumes do not move between kinds of storage; create a PgStorageCluster on the other profile and replicate or restore into it"
 	Profile string `json:"profile,omitempty"`
 
-	// postgres chooses the version, the image, the first database and parameters.
+	// postgres sets the version, the image, the first database and the Postgres
+	// parameters.
 	// +required
 	Postgres PostgresSpec `json:"postgres,omitzero"`
 
-	// instances is the number of Postgres instances, one of them the primary.
-	// Bounds: 1 to 16. Default: 1.
+	// instances sets the number of Postgres instances, one of them the primary. Valid:
+	// 1 to 16. Default: 1.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16
 	Instances *int32 `json:"instances,omitempty"`
 
-	// storage is the size of each instance's volumes.
+	// storage sets the size of each instance's volumes.
 	// +required
 	Storage ClusterStorage `json:"storage,omitzero"`
 
-	// resources of each instance. Memory and CPU requests are required because
-	// Postgres' parameters are computed from them: memory by
-	// resources.requests.memory, cores by resources.requests.cpu (or the limit
-	// of CPU, when set).
+	// resources sets the compute resources of each instance. Requests of memory and CPU
+	// are required, because the operator derives Postgres parameters from them. The
+	// limit of CPU, when set, replaces its request there.
 	// +required
 	Resources ClusterResources `json:"resources,omitzero"`
 
-	// workload is the class of work, in pgtune's terms. Default: Mixed.
+	// workload selects the class of work, in pgtune's terms. Default: Mixed.
 	// +optional
 	// +kubebuilder:default=Mixed
 	Workload Workload `json:"workload,omitempty"`
 
-	// durability is the tier that every acknowledged commit has. Quorum: flushed
-	// on the primary and at least one standby, writes stop when that cannot be
-	// kept. Local: flushed on the primary. Async: the last commits (up to
-	// 3 x wal_writer_delay) may be lost in a crash. There is no default: what a
-	// commit is worth is said, not guessed. status.durability says what loses
-	// acknowledged commits.
+	// durability selects which failures an acknowledged commit survives. Quorum:
+	// flushed on the primary and at least one standby; writes stop when that is
+	// impossible. Local: flushed on the primary. Async: a crash may lose the last
+	// commits, up to 3 x wal_writer_delay. status.durability lists what loses
+	// acknowledged commits. Required: there is no default.
 	// +required
 	// +kubebuilder:validation:Enum=Quorum;Local;Async
 	Durability DurabilityTier `json:"durability,omitempty"`
 
-	// monitoring of the instances.
+	// monitoring sets how Prometheus scrapes the instances.
 	// +optional
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 
-	// benchmark runs pgbench once the database is Ready, and again whenever this
-	// field changes. Its result is a PgBenchmark owned by this cluster.
+	// benchmark runs pgbench once the database is Ready, and again whenever this field
+	// changes. The result is a PgBenchmark that this cluster owns.
 	// +optional
 	Benchmark *InlineBenchmark `json:"benchmark,omitempty"`
 
-	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster,
-	// which fill its volumes and load its server. Own (default): the one that
-	// spec.benchmark declares. Any: every PgBenchmark of the namespace, with those
-	// of schedules and matrices; who may create PgBenchmarks needs this consent
-	// from who may change this cluster. A benchmark that has started is not
-	// stopped when it is withdrawn.
+	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster. They
+	// fill its volumes and load its server. Own: the one that spec.benchmark declares.
+	// Any: every PgBenchmark of the namespace, including those of schedules and
+	// matrices. Withdrawing the consent does not stop a benchmark that has started.
+	// Default: Own.
 	// +optional
 	// +kubebuilder:default=Own
 	BenchmarkPolicy BenchmarkPolicy `json:"benchmarkPolicy,omitempty"`
 
-	// deletionPolicy says what becomes of the database when this object is
-	// deleted. Retain (default): the CloudNativePG Cluster and its volumes stay
-	// as they are. Delete: they are removed with all their data.
+	// deletionPolicy selects what happens to the database when this object is deleted.
+	// Retain keeps the CloudNativePG Cluster and its volumes. Delete deletes them with
+	// all their data. Default: Retain.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// suspend true pauses the operator: nothing is applied or removed for this
-	// cluster until it is false again. The database keeps running.
+	// suspend pauses the operator for this cluster: it applies and deletes nothing
+	// until suspend is false again. The database keeps running. Default: false.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 
-	// cnpg is the escape hatch to what CloudNativePG offers and this API does not
-	// model.
+	// cnpg sets fields of the CloudNativePG Cluster that this API does not model.
 	// +optional
 	CNPG *CNPGOverrides `json:"cnpg,omitempty"`
 }
 
-// PostgresSpec chooses Postgres.
+// PostgresSpec selects the version of Postgres and configures it.
 // +kubebuilder:validation:XValidation:rule="!has(self.image) || !self.version.matches('^1[4-8]([.][0-9]{1,2})?$') || self.image.split('@')[0].matches(':' + self.version.split('.')[0] + '([^0-9/:][^/:]*)?$')",message="spec.postgres.image: its tag must begin with the major of spec.postgres.version, because CloudNativePG reads the major from the tag; change the tag or the version",fieldPath=".image"
 type PostgresSpec struct {
-	// version of PostgreSQL: a major ("17") or major.minor ("17.6"), from 14 to
-	// 18. Lowering the major is refused; raising it is CloudNativePG's offline
-	// in-place major upgrade.
+	// version selects the version of PostgreSQL: a major ("17") or major.minor
+	// ("17.6"), from 14 to 18. The major cannot be lowered; raising it starts
+	// CloudNativePG's offline in-place major upgrade.
 	// +required
 	// +kubebuilder:validation:MaxLength=8
 	// +kubebuilder:validation:XValidation:rule="self.matches('^1[4-8]([.][0-9]{1,2})?$')",message="spec.postgres.version must be a PostgreSQL version from 14 to 18, as \"17\" or \"17.6\""
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^1[4-8]([.][0-9]{1,2})?$') || !oldSelf.matches('^1[4-8]([.][0-9]{1,2})?$') || int(self.split('.')[0]) >= int(oldSelf.split('.')[0])",message="spec.postgres.version: the major version cannot be lowered; create a new cluster and restore a dump into it"
 	Version string `json:"version,omitempty"`
 
-	// image is the complete image of Postgres, in place of the operator's image
-	// repository with version as tag. Its tag must begin with version's major,
-	// because CloudNativePG reads the major from the tag. An image of another
-	// repository than the operator's needs imageName in spec.allowedOverrides of the
-	// PgStorageProfile.
+	// image sets the complete image of Postgres, in place of the operator's image
+	// repository with version as tag. Its tag must begin with version's major, because
+	// CloudNativePG reads the major from the tag. An image of another repository needs
+	// imageName in spec.allowedOverrides of the PgStorageProfile.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^@ ]+:1[4-8][^/: ]*(@sha256:[0-9a-f]{64})?$')",message="spec.postgres.image must be repository:tag with a tag that begins with the PostgreSQL major version, as registry.example/postgresql:17.6"
 	Image string `json:"image,omitempty"`
 
-	// database is the application's first database. Immutable: it is used by
-	// initdb only. Default: app.
+	// database sets the name of the application's first database. Immutable: only
+	// initdb uses it. Default: app.
 	// +optional
 	// +kubebuilder:default=app
 	// +kubebuilder:validation:MaxLength=63
@@ -183,8 +179,8 @@ type PostgresSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.postgres.database is immutable because only initdb uses it; create further databases with CloudNativePG's Database kind"
 	Database string `json:"database,omitempty"`
 
-	// owner is the role that owns database. Immutable. Default: app. Its password
-	// is in the Secret that status.secrets.application names.
+	// owner sets the role that owns database. Its password is in the Secret that
+	// status.secrets.application names. Immutable. Default: app.
 	// +optional
 	// +kubebuilder:default=app
 	// +kubebuilder:validation:MaxLength=63
@@ -192,37 +188,35 @@ type PostgresSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.postgres.owner is immutable because only initdb uses it; create further roles with CloudNativePG's DatabaseRole kind"
 	Owner string `json:"owner,omitempty"`
 
-	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
-	// "5min"). Bounds: at most 128 parameters, 1024 characters a value, 16384 characters
-	// for all names and values together. They win over computed values, and are refused where
-	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
-	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
-	// applied only while every volume is proved never to tear a page, which takes a
-	// profile of type ZFSLocalPV, and while every one of several instances is ready
-	// and no primary is being changed; else it is on, and status.parameters says
-	// what is waited for.
+	// parameters sets Postgres parameters by name, in Postgres units ("64MB", "5min").
+	// They override computed values. The operator rejects parameters that are unknown,
+	// out of range, fixed by CloudNativePG, or unsafe (fsync=off, synchronous_commit
+	// below the tier). It applies full_page_writes=off only while every volume provably
+	// never tears a page, which needs a profile of type ZFSLocalPV; status.parameters
+	// reports what is missing. Valid: at most 128 parameters, 1024 characters a value,
+	// 16384 characters for all names and values together.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=128
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 127 && size(self[k]) <= 1024) && self.map(k, size(k) + size(self[k])).sum() <= 16384",message="spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"
-	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"
+	// +kubebuilder:validation:XValidation:rule="!('fsync' in self) || self['fsync'].lowerAscii() in ['on', 'true', 'yes', '1']",message="spec.postgres.parameters[fsync] must stay on: off lets a crash corrupt the database beyond recovery; remove it, or use durability: Async for faster commits"
 	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k in ['archive_mode','archive_command','restore_command','archive_cleanup_command','primary_conninfo','primary_slot_name','synchronous_standby_names','listen_addresses','port','data_directory','config_file','hba_file','ident_file','ssl','ssl_cert_file','ssl_key_file','ssl_ca_file','unix_socket_directories','cluster_name','hot_standby','logging_collector','log_destination','log_directory','log_filename','recovery_target','recovery_min_apply_delay'])",message="spec.postgres.parameters has a parameter that CloudNativePG sets itself (archiving, replication, connection, TLS, paths or logging); remove it, see docs/spec/pgstoragecluster.md"
 	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// ClusterStorage is the size of each instance's volumes.
+// ClusterStorage sets the size of each instance's volumes.
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.walSize) || has(self.walSize)",message="spec.storage.walSize cannot be removed: CloudNativePG cannot move WAL back onto the data volume; set it again"
 type ClusterStorage struct {
-	// size of the data volume, at least 1Gi. It can grow where the StorageClass
-	// allows expansion; it never shrinks.
+	// size sets the size of the data volume, at least 1Gi. It can grow where the
+	// StorageClass allows expansion; it never shrinks.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.size must be a quantity of at least 1Gi, as 100Gi"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.size cannot shrink: volumes only grow; create a smaller cluster and restore into it"
 	Size resource.Quantity `json:"size,omitzero"`
 
-	// walSize gives WAL a volume of its own, at least 1Gi. Absent: WAL is on the
-	// data volume. It can be added and grown later, never removed or shrunk.
+	// walSize adds a volume for WAL, at least 1Gi. It can be added and grown later,
+	// never removed or shrunk. Default: WAL is on the data volume.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.walSize must be a quantity of at least 1Gi, as 20Gi"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.walSize cannot shrink: volumes only grow; create a new cluster and restore into it"
@@ -234,20 +228,20 @@ type ClusterStorage struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('cpu' in self.limits) || !isQuantity(string(self.limits['cpu'])) || !('cpu' in self.requests) || !isQuantity(string(self.requests['cpu'])) || quantity(string(self.limits['cpu'])).compareTo(quantity(string(self.requests['cpu']))) >= 0",message="spec.resources.limits.cpu is below spec.resources.requests.cpu; raise the limit or lower the request"
 // +kubebuilder:validation:XValidation:rule="['hugepages-2Mi', 'hugepages-1Gi'].all(k, !(k in self.requests) || !isQuantity(string(self.requests[k])) || (has(self.limits) && k in self.limits && isQuantity(string(self.limits[k])) && quantity(string(self.limits[k])).compareTo(quantity(string(self.requests[k]))) == 0))",message="spec.resources: hugepages-2Mi and hugepages-1Gi cannot be overcommitted, so each in requests must have the same amount in limits; set both to the same quantity"
 type ClusterResources struct {
-	// requests reserve memory (at least 256Mi) and CPU (at least 50m) for each
+	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
 	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
 	// the same amount in limits: Postgres then keeps its shared memory in them, and
 	// shared_buffers fill them. They are not part of memory.
 	// +required
 	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: Postgres' memory parameters are computed from it"
-	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: Postgres' parallelism is computed from it"
+	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it"
+	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, isQuantity(string(self[k])))",message="spec.resources.requests must be quantities, as 500m or 2Gi"
 	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 
-	// limits bound each instance. Set memory's limit equal to its request so that
-	// the kernel does not end Postgres before other pods.
+	// limits limits each instance. Set the limit of memory equal to its request, so
+	// that the kernel does not kill Postgres before other pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
@@ -255,7 +249,7 @@ type ClusterResources struct {
 	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
-// PodMonitorMode says whether a PodMonitor is made.
+// PodMonitorMode selects whether the operator creates a PodMonitor.
 // +kubebuilder:validation:Enum=Auto;Disabled
 type PodMonitorMode string
 
@@ -266,33 +260,32 @@ const (
 	PodMonitorDisabled PodMonitorMode = "Disabled"
 )
 
-// Monitoring of the instances.
+// Monitoring sets how Prometheus scrapes the instances.
 type Monitoring struct {
-	// podMonitor Auto (default) makes a PodMonitor for the instances' metrics port
-	// when the PodMonitor CRD is installed; Disabled makes none.
+	// podMonitor selects whether the operator creates a PodMonitor for the instances'
+	// metrics port. Auto creates one when the PodMonitor CRD is installed; Disabled
+	// creates none. Default: Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	PodMonitor PodMonitorMode `json:"podMonitor,omitempty"`
 }
 
 // InlineBenchmark is a PgBenchmark that follows its cluster.
-// +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache",message="spec.benchmark.coldCache empties caches of the server, which only clusters that a matrix makes for itself may have done to them; leave it out, or create a PgBenchmark with spec.template",fieldPath=".coldCache"
+// +kubebuilder:validation:XValidation:rule="!has(self.coldCache) || !self.coldCache",message="spec.benchmark.coldCache empties caches of the server, which is allowed only on temporary clusters of a matrix; remove it, or create a PgBenchmark with spec.template",fieldPath=".coldCache"
 type InlineBenchmark struct {
 	PgbenchSpec `json:",inline"`
 }
 
-// CNPGOverrides is the escape hatch to CloudNativePG.
+// CNPGOverrides sets fields of the CloudNativePG Cluster.
 type CNPGOverrides struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
-	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/), for
-	// what this API does not model. Fields that were reviewed and give nothing away
-	// are open: most of affinity, managed roles without attributes, probes, locales,
-	// pg_hba rules that ask for a password. Others need the consent of a cluster
-	// administrator in spec.allowedOverrides of the PgStorageProfile: whatever changes
-	// the privileges of pods, uses Secrets, runs SQL as superuser, or copies data.
-	// Fields that this API sets are refused. A refusal names the field and what to do;
-	// docs/spec/pgstoragecluster.md lists all of them.
-	// Bounds: 64 fields, 65536 bytes of JSON.
+	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Open to
+	// everybody are fields that grant no privileges: most of affinity, managed roles
+	// without attributes, probes, locales, pg_hba rules that require a password. Fields
+	// that change the privileges of pods, use Secrets, run SQL as superuser, or copy
+	// data need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that
+	// this API sets are rejected. docs/spec/pgstoragecluster.md lists all of them.
+	// Valid: 64 fields, 65536 bytes of JSON.
 	// +required
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:Type=object
@@ -300,221 +293,7 @@ type CNPGOverrides struct {
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
 }
 
-// PgStorageClusterStatus is what was read back.
-type PgStorageClusterStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-
-	// conditions: Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
-	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-
-	// database is what CloudNativePG reports.
-	// +optional
-	Database *DatabaseStatus `json:"database,omitempty"`
-
-	// endpoints are the Services to connect to, on port 5432.
-	// +optional
-	Endpoints *Endpoints `json:"endpoints,omitempty"`
-
-	// secrets are the names of the Secrets to connect with.
-	// +optional
-	Secrets *SecretNames `json:"secrets,omitempty"`
-
-	// durability says what an acknowledged commit survives.
-	// +optional
-	Durability *DurabilityStatus `json:"durability,omitempty"`
-
-	// parameters lists each Postgres parameter that the operator sets, with where
-	// its value comes from and why, sorted by name.
-	// +optional
-	// +listType=map
-	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=256
-	Parameters []Parameter `json:"parameters,omitempty"`
-
-	// volumes of the instances, where the profile has them read back from their
-	// nodes.
-	// +optional
-	// +listType=map
-	// +listMapKey=claim
-	// +kubebuilder:validation:MaxItems=64
-	Volumes []VolumeStatus `json:"volumes,omitempty"`
-
-	// benchmark is the newest result of the inline benchmark.
-	// +optional
-	Benchmark *InlineBenchmarkStatus `json:"benchmark,omitempty"`
-}
-
-// VolumeStatus is one volume as its node's agent has read it back.
-type VolumeStatus struct {
-	// claim that the volume is bound to.
-	// +required
-	// +kubebuilder:validation:MaxLength=253
-	Claim string `json:"claim,omitempty"`
-	// instance that the claim belongs to.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Instance string `json:"instance,omitempty"`
-	// role of the volume: Data, WAL, Tablespace, or Unknown.
-	// +optional
-	// +kubebuilder:validation:MaxLength=16
-	Role string `json:"role,omitempty"`
-	// node that the volume is on; empty while no agent has read it back.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Node string `json:"node,omitempty"`
-	// dataset with its pool and parent.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Dataset string `json:"dataset,omitempty"`
-	// recordsize in bytes of new files.
-	// +optional
-	Recordsize int64 `json:"recordsize,omitempty"`
-}
-
-// DatabaseStatus is what CloudNativePG reports about its Cluster.
-type DatabaseStatus struct {
-	// name of the CloudNativePG Cluster, in the same namespace.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-	// uid of the CloudNativePG Cluster. Once its database was initialised a
-	// Cluster with another uid is never made in its place without consent.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	UID string `json:"uid,omitempty"`
-	// initialized is true once the database has been ready.
-	// +optional
-	Initialized *bool `json:"initialized,omitempty"`
-	// phase is CloudNativePG's own words for what it does.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Phase string `json:"phase,omitempty"`
-	// instances that exist.
-	// +optional
-	Instances *int32 `json:"instances,omitempty"`
-	// readyInstances are those that accept connections.
-	// +optional
-	ReadyInstances *int32 `json:"readyInstances,omitempty"`
-	// primary is the name of the primary's pod.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Primary string `json:"primary,omitempty"`
-	// image that the instances run.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Image string `json:"image,omitempty"`
-}
-
-// Endpoints are host names within the Kubernetes cluster.
-type Endpoints struct {
-	// readWrite leads to the primary.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	ReadWrite string `json:"readWrite,omitempty"`
-	// readOnly leads to the replicas.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	ReadOnly string `json:"readOnly,omitempty"`
-	// read leads to any instance.
-	// +optional
-	// +kubebuilder:validation:MaxLength=512
-	Read string `json:"read,omitempty"`
-}
-
-// SecretNames are names of Secrets, never their contents.
-type SecretNames struct {
-	// application holds user, password, host, port, dbname and uri of the owner.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Application string `json:"application,omitempty"`
-	// certificateAuthority holds ca.crt, to verify the server with.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	CertificateAuthority string `json:"certificateAuthority,omitempty"`
-}
-
-// LossEvent is one thing that can happen to a cluster.
-type LossEvent struct {
-	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
-	// +required
-	// +kubebuilder:validation:MaxLength=64
-	Event string `json:"event,omitempty"`
-	// acknowledgedCommits: Kept, MayBeLost, Lost, or Unknown where what the answer rests
-	// on was not read back.
-	// +required
-	// +kubebuilder:validation:MaxLength=64
-	AcknowledgedCommits string `json:"acknowledgedCommits,omitempty"`
-	// detail says why.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Detail string `json:"detail,omitempty"`
-}
-
-// DurabilityStatus says what an acknowledged commit survives.
-type DurabilityStatus struct {
-	// tier that is in force.
-	// +optional
-	Tier DurabilityTier `json:"tier,omitempty"`
-	// acknowledged says when a commit is acknowledged.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Acknowledged string `json:"acknowledged,omitempty"`
-	// losses says, for each event, what becomes of acknowledged commits.
-	// +optional
-	// +listType=map
-	// +listMapKey=event
-	// +kubebuilder:validation:MaxItems=16
-	Losses []LossEvent `json:"losses,omitempty"`
-}
-
-// Parameter is one setting of postgresql.conf.
-type Parameter struct {
-	// name of the parameter.
-	// +required
-	// +kubebuilder:validation:MaxLength=128
-	Name string `json:"name,omitempty"`
-	// value as given to Postgres.
-	// +required
-	// +kubebuilder:validation:MaxLength=1024
-	Value string `json:"value"`
-	// source of the value, in order of precedence: Safety, User, Profile, Computed.
-	// +optional
-	// +kubebuilder:validation:MaxLength=32
-	Source string `json:"source,omitempty"`
-	// reason in one line.
-	// +optional
-	// +kubebuilder:validation:MaxLength=1024
-	Reason string `json:"reason,omitempty"`
-}
-
-// InlineBenchmarkStatus points at the newest PgBenchmark of the cluster.
-type InlineBenchmarkStatus struct {
-	// name of the PgBenchmark.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Name string `json:"name,omitempty"`
-	// phase of it.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	Phase string `json:"phase,omitempty"`
-	// bestTPS is the highest median of transactions per second over its client
-	// counts.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	BestTPS string `json:"bestTPS,omitempty"`
-	// durability tier of the result.
-	// +optional
-	Durability DurabilityTier `json:"durability,omitempty"`
-}
-
-// PgStorageCluster is a Postgres cluster on storage that fits it.
+// PgStorageCluster is a Postgres cluster together with the storage it runs on.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pgsc,categories=pgstorage
@@ -530,13 +309,14 @@ type InlineBenchmarkStatus struct {
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"
 type PgStorageCluster struct {
 	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard metadata of the object.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the cluster that is wanted.
+	// spec declares the cluster.
 	// +required
 	Spec PgStorageClusterSpec `json:"spec,omitzero"`
-	// status is what was read back.
+	// status is the observed state of the cluster.
 	// +optional
 	Status PgStorageClusterStatus `json:"status,omitzero"`
 }

@@ -22,54 +22,52 @@ const (
 	ProfileTypeCephRBD ProfileType = "CephRBD"
 )
 
-// PgStorageProfileSpec says how one kind of storage is made and tuned. It says
-// nothing about Postgres. Exactly the member named by type is set.
+// PgStorageProfileSpec declares how one kind of storage is provisioned and tuned. It
+// has no settings of Postgres. Exactly the member named by type is set.
 // +union
-// +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.zfsLocalPV)",message="spec.zfsLocalPV: missing although spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool",reason=FieldValueRequired,fieldPath=".zfsLocalPV"
-// +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.zfsLocalPV)",message="spec.zfsLocalPV is set although spec.type is another; remove it, or set spec.type to ZFSLocalPV",reason=FieldValueForbidden,fieldPath=".zfsLocalPV"
-// +kubebuilder:validation:XValidation:rule="self.type == 'External' || !has(self.external)",message="spec.external is set although spec.type is another; remove it, or set spec.type to External",reason=FieldValueForbidden,fieldPath=".external"
-// +kubebuilder:validation:XValidation:rule="self.type != 'S3NBD' || has(self.s3NBD)",message="spec.s3NBD: missing although spec.type is S3NBD; set spec.s3NBD.stores to the bucket",reason=FieldValueRequired,fieldPath=".s3NBD"
-// +kubebuilder:validation:XValidation:rule="self.type == 'S3NBD' || !has(self.s3NBD)",message="spec.s3NBD is set although spec.type is another; remove it, or set spec.type to S3NBD",reason=FieldValueForbidden,fieldPath=".s3NBD"
-// +kubebuilder:validation:XValidation:rule="self.type != 'CephRBD' || has(self.cephRBD)",message="spec.cephRBD: missing although spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true",reason=FieldValueRequired,fieldPath=".cephRBD"
-// +kubebuilder:validation:XValidation:rule="self.type == 'CephRBD' || !has(self.cephRBD)",message="spec.cephRBD is set although spec.type is another; remove it, or set spec.type to CephRBD",reason=FieldValueForbidden,fieldPath=".cephRBD"
-// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.cephRBD.cluster) || !has(self.cephRBD.cluster.backing.zfs) || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.cephRBD.cluster.backing.zfs makes pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.nodeSelector) || (has(self.cephRBD.cluster) && !has(self.cephRBD.cluster.backing.devices))",message="spec.nodeSelector chooses nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD']) || has(self.nodeSelector)",message="spec.nodeSelector: missing although spec.type makes storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD'] || !has(self.nodeSelector)",message="spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
+// +kubebuilder:validation:XValidation:rule="self.type != 'ZFSLocalPV' || has(self.zfsLocalPV)",message="spec.zfsLocalPV is missing, but spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool",reason=FieldValueRequired,fieldPath=".zfsLocalPV"
+// +kubebuilder:validation:XValidation:rule="self.type == 'ZFSLocalPV' || !has(self.zfsLocalPV)",message="spec.zfsLocalPV is set, but spec.type is another; remove it, or set spec.type to ZFSLocalPV",reason=FieldValueForbidden,fieldPath=".zfsLocalPV"
+// +kubebuilder:validation:XValidation:rule="self.type == 'External' || !has(self.external)",message="spec.external is set, but spec.type is another; remove it, or set spec.type to External",reason=FieldValueForbidden,fieldPath=".external"
+// +kubebuilder:validation:XValidation:rule="self.type != 'S3NBD' || has(self.s3NBD)",message="spec.s3NBD is missing, but spec.type is S3NBD; set spec.s3NBD.stores to the bucket",reason=FieldValueRequired,fieldPath=".s3NBD"
+// +kubebuilder:validation:XValidation:rule="self.type == 'S3NBD' || !has(self.s3NBD)",message="spec.s3NBD is set, but spec.type is another; remove it, or set spec.type to S3NBD",reason=FieldValueForbidden,fieldPath=".s3NBD"
+// +kubebuilder:validation:XValidation:rule="self.type != 'CephRBD' || has(self.cephRBD)",message="spec.cephRBD is missing, but spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true",reason=FieldValueRequired,fieldPath=".cephRBD"
+// +kubebuilder:validation:XValidation:rule="self.type == 'CephRBD' || !has(self.cephRBD)",message="spec.cephRBD is set, but spec.type is another; remove it, or set spec.type to CephRBD",reason=FieldValueForbidden,fieldPath=".cephRBD"
+// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.cephRBD.cluster) || !has(self.cephRBD.cluster.backing.zfs) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.cephRBD.cluster.backing.zfs creates pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.nodeSelector) || (has(self.cephRBD.cluster) && !has(self.cephRBD.cluster.backing.devices))",message="spec.nodeSelector selects nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD']) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD'] || !has(self.nodeSelector)",message="spec.nodeSelector selects nodes whose storage the operator provisions, and spec.type External provisions none; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external is missing, but spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
 type PgStorageProfileSpec struct {
-	// type chooses the kind of storage and with it the member of this spec that
-	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
-	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
-	// network block devices that live in S3 buckets (spec.s3NBD); experimental, and
-	// refused unless the manager has --feature-gates=S3NBD=true. CephRBD: block devices
-	// of a Ceph cluster that Rook runs (spec.cephRBD); experimental, and refused unless
-	// the manager has --feature-gates=CephRBD=true.
-	// Immutable: volumes that exist cannot change their kind; make another
-	// profile and a new cluster on it.
+	// type selects the kind of storage and the member of this spec that must be set.
+	// External: existing StorageClasses (spec.external). ZFSLocalPV: ZFS pools on the
+	// nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on network block devices
+	// in S3 buckets (spec.s3NBD); experimental, and rejected unless the manager runs
+	// with --feature-gates=S3NBD=true. CephRBD: block devices of a Ceph cluster that
+	// Rook runs (spec.cephRBD); experimental, and rejected unless the manager runs with
+	// --feature-gates=CephRBD=true. Immutable: create another profile and a new cluster
+	// on it.
 	// +unionDiscriminator
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
 	Type ProfileType `json:"type,omitempty"`
 
-	// nodeSelector chooses, by labels, the nodes whose storage the operator makes, and
-	// of CephRBD those that OSDs on claims run on.
-	// A node that loses its labels keeps its pool and its volumes; no new volumes
-	// are made there. Bounds: 1 to 8 labels.
+	// nodeSelector selects, by labels, the nodes whose storage the operator provisions;
+	// for CephRBD, the nodes of OSDs on claims. A node that loses its labels keeps its
+	// pool and its volumes, and gets no new volumes. Valid: 1 to 8 labels.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=8
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && size(self[k]) <= 63)",message="spec.nodeSelector: names of labels have at most 317 characters, values at most 63"
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// allowedOverrides are fields of CloudNativePG's ClusterSpec that authors of
-	// PgStorageClusters on this profile may set in spec.cnpg.spec besides those that are
-	// open to everybody; docs/spec/pgstoragecluster.md says what each gives away. An entry
-	// is the names of a field's path with dots, without the indexes of lists and the keys
-	// of maps, and allows that field and everything below it: managed.roles.superuser,
-	// securityContext. There are no wildcards. imageName allows spec.postgres.image of any
-	// repository. It holds for every namespace. Fields that this operator sets itself stay
-	// refused. Default: none. Bounds: at most 64 entries of at most 128 characters.
+	// allowedOverrides lists further fields of CloudNativePG's ClusterSpec that
+	// PgStorageClusters on this profile may set in spec.cnpg.spec, in every namespace;
+	// docs/spec/pgstoragecluster.md explains what each grants. An entry is the path of
+	// a field with dots, without indexes of lists and keys of maps, and allows
+	// everything below it: managed.roles.superuser, securityContext. There are no
+	// wildcards. imageName allows spec.postgres.image of any repository. Fields that
+	// this operator sets stay rejected. Valid: at most 64 entries of at most 128
+	// characters. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=64
@@ -78,109 +76,110 @@ type PgStorageProfileSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, p.matches('^[A-Za-z_]+([.][A-Za-z_]+)*$') && ['affinity.additionalPodAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.namespaceSelector', 'affinity.additionalPodAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.podAffinityTerm.namespaces', 'affinity.additionalPodAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaceSelector', 'affinity.additionalPodAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution.namespaces', 'affinity.tolerations', 'backup.barmanObjectStore', 'backup.volumeSnapshot.annotations', 'backup.volumeSnapshot.labels', 'bootstrap.initdb.import', 'bootstrap.initdb.postInitApplicationSQL', 'bootstrap.initdb.postInitApplicationSQLRefs', 'bootstrap.initdb.postInitSQL', 'bootstrap.initdb.postInitSQLRefs', 'bootstrap.initdb.postInitTemplateSQL', 'bootstrap.initdb.postInitTemplateSQLRefs', 'bootstrap.pg_basebackup', 'bootstrap.recovery', 'certificates', 'enableSuperuserAccess', 'ephemeralVolumeSource', 'externalClusters', 'imageName', 'imagePullSecrets', 'inheritedMetadata', 'managed.roles.bypassrls', 'managed.roles.createrole', 'managed.roles.inRoles', 'managed.roles.name', 'managed.roles.replication', 'managed.roles.superuser', 'managed.services.additional.serviceTemplate', 'monitoring.customQueriesSecret', 'monitoring.disableDefaultQueries', 'monitoring.metricsQueriesTTL', 'plugins', 'podSecurityContext', 'postgresGID', 'postgresUID', 'postgresql.extensions', 'postgresql.ldap', 'postgresql.pg_hba', 'postgresql.pg_ident', 'postgresql.shared_preload_libraries', 'primaryLease', 'priorityClassName', 'probes.liveness.isolationCheck', 'projectedVolumeTemplate', 'schedulerName', 'seccompProfile', 'securityContext', 'serviceAccountName', 'serviceAccountTemplate', 'superuserSecret', 'tablespaces'].exists(f, p == f || p.startsWith(f + '.') || f.startsWith(p + '.')))",message="spec.allowedOverrides: an entry is the path of a field that needs consent, a field above or one below, as securityContext or managed.roles.superuser, without indexes or wildcards; docs/spec/pgstoragecluster.md lists them"
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
 
-	// zfsLocalPV is ZFS on the nodes' own devices.
+	// zfsLocalPV sets ZFS on the nodes' own devices.
 	// +optional
 	ZFSLocalPV *ZFSLocalPVProfile `json:"zfsLocalPV,omitempty"`
 
-	// s3NBD is ZFS on network block devices that live in S3 buckets.
+	// s3NBD sets ZFS on network block devices whose contents live in S3 buckets.
 	// +optional
 	S3NBD *S3NBDProfile `json:"s3NBD,omitempty"`
 
-	// cephRBD is block devices of a Ceph cluster that Rook runs.
+	// cephRBD sets block devices of a Ceph cluster that Rook runs.
 	// +optional
 	CephRBD *CephRBDProfile `json:"cephRBD,omitempty"`
 
-	// external names StorageClasses that exist already: a cloud volume,
-	// local-path, or any other. The operator creates nothing for it; it checks
-	// that the classes exist and reports what they offer.
+	// external selects existing StorageClasses: a cloud volume, local-path, or any
+	// other. The operator creates nothing for it; it verifies that the classes exist
+	// and reports what they offer.
 	// +optional
 	External *ExternalProfile `json:"external,omitempty"`
 }
 
-// PgStorageProfileStatus is what the operator found about the storage.
+// PgStorageProfileStatus is the observed state of the storage.
 type PgStorageProfileStatus struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
-	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
-	// ServersReady; of CephRBD also CephReady, BlockPoolReady, BackingVerified and
-	// FailuresIndependent.
+	// conditions are Ready, Reconciling, Stalled and StorageReady; of types that
+	// provision storage on nodes also NodesReady, DriverReady and MemoryBudget; of
+	// S3NBD also ServersReady; of CephRBD also CephReady, BlockPoolReady,
+	// BackingVerified and FailuresIndependent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// storageClasses is what was read from the StorageClasses of this profile.
+	// storageClasses lists the StorageClasses of this profile, as read from the API
+	// server.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	StorageClasses []ObservedStorageClass `json:"storageClasses,omitempty"`
 
-	// nodes is how far each selected node is.
+	// nodes lists the state of each selected node.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=5000
 	Nodes []ProfileNode `json:"nodes,omitempty"`
 
-	// pools that nodes had under this profile. An entry outlives the Node and its
-	// PgNodeStorage, so that a pool is never made a second time because an object was
-	// deleted. It changes only after its GUID is listed in pool.abandonedGUIDs.
+	// pools lists the pools that nodes had under this profile. An entry outlives the
+	// Node and its PgNodeStorage, so that deleting an object never creates a second
+	// pool. It changes only after its GUID is listed in pool.abandonedGUIDs.
 	// +optional
 	// +listType=map
 	// +listMapKey=node
 	// +kubebuilder:validation:MaxItems=2048
 	Pools []ProfilePool `json:"pools,omitempty"`
 
-	// flushLatency is the median over the nodes of what a flush to the buckets took
-	// lately, which is about what a commit waits; renewed when it moved by more than
-	// half, and not by nodes whose devices are not attached. commit_delay of the
-	// clusters follows from it.
+	// flushLatency is the median over the nodes of the recent duration of a flush to
+	// the buckets, which approximates how long a commit waits. The commit_delay of
+	// clusters follows from it. It is updated when it changes by more than half, and
+	// ignores nodes whose devices are not attached.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="size(self) <= 32 && self.matches('^([0-9]+([.][0-9]+)?(h|m|s|ms|us|µs|ns))+$')",message="flushLatency must be a duration, as 12.5ms"
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 
-	// estimatedMonthlyStorage of S3NBD is the sum of that of its nodes: what a month is
-	// billed for if the pools stay as they are.
+	// estimatedMonthlyStorage of S3NBD is the sum over its nodes: the storage billed
+	// for a month if the pools stay as they are.
 	// +optional
 	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
 
-	// ceph is what CephRBD found of the Ceph cluster, and what follows from its layout.
+	// ceph is the observed state of the Ceph cluster, and what its layout implies.
 	// +optional
 	Ceph *ProfileCeph `json:"ceph,omitempty"`
 
-	// clusters counts the PgStorageClusters that use this profile. The profile
-	// is not deleted while it is above 0.
+	// clusters counts the PgStorageClusters that use this profile. The profile cannot
+	// be deleted while it is above 0.
 	// +optional
 	Clusters *int32 `json:"clusters,omitempty"`
 }
 
 // ProfilePool is the pool that a node had under a profile.
 type ProfilePool struct {
-	// node that had it.
+	// node is the node that had the pool.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Node string `json:"node,omitempty"`
-	// guid of the pool.
+	// guid identifies the pool.
 	// +required
 	GUID PoolGUID `json:"guid,omitempty"`
 }
 
-// ProfileNode is how far one node of a profile is.
+// ProfileNode is the state of one node of a profile.
 type ProfileNode struct {
-	// name of the node.
+	// name is the name of the node.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// ready: True when volumes can be made there, else False.
+	// ready is True when volumes can be provisioned there, otherwise False.
 	// +optional
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	Ready metav1.ConditionStatus `json:"ready,omitempty"`
-	// message says what the node lacks.
+	// message describes what the node lacks.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Message string `json:"message,omitempty"`
@@ -188,30 +187,30 @@ type ProfileNode struct {
 
 // ObservedStorageClass is what the operator read from a StorageClass.
 type ObservedStorageClass struct {
-	// name of the StorageClass.
+	// name is the name of the StorageClass.
 	// +required
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
-	// provisioner that makes the volumes.
+	// provisioner is the driver that provisions the volumes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Provisioner string `json:"provisioner,omitempty"`
-	// reclaimPolicy: Delete removes a volume's data with its claim, Retain keeps it.
+	// reclaimPolicy is Delete (a volume's data is deleted with its claim) or Retain.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
-	// volumeBindingMode: WaitForFirstConsumer or Immediate.
+	// volumeBindingMode is WaitForFirstConsumer or Immediate.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	VolumeBindingMode string `json:"volumeBindingMode,omitempty"`
-	// expansion says whether volumes can grow: Allowed or NotAllowed.
+	// expansion is Allowed when volumes can grow, otherwise NotAllowed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Expansion string `json:"expansion,omitempty"`
 }
 
-// PgStorageProfile says how a kind of storage is made and tuned. It is written
-// by the platform team and used by any number of PgStorageClusters.
+// PgStorageProfile declares how one kind of storage is provisioned and tuned. The
+// platform team writes it, and any number of PgStorageClusters use it.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=pgsp,categories=pgstorage
@@ -224,13 +223,14 @@ type ObservedStorageClass struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type PgStorageProfile struct {
 	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard metadata of the object.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the storage that is wanted.
+	// spec declares the storage.
 	// +required
 	Spec PgStorageProfileSpec `json:"spec,omitzero"`
-	// status is what was found.
+	// status is the observed state of the storage.
 	// +optional
 	Status PgStorageProfileStatus `json:"status,omitzero"`
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
 )
 
@@ -64,7 +63,7 @@ func succeeded(all []v1alpha1.PgBenchmark) (own map[types.UID]*v1alpha1.PgBenchm
 	own = map[types.UID]*v1alpha1.PgBenchmark{}
 	for i := range all {
 		b := &all[i]
-		if b.Status.Phase != benchmarks.PhaseSucceeded {
+		if b.Status.Phase != v1alpha1.PhaseSucceeded {
 			continue
 		}
 		maker := metav1.OwnerReference{}

@@ -138,7 +138,7 @@ func (p *runPass) writeStatus(ctx context.Context) error {
 	}
 	if want.Phase != have.Phase {
 		kind := corev1.EventTypeNormal
-		if want.Phase == benchmarks.PhaseFailed {
+		if want.Phase == v1alpha1.PhaseFailed {
 			kind = corev1.EventTypeWarning
 		}
 		p.Events.Eventf(p.b, nil, kind, want.Phase, "Benchmark", "%s", completion.Message)

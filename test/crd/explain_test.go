@@ -24,7 +24,9 @@ func walk(t *testing.T, see func(path string, s schema)) {
 
 func descend(path string, s schema, see func(string, schema)) {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		see(path+"."+name, s.Properties[name])
+		property := s.Properties[name]
+		property.Description = strings.Join(strings.Fields(property.Description), " ") // lines break anywhere
+		see(path+"."+name, property)
 		descend(path+"."+name, s.Properties[name], see)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
@@ -118,8 +120,8 @@ func TestDescriptionsStateTheBoundsOfNumbers(t *testing.T) {
 			t.Errorf("%s is not bounded", path)
 			return
 		}
-		if !strings.Contains(s.Description, "Bounds: ") {
-			t.Errorf("%s does not say its bounds: %s", path, s.Description)
+		if !strings.Contains(s.Description, "Valid: ") {
+			t.Errorf("%s does not say what is valid: %s", path, s.Description)
 		}
 		if s.Default != nil && !strings.Contains(s.Description, "Default: "+string(s.Default.Raw)) {
 			t.Errorf("%s does not say its default %s: %s", path, s.Default.Raw, s.Description)
@@ -162,25 +164,25 @@ func TestDescriptionsStateTheFormatOfQuantities(t *testing.T) {
 		"PgBenchmark.spec.pgbench.jobs":                   {"Default: the"},
 		"PgBenchmark.spec.pgbench.resources":              {"Default: "},
 		"PgStorageProfile.spec.external.medium":           {"SSD", "HDD", "SAN"},
-		"PgStorageCluster.spec.durability":                {"There is no default"},
+		"PgStorageCluster.spec.durability":                {"there is no default"},
 		"PgStorageProfile.spec.external.storageClassName": {"Immutable"},
 
 		"PgStorageProfile.spec.type":                                          {"External", "ZFSLocalPV", "Immutable"},
 		"PgStorageProfile.spec.nodeSelector":                                  {"1 to 8 labels", "keeps its pool"},
-		"PgStorageProfile.spec.zfsLocalPV.arcMax":                             {"at least 64Mi", "Absent: "},
+		"PgStorageProfile.spec.zfsLocalPV.arcMax":                             {"at least 64Mi", "Default: "},
 		"PgStorageProfile.spec.zfsLocalPV.pool":                               {"pool on every selected node"},
 		"PgStorageProfile.spec.zfsLocalPV.pool.name":                          {"1 to 63", "Immutable"},
-		"PgStorageProfile.spec.zfsLocalPV.pool.create":                        {"blank", "Absent: "},
+		"PgStorageProfile.spec.zfsLocalPV.pool.create":                        {"blank", "Default: "},
 		"PgStorageProfile.spec.zfsLocalPV.pool.create.vdevs[].devices[].path": {"/dev/disk/by-id", "/dev/disk/by-partlabel", "255"},
 		"PgStorageProfile.spec.zfsLocalPV.pool.create.vdevs[].devices[].wipe": {"destroyed", "Default: false"},
 		"PgStorageProfile.spec.zfsLocalPV.pool.create.vdevs[].selector.count": {"1 to 64"},
 		"PgStorageProfile.spec.zfsLocalPV.pool.create.vdevs[].selector.model": {"* and ?"},
 		"PgStorageProfile.spec.zfsLocalPV.data.recordsize":                    {"to 1M", "Default: 8k"},
 		"PgStorageProfile.spec.zfsLocalPV.wal.recordsize":                     {"to 1M", "Default: 32k"},
-		"PgStorageProfile.spec.zfsLocalPV.data.quota":                         {"snapshots included", "Absent: "},
-		"PgStorageProfile.spec.zfsLocalPV.data.reservation":                   {"Absent: none"},
-		"PgStorageProfile.spec.zfsLocalPV.data.sync":                          {"disabled is refused"},
-		"PgStorageProfile.spec.zfsLocalPV.data.checksum":                      {"off is refused"},
+		"PgStorageProfile.spec.zfsLocalPV.data.quota":                         {"snapshots included", "Default: "},
+		"PgStorageProfile.spec.zfsLocalPV.data.reservation":                   {"Default: none"},
+		"PgStorageProfile.spec.zfsLocalPV.data.sync":                          {"disabled is rejected"},
+		"PgStorageProfile.spec.zfsLocalPV.data.checksum":                      {"off is rejected"},
 		"PgStorageProfile.spec.zfsLocalPV.data.dedup":                         {"acceptDedup"},
 		"PgStorageProfile.spec.zfsLocalPV.block.volblocksize":                 {"4k to 128k", "Default: 16k", "Immutable"},
 		"PgStorageProfile.spec.zfsLocalPV.block.provisioning":                 {"Thick", "Thin", "Immutable"},

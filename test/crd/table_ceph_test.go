@@ -107,14 +107,14 @@ func cephRows() []row {
 
 func cephUnionRows() []row {
 	const (
-		either   = "spec.cephRBD: Invalid value: spec.cephRBD: set either cluster, which the operator makes, or external: true, to use a CephCluster that exists, and not both"
-		zfsNodes = "spec.nodeSelector: Required value: spec.nodeSelector: missing although spec.cephRBD.cluster.backing.zfs makes pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank"
-		noNodes  = "spec.nodeSelector: Forbidden: spec.nodeSelector chooses nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them: remove it"
+		either   = "spec.cephRBD: Invalid value: spec.cephRBD: set either cluster, which the operator creates, or external: true, to use an existing CephCluster, and not both"
+		zfsNodes = "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.cephRBD.cluster.backing.zfs creates pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank"
+		noNodes  = "spec.nodeSelector: Forbidden: spec.nodeSelector selects nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them; remove it"
 		moved    = "spec.cephRBD: Invalid value: spec.cephRBD.cluster cannot be added or removed because the data is in that CephCluster" + replicate
 		data     = "spec.cephRBD: Invalid value: spec.cephRBD.dataPool cannot be added or removed because existing images keep their data where it is" + replicate
-		xfs      = "spec.cephRBD.volumeClass.fsType: Invalid value: spec.cephRBD.volumeClass.fsType: xfs is refused on a CephCluster within this Kubernetes cluster, because a node that has both an OSD and a mount of it can deadlock (Rook, storageclass.yaml); use ext4"
-		named    = "spec.cephRBD.acceptWarnings: Invalid value: spec.cephRBD.acceptWarnings must be names of health checks as ceph health detail has them, such as POOL_TOO_FEW_PGS"
-		never    = "spec.cephRBD.acceptWarnings: Invalid value: spec.cephRBD.acceptWarnings names a check by which data or writes are at risk already (OSD_FULL, POOL_FULL, PG_AVAILABILITY, PG_DAMAGED, PG_RECOVERY_FULL, OBJECT_UNFOUND, OSD_SCRUB_ERRORS, MON_DISK_CRIT, TOO_FEW_OSDS); remove it, and act on the check"
+		xfs      = "spec.cephRBD.volumeClass.fsType: Invalid value: spec.cephRBD.volumeClass.fsType: xfs is rejected on a CephCluster within this Kubernetes cluster, because a node that has both an OSD and a mount of it can deadlock (Rook, storageclass.yaml); use ext4"
+		named    = "spec.cephRBD.acceptWarnings: Invalid value: spec.cephRBD.acceptWarnings must be names of health checks as ceph health detail prints them, such as POOL_TOO_FEW_PGS"
+		never    = "spec.cephRBD.acceptWarnings: Invalid value: spec.cephRBD.acceptWarnings names a check that puts data or writes at risk (OSD_FULL, POOL_FULL, PG_AVAILABILITY, PG_DAMAGED, PG_RECOVERY_FULL, OBJECT_UNFOUND, OSD_SCRUB_ERRORS, MON_DISK_CRIT, TOO_FEW_OSDS); remove it, and act on the check"
 	)
 	whole := func(name string, c change, says ...string) row {
 		return row{name: "ceph " + name, kind: "CephRBD", stage: onCreate, change: []change{c}, says: says}
@@ -122,10 +122,10 @@ func cephUnionRows() []row {
 	member := fields("external", true)
 	warnings := func(names ...any) change { return set("acceptWarnings", names) }
 	out := []row{
-		whole("missing", unset("spec/cephRBD"), "spec.cephRBD: Required value: spec.cephRBD: missing although spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true"),
-		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another"),
+		whole("missing", unset("spec/cephRBD"), "spec.cephRBD: Required value: spec.cephRBD is missing, but spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true"),
+		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another"),
 		whole("unknown field", set("spec/cephRBD/size", 3), `unknown field "spec.cephRBD.size"`),
-		profile("External with cephRBD", set("spec/cephRBD", member), "spec.cephRBD: Forbidden: spec.cephRBD is set although spec.type is another; remove it, or set spec.type to CephRBD"),
+		profile("External with cephRBD", set("spec/cephRBD", member), "spec.cephRBD: Forbidden: spec.cephRBD is set, but spec.type is another; remove it, or set spec.type to CephRBD"),
 		whole("on ZFS without nodeSelector", unset("spec/nodeSelector"), zfsNodes),
 		whole("external with nodeSelector", set("spec/nodeSelector", fields("a", "b")), noNodes).and(elsewhere()[1:]...),
 		whole("on devices with nodeSelector", set("spec/nodeSelector", fields("a", "b")), noNodes).with(onDisks()...),
@@ -162,7 +162,7 @@ func distinct(prefix string, count int) []any {
 
 func cephRookRows() []row {
 	const driver = "rook.driver must be the name of a CSI driver: lower case letters, digits, '-' and '.'; see kubectl get csidriver"
-	const added = "spec.cephRBD.rook: Invalid value: rook.driver cannot be added or removed because volumes keep the driver that made them" + another
+	const added = "spec.cephRBD.rook: Invalid value: rook.driver cannot be added or removed because volumes keep their driver" + another
 	return slices.Concat(
 		cephName("rook/operatorNamespace", 63, "rook.operatorNamespace must be the name of a namespace: lower case letters, digits and '-'"),
 		cephName("rook/namespace", 63, "rook.namespace must be the name of a namespace: lower case letters, digits and '-'"),
@@ -170,10 +170,10 @@ func cephRookRows() []row {
 		cephName("rook/driver", 63, driver),
 		[]row{
 			cephEmpty("rook/driver"),
-			cephChanged("rook/operatorNamespace", nil, "rook", "rook.operatorNamespace is immutable because volumes keep the driver that made them"+another),
+			cephChanged("rook/operatorNamespace", nil, "rook", "rook.operatorNamespace is immutable because volumes keep their driver"+another),
 			cephChanged("rook/namespace", nil, "ceph", "rook.namespace is immutable because the data is in its CephCluster"+another),
 			cephChanged("rook/cluster", nil, "ceph", "rook.cluster is immutable because the data is there"+another),
-			cephChanged("rook/driver", "a.rbd.csi.ceph.com", "b.rbd.csi.ceph.com", "rook.driver is immutable because volumes keep the driver that made them"+another),
+			cephChanged("rook/driver", "a.rbd.csi.ceph.com", "b.rbd.csi.ceph.com", "rook.driver is immutable because volumes keep their driver"+another),
 			ceph("driver added", set("rook/driver", "a.rbd.csi.ceph.com"), added).updated(),
 			ceph("driver removed", unset("rook/driver"), added).with(set(cephSpec+"rook/driver", "a.rbd.csi.ceph.com")).updated(),
 		})
@@ -186,7 +186,7 @@ func cephClusterRows() []row {
 		odd     = "mons.count must be odd: an even number survives no more failures than one less (Ceph, Monitor quorum); use 3 or 5"
 		size    = "mons.size must be a quantity of at least 1Gi, as 10Gi"
 		noSize  = "spec.cephRBD.cluster.mons.size: Invalid value: spec.cephRBD.cluster.mons.size: without mons.storageClassName, mons on nodes of backing.devices keep their data in dataDirHostPath, which has no size; remove it, or name a class"
-		modules = "spec.cephRBD.cluster.mgr.modules: Invalid value: mgr.modules must be names of modules as ceph mgr module ls has them, such as pg_autoscaler"
+		modules = "spec.cephRBD.cluster.mgr.modules: Invalid value: mgr.modules must be names of modules as ceph mgr module ls prints them, such as pg_autoscaler"
 	)
 	out := []row{
 		ceph("cluster empty", set("cluster", fields()), cephField+"cluster.image: Required value", cephField+"cluster.backing: Required value", cephField+"cluster.osds: Required value"),
@@ -216,11 +216,11 @@ func cephClusterRows() []row {
 
 func cephBackingRows() []row {
 	const (
-		exactly = cephField + "cluster.backing: Invalid value: spec.cephRBD.cluster.backing: set exactly one of zfs (zvols that the operator makes a class of), storageClassName (a class of block volumes) and devices (whole disks of nodes)"
-		kind    = "spec.cephRBD.cluster.backing: Invalid value: spec.cephRBD.cluster.backing cannot change its kind because OSDs stand on it" + replicate
+		exactly = cephField + "cluster.backing: Invalid value: spec.cephRBD.cluster.backing: set exactly one of zfs (zvols of a pool on each node), storageClassName (a class of block volumes) and devices (whole disks of nodes)"
+		kind    = "spec.cephRBD.cluster.backing: Invalid value: spec.cephRBD.cluster.backing cannot change its kind because OSDs use it" + replicate
 		class   = "backing.storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"
 		node    = "devices.node must be a node's label kubernetes.io/hostname"
-		paths   = "devices.paths must lie beneath /dev/disk/by-id or /dev/disk/by-path: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
+		paths   = "devices.paths must be below /dev/disk/by-id or /dev/disk/by-path: names such as /dev/sda can be another disk after a reboot; see ls -l /dev/disk/by-id"
 		at      = cephField + "cluster.backing.devices"
 	)
 	devices := func(name string, value any, says ...string) row {
@@ -233,7 +233,7 @@ func cephBackingRows() []row {
 		ceph("backing of two kinds", set("cluster/backing/storageClassName", "fast"), exactly),
 		ceph("backing of another kind", set("cluster/backing/storageClassName", "fast"), kind).and(unset(cephSpec + "cluster/backing/zfs")).updated(),
 		cephEmpty("cluster/backing/storageClassName"),
-		cephChanged("cluster/backing/storageClassName", nil, "slow-block", "backing.storageClassName is immutable because OSDs stand on its volumes"+another).with(onBlockClass()...),
+		cephChanged("cluster/backing/storageClassName", nil, "slow-block", "backing.storageClassName is immutable because OSDs use its volumes"+another).with(onBlockClass()...),
 		devices("none", []any{}, at+": Invalid value: 0: "+at+" in body should have at least 1 items"),
 		devices("of 65 nodes", manyNodes(65), tooMany(at, 65, 64)),
 		devices("without node", []any{fields("paths", []any{one})}, at+"[0].node: Required value"),
@@ -286,7 +286,7 @@ func cephZFSRows() []row {
 		cephEmpty(pool + "name"), cephLong(pool+"name", 63),
 		cephRefused(pool+"name", "1tank", characters), cephRefused(pool+"name", "tank/osd", characters),
 		cephRefused(pool+"name", "mirror-0", reserved), cephRefused(pool+"name", "log", reserved),
-		cephChanged(pool+"name", nil, "dozer", "backing.zfs.pool.name is immutable because OSDs stand on it"+replicate),
+		cephChanged(pool+"name", nil, "dozer", "backing.zfs.pool.name is immutable because OSDs use it"+replicate),
 		cephChoice(pool+"autotrim", "on", "off"), cephChoice(pool+"failmode", "wait", "continue", "panic"),
 		cephChoice(zfs+"volblocksize", "4k", "8k", "16k", "32k", "64k"),
 		cephChanged(zfs+"volblocksize", "4k", "8k", "backing.zfs.volblocksize is immutable, as it is in ZFS"+replicate),
@@ -325,9 +325,9 @@ func cephZFSRows() []row {
 func cephOSDRows() []row {
 	const (
 		osds    = "cluster/osds/"
-		count   = "spec.cephRBD.cluster.osds.count: Required value: spec.cephRBD.cluster.osds.count: missing although OSDs are made on claims; say how many"
-		missing = "spec.cephRBD.cluster.osds.size: Required value: spec.cephRBD.cluster.osds.size: missing although OSDs are made on claims; say how large each is"
-		claims  = "spec.cephRBD.cluster.osds: Invalid value: spec.cephRBD.cluster.osds: count, size, spread and tune are of OSDs on claims; backing.devices names each OSD's device: remove them"
+		count   = "spec.cephRBD.cluster.osds.count: Required value: spec.cephRBD.cluster.osds.count is missing, but OSDs are on claims; set their number"
+		missing = "spec.cephRBD.cluster.osds.size: Required value: spec.cephRBD.cluster.osds.size is missing, but OSDs are on claims; set the size of each"
+		claims  = "spec.cephRBD.cluster.osds: Invalid value: spec.cephRBD.cluster.osds: count, size, spread and tune apply to OSDs on claims, and backing.devices names each OSD's device; remove them"
 		size    = "osds.size must be a quantity from 5Gi to 64Ti, as 500Gi"
 		target  = "osds.memoryTarget must be a quantity from 2Gi to 64Gi, as 4Gi"
 		cpu     = "osds.cpu must be a quantity of at least 100m, as 1"
@@ -341,7 +341,7 @@ func cephOSDRows() []row {
 		ceph("OSD size removed", unset(osds+"size"), removed).updated(),
 		cephRefused(osds+"size", "4Gi", size), cephRefused(osds+"size", "65Ti", size),
 		ceph("OSD size with a wrong unit", set(osds+"size", "25GB"), noQuantity(cephAt(osds+"size"), "25GB")),
-		ceph("OSDs shrunk", set(osds+"size", "24Gi"), refusedValue(cephAt(osds+"size"), `"24Gi"`, "osds.size cannot shrink because an OSD cannot; take OSDs out instead")).updated(),
+		ceph("OSDs shrunk", set(osds+"size", "24Gi"), refusedValue(cephAt(osds+"size"), `"24Gi"`, "osds.size cannot shrink because an OSD cannot; remove OSDs instead")).updated(),
 		cephRefused(osds+"memoryTarget", "1Gi", target), cephRefused(osds+"memoryTarget", "65Gi", target),
 		ceph("memoryTarget with a wrong unit", set(osds+"memoryTarget", "4GB"), noQuantity(cephAt(osds+"memoryTarget"), "4GB")),
 		cephRefused(osds+"cpu", "50m", cpu),
@@ -351,7 +351,7 @@ func cephOSDRows() []row {
 		cephChanged(osds+"minAllocSize", nil, "16k", "osds.minAllocSize is immutable, as it is in an OSD"+replicate),
 		cephLong(osds+"deviceClass", 32), cephRefused(osds+"deviceClass", "SSD", class), cephRefused(osds+"deviceClass", "1a", class),
 		cephChanged(osds+"deviceClass", nil, "nvme", "osds.deviceClass is immutable because OSDs keep theirs"+another),
-		cephChanged(osds+"encrypted", nil, true, "osds.encrypted is immutable because OSDs would have to be made anew"+replicate),
+		cephChanged(osds+"encrypted", nil, true, "osds.encrypted is immutable because existing OSDs cannot be encrypted"+replicate),
 	}
 	for field, value := range ordered("count", "3", "size", "25Gi", "spread", "Required", "tune", "Fast") {
 		var v any = value
@@ -365,9 +365,9 @@ func cephOSDRows() []row {
 
 func cephPoolRows() []row {
 	const (
-		above    = "spec.cephRBD.pool.minSize: Invalid value: spec.cephRBD.pool.minSize is above size, so no write would ever be answered; lower it"
-		lost     = "spec.cephRBD.pool.minSize: Invalid value: spec.cephRBD.pool.minSize: 1 answers writes that are on one OSD only, and the loss of that one loses acknowledged commits; use 2, or accept that by acceptLoss: true"
-		none     = "pool.checksum: none is refused because blocks that were damaged above ZFS would pass for data, and it gained 2% where it was measured; leave it crc32c"
+		above    = "spec.cephRBD.pool.minSize: Invalid value: spec.cephRBD.pool.minSize is above size, so that the pool would accept no write; lower it"
+		lost     = "spec.cephRBD.pool.minSize: Invalid value: spec.cephRBD.pool.minSize: 1 acknowledges writes that are on one OSD only, and its loss loses acknowledged commits; use 2, or accept that by acceptLoss: true"
+		none     = "pool.checksum: none is rejected because Ceph would return blocks that were damaged above ZFS as data, for a measured gain of 2%; leave it crc32c"
 		checksum = "pool.checksum must be crc32c, crc32c_16, crc32c_8, xxhash32 or xxhash64 (Ceph, bluestore_csum_type)"
 		class    = "pool.deviceClass must begin with a letter and hold only lower case letters, digits, '_' and '-', as ssd"
 		fixed    = "spec.cephRBD.pool: Invalid value: spec.cephRBD.pool.deviceClass and pinnedHosts cannot be added or removed because Ceph would move all data" + replicate
@@ -398,7 +398,7 @@ func cephPoolRows() []row {
 // cephPinRows are about one copy of each block.
 func cephPinRows() []row {
 	const (
-		single = "spec.cephRBD.pool.size: Invalid value: spec.cephRBD.pool.size: 1 keeps one copy, so that the loss of one OSD loses every volume in the pool; use 2 or 3, or, where each instance's copy is enough, set acceptLoss: true and pinnedHosts, which keep each volume on its own node"
+		single = "spec.cephRBD.pool.size: Invalid value: spec.cephRBD.pool.size: 1 keeps one copy, and the loss of one OSD loses every volume in the pool; use 2 or 3, or accept that by acceptLoss: true and pinnedHosts, which keep each volume on its own node"
 		only   = "spec.cephRBD.pool.pinnedHosts: Invalid value: spec.cephRBD.pool.pinnedHosts is for size 1 only: copies on several hosts cannot be pinned to one; remove it"
 		erased = "spec.cephRBD.dataPool: Invalid value: spec.cephRBD.dataPool: an erasure coded pool cannot be pinned to hosts; remove it, or pool.pinnedHosts"
 		host   = "pool.pinnedHosts must be nodes' labels kubernetes.io/hostname"

@@ -49,21 +49,21 @@ func counts(n int) []int {
 // matrixRows are the rules of a PgBenchmark with a matrix.
 func matrixRows() []row {
 	const (
-		own        = "spec.matrix: profiles, durability and parameters need clusters of their own; give spec.template in place of spec.cluster"
-		profileOf  = "spec.template.profile is needed where spec.matrix does not name a profile for every variant, and unused where it does; add or remove it"
-		tierOf     = "spec.template.durability is needed where spec.matrix does not name a tier for every variant, and unused where it does; add or remove it"
-		quorum     = "spec.template.instances must be at least 2 for the tier Quorum, because a commit waits for a standby; raise it or leave Quorum out"
+		own        = "spec.matrix: profiles, durability and parameters need temporary clusters; set spec.template in place of spec.cluster"
+		profileOf  = "spec.template.profile is required unless spec.matrix names a profile for every variant, and not allowed if it does; add or remove it"
+		tierOf     = "spec.template.durability is required unless spec.matrix names a tier for every variant, and not allowed if it does; add or remove it"
+		quorum     = "spec.template.instances must be at least 2 for the tier Quorum, because a commit waits for a standby; raise it or remove Quorum"
 		scripts    = "spec.matrix.scripts excludes spec.pgbench.script and spec.pgbench.customScripts; remove one"
-		many       = "spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: take values away, or name in spec.matrix.variants those that matter"
-		either     = "spec.matrix.variants excludes profiles, durability, parameters and scripts: name the variants, or give the axes whose product they are"
+		many       = "spec.matrix has more than 64 variants, with spec.pgbench.clients as one of its axes: remove values, or list the relevant variants in spec.matrix.variants"
+		either     = "spec.matrix.variants excludes profiles, durability, parameters and scripts: list variants by name, or set axes"
 		rest       = "spec.matrix.rest must be whole hours, minutes and seconds from 0s to 1h, as 30s"
 		total      = "spec.matrix.totalTimeout must be whole hours, minutes and seconds from 1m to 168h, as 6h"
 		target     = "spec.matrix.targetTimeout must be whole hours, minutes and seconds from 1m to 24h, as 20m"
-		fsync      = "spec.matrix.parameters[fsync] must stay on: what is measured without it is no database; remove it, or use the tier Async for faster commits"
+		fsync      = "spec.matrix.parameters[fsync] must stay on: without it a crash corrupts the database; remove it, or use the tier Async for faster commits"
 		commit     = "spec.matrix.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async in spec.matrix.durability"
-		parameters = "spec.matrix.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
-		cold       = "spec.pgbench.coldCache empties caches of the server, which only clusters of the matrix' own may have done to them; give spec.template in place of spec.cluster, or leave it out"
-		ofVariant  = "spec.matrix.variants[].parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"
+		parameters = "spec.matrix.parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"
+		cold       = "spec.pgbench.coldCache empties caches of the server, which is allowed only on temporary clusters of a matrix; set spec.template in place of spec.cluster, or remove it"
+		ofVariant  = "spec.matrix.variants[].parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"
 	)
 	given := []change{unset("spec/template"), set("spec/cluster", "shop")}
 	onGiven := func(name string, c change, says ...string) row {
@@ -72,8 +72,8 @@ func matrixRows() []row {
 		return r
 	}
 	return []row{
-		matrix("cluster and template", set("spec/cluster", "shop"), "spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"),
-		matrix("template without a matrix", unset("spec/matrix"), "spec.template is used by a matrix alone: add spec.matrix, which may be {} for one variant, or name a cluster in spec.cluster"),
+		matrix("cluster and template", set("spec/cluster", "shop"), "spec needs either cluster or template: set cluster to the PgStorageCluster to measure, or template for the temporary clusters of a matrix"),
+		matrix("template without a matrix", unset("spec/matrix"), "spec.template needs a matrix: add spec.matrix, which may be {} for one variant, or set spec.cluster"),
 		benchmark("gate without a matrix", set("spec/gate", map[string]any{"baseline": "last"}), "spec.gate compares the repeats of a matrix: add spec.matrix, which may be {} for one variant"),
 		matrix("gate on itself", set("spec/gate", map[string]any{"baseline": "first"}), "spec.gate.baseline must be another PgBenchmark than this one; name an older one with a matrix of the same variants"),
 		matrix("gate without a baseline", set("spec/gate", map[string]any{}), "spec.gate.baseline: Required value"),
@@ -88,7 +88,7 @@ func matrixRows() []row {
 		onGiven("coldCache of a given cluster", pgbench("coldCache", true), cold).and(pgbench("warmUp", "0s")),
 		matrix("coldCache and a warm-up", pgbench("coldCache", true), "coldCache needs warmUp: 0s, because a warm-up fills the caches that it empties"),
 		matrix("coldCache without a superuser", pgbench("coldCache", true), "coldCache needs integrity: Full, whose superuser empties the caches").and(pgbench("warmUp", "0s"), pgbench("integrity", "Basic")),
-		matrix("coldCache before PostgreSQL 17", pgbench("coldCache", true), "spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or leave it out").and(pgbench("warmUp", "0s"), set("spec/template/postgres/version", "16.4")),
+		matrix("coldCache before PostgreSQL 17", pgbench("coldCache", true), "spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or remove it").and(pgbench("warmUp", "0s"), set("spec/template/postgres/version", "16.4")),
 		matrix("no profile", unset("spec/template/profile"), profileOf),
 		matrix("profiles and a profile", ofMatrix("profiles", []string{"fast", "slow"}), profileOf),
 		matrix("some variants without a profile", unset("spec/template/profile"), profileOf).and(byName(map[string]any{"name": "a", "profile": "fast"}, map[string]any{"name": "b"})),
@@ -125,7 +125,7 @@ func matrixRows() []row {
 		matrix("synchronous_commit off", ofMatrix("parameters", []any{axis("synchronous_commit", "on", "off")}), commit),
 		matrix("parameter in capitals", ofMatrix("parameters", []any{axis("WORK_MEM", "4MB")}), parameters),
 		matrix("parameter of an axis' name", ofMatrix("parameters", []any{axis("clients", "4")}), parameters),
-		matrix("fsync off by name", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "fsync", "value": "off"}}}), "spec.matrix.variants[].parameters[fsync] must stay on: what is measured without it is no database; remove it, or use the tier Async for faster commits"),
+		matrix("fsync off by name", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "fsync", "value": "off"}}}), "spec.matrix.variants[].parameters[fsync] must stay on: without it a crash corrupts the database; remove it, or use the tier Async for faster commits"),
 		matrix("synchronous_commit off by name", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "synchronous_commit", "value": "off"}}}), "spec.matrix.variants[].parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async"),
 		matrix("parameter in capitals by name", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "JIT", "value": "off"}}}), ofVariant),
 		matrix("synchronous_commit of the template", set("spec/template/postgres/parameters", map[string]any{"synchronous_commit": "off"}), "spec.template.postgres.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async"),

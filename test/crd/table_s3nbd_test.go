@@ -41,11 +41,11 @@ func mirrored() []change {
 
 func s3UnionRows() []row {
 	const (
-		buckets = "spec.s3NBD.stores: Invalid value: spec.s3NBD.stores: two stores share a bucket, and a mirror inside one bucket is lost with it; put each store in a bucket of its own, best in another region"
+		buckets = "spec.s3NBD.stores: Invalid value: spec.s3NBD.stores: two stores share a bucket, and losing it loses the mirror; put each store in a bucket of its own, preferably in another region"
 		single  = "spec.s3NBD.layout: Invalid value: spec.s3NBD.layout: a mirror needs at least two stores; add one in another bucket, or set layout: stripe"
-		several = "spec.s3NBD.layout: Invalid value: spec.s3NBD.layout: a stripe over several stores is lost with any one of them; use one store with more devices, or layout: mirror"
-		layout  = "spec.s3NBD.layout is immutable because the pool is made with it; create another PgStorageProfile and replicate into a cluster on it"
-		changed = "spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool stands on all of them; create another PgStorageProfile and replicate into a cluster on it"
+		several = "spec.s3NBD.layout: Invalid value: spec.s3NBD.layout: losing any one of several stores loses a stripe over them; use one store with more devices, or layout: mirror"
+		layout  = "spec.s3NBD.layout is immutable because the pool has it from its creation; create another PgStorageProfile and replicate into a cluster on it"
+		changed = "spec.s3NBD.stores: stores cannot be added, removed or renamed because the pool uses all of them; create another PgStorageProfile and replicate into a cluster on it"
 		arc     = "spec.s3NBD.arcMax must be a quantity of at least 64Mi, the smallest ARC that OpenZFS accepts, as 8Gi; remove it to leave the node's setting"
 		timeout = "spec.s3NBD.requestTimeout must be between 10s and 1h, written as 90s, 10m or 1h"
 		waits   = "spec.s3NBD.requestTimeout: Invalid value: spec.s3NBD.requestTimeout is for layout mirror only: a stripe always waits for its store, because OpenZFS acknowledges a commit whose flush failed (openzfs pull request 16314); remove it"
@@ -60,12 +60,12 @@ func s3UnionRows() []row {
 		return m
 	}
 	out := []row{
-		whole("missing", unset("spec/s3NBD"), "spec.s3NBD: Required value: spec.s3NBD: missing although spec.type is S3NBD; set spec.s3NBD.stores to the bucket"),
-		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector: missing although spec.type makes storage on nodes"),
-		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another"),
+		whole("missing", unset("spec/s3NBD"), "spec.s3NBD: Required value: spec.s3NBD is missing, but spec.type is S3NBD; set spec.s3NBD.stores to the bucket"),
+		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes"),
+		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another"),
 		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD", "CephRBD")),
 		whole("unknown field", set("spec/s3NBD/bucket", "acme"), `unknown field "spec.s3NBD.bucket"`),
-		profile("External with s3NBD", set("spec/s3NBD", bases3()), "spec.s3NBD: Forbidden: spec.s3NBD is set although spec.type is another; remove it, or set spec.type to S3NBD"),
+		profile("External with s3NBD", set("spec/s3NBD", bases3()), "spec.s3NBD: Forbidden: spec.s3NBD is set, but spec.type is another; remove it, or set spec.type to S3NBD"),
 		s3("mirror of one store", set("layout", "mirror"), single),
 		s3("stripe of two stores", two(storeOf("a", "acme-a"), storeOf("b", "acme-b")), several),
 		s3("two stores in one bucket", two(storeOf("a", "acme"), storeOf("b", "acme")), buckets).and(set(s3Spec+"layout", "mirror")),
@@ -134,7 +134,7 @@ func s3StoreRows() []row {
 		prefix   = "stores.prefix must be names of letters, digits, '_', '-' and '.', separated by single slashes, without one at its ends"
 		region   = "stores.region must hold only lower case letters, digits and '-', as eu-central-1"
 		endpoint = "stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query or user"
-		http     = store + ".endpoint: Invalid value: stores.endpoint is http, which shows keys of requests to the network; use https, or accept that by allowHTTP: true"
+		http     = store + ".endpoint: Invalid value: stores.endpoint is http, which exposes the keys of requests on the network; use https, or accept that by allowHTTP: true"
 	)
 	to := func(field string, value any) change { return set("stores/0/"+field, value) }
 	out := []row{
@@ -177,7 +177,7 @@ func s3DeviceRows() []row {
 	const (
 		size   = "spec.s3NBD.devices.size must be a quantity from 1Gi to 64Ti, as 500Gi"
 		shrink = "spec.s3NBD.devices.size cannot shrink because ZFS cannot; create another PgStorageProfile and replicate into a cluster on it"
-		count  = "spec.s3NBD.devices.count is immutable because the pool is made with it; grow devices.size instead"
+		count  = "spec.s3NBD.devices.count is immutable because the pool has it from its creation; grow devices.size instead"
 	)
 	return []row{
 		s3("devices missing", unset("devices"), "spec.s3NBD.devices: Required value"),
@@ -197,11 +197,11 @@ func s3ServerRows() []row {
 		zerofs   = "spec.s3NBD.zeroFS"
 		image    = zerofs + ".image must name a tag or a digest, as ghcr.io/barre/zerofs:0.19.1"
 		interval = zerofs + ".flushInterval must be between 5s and 10m, written as 30s or 2m"
-		family   = zerofs + ".family is immutable because it is not known that one family reads what the other wrote; create another PgStorageProfile and replicate into a cluster on it"
+		family   = zerofs + ".family is immutable because one family may not read the data of the other; create another PgStorageProfile and replicate into a cluster on it"
 		cpu      = zerofs + ".resources.cpu must be a quantity of at least 100m, as 1"
 		memory   = zerofs + ".resources.memory must be a quantity of at least 1Gi, as 2Gi"
 		hostPath = zerofs + ".cache.hostPath must be an absolute path of letters, digits, '_', '-' and '.'"
-		half     = zerofs + ".cache.memory: Invalid value: " + zerofs + ".cache.memory is above half of resources.memory, and what is not yet uploaded needs the rest; lower it, or raise resources.memory"
+		half     = zerofs + ".cache.memory: Invalid value: " + zerofs + ".cache.memory is above half of resources.memory, and data that is not yet uploaded needs the rest; lower it, or raise resources.memory"
 	)
 	to := func(field string, value any) change { return set("zeroFS/"+field, value) }
 	out := []row{
@@ -240,15 +240,15 @@ func s3ServerRows() []row {
 	return out
 }
 
-const unstablePath = "a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
+const unstablePath = "a device path must be below /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda can be another disk after a reboot; see ls -l /dev/disk/by-id"
 
-const oneDisk = "wipe: true must name one disk: this path names a slot, or what is written on a disk, and can be another disk tomorrow; add serial (lsblk -o NAME,SERIAL,WWN on the node), or use the path below /dev/disk/by-id"
+const oneDisk = "wipe: true must name one disk: this path names a slot, or the contents of a disk, and can be another disk after a reboot; add serial (lsblk -o NAME,SERIAL,WWN on the node), or use the path below /dev/disk/by-id"
 
 func s3LocalDiskRows() []row {
 	const (
 		l2arc = "spec.s3NBD.l2arc.device"
 		slog  = "spec.s3NBD.slog"
-		loss  = slog + ".acceptLoss must be true: with a log device, the loss of the node loses acknowledged commits of its last seconds; remove slog if that is not wanted"
+		loss  = slog + ".acceptLoss must be true: with a log device, the loss of the node loses acknowledged commits of its last seconds; remove slog to avoid that"
 	)
 	with := func(device any) change { return set("slog", fields("devices", []any{device}, "acceptLoss", true)) }
 	return slices.Concat([]row{

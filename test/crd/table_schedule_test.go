@@ -12,7 +12,7 @@ func scheduleRows() []row {
 	const (
 		form   = "spec.schedule must be five fields, minute, hour, day of the month, month and day of the week, as 30 2 * * 1-5, or @hourly, @daily, @weekly, @monthly or @yearly; the time zone is spec.timeZone"
 		zone   = "spec.timeZone must be a name of the IANA time zone database, as Europe/Berlin or UTC"
-		gate   = "spec.template.spec.gate is set by the schedule for each run: give spec.gate instead, which compares with the last good run or with a baseline by name"
+		gate   = "spec.template.spec.gate is set by the schedule for each run: set spec.gate instead, which compares with the last good run or a named baseline"
 		matrix = "spec.gate compares the repeats of a matrix: add spec.template.spec.matrix, which may be {} for one variant"
 	)
 	at := func(s string) change { return set("spec/schedule", s) }
@@ -34,8 +34,8 @@ func scheduleRows() []row {
 		schedule("gate without a matrix", set("spec/gate", map[string]any{"baseline": "last"}), matrix),
 		schedule("gate with threshold 0", set("spec/gate", map[string]any{"threshold": 0}), "spec.gate.threshold in body should be greater than or equal to 1").with(set("spec/template/spec/matrix", map[string]any{})),
 		schedule("gate with confidence 100", set("spec/gate", map[string]any{"confidence": 100}), "spec.gate.confidence in body should be less than or equal to 99").with(set("spec/template/spec/matrix", map[string]any{})),
-		schedule("label of the operator", set("spec/template/metadata", map[string]any{"labels": map[string]any{"pgstorage.dev/schedule": "other"}}), "spec.template.metadata.labels must not be of pgstorage.dev, nor app.kubernetes.io/managed-by, which are the operator's, and their values have at most 63 characters"),
-		schedule("annotation of the operator", set("spec/template/metadata", map[string]any{"annotations": map[string]any{"pgstorage.dev/scheduled-at": "now"}}), "spec.template.metadata.annotations must not be of pgstorage.dev, which are the operator's, and their values have at most 1024 characters"),
+		schedule("label of the operator", set("spec/template/metadata", map[string]any{"labels": map[string]any{"pgstorage.dev/schedule": "other"}}), "spec.template.metadata.labels must not use pgstorage.dev or app.kubernetes.io/managed-by, which the operator sets, and values have at most 63 characters"),
+		schedule("annotation of the operator", set("spec/template/metadata", map[string]any{"annotations": map[string]any{"pgstorage.dev/scheduled-at": "now"}}), "spec.template.metadata.annotations must not use pgstorage.dev, which the operator sets, and values have at most 1024 characters"),
 		schedule("neither cluster nor template", unset("spec/template/spec/cluster"), "spec needs either cluster or template"),
 		schedule("limit that the runner has not", set("spec/template/spec/pgbench", map[string]any{"resources": map[string]any{"limits": map[string]any{"example.com/gpu": "1"}}}), "spec.template.spec.pgbench.resources.limits: Invalid value", "spec.pgbench.resources.limits may name cpu, memory and ephemeral-storage only"),
 		schedule("values of variants too long", set("spec/template/spec/matrix", map[string]any{"variants": longVariants(9)}), "spec.template.spec.matrix.variants: Invalid value: spec.matrix.variants: the values of all parameters together have at most 16384 characters; shorten or remove some"),

@@ -95,7 +95,7 @@ var rows = slices.Concat([]row{
 	cluster("no version", set("spec/postgres", map[string]any{"database": "app"}), "spec.postgres.version: Required value"),
 	cluster("no storage", unset("spec/storage"), "spec.storage: Required value"),
 	cluster("no resources", unset("spec/resources"), "spec.resources: Required value"),
-	benchmark("no cluster", unset("spec/cluster"), "spec needs either cluster or template: name the PgStorageCluster that is measured, or give the template that a matrix makes its own clusters from"),
+	benchmark("no cluster", unset("spec/cluster"), "spec needs either cluster or template: set cluster to the PgStorageCluster to measure, or template for the temporary clusters of a matrix"),
 
 	// Enums.
 	cluster("unknown workload", set("spec/workload", "oltp"), `spec.workload: Unsupported value: "oltp": supported values: "Web", "OLTP", "Analytics", "Mixed", "Desktop"`),
@@ -154,11 +154,11 @@ var rows = slices.Concat([]row{
 	cluster("walSize removed", unset("spec/storage/walSize"), "spec.storage.walSize cannot be removed: CloudNativePG cannot move WAL back onto the data volume; set it again").with(set("spec/storage/walSize", "5Gi")).updated(),
 
 	// Resources.
-	cluster("no memory", unset("spec/resources/requests/memory"), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: Postgres' memory parameters are computed from it"),
-	cluster("memory too small", set("spec/resources/requests/memory", "128Mi"), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: Postgres' memory parameters are computed from it"),
+	cluster("no memory", unset("spec/resources/requests/memory"), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it"),
+	cluster("memory too small", set("spec/resources/requests/memory", "128Mi"), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it"),
 	cluster("memory with a wrong unit", set("spec/resources/requests/memory", "1gigabyte"), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi"),
 	cluster("memory as a bare number", set("spec/resources/requests/memory", 1024), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi"),
-	cluster("no cpu", unset("spec/resources/requests/cpu"), "spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: Postgres' parallelism is computed from it"),
+	cluster("no cpu", unset("spec/resources/requests/cpu"), "spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it"),
 	cluster("cpu too small", set("spec/resources/requests/cpu", "10m"), "spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2"),
 	cluster("requests missing", set("spec/resources", map[string]any{}), "spec.resources.requests: Required value"),
 	cluster("disk request with a wrong unit", set("spec/resources/requests/ephemeral-storage", "1GB"), "spec.resources.requests must be quantities, as 500m or 2Gi"),
@@ -171,7 +171,7 @@ var rows = slices.Concat([]row{
 	cluster("limit with a wrong unit", set("spec/resources/limits/memory", "2GB"), "spec.resources.limits must be quantities, as 500m or 2Gi"),
 
 	// Parameters that a CR alone refuses.
-	cluster("fsync=off", parameter("fsync", "off"), "spec.postgres.parameters[fsync] must stay on: off makes a crash an unrecoverable corruption; remove it, or use durability: Async for faster commits"),
+	cluster("fsync=off", parameter("fsync", "off"), "spec.postgres.parameters[fsync] must stay on: off lets a crash corrupt the database beyond recovery; remove it, or use durability: Async for faster commits"),
 	cluster("fsync=false", parameter("fsync", "false"), "spec.postgres.parameters[fsync] must stay on"),
 	cluster("fsync=no", parameter("fsync", "no"), "spec.postgres.parameters[fsync] must stay on"),
 	cluster("fsync: off without quotes", set("spec/postgres/parameters/fsync", false), `spec.postgres.parameters.fsync: Invalid value: "boolean": spec.postgres.parameters.fsync in body must be of type string`),
@@ -183,13 +183,13 @@ var rows = slices.Concat([]row{
 	cluster("listen_addresses", parameter("listen_addresses", "*"), "spec.postgres.parameters has a parameter that CloudNativePG sets itself"),
 	cluster("synchronous_standby_names", parameter("synchronous_standby_names", ""), "spec.postgres.parameters has a parameter that CloudNativePG sets itself"),
 	cluster("shared_preload_libraries", parameter("shared_preload_libraries", "pg_cron"), "spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"),
-	cluster("parameter in capitals", parameter("Work_Mem", "64MB"), "spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"),
-	cluster("parameter with a dash", parameter("work-mem", "64MB"), "spec.postgres.parameters: names are Postgres' own in lower case, as work_mem or pg_stat_statements.max"),
+	cluster("parameter in capitals", parameter("Work_Mem", "64MB"), "spec.postgres.parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"),
+	cluster("parameter with a dash", parameter("work-mem", "64MB"), "spec.postgres.parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"),
 	cluster("parameter is a number", set("spec/postgres/parameters/max_connections", 100), `spec.postgres.parameters.max_connections: Invalid value: "integer": spec.postgres.parameters.max_connections in body must be of type string`),
 
 	// The inline benchmark has the rules of a PgBenchmark.
 	cluster("inline benchmark scale", set("spec/benchmark/scale", 0), "spec.benchmark.scale: Invalid value: 0: spec.benchmark.scale in body should be greater than or equal to 1"),
-	cluster("inline benchmark with a cold cache", set("spec/benchmark", map[string]any{"coldCache": true, "warmUp": "0s"}), "spec.benchmark.coldCache", "empties caches of the server, which only clusters that a matrix makes for itself may have done to them; leave it out, or create a PgBenchmark with spec.template"),
+	cluster("inline benchmark with a cold cache", set("spec/benchmark", map[string]any{"coldCache": true, "warmUp": "0s"}), "spec.benchmark.coldCache", "empties caches of the server, which is allowed only on temporary clusters of a matrix; remove it, or create a PgBenchmark with spec.template"),
 	cluster("inline benchmark duration", set("spec/benchmark/duration", "5 minutes"), "spec.benchmark.duration", "duration must be whole hours, minutes and seconds from 1s to 24h, as 5m or 90s"),
 	cluster("cnpg without spec", set("spec/cnpg", map[string]any{}), "spec.cnpg.spec: Required value"),
 	cluster("cnpg spec is a list", set("spec/cnpg/spec", []string{"affinity"}), `spec.cnpg.spec: Invalid value: "array": spec.cnpg.spec in body must be of type object`),
@@ -197,7 +197,7 @@ var rows = slices.Concat([]row{
 	// Profiles.
 	profile("unknown type", set("spec/type", "Ceph"), `spec.type: Unsupported value: "Ceph": supported values: "External", "ZFSLocalPV"`),
 	profile("no type", unset("spec/type"), "spec.type: Required value"),
-	profile("union member missing", unset("spec/external"), "spec.external: missing although spec.type is External; set spec.external.storageClassName to an existing StorageClass"),
+	profile("union member missing", unset("spec/external"), "spec.external is missing, but spec.type is External; set spec.external.storageClassName to an existing StorageClass"),
 	profile("no class", set("spec/external", map[string]any{"medium": "SSD"}), "spec.external.storageClassName: Required value"),
 	profile("empty class", set("spec/external/storageClassName", ""), "spec.external.storageClassName in body should be at least 1 chars long"),
 	profile("class in capitals", set("spec/external/storageClassName", "Fast_SSD"), "spec.external.storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'; see kubectl get storageclass"),

@@ -63,7 +63,7 @@ func createRows(kind, path string) []row {
 
 func vdevRows(l layout, class string) []row {
 	const (
-		either = "Invalid value: a vdev has either devices (paths) or a selector (of what the agent inventories), and not both"
+		either = "Invalid value: a vdev needs either devices (paths) or a selector (of the node's inventory), and not both"
 		few    = "Invalid value: too few devices for this vdev type: a mirror and raidz1 need at least 2, raidz2 3, raidz3 4"
 	)
 	at := l.at(class + "/0")
@@ -85,7 +85,7 @@ func vdevRows(l layout, class string) []row {
 }
 
 func deviceRows(l layout, class string) []row {
-	const unstable = "a device path must lie beneath /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda change between boots and may be another disk tomorrow; see ls -l /dev/disk/by-id"
+	const unstable = "a device path must be below /dev/disk/by-id, by-path, by-partuuid or by-partlabel: names such as /dev/sda can be another disk after a reboot; see ls -l /dev/disk/by-id"
 	list, first := l.at(class+"/0/devices"), l.at(class+"/0/devices/0/path")
 	out := []row{
 		l.row(class+" of no devices", class+"/0/devices", []any{}, list+": Invalid value: 0: "+list+" in body should have at least 1 items"),
@@ -130,7 +130,7 @@ func selectorRows(l layout, class string) []row {
 
 // nodeStorageRows are about what the manager writes besides.
 func nodeStorageRows() []row {
-	const fixed = "spec: Invalid value: spec.nodeName, spec.profile and spec.pool.name are immutable: the manager makes one PgNodeStorage for each node and profile"
+	const fixed = "spec: Invalid value: spec.nodeName, spec.profile and spec.pool.name are immutable because the manager creates one PgNodeStorage for each node and profile"
 	properties := func(count int) []any {
 		out := []any{}
 		for i := range count {

@@ -113,10 +113,10 @@ func unionRows() []row {
 		nine[fmt.Sprintf("label-%d", i)] = "x"
 	}
 	return []row{
-		whole("missing", unset("spec/zfsLocalPV"), "spec.zfsLocalPV: Required value: spec.zfsLocalPV: missing although spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool"),
+		whole("missing", unset("spec/zfsLocalPV"), "spec.zfsLocalPV: Required value: spec.zfsLocalPV is missing, but spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool"),
 		whole("empty", set("spec/zfsLocalPV", fields()), "spec.zfsLocalPV.pool: Required value"),
-		whole("with external", set("spec/external/storageClassName", "fast"), "spec.external: Forbidden: spec.external is set although spec.type is another; remove it, or set spec.type to External"),
-		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector: missing although spec.type makes storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank"),
+		whole("with external", set("spec/external/storageClassName", "fast"), "spec.external: Forbidden: spec.external is set, but spec.type is another; remove it, or set spec.type to External"),
+		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank"),
 		whole("with an empty nodeSelector", set("spec/nodeSelector", fields()), "spec.nodeSelector: Invalid value: 0: spec.nodeSelector in body should have at least 1 properties"),
 		whole("with nine labels", set("spec/nodeSelector", nine), tooMany("spec.nodeSelector", 9, 8)),
 		whole("nodeSelector with true unquoted", set("spec/nodeSelector", fields("pool", written("true"))), notOfType("spec.nodeSelector.pool", "boolean", "string")),
@@ -124,8 +124,8 @@ func unionRows() []row {
 			and(unset("spec/zfsLocalPV"), unset("spec/nodeSelector"), set("spec/external/storageClassName", "fast")).updated(),
 		profile("External becomes ZFSLocalPV", set("spec/type", "ZFSLocalPV"), "spec.type: Invalid value: \"ZFSLocalPV\": spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile").
 			and(unset("spec/external"), set("spec/nodeSelector/pool", "tank"), set("spec/zfsLocalPV", tank)).updated(),
-		profile("External with zfsLocalPV", set("spec/zfsLocalPV", tank), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set although spec.type is another; remove it, or set spec.type to ZFSLocalPV"),
-		profile("External with nodeSelector", set("spec/nodeSelector/pool", "tank"), "spec.nodeSelector: Forbidden: spec.nodeSelector chooses nodes whose storage the operator makes; spec.type External makes none: remove it"),
+		profile("External with zfsLocalPV", set("spec/zfsLocalPV", tank), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another; remove it, or set spec.type to ZFSLocalPV"),
+		profile("External with nodeSelector", set("spec/nodeSelector/pool", "tank"), "spec.nodeSelector: Forbidden: spec.nodeSelector selects nodes whose storage the operator provisions, and spec.type External provisions none; remove it"),
 	}
 }
 
@@ -197,16 +197,16 @@ var choices = []struct {
 func propertyRows(parent string) []row {
 	const (
 		compression = "compression must be on, off, lz4, lzjb, zle, gzip or gzip-1..9, zstd or zstd-1..19, or zstd-fast (zfsprops)"
-		dedup       = "dedup keeps a table of every block in memory and slows each write down for good; use compression, or accept that by acceptDedup: true"
-		relatime    = "atime: on needs relatime: on, because a mount on Linux turns relatime on whatever the dataset says; set relatime: on, or atime: off"
+		dedup       = "dedup keeps a table of every block in memory and slows down every write; use compression, or accept that by acceptDedup: true"
+		relatime    = "atime: on needs relatime: on, because mounts on Linux enable relatime anyway; set relatime: on, or atime: off"
 		small       = "specialSmallBlocks must be 0, or a power of two from 512 to 1M, written 512, 1k, ..., 512k, 1M"
 	)
 	at := func(field string) string { return "spec.zfsLocalPV." + parent + "." + field }
 	to := func(field string, value any) change { return set(parent+"/"+field, value) }
 	out := []row{
-		zfs(parent+" checksum off", to("checksum", "off"), refusedValue(at("checksum"), `"off"`, "checksum: off is refused because torn and rotten blocks would pass for data; leave it on")),
+		zfs(parent+" checksum off", to("checksum", "off"), refusedValue(at("checksum"), `"off"`, "checksum: off is rejected because ZFS would return torn and rotten blocks as data; leave it on")),
 		zfs(parent+" unknown checksum", to("checksum", "md5"), refusedValue(at("checksum"), `"md5"`, "checksum must be on, fletcher4, sha256, sha512, skein, edonr or blake3 (zfsprops)")),
-		zfs(parent+" sync disabled", to("sync", "disabled"), refusedValue(at("sync"), `"disabled"`, "sync: disabled is refused because commits would be acknowledged that are on no disk, and lost with the node; leave it standard, and use spec.durability: Async of the PgStorageCluster where the last commits may be lost")),
+		zfs(parent+" sync disabled", to("sync", "disabled"), refusedValue(at("sync"), `"disabled"`, "sync: disabled is rejected because it acknowledges commits that are on no disk, and the node's loss loses them; leave it standard, and use spec.durability: Async of the PgStorageCluster where the last commits may be lost")),
 		zfs(parent+" unknown sync", to("sync", "never"), refusedValue(at("sync"), `"never"`, "sync must be standard or always (zfsprops)")),
 		zfs(parent+" dedup without acceptance", to("dedup", "on"), at("dedup")+": Invalid value: "+dedup),
 		zfs(parent+" dedup verify refused by hand", to("dedup", "verify"), at("dedup")+": Invalid value: "+dedup).and(set(zfsSpec+parent+"/acceptDedup", false)),
@@ -266,7 +266,7 @@ func recordsizeRows(parent string) []row {
 func blockRows() []row {
 	const (
 		block   = "spec.zfsLocalPV.block"
-		addedTo = "spec.zfsLocalPV: Invalid value: spec.zfsLocalPV.block cannot be added or removed later because its StorageClass and dataset would have to be; create another PgStorageProfile"
+		addedTo = "spec.zfsLocalPV: Invalid value: spec.zfsLocalPV.block cannot be added or removed later because its StorageClass and dataset cannot; create another PgStorageProfile"
 	)
 	has := set(zfsSpec+"block", fields("volblocksize", "8k"))
 	sizes := []string{"4k", "8k", "16k", "32k", "64k", "128k"}

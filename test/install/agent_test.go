@@ -237,7 +237,7 @@ func TestPodMonitorSelectsTheServers(t *testing.T) {
 // The alerts ask for metrics and reasons that the code has, and each has its page.
 func TestAlerts(t *testing.T) {
 	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go")
-	reasons := readFile(t, "api/v1alpha1/conditions.go")
+	reasons := readFile(t, "api/v1alpha1/conditions.go") + readFile(t, "api/v1alpha1/reasons.go") + readFile(t, "api/v1alpha1/reasons_action.go")
 	for _, rule := range rulesOf(t, "pgstorage-agent") {
 		t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
 			checkAlert(t, rule)

@@ -3,13 +3,12 @@
 package applyconfiguration
 
 import (
+	v1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
-
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // ForKind returns an apply configuration type for the given GroupVersionKind, or nil if no

@@ -28,13 +28,13 @@ type Keeper interface {
 
 // Phases of a RunStatus.
 const (
-	PhaseMeasuringLayers   = "MeasuringLayers"
-	PhaseInitialising      = "Initialising"
-	PhaseWarmingUp         = "WarmingUp"
-	PhaseRunning           = "Running"
-	PhaseCheckingIntegrity = "CheckingIntegrity"
-	PhaseSucceeded         = "Succeeded"
-	PhaseFailed            = "Failed"
+	PhaseMeasuringLayers   = v1alpha1.PhaseMeasuringLayers
+	PhaseInitialising      = v1alpha1.PhaseInitialising
+	PhaseWarmingUp         = v1alpha1.PhaseWarmingUp
+	PhaseRunning           = v1alpha1.PhaseRunning
+	PhaseCheckingIntegrity = v1alpha1.PhaseCheckingIntegrity
+	PhaseSucceeded         = v1alpha1.PhaseSucceeded
+	PhaseFailed            = v1alpha1.PhaseFailed
 )
 
 // Reasons of a RunStatus whose phase is Failed.

@@ -78,7 +78,7 @@ func TestFieldHasDescriptionAndDefault(t *testing.T) {
 	s := schemas(t)
 	kind := v1alpha1.GroupVersion.WithKind("PgStorageProfile")
 	f, found := s.Field(kind, "spec", "zfsLocalPV", "data", "recordsize")
-	if !found || f.Default != "8k" || !strings.HasPrefix(f.Description, "recordsize ") {
+	if !found || f.Default != "8k" || !strings.Contains(f.Description, "Default: 8k") {
 		t.Errorf("%+v", f)
 	}
 	if f, found := s.Field(kind, "spec", "zfsLocalPV", "pool", "headroomPercent"); !found || f.Default != "20" {

@@ -19,7 +19,7 @@ const barWidth = 24
 // Percent returns the progress of a benchmark, 0 to 100.
 func Percent(b *v1alpha1.PgBenchmark) int32 {
 	switch {
-	case b.Status.Phase == benchmarks.PhaseSucceeded:
+	case b.Status.Phase == v1alpha1.PhaseSucceeded:
 		return 100
 	case b.Status.Matrix != nil:
 		return b.Status.Matrix.Percent
@@ -33,7 +33,7 @@ func Percent(b *v1alpha1.PgBenchmark) int32 {
 func Line(b *v1alpha1.PgBenchmark) string {
 	phase := b.Status.Phase
 	if phase == "" {
-		phase = benchmarks.PhasePending
+		phase = v1alpha1.PhasePending
 	}
 	out := fmt.Sprintf("%3d%%  %s", Percent(b), phase)
 	if message := activity(b); message != "" {
@@ -65,7 +65,7 @@ func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
 	if !benchmarks.Ended(b) {
 		return false, nil
 	}
-	if b.Status.Phase == benchmarks.PhaseSucceeded {
+	if b.Status.Phase == v1alpha1.PhaseSucceeded {
 		return true, nil
 	}
 	reason := v1alpha1.ReasonFailed

@@ -30,7 +30,7 @@ func (g *assembly) single(in *report.Input) error {
 	if err := g.singleRuns(); err != nil {
 		return err
 	}
-	if benchmarks.Ended(g.b) && g.b.Status.Phase != benchmarks.PhaseSucceeded {
+	if benchmarks.Ended(g.b) && g.b.Status.Phase != v1alpha1.PhaseSucceeded {
 		g.failed()
 	}
 	in.Progress = g.progress()

@@ -91,13 +91,5 @@ func hold(p *plan.Plan, b *v1alpha1.PgBenchmark, facts observed.Benchmark) {
 
 // Ended says whether a benchmark has its result or has failed for good.
 func Ended(b *v1alpha1.PgBenchmark) bool {
-	return b.Status.Phase == PhaseSucceeded || b.Status.Phase == PhaseFailed
+	return b.Status.Phase == v1alpha1.PhaseSucceeded || b.Status.Phase == v1alpha1.PhaseFailed
 }
-
-// The last phases of a benchmark.
-const (
-	PhasePending   = "Pending"
-	PhasePreparing = "Preparing"
-	PhaseSucceeded = "Succeeded"
-	PhaseFailed    = "Failed"
-)

@@ -21,7 +21,7 @@ func Keeps(b *v1alpha1.PgBenchmark) bool {
 	case v1alpha1.CleanupNever:
 		return true
 	case v1alpha1.CleanupOnSuccess:
-		return b.Status.Phase != PhaseSucceeded
+		return b.Status.Phase != v1alpha1.PhaseSucceeded
 	}
 	return false
 }

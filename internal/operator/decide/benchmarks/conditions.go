@@ -62,14 +62,14 @@ func Completion(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outco
 		return o
 	}
 	run := b.Status.Run
-	if run != nil && run.Phase == PhaseSucceeded {
+	if run != nil && run.Phase == v1alpha1.PhaseSucceeded {
 		message := fmt.Sprintf("%s TPS at best, durability %s", bestTPS(run), verified(b.Status.Durability, run.Durability))
 		if run.Durability == v1alpha1.DurabilityUnverified {
 			message += ": " + run.DurabilityNote
 		}
 		return outcome.DoneWith(c, v1alpha1.ReasonSucceeded, message)
 	}
-	if run != nil && run.Phase == PhaseFailed {
+	if run != nil && run.Phase == v1alpha1.PhaseFailed {
 		reason := run.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonFailed
@@ -85,7 +85,7 @@ func stored(b *v1alpha1.PgBenchmark) (outcome.Outcome, bool) {
 	if known == nil || !Ended(b) {
 		return outcome.Outcome{}, false
 	}
-	if b.Status.Phase == PhaseSucceeded {
+	if b.Status.Phase == v1alpha1.PhaseSucceeded {
 		return outcome.DoneWith(known.Type, known.Reason, known.Message), true
 	}
 	return outcome.InvalidBecause(known.Type, known.Reason, known.Message), true

@@ -30,7 +30,7 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 		s.BestTPS = bestTPS(b.Status.Run)
 		s.Durability = verified(s.Durability, b.Status.Run.Durability)
 	}
-	if s.CompletionTime == nil && (s.Phase == PhaseSucceeded || s.Phase == PhaseFailed) {
+	if s.CompletionTime == nil && (s.Phase == v1alpha1.PhaseSucceeded || s.Phase == v1alpha1.PhaseFailed) {
 		s.CompletionTime = &now
 	}
 	return s
@@ -50,15 +50,15 @@ func phase(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome
 	case Ended(b):
 		return b.Status.Phase
 	case completion.Kind == outcome.Done:
-		return PhaseSucceeded
+		return v1alpha1.PhaseSucceeded
 	case completion.Kind == outcome.Invalid:
-		return PhaseFailed
+		return v1alpha1.PhaseFailed
 	case b.Status.Run != nil && b.Status.Run.Phase != "":
 		return b.Status.Run.Phase
 	case facts.Role != nil || facts.Job != nil:
-		return PhasePreparing
+		return v1alpha1.PhasePreparing
 	}
-	return PhasePending
+	return v1alpha1.PhasePending
 }
 
 // bestTPS is the highest median over the client counts.

@@ -10,7 +10,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -76,7 +75,7 @@ func Own(b *v1alpha1.PgBenchmark, facts observed.Matrix) ([]*v1alpha1.PgBenchmar
 
 // refused is a matrix that cannot be planned.
 func refused(b *v1alpha1.PgBenchmark, err error, now metav1.Time) Decision {
-	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: b.Generation, Phase: benchmarks.PhaseFailed, CompletionTime: b.Status.CompletionTime}
+	s := v1alpha1.PgBenchmarkStatus{ObservedGeneration: b.Generation, Phase: v1alpha1.PhaseFailed, CompletionTime: b.Status.CompletionTime}
 	if s.CompletionTime == nil {
 		s.CompletionTime = &now
 	}

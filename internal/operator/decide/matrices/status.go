@@ -37,17 +37,17 @@ func (p *pass) report() error {
 func phase(completion outcome.Outcome) string {
 	switch {
 	case completion.Kind == outcome.Done:
-		return benchmarks.PhaseSucceeded
+		return v1alpha1.PhaseSucceeded
 	case completion.Kind == outcome.Invalid:
-		return benchmarks.PhaseFailed
+		return v1alpha1.PhaseFailed
 	case completion.Reason == v1alpha1.ReasonResting:
 		return phaseResting
 	case completion.Reason == v1alpha1.ReasonRunning:
 		return "Running"
 	case completion.Reason == v1alpha1.ReasonPreparing:
-		return benchmarks.PhasePreparing
+		return v1alpha1.PhasePreparing
 	}
-	return benchmarks.PhasePending
+	return v1alpha1.PhasePending
 }
 
 func (p *pass) matrixStatus(finished bool) (*v1alpha1.MatrixStatus, error) {

@@ -101,7 +101,7 @@ func unverified(run *v1alpha1.PgBenchmark) string {
 }
 
 func recordOfPhase(run *v1alpha1.PgBenchmark, repeat int, now metav1.Time) v1alpha1.MatrixRun {
-	if run.Status.Phase == benchmarks.PhaseSucceeded && run.Status.Run != nil && len(run.Status.Run.Results) > 0 {
+	if run.Status.Phase == v1alpha1.PhaseSucceeded && run.Status.Run != nil && len(run.Status.Run.Results) > 0 {
 		result := run.Status.Run.Results[0]
 		record := v1alpha1.MatrixRun{
 			Repeat: int32(repeat), Outcome: string(matrix.Succeeded), //nolint:gosec // G115: repeats are from 1 to 20

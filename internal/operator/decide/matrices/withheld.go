@@ -6,7 +6,6 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
 // Withheld decides about a matrix that needs temporary clusters while the manager runs
@@ -16,7 +15,7 @@ func Withheld(b *v1alpha1.PgBenchmark) Decision {
 	s := *b.Status.DeepCopy()
 	s.Run, s.ObservedGeneration = nil, b.Generation
 	if s.Phase == "" {
-		s.Phase = benchmarks.PhasePending
+		s.Phase = v1alpha1.PhasePending
 	}
 	return Decision{Status: s, Outcomes: outcome.NewSet(
 		outcome.InvalidBecause(v1alpha1.ConditionComplete, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(msgWithheld, msgEnableClusters)),

@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 )
 
@@ -17,8 +16,8 @@ const (
 // prunable are the ended runs beyond the limits, but those that somebody still needs.
 func (p *pass) prunable() []*v1alpha1.PgBenchmark {
 	left := map[string]int32{
-		benchmarks.PhaseSucceeded: limit(p.s.Spec.SuccessfulHistoryLimit, keepSuccessful),
-		benchmarks.PhaseFailed:    limit(p.s.Spec.FailedHistoryLimit, keepFailed),
+		v1alpha1.PhaseSucceeded: limit(p.s.Spec.SuccessfulHistoryLimit, keepSuccessful),
+		v1alpha1.PhaseFailed:    limit(p.s.Spec.FailedHistoryLimit, keepFailed),
 	}
 	needed := p.needed()
 	var out []*v1alpha1.PgBenchmark

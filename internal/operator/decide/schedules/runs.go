@@ -67,7 +67,7 @@ func (r runs) ended() runs {
 func (r runs) succeeded() *metav1.Time {
 	var last *metav1.Time
 	for _, b := range r.ended() {
-		if b.Status.Phase == benchmarks.PhaseSucceeded {
+		if b.Status.Phase == v1alpha1.PhaseSucceeded {
 			last = latest(last, b.Status.CompletionTime)
 		}
 	}
@@ -76,7 +76,7 @@ func (r runs) succeeded() *metav1.Time {
 
 // good says whether a benchmark may be a baseline: it succeeded and was no regression.
 func good(b *v1alpha1.PgBenchmark) bool {
-	return b.Status.Phase == benchmarks.PhaseSucceeded && b.DeletionTimestamp == nil && b.Spec.Matrix != nil &&
+	return b.Status.Phase == v1alpha1.PhaseSucceeded && b.DeletionTimestamp == nil && b.Spec.Matrix != nil &&
 		!meta.IsStatusConditionFalse(b.Status.Conditions, v1alpha1.ConditionNotRegressed)
 }
 

@@ -5,23 +5,22 @@ package v1alpha1
 // BenchmarkFindingApplyConfiguration represents a declarative configuration of the BenchmarkFinding type for use
 // with apply.
 //
-// BenchmarkFinding is what a check says of the runs, from what was observed while they
-// ran.
+// BenchmarkFinding is the finding of one check, from what was observed during the runs.
 type BenchmarkFindingApplyConfiguration struct {
-	// check: Flush, Dataset, Checkpoint, Client, Throttling, Autovacuum, Backup,
-	// Neighbours, Clock, Failures, Steadiness or Repeats.
+	// check is one of Flush, Dataset, Checkpoint, Client, Throttling, Autovacuum,
+	// Backup, Neighbours, Clock, Failures, Steadiness or Repeats.
 	Check *string `json:"check,omitempty"`
-	// verdict: Rejected (the figure is not of what it claims to be), Caution (it is
-	// right and says less than it seems to) or NotRun (what it needs was not
-	// observed).
+	// verdict is Rejected (the figure does not measure what it claims), Caution (the
+	// figure is correct, but means less than it seems) or NotRun (the check lacked its
+	// observations).
 	Verdict *string `json:"verdict,omitempty"`
-	// reason of the verdict.
+	// reason explains the verdict in one word.
 	Reason *string `json:"reason,omitempty"`
-	// message says what was seen in the first such repeat and what to do, in at most
-	// 400 characters.
+	// message describes the observation in the first such repeat and what to do, in at
+	// most 400 characters.
 	Message *string `json:"message,omitempty"`
-	// runs is the number of repeats with this verdict; absent for Repeats, which is
-	// of all of them.
+	// runs counts the repeats with this verdict; absent for Repeats, which covers all
+	// of them.
 	Runs *int32 `json:"runs,omitempty"`
 }
 

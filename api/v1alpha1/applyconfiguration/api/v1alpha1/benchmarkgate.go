@@ -5,17 +5,17 @@ package v1alpha1
 // BenchmarkGateApplyConfiguration represents a declarative configuration of the BenchmarkGate type for use
 // with apply.
 //
-// BenchmarkGate compares the variants of a matrix with those of the same name of an
-// older one, for use in continuous integration.
+// BenchmarkGate compares the variants of a matrix with the variants of the same name in
+// an older one, for use in continuous integration.
 type BenchmarkGateApplyConfiguration struct {
-	// baseline is the name of a PgBenchmark with a matrix, in the same namespace.
+	// baseline selects a PgBenchmark with a matrix, in the same namespace.
 	Baseline *string `json:"baseline,omitempty"`
-	// threshold in percent of the baseline's transactions per second: a variant that is
-	// worse by at least this, chance excluded, is a regression. Bounds: 1 to 99.
-	// Default: 5.
+	// threshold sets the least regression, in percent of the baseline's transactions
+	// per second. A variant regressed when it is significantly worse by at least this
+	// much. Valid: 1 to 99. Default: 5.
 	Threshold *int32 `json:"threshold,omitempty"`
-	// confidence in percent with which chance is excluded, over all variants together.
-	// Bounds: 80 to 99. Default: 95.
+	// confidence sets the statistical confidence in percent, over all variants
+	// together. Valid: 80 to 99. Default: 95.
 	Confidence *int32 `json:"confidence,omitempty"`
 }
 

@@ -5,27 +5,29 @@ package v1alpha1
 // BenchmarkLayerApplyConfiguration represents a declarative configuration of the BenchmarkLayer type for use
 // with apply.
 //
-// BenchmarkLayer is one layer of the storage as it was measured, or why it was not.
-// Figures are decimal numbers in strings.
+// BenchmarkLayer is the measurement of one layer of the storage, or the reason why it
+// was not measured. Figures are decimal numbers in strings.
 type BenchmarkLayerApplyConfiguration struct {
-	// name: Volume, DataVolume, NetworkDevices, Device, DataDevice, Container, WALFlush,
-	// UnloggedTransaction or Transaction.
+	// name identifies the layer: Volume, DataVolume, NetworkDevices, Device,
+	// DataDevice, Container, WALFlush, UnloggedTransaction or Transaction.
 	Name *string `json:"name,omitempty"`
-	// method by which it was measured.
+	// method is how the layer was measured.
 	Method *string `json:"method,omitempty"`
-	// milliseconds of one operation: the median of the repeats. Absent where it was
-	// not measured.
+	// milliseconds is the duration of one operation: the median of the repeats. It is
+	// absent when the layer was not measured.
 	Milliseconds *string `json:"milliseconds,omitempty"`
-	// millisecondsOfRepeats are the figures of all repeats, in order.
+	// millisecondsOfRepeats lists the figures of all repeats, in order.
 	MillisecondsOfRepeats []string `json:"millisecondsOfRepeats,omitempty"`
-	// bytesPerTransaction that reached the layer, where they were counted.
+	// bytesPerTransaction counts the bytes that reached the layer, where they were
+	// counted.
 	BytesPerTransaction *string `json:"bytesPerTransaction,omitempty"`
-	// flushesPerTransaction that reached the layer, where they were counted.
+	// flushesPerTransaction counts the flushes that reached the layer, where they were
+	// counted.
 	FlushesPerTransaction *string `json:"flushesPerTransaction,omitempty"`
-	// requestsPerTransaction are the writes that reached the layer, where they were
+	// requestsPerTransaction counts the writes that reached the layer, where they were
 	// counted.
 	RequestsPerTransaction *string `json:"requestsPerTransaction,omitempty"`
-	// note says why it was not measured, or what to know of the figure.
+	// note explains why the layer was not measured, or limits what its figure means.
 	Note *string `json:"note,omitempty"`
 }
 

@@ -9,24 +9,24 @@ import (
 // BenchmarkLayersApplyConfiguration represents a declarative configuration of the BenchmarkLayers type for use
 // with apply.
 //
-// BenchmarkLayers measures the layers of the storage before the benchmark, one at a
-// time: a write and its flush on a scratch volume (fio), the flush of the WAL
-// (pg_test_fsync), and transactions on unlogged and on logged tables. The scratch
-// volumes are of the StorageClasses that the primary's volumes have, on its node;
-// they come and go with the runner's pod. The database's own volumes see nothing but
-// pgbench's tables.
+// BenchmarkLayers measures each layer of the storage before the benchmark, one at a
+// time: a flushed write on a scratch volume (fio), the flush of the WAL
+// (pg_test_fsync), and transactions on unlogged and logged tables. Scratch volumes use
+// the StorageClasses of the primary's volumes, on its node, and are deleted with the
+// runner's pod. The database's own volumes receive only pgbench's tables.
 type BenchmarkLayersApplyConfiguration struct {
-	// volumeSize of each scratch volume; less than 100Mi of it is written.
-	// Bounds: 256Mi to 100Gi. Default: 1Gi.
+	// volumeSize sets the size of each scratch volume, of which less than 100Mi is
+	// written. Valid: 256Mi to 100Gi. Default: 1Gi.
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
-	// fioImage holds the program fio, 3.0 or newer, on its PATH. It runs as an
-	// unprivileged user without a token. Absent: the volume alone is not measured, and
-	// status.run.layers says so.
+	// fioImage sets the image that has fio 3.0 or newer on its PATH. It runs as an
+	// unprivileged user without a token. Default: none, and the volume alone is not
+	// measured; status.run.layers reports that.
 	FioImage *string `json:"fioImage,omitempty"`
-	// duration of each test, whole seconds from 1s to 10m. Default: 5s.
+	// duration sets the length of each test. Valid: whole seconds from 1s to 10m.
+	// Default: 5s.
 	Duration *string `json:"duration,omitempty"`
-	// repeats of each test. With fewer than 2 no layer's cost can be told from
-	// another's. Bounds: 1 to 20. Default: 3.
+	// repeats sets how often each test runs. At least 2 are needed to compare the costs
+	// of layers. Valid: 1 to 20. Default: 3.
 	Repeats *int32 `json:"repeats,omitempty"`
 }
 

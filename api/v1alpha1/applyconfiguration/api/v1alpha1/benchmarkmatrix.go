@@ -9,40 +9,39 @@ import (
 // BenchmarkMatrixApplyConfiguration represents a declarative configuration of the BenchmarkMatrix type for use
 // with apply.
 //
-// BenchmarkMatrix says which variants are measured, and how often. The counts of
+// BenchmarkMatrix selects the variants to measure, and how often. The counts of
 // pgbench.clients are always one of its axes.
 type BenchmarkMatrixApplyConfiguration struct {
-	// profiles are names of PgStorageProfiles: an axis.
+	// profiles is an axis of PgStorageProfiles, by name.
 	Profiles []string `json:"profiles,omitempty"`
-	// durability tiers: an axis. Variants of different tiers stand side by side and
-	// are never ranked against each other.
+	// durability is an axis of tiers. Variants of different tiers are listed side by
+	// side and never ranked against each other.
 	Durability []apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// parameters of postgresql.conf, each an axis of its own with its values. They
-	// win over those of the template.
+	// parameters lists Postgres parameters, each an axis of its own with its values.
+	// They override those of the template.
 	Parameters []ParameterAxisApplyConfiguration `json:"parameters,omitempty"`
-	// scripts of pgbench: an axis.
+	// scripts is an axis of built-in scripts of pgbench.
 	Scripts []apiv1alpha1.Script `json:"scripts,omitempty"`
-	// variants by name, in place of the axes above.
+	// variants lists variants by name, in place of the axes above.
 	Variants []MatrixVariantApplyConfiguration `json:"variants,omitempty"`
-	// repeats of every variant: rounds, each of which runs every variant once.
-	// Bounds: 1 to 20. Default: 5. With fewer than 3 nothing can be compared.
+	// repeats sets the number of rounds, each of which runs every variant once. At
+	// least 3 are needed to compare variants. Valid: 1 to 20. Default: 5.
 	Repeats *int32 `json:"repeats,omitempty"`
-	// seed of the order in which a round runs the variants, which is another in each
-	// round. The same seed gives the same orders. Bounds: 1 to 2147483647.
-	// Default: 1.
+	// seed sets the random order of the variants, which differs in each round. The same
+	// seed gives the same orders. Valid: 1 to 2147483647. Default: 1.
 	Seed *int64 `json:"seed,omitempty"`
-	// rest after each run, from 0s to 1h. Default: 10s. The warm-up before each run
-	// is pgbench.warmUp.
+	// rest sets the pause after each run. Valid: 0s to 1h. Default: 10s. pgbench.warmUp
+	// sets the warm-up before each run.
 	Rest *string `json:"rest,omitempty"`
-	// totalTimeout is the budget of time for everything, from 1m to 168h. A matrix
-	// whose estimate exceeds it is refused, and a round that would not end within it
-	// is not begun; one that was begun is finished. Absent: no limit.
+	// totalTimeout limits the duration of the whole matrix. The operator rejects a
+	// matrix whose estimate exceeds it, and starts no round that would not end within
+	// it; a round that has started finishes. Valid: 1m to 168h. Default: no limit.
 	TotalTimeout *string `json:"totalTimeout,omitempty"`
-	// targetTimeout is how long a run waits for its cluster to become Ready, or for its
-	// Job, from 1m to 24h, before it has failed. Default: 20m.
+	// targetTimeout limits how long a run waits for its cluster to become Ready, or for
+	// its Job, before it fails. Valid: 1m to 24h. Default: 20m.
 	TargetTimeout *string `json:"targetTimeout,omitempty"`
-	// maxFailures of a variant, after which its other repeats are skipped.
-	// Bounds: 1 to 20. Default: 2.
+	// maxFailures sets how many runs of a variant may fail before its other repeats are
+	// skipped. Valid: 1 to 20. Default: 2.
 	MaxFailures *int32 `json:"maxFailures,omitempty"`
 }
 

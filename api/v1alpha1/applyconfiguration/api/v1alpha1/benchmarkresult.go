@@ -5,42 +5,42 @@ package v1alpha1
 // BenchmarkResultApplyConfiguration represents a declarative configuration of the BenchmarkResult type for use
 // with apply.
 //
-// BenchmarkResult is the median run of one client count, of those that count: a run
-// that a check rejects does not, unless all are rejected. Figures are decimal numbers
-// in strings; latencies are milliseconds.
+// BenchmarkResult is the median run of one client count, among the valid runs. A run
+// that a check rejects is excluded, unless all are rejected. Figures are decimal
+// numbers in strings; latencies are in milliseconds.
 type BenchmarkResultApplyConfiguration struct {
-	// clients of pgbench.
+	// clients is the number of clients of pgbench.
 	Clients *int32 `json:"clients,omitempty"`
-	// jobs (threads) of pgbench.
+	// jobs is the number of threads of pgbench.
 	Jobs *int32 `json:"jobs,omitempty"`
 	// tps is transactions per second, without initial connection time: the median
 	// of the repeats.
 	TPS *string `json:"tps,omitempty"`
-	// tpsOfRuns are the figures of all repeats, in order.
+	// tpsOfRuns lists the figures of all repeats, in order.
 	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
-	// rejected is the number of repeats that a check rejects.
+	// rejected counts the repeats that a check rejects.
 	Rejected *int32 `json:"rejected,omitempty"`
-	// passed are the names of the checks that found nothing in any repeat.
+	// passed lists the checks that found nothing in any repeat.
 	Passed []string `json:"passed,omitempty"`
-	// findings of the other checks, the worst of each over the repeats.
+	// findings lists the other checks, with the worst finding of each over the repeats.
 	Findings []BenchmarkFindingApplyConfiguration `json:"findings,omitempty"`
-	// latencyAverage in milliseconds.
+	// latencyAverage is in milliseconds.
 	LatencyAverage *string `json:"latencyAverage,omitempty"`
 	// latencyStddev is the standard deviation in milliseconds.
 	LatencyStddev *string `json:"latencyStddev,omitempty"`
-	// latencyP50 in milliseconds, from the transaction log.
+	// latencyP50 is in milliseconds, from the transaction log.
 	LatencyP50 *string `json:"latencyP50,omitempty"`
-	// latencyP95 in milliseconds, from the transaction log.
+	// latencyP95 is in milliseconds, from the transaction log.
 	LatencyP95 *string `json:"latencyP95,omitempty"`
-	// latencyP99 in milliseconds, from the transaction log.
+	// latencyP99 is in milliseconds, from the transaction log.
 	LatencyP99 *string `json:"latencyP99,omitempty"`
-	// transactions processed.
+	// transactions counts the processed transactions.
 	Transactions *int64 `json:"transactions,omitempty"`
-	// failed transactions.
+	// failed counts the failed transactions.
 	Failed *int64 `json:"failed,omitempty"`
-	// retried transactions.
+	// retried counts the transactions that were retried.
 	Retried *int64 `json:"retried,omitempty"`
-	// statements are the latencies of each statement of the script.
+	// statements lists the latency of each statement of the script.
 	Statements []StatementLatencyApplyConfiguration `json:"statements,omitempty"`
 }
 

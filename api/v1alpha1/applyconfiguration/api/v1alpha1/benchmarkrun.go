@@ -11,45 +11,44 @@ import (
 //
 // BenchmarkRun is the report of the runner.
 type BenchmarkRunApplyConfiguration struct {
-	// attempt is the UID of the runner's pod: a report of an older pod is not
-	// mixed with a newer one.
+	// attempt is the UID of the runner's pod, which separates its report from that of
+	// an older pod.
 	Attempt *string `json:"attempt,omitempty"`
-	// phase: MeasuringLayers, Initialising, WarmingUp, Running, CheckingIntegrity,
-	// Succeeded, Failed.
+	// phase is one of MeasuringLayers, Initialising, WarmingUp, Running,
+	// CheckingIntegrity, Succeeded, Failed.
 	Phase *string `json:"phase,omitempty"`
-	// percent of the whole work done, 0 to 100.
+	// percent is the share of the whole work that is done, 0 to 100.
 	Percent *int32 `json:"percent,omitempty"`
-	// message says what is done now, or why it failed.
+	// message describes the current activity, or why the run failed.
 	Message *string `json:"message,omitempty"`
-	// reason of a failure: Failed, IntegrityFailed, DurabilityMismatch, CacheNotEmptied,
-	// NotEnoughSpace, FreeSpaceLow, Interrupted.
+	// reason explains a failure in one word: Failed, IntegrityFailed,
+	// DurabilityMismatch, CacheNotEmptied, NotEnoughSpace, FreeSpaceLow, Interrupted.
 	Reason *string `json:"reason,omitempty"`
-	// serverVersion of Postgres, as "17.6".
+	// serverVersion is the version of Postgres, as "17.6".
 	ServerVersion *string `json:"serverVersion,omitempty"`
-	// fingerprint is a SHA-256 of every setting of the server that differs from
-	// its default: results with the same fingerprint ran on the same settings.
+	// fingerprint is a SHA-256 of every setting of the server that differs from its
+	// default. Results with the same fingerprint ran on the same settings.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 	// durability is the tier that the runner verified, or Unverified where a custom
 	// script may have changed what a commit waits for.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// durabilityNote says why the tier is not verified, in at most 1000 characters.
+	// durabilityNote explains why the tier is not verified, in at most 1000 characters.
 	DurabilityNote *string `json:"durabilityNote,omitempty"`
-	// synchronousCommit as the server had it during the run.
+	// synchronousCommit is the server's setting during the run.
 	SynchronousCommit *string `json:"synchronousCommit,omitempty"`
-	// synchronousStandbyNames as the server had it during the run.
+	// synchronousStandbyNames is the server's setting during the run.
 	SynchronousStandbyNames *string `json:"synchronousStandbyNames,omitempty"`
-	// record is the name of the ConfigMap that holds each run by itself: its seconds,
-	// latencies, what was observed beside it and its settings, as gzip of JSON in
-	// binaryData. Absent where none was written.
+	// record is the name of the ConfigMap with the details of each run: throughput by
+	// second, latencies, observations and settings, as gzipped JSON in binaryData. It
+	// is absent when none was written.
 	Record *string `json:"record,omitempty"`
-	// results, one for each client count.
+	// results lists one result for each client count.
 	Results []BenchmarkResultApplyConfiguration `json:"results,omitempty"`
-	// integrity is what the checks after the run found.
+	// integrity lists the findings of the checks after the run.
 	Integrity []IntegrityCheckApplyConfiguration `json:"integrity,omitempty"`
-	// layers of the storage, from the lowest up.
+	// layers lists the layers of the storage, from the lowest up.
 	Layers []BenchmarkLayerApplyConfiguration `json:"layers,omitempty"`
-	// layersVerdict says in a sentence which layer costs what, as far as the repeats
-	// allow.
+	// layersVerdict summarizes what each layer costs, as far as the repeats allow.
 	LayersVerdict *string `json:"layersVerdict,omitempty"`
 }
 

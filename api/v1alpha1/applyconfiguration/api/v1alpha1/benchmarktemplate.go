@@ -5,11 +5,11 @@ package v1alpha1
 // BenchmarkTemplateApplyConfiguration represents a declarative configuration of the BenchmarkTemplate type for use
 // with apply.
 //
-// BenchmarkTemplate is what the PgBenchmarks of a schedule are made from.
+// BenchmarkTemplate is the template of the PgBenchmarks of a schedule.
 type BenchmarkTemplateApplyConfiguration struct {
-	// metadata that each gets.
+	// metadata sets labels and annotations of each PgBenchmark.
 	Metadata *BenchmarkTemplateMetadataApplyConfiguration `json:"metadata,omitempty"`
-	// spec of each, as of a PgBenchmark.
+	// spec sets the spec of each PgBenchmark.
 	Spec *PgBenchmarkSpecApplyConfiguration `json:"spec,omitempty"`
 }
 

@@ -7,11 +7,11 @@ package v1alpha1
 //
 // BenchmarkTemplateMetadata is the metadata of the PgBenchmarks of a schedule.
 type BenchmarkTemplateMetadataApplyConfiguration struct {
-	// labels of each. Those of pgstorage.dev and app.kubernetes.io/managed-by are the
-	// operator's. Bounds: at most 16.
+	// labels sets the labels of each PgBenchmark. Labels of pgstorage.dev and
+	// app.kubernetes.io/managed-by are reserved. Valid: at most 16.
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations of each. Those of pgstorage.dev are the operator's.
-	// Bounds: at most 16, of 1024 characters each.
+	// annotations sets the annotations of each PgBenchmark. Annotations of
+	// pgstorage.dev are reserved. Valid: at most 16, of 1024 characters each.
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 

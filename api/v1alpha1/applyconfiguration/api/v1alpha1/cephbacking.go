@@ -5,19 +5,19 @@ package v1alpha1
 // CephBackingApplyConfiguration represents a declarative configuration of the CephBacking type for use
 // with apply.
 //
-// CephBacking is where block devices for OSDs come from: exactly one member.
+// CephBacking selects the source of block devices for OSDs: exactly one member.
 type CephBackingApplyConfiguration struct {
-	// zfs are zvols of a pool on each node of spec.nodeSelector, by OpenEBS
-	// zfs-localpv. They are thick: a thin zvol on a full pool answers its OSD with
-	// errors (zfsprops, volsize).
+	// zfs provisions zvols of a pool on each node of spec.nodeSelector, by OpenEBS
+	// zfs-localpv. They are thick, because a thin zvol on a full pool returns errors to
+	// its OSD (zfsprops, volsize).
 	ZFS *CephZFSBackingApplyConfiguration `json:"zfs,omitempty"`
-	// storageClassName is a StorageClass of block volumes that exists. It must not
-	// make filesystems: with fstype zfs, zfs-localpv makes datasets, which no OSD can
-	// use (zfs-localpv issue 538). Immutable.
+	// storageClassName selects an existing StorageClass of block volumes. It must not
+	// provision filesystems: with fstype zfs, zfs-localpv provisions datasets, which no
+	// OSD can use (zfs-localpv issue 538). Immutable.
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// devices are whole disks of named nodes. Rook takes only disks without a
-	// filesystem or partitions. Nodes and devices can be added; taking one out leaves
-	// its OSDs as they are (docs/spec/pgstorageprofile.md). Bounds: 1 to 64 nodes.
+	// devices lists whole disks of named nodes. Rook takes only disks without a
+	// filesystem or partitions. Nodes and devices can be added; removing one leaves its
+	// OSDs as they are (docs/spec/pgstorageprofile.md). Valid: 1 to 64 nodes.
 	Devices []CephNodeDevicesApplyConfiguration `json:"devices,omitempty"`
 }
 

@@ -5,28 +5,30 @@ package v1alpha1
 // CephClusterApplyConfiguration represents a declarative configuration of the CephCluster type for use
 // with apply.
 //
-// CephCluster is what the operator declares to Rook.
+// CephCluster declares the CephCluster that the operator creates for Rook.
 type CephClusterApplyConfiguration struct {
-	// image of Ceph with its exact version, such as quay.io/ceph/ceph:v20.2.4. Rook
-	// takes versions from 19.2.0 (Squid) to 20 (Tentacle); a tag such as v20 or latest is
-	// refused because it would change beneath the data. Bounds: up to 255 characters.
+	// image sets the image of Ceph with its exact version, as
+	// quay.io/ceph/ceph:v20.2.4. Rook takes versions from 19.2.0 (Squid) to 20
+	// (Tentacle). A tag such as v20 or latest is rejected, because its version can
+	// change. Valid: up to 255 characters.
 	Image *string `json:"image,omitempty"`
-	// backing is what the OSDs, and by default the mons, are made on.
+	// backing selects the block devices of the OSDs, and by default of the mons.
 	Backing *CephBackingApplyConfiguration `json:"backing,omitempty"`
-	// mons keep the map of the cluster and vote on it.
+	// mons sets the number and the storage of the monitors.
 	Mons *CephMonsApplyConfiguration `json:"mons,omitempty"`
-	// mgr answers for statistics, modules and dashboard.
+	// mgr sets the number of managers and their modules.
 	Mgr *CephMgrApplyConfiguration `json:"mgr,omitempty"`
-	// osds hold the data, one on each device or claim.
+	// osds sets the number, size and resources of the OSDs, one on each device or
+	// claim.
 	OSDs *CephOSDsApplyConfiguration `json:"osds,omitempty"`
-	// dataDirHostPath is a directory of each node for what Ceph keeps there, of mons
-	// without claims all they know. It must be empty for a new CephCluster. Bounds: an
-	// absolute path of up to 200 characters. Default: /var/lib/rook. Immutable.
+	// dataDirHostPath sets the directory of each node for Ceph's own files, including
+	// all data of mons without claims. It must be empty for a new CephCluster. Valid:
+	// an absolute path of up to 200 characters. Default: /var/lib/rook. Immutable.
 	DataDirHostPath *string `json:"dataDirHostPath,omitempty"`
 	// dashboard serves Ceph's own dashboard over TLS within the Kubernetes cluster.
 	// Default: false.
 	Dashboard *bool `json:"dashboard,omitempty"`
-	// monitoring has Rook make ServiceMonitors of Ceph's exporters. It needs
+	// monitoring has Rook create ServiceMonitors for Ceph's exporters. It needs
 	// prometheus-operator. Default: false.
 	Monitoring *bool `json:"monitoring,omitempty"`
 }

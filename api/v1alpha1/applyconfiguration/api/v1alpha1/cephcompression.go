@@ -5,13 +5,13 @@ package v1alpha1
 // CephCompressionApplyConfiguration represents a declarative configuration of the CephCompression type for use
 // with apply.
 //
-// CephCompression is BlueStore's.
+// CephCompression sets how BlueStore compresses a pool.
 type CephCompressionApplyConfiguration struct {
-	// mode: none, passive (what the client hints at), aggressive (all but what the
-	// client hints against) or force (Ceph, BlueStore). Default: none, because ZFS or
-	// the disk below does it with less work.
+	// mode selects what BlueStore compresses: none, passive (what the client hints at),
+	// aggressive (all but what the client hints against) or force (Ceph, BlueStore).
+	// Default: none, because ZFS or the disk below compresses with less work.
 	Mode *string `json:"mode,omitempty"`
-	// algorithm: snappy, zlib, zstd or lz4. Absent: Ceph's own, snappy.
+	// algorithm selects snappy, zlib, zstd or lz4. Default: Ceph's own, snappy.
 	Algorithm *string `json:"algorithm,omitempty"`
 }
 

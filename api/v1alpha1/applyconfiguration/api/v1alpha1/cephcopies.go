@@ -7,9 +7,9 @@ package v1alpha1
 //
 // CephCopies counts the copies of each byte of one database.
 type CephCopiesApplyConfiguration struct {
-	// cluster as namespace/name; empty for the example.
+	// cluster is namespace/name; empty for the example.
 	Cluster *string `json:"cluster,omitempty"`
-	// instances of Postgres, each with a volume of its own.
+	// instances counts the Postgres instances, each with a volume of its own.
 	Instances *int32 `json:"instances,omitempty"`
 	// formula is the calculation in words.
 	Formula *string `json:"formula,omitempty"`

@@ -7,13 +7,14 @@ package v1alpha1
 //
 // CephDataPool is an erasure coded pool for the data of images.
 type CephDataPoolApplyConfiguration struct {
-	// dataChunks that each stripe is cut into. Bounds: 2 to 8. Default: 2. Immutable.
+	// dataChunks sets the number of data chunks of each stripe. Valid: 2 to 8. Default:
+	// 2. Immutable.
 	DataChunks *int32 `json:"dataChunks,omitempty"`
-	// codingChunks that may be lost; with one, the pool answers no writes while a
-	// failureDomain is away, because Ceph asks for dataChunks + 1. Bounds: 1 to 4.
-	// Default: 2. Immutable.
+	// codingChunks sets how many chunks may be lost. With one, the pool accepts no
+	// writes while a failureDomain is unavailable, because Ceph requires dataChunks +
+	// 1. Valid: 1 to 4. Default: 2. Immutable.
 	CodingChunks *int32 `json:"codingChunks,omitempty"`
-	// compression by BlueStore of what the pool holds.
+	// compression sets how BlueStore compresses the pool.
 	Compression *CephCompressionApplyConfiguration `json:"compression,omitempty"`
 }
 

@@ -5,13 +5,13 @@ package v1alpha1
 // CephLossApplyConfiguration represents a declarative configuration of the CephLoss type for use
 // with apply.
 //
-// CephLoss says what one event does to the data of a volume.
+// CephLoss is the effect of one failure on the data of a volume.
 type CephLossApplyConfiguration struct {
-	// event: OSDLoss, NodeLoss, TwoNodesLoss, DiskLoss.
+	// event is OSDLoss, NodeLoss, TwoNodesLoss or DiskLoss.
 	Event *string `json:"event,omitempty"`
-	// data: Kept, Unavailable (until what is away returns) or Lost.
+	// data is Kept, Unavailable (until the failed part returns) or Lost.
 	Data *string `json:"data,omitempty"`
-	// detail says why.
+	// detail explains the effect.
 	Detail *string `json:"detail,omitempty"`
 }
 

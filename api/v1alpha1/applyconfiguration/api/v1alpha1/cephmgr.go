@@ -7,10 +7,11 @@ package v1alpha1
 //
 // CephMgr are the managers.
 type CephMgrApplyConfiguration struct {
-	// count of mgrs: one works, the other waits. Bounds: 1 to 2. Default: 2.
+	// count sets the number of mgrs: one is active, the other on standby. Valid: 1 to
+	// 2. Default: 2.
 	Count *int32 `json:"count,omitempty"`
-	// modules that are turned on beside Ceph's own choice, such as pg_autoscaler.
-	// Bounds: up to 16 names.
+	// modules lists modules to enable besides Ceph's own defaults, such as
+	// pg_autoscaler. Valid: up to 16 names.
 	Modules []string `json:"modules,omitempty"`
 }
 

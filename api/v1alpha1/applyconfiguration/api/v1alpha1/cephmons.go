@@ -11,15 +11,16 @@ import (
 //
 // CephMons are the monitors.
 type CephMonsApplyConfiguration struct {
-	// count of mons, odd, each on a node of its own: a majority must be up. Bounds: 1
-	// to 9. Default: 3. 1 is for tests.
+	// count sets the number of mons, odd, each on a node of its own; a majority must be
+	// up. 1 is for tests. Valid: 1 to 9. Default: 3.
 	Count *int32 `json:"count,omitempty"`
-	// size of each mon's claim. Rook uses it for mons made from then on. Bounds: at
-	// least 1Gi. Absent: 10Gi where mons have claims.
+	// size sets the size of each mon's claim. Rook uses it for mons created from then
+	// on. Valid: at least 1Gi. Default: 10Gi where mons have claims.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// storageClassName of the mons' claims, with volumeBindingMode:
-	// WaitForFirstConsumer (Rook, Mon Settings). Absent: that of the backing; with
-	// backing.devices none, and mons keep their data in dataDirHostPath.
+	// storageClassName selects the StorageClass of the mons' claims, with
+	// volumeBindingMode: WaitForFirstConsumer (Rook, Mon Settings). Default: that of
+	// the backing; with backing.devices none, and mons keep their data in
+	// dataDirHostPath.
 	StorageClassName *string `json:"storageClassName,omitempty"`
 }
 

@@ -7,9 +7,9 @@ package v1alpha1
 //
 // CephNodeDevices are the OSDs' disks of one node.
 type CephNodeDevicesApplyConfiguration struct {
-	// node by its label kubernetes.io/hostname.
+	// node selects the node by its label kubernetes.io/hostname.
 	Node *string `json:"node,omitempty"`
-	// paths of the disks that stay the same over reboots, each for one OSD. Bounds: 1
+	// paths lists disks by paths that are stable across reboots, one OSD each. Valid: 1
 	// to 32 paths of up to 255 characters.
 	Paths []string `json:"paths,omitempty"`
 }

@@ -11,39 +11,39 @@ import (
 //
 // CephOSDs are the daemons that hold the data.
 type CephOSDsApplyConfiguration struct {
-	// count of OSDs on claims. It can grow; fewer leaves the OSDs that exist as they
-	// are, and each is taken out by hand (docs/spec/pgstorageprofile.md). Bounds: 1 to
-	// 512. Required except with backing.devices.
+	// count sets the number of OSDs on claims. It can grow; lowering it leaves existing
+	// OSDs as they are, and each is removed by hand (docs/spec/pgstorageprofile.md).
+	// Valid: 1 to 512. Required except with backing.devices.
 	Count *int32 `json:"count,omitempty"`
-	// size of each OSD's claim. Bounds: 5Gi, Rook's least, to 64Ti, and it can only
-	// grow. Required except with backing.devices.
+	// size sets the size of each OSD's claim. Valid: 5Gi, Rook's minimum, to 64Ti, and
+	// it can only grow. Required except with backing.devices.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// memoryTarget of each OSD (osd_memory_target), within which BlueStore sizes its
-	// cache. The pod requests it, and is limited to a quarter more, because an OSD goes
-	// above its target for moments. Bounds: 2Gi, which Rook advises at least, to 64Gi.
-	// Default: 4Gi, Ceph's own.
+	// memoryTarget sets the memory target of each OSD (osd_memory_target), within which
+	// BlueStore sizes its cache. The pod requests it, and its limit is a quarter
+	// higher, because an OSD briefly exceeds its target. Valid: 2Gi, Rook's recommended
+	// minimum, to 64Gi. Default: 4Gi, as in Ceph.
 	MemoryTarget *resource.Quantity `json:"memoryTarget,omitempty"`
-	// cpu that each OSD requests; it is not limited, because a throttled OSD delays
-	// every commit. Bounds: at least 100m. Default: 1.
+	// cpu sets the CPU request of each OSD. It has no limit, because a throttled OSD
+	// delays every commit. Valid: at least 100m. Default: 1.
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// spread of OSDs on claims over nodes: Required lets no node have two more than
-	// another, and leaves OSDs pending rather than that; Preferred tries. Absent:
-	// Required.
+	// spread selects how OSDs on claims spread over nodes: Required lets no node have
+	// two more than another, and leaves OSDs pending otherwise; Preferred tries.
+	// Default: Required.
 	Spread *string `json:"spread,omitempty"`
-	// deviceClass of the OSDs in the CRUSH map. It is set, not detected: beneath a
-	// claim, detection took SSDs for disks (rook issues 6153, 15389). Bounds: up to 32
-	// characters. Default: ssd. Immutable.
+	// deviceClass sets the device class of the OSDs in the CRUSH map. It is not
+	// detected, because below a claim detection mistakes SSDs for disks (rook issues
+	// 6153, 15389). Valid: up to 32 characters. Default: ssd. Immutable.
 	DeviceClass *string `json:"deviceClass,omitempty"`
-	// tune of OSDs on claims by the speed of what is beneath, which Ceph cannot see:
-	// Fast (SSD), Slow (HDD) or None (tuneFastDeviceClass and tuneDeviceClass of Rook).
-	// Absent: Fast.
+	// tune selects Rook's tuning of OSDs on claims by the speed of the device, which
+	// Ceph cannot detect: Fast (SSD), Slow (HDD) or None (tuneFastDeviceClass and
+	// tuneDeviceClass of Rook). Default: Fast.
 	Tune *string `json:"tune,omitempty"`
-	// minAllocSize is the unit in which BlueStore allocates (bluestore_min_alloc_size).
-	// An OSD keeps the one that it was made with. Bounds: a power of two from 4k to
-	// 64k. Default: 4k, Ceph's own. Immutable.
+	// minAllocSize sets the unit in which BlueStore allocates
+	// (bluestore_min_alloc_size). An OSD keeps the value that it was created with.
+	// Valid: a power of two from 4k to 64k. Default: 4k, as in Ceph. Immutable.
 	MinAllocSize *string `json:"minAllocSize,omitempty"`
-	// encrypted has Rook put dm-crypt between OSD and device, with keys in Secrets of
-	// its namespace. Default: false. Immutable.
+	// encrypted has Rook encrypt the device of each OSD by dm-crypt, with keys in
+	// Secrets of its namespace. Default: false. Immutable.
 	Encrypted *bool `json:"encrypted,omitempty"`
 }
 

@@ -7,35 +7,35 @@ package v1alpha1
 //
 // CephPool is a replicated pool.
 type CephPoolApplyConfiguration struct {
-	// size is how many copies of each block the pool keeps, each on a failureDomain of
-	// its own. With Postgres replicas the copies multiply: status.ceph.copies counts
-	// them. 1 needs acceptLoss and pinnedHosts. Bounds: 1 to 5. Default: 3.
+	// size sets how many copies of each block the pool keeps, each in a failureDomain
+	// of its own. Postgres replicas multiply the copies: status.ceph.copies counts
+	// them. 1 needs acceptLoss and pinnedHosts. Valid: 1 to 5. Default: 3.
 	Size *int32 `json:"size,omitempty"`
-	// minSize is how many copies must be up for a write to be answered (min_size).
-	// Absent: 2, or size where that is 1; Ceph's own for size 2 is 1, which answers
-	// writes that are on one OSD only. Bounds: 1 to 5, and at most size.
+	// minSize sets how many copies must be up before the pool accepts a write
+	// (min_size). Valid: 1 to 5, and at most size. Default: 2, or size where that is 1.
 	MinSize *int32 `json:"minSize,omitempty"`
-	// acceptLoss says that it is known that with size or minSize 1 the loss of one OSD
-	// loses acknowledged commits. Default: false.
+	// acceptLoss accepts that with size or minSize 1 the loss of one OSD loses
+	// acknowledged commits. Default: false.
 	AcceptLoss *bool `json:"acceptLoss,omitempty"`
-	// pinnedHosts of size 1 are nodes, by their label kubernetes.io/hostname, of which
-	// each has a pool of its own, so that one lost OSD takes the volumes of its node
-	// and no others. Rook's CSI driver must know the topology: CSI_ENABLE_TOPOLOGY, and
-	// kubernetes.io/hostname among CSI_TOPOLOGY_DOMAIN_LABELS (Rook, Topology for
-	// External Mode). Bounds: 1 to 16 names. Immutable.
+	// pinnedHosts lists the nodes of a pool of size 1, by their label
+	// kubernetes.io/hostname. Each gets a pool of its own, so that one lost OSD takes
+	// only the volumes of its node. Rook's CSI driver must know the topology:
+	// CSI_ENABLE_TOPOLOGY, and kubernetes.io/hostname among CSI_TOPOLOGY_DOMAIN_LABELS
+	// (Rook, Topology for External Mode). Valid: 1 to 16 names. Immutable.
 	PinnedHosts []string `json:"pinnedHosts,omitempty"`
-	// compression by BlueStore of what the pool holds.
+	// compression sets how BlueStore compresses the pool.
 	Compression *CephCompressionApplyConfiguration `json:"compression,omitempty"`
-	// targetSizePercent of the Ceph cluster that the pool is expected to fill, by
-	// which Ceph sets the number of placement groups (target_size_ratio). Bounds: 1 to
-	// 100. Absent: it follows what is there.
+	// targetSizePercent sets the share of the Ceph cluster that the pool will fill,
+	// from which Ceph derives the number of placement groups (target_size_ratio).
+	// Valid: 1 to 100. Default: Ceph adapts to the data.
 	TargetSizePercent *int32 `json:"targetSizePercent,omitempty"`
-	// checksum of each block (csum_type): crc32c, crc32c_16, crc32c_8, xxhash32 or
-	// xxhash64. none is refused: ZFS beneath sums what reached it, and not what was
-	// damaged on the way, and deep scrubs would compare nothing. Default: crc32c.
+	// checksum selects the checksum of each block (csum_type): crc32c, crc32c_16,
+	// crc32c_8, xxhash32 or xxhash64. none is rejected, because ZFS below cannot detect
+	// damage on the way to it. Default: crc32c.
 	Checksum *string `json:"checksum,omitempty"`
-	// deviceClass that the pool is confined to; then every other pool, .mgr too, should
-	// name one (Rook, Block Pool). Bounds: up to 32 characters. Absent: any. Immutable.
+	// deviceClass limits the pool to OSDs of this class; every other pool, including
+	// .mgr, should then name one (Rook, Block Pool). Valid: up to 32 characters.
+	// Default: any. Immutable.
 	DeviceClass *string `json:"deviceClass,omitempty"`
 }
 

@@ -9,47 +9,47 @@ import (
 // CephRBDProfileApplyConfiguration represents a declarative configuration of the CephRBDProfile type for use
 // with apply.
 //
-// CephRBDProfile is Ceph block devices (RBD) by Rook: a CephCluster that the
-// operator makes on storage of its own choice, or one that exists already, a pool
-// in it, and a StorageClass. A volume outlives its node: any node that reaches the
-// OSDs can have it.
+// CephRBDProfile is Ceph block storage (RBD) by Rook: a CephCluster that the operator
+// creates on storage of its own choice, or an existing one, with a pool and a
+// StorageClass. Volumes survive the loss of a node: any node that reaches the OSDs can
+// attach them.
 type CephRBDProfileApplyConfiguration struct {
-	// rook says where Rook and its CephCluster are.
+	// rook sets the names and namespaces of Rook and its CephCluster.
 	Rook *RookNamesApplyConfiguration `json:"rook,omitempty"`
-	// external uses the CephCluster that rook names and changes nothing of it; only
-	// pools and classes are made. It must be in phase Ready, or Connected where the
-	// Ceph behind it is outside of Kubernetes (Rook, External Storage Cluster).
-	// Absent or false: cluster is made.
+	// external uses the existing CephCluster that rook names, without changing it; the
+	// operator creates only pools and classes. It must be in phase Ready, or Connected
+	// for a Ceph outside of Kubernetes (Rook, External Storage Cluster). Default:
+	// false, and the operator creates cluster.
 	External *bool `json:"external,omitempty"`
-	// cluster is the CephCluster that the operator makes. Absent with external.
+	// cluster declares the CephCluster that the operator creates. Not allowed with
+	// external.
 	Cluster *CephClusterApplyConfiguration `json:"cluster,omitempty"`
-	// failureDomain is what the copies of a block lie apart on: host (nodes), osd (of
-	// one node too, which a loss of the node takes all of: for tests), rack or zone by
-	// the nodes' topology labels (Rook, OSD Topology). Default: host. Immutable,
-	// because Ceph would move all data.
+	// failureDomain selects the unit across which copies of a block are spread: host
+	// (nodes), osd (for tests: a lost node takes all copies on it), rack or zone by the
+	// nodes' topology labels (Rook, OSD Topology). Default: host. Immutable, because
+	// Ceph would move all data.
 	FailureDomain *string `json:"failureDomain,omitempty"`
-	// pool holds the images. With dataPool it holds only what Ceph keeps about them.
+	// pool sets the replicated pool of the images. With dataPool it stores only their
+	// metadata.
 	Pool *CephPoolApplyConfiguration `json:"pool,omitempty"`
-	// dataPool holds the data of the images erasure coded: less space for each byte,
-	// and more work for each write, since a page is less than a stripe. Absent: pool
-	// holds the data too.
+	// dataPool stores the data of the images erasure coded: it takes less space for
+	// each byte, and more work for each write, since a page is smaller than a stripe.
+	// Default: pool stores the data too.
 	DataPool *CephDataPoolApplyConfiguration `json:"dataPool,omitempty"`
-	// volumeClass is how volumes are made in the pool.
+	// volumeClass sets how volumes are provisioned in the pool.
 	VolumeClass *RBDVolumeClassApplyConfiguration `json:"volumeClass,omitempty"`
-	// acceptWarnings are further health checks of Ceph with which new pools and
-	// volumes may be made while they warn, by their names in ceph health detail
-	// (Ceph, Health checks). Those that concern no data are accepted anyway, and
-	// those by which data or writes are at risk never are: docs/spec/pgstorageprofile.md
-	// lists both. Databases that run are not touched by any. Bounds: up to 16 names.
+	// acceptWarnings lists health checks of Ceph during which the operator still
+	// creates pools and volumes, by their names in ceph health detail (Ceph, Health
+	// checks). Checks that concern no data are always accepted; checks that put data or
+	// writes at risk never are: docs/spec/pgstorageprofile.md lists both. Running
+	// databases are not affected. Valid: up to 16 names.
 	AcceptWarnings []string `json:"acceptWarnings,omitempty"`
-	// deletionPolicy says what becomes of pools and CephCluster when the profile is
-	// deleted. Retain: they stay as they are. Delete: once no PersistentVolume and no
-	// image is left, pools and then the CephCluster are deleted, in the order of
-	// Rook's guide (Cleanup). Disks are never wiped: the operator does not set
-	// cleanupPolicy.confirmation. Claims of OSDs and mons go with the CephCluster, which
-	// owns them, and what becomes of their volumes is said by their class: zvols of
-	// backing.zfs are destroyed. With external: true only pools are deleted.
-	// Default: Retain.
+	// deletionPolicy selects what happens to pools and CephCluster when the profile is
+	// deleted. Retain keeps them. Delete deletes pools and then the CephCluster once no
+	// PersistentVolume and no image is left (Rook, Cleanup). Claims of OSDs and mons
+	// are deleted with the CephCluster; the zvols of backing.zfs are then destroyed.
+	// Disks are never wiped. With external: true only pools are deleted. Default:
+	// Retain.
 	DeletionPolicy *apiv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 

@@ -3,40 +3,39 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // CephZFSBackingApplyConfiguration represents a declarative configuration of the CephZFSBacking type for use
 // with apply.
 //
-// CephZFSBacking is the pool of each node and the parent dataset <pool>/pgblock,
-// from which zvols inherit. What Ceph does itself is left to it: see each field.
+// CephZFSBacking sets the pool of each node and the parent dataset <pool>/pgblock, from
+// which zvols inherit. Its defaults leave to Ceph what Ceph does itself.
 type CephZFSBackingApplyConfiguration struct {
-	// pool on every selected node.
+	// pool sets the ZFS pool on every selected node.
 	Pool *CephZFSPoolApplyConfiguration `json:"pool,omitempty"`
-	// volblocksize of the zvols: the block that ZFS reads, changes and writes. Smaller
-	// than osds.minAllocSize gains nothing, larger has ZFS read before it writes.
-	// Bounds: a power of two from 4k to 64k. Absent: osds.minAllocSize. Immutable, as
-	// in ZFS.
+	// volblocksize sets the block size of the zvols. Smaller than osds.minAllocSize
+	// gains nothing; larger makes ZFS read before it writes. Valid: a power of two from
+	// 4k to 64k. Default: osds.minAllocSize. Immutable, as in ZFS.
 	Volblocksize *string `json:"volblocksize,omitempty"`
-	// compression of the zvols: off, lz4 or zstd. Absent: off where the pool of
-	// Ceph compresses, because what is compressed does not shrink again, else lz4.
+	// compression sets the compression of the zvols. Valid: off, lz4 or zstd. Default:
+	// off where the pool of Ceph compresses, otherwise lz4.
 	Compression *string `json:"compression,omitempty"`
-	// primarycache is what ARC keeps of the zvols: metadata or all. BlueStore caches
-	// data itself, within osds.memoryTarget; all keeps it twice. Default: metadata.
+	// primarycache selects what the ARC keeps of the zvols: metadata or all. BlueStore
+	// caches data itself, within osds.memoryTarget; all caches it twice. Default:
+	// metadata.
 	Primarycache *string `json:"primarycache,omitempty"`
-	// logbias of the OSDs' flushes: latency uses the intent log and its device,
-	// throughput writes blocks in place of the log and fragments the pool (zfsprops).
-	// Default: latency.
+	// logbias selects how ZFS writes the OSDs' flushes: latency uses the intent log and
+	// its device, throughput writes blocks in place of the log and fragments the pool
+	// (zfsprops). Default: latency.
 	Logbias *string `json:"logbias,omitempty"`
-	// arcMax limits the ARC of each selected node (zfs_arc_max). With the memory of the
-	// node's OSDs it is one budget: see the condition MemoryBudget. Bounds: at least
-	// 64Mi. Absent: the node's own setting stays.
+	// arcMax limits the ARC of each selected node (zfs_arc_max). The condition
+	// MemoryBudget compares it, with the memory of the node's OSDs, to the node's
+	// memory. Valid: at least 64Mi. Default: the node's own setting.
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
-	// driftPolicy says what the agent does with a property that no longer is as
-	// declared: Repair sets it again, Report only says so. Default: Repair.
+	// driftPolicy selects what the agent does with a property that differs from the
+	// spec. Repair sets it again; Report only reports it. Default: Repair.
 	DriftPolicy *apiv1alpha1.DriftPolicy `json:"driftPolicy,omitempty"`
 }
 

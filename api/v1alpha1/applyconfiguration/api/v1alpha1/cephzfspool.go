@@ -9,29 +9,29 @@ import (
 // CephZFSPoolApplyConfiguration represents a declarative configuration of the CephZFSPool type for use
 // with apply.
 //
-// CephZFSPool is a pool as in ZFSLocalPV, that exists already or is created on named
-// devices that are blank. It is never destroyed.
+// CephZFSPool is a pool as in ZFSLocalPV: it exists already, or the agent creates it on
+// named blank devices. The agent never destroys it.
 type CephZFSPoolApplyConfiguration struct {
-	// name of the pool, the same on every selected node. Bounds: 1 to 63 characters.
-	// Immutable.
+	// name sets the name of the pool, the same on every selected node. Valid: 1 to 63
+	// characters. Immutable.
 	Name *string `json:"name,omitempty"`
-	// create makes the pool on nodes that do not have it. Absent: it must exist, for
-	// example made by a profile of type ZFSLocalPV, whose volumes it then shares its
-	// space with.
+	// create sets the layout of the pool on nodes that do not have it. Default: the
+	// pool must exist, for example from a profile of type ZFSLocalPV, whose volumes
+	// then share its space.
 	Create *CephZFSPoolCreateApplyConfiguration `json:"create,omitempty"`
 	// autotrim returns freed space to the devices as it is freed. Default: off, as in
 	// OpenZFS.
 	Autotrim *string `json:"autotrim,omitempty"`
-	// failmode is what happens when devices are lost beyond redundancy: wait blocks
-	// I/O, continue answers EIO to new writes, panic crashes the node (zpoolprops).
-	// Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers: wait
+	// blocks I/O, continue returns EIO to new writes, panic crashes the node
+	// (zpoolprops). Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
 	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
-	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
-	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// PoolLost or PoolReplaced. A node creates its pool once; only after its pool is
+	// listed here does it create or adopt another one. Valid: up to 256. Default: none.
 	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
-	// headroomPercent of the pool stays free. Thick zvols are counted as full.
-	// Bounds: 5 to 50. Default: 20.
+	// headroomPercent sets the share of the pool to keep free. Thick zvols count as
+	// full. Valid: 5 to 50. Default: 20.
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 

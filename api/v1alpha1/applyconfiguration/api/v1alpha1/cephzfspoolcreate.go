@@ -5,16 +5,16 @@ package v1alpha1
 // CephZFSPoolCreateApplyConfiguration represents a declarative configuration of the CephZFSPoolCreate type for use
 // with apply.
 //
-// CephZFSPoolCreate is the layout of a new pool; see pool.create of ZFSLocalPV.
+// CephZFSPoolCreate sets the layout of a new pool; see pool.create of ZFSLocalPV.
 type CephZFSPoolCreateApplyConfiguration struct {
-	// vdevs that hold the data, striped. Ceph keeps copies on other nodes: a mirror
-	// here multiplies with them (status.ceph.copies). Bounds: 1 to 8.
+	// vdevs lists the striped vdevs of the data. Ceph keeps copies on other nodes: a
+	// mirror here multiplies with them (status.ceph.copies). Valid: 1 to 8.
 	Vdevs []CephZFSVdevApplyConfiguration `json:"vdevs,omitempty"`
-	// logs hold the intent log, which takes every flush of an OSD first: stripes or
-	// mirrors of a few GB. Bounds: up to 4.
+	// logs lists the vdevs of the intent log, which receives every flush of an OSD
+	// first: stripes or mirrors of a few GB. Valid: up to 4.
 	Logs []CephZFSVdevApplyConfiguration `json:"logs,omitempty"`
-	// ashift is the sector size as a power of two. Bounds: 9 (512 bytes) to 16 (64 KiB).
-	// Default: 12 (4 KiB).
+	// ashift sets the sector size as a power of two. Valid: 9 (512 bytes) to 16 (64
+	// KiB). Default: 12 (4 KiB).
 	Ashift *int32 `json:"ashift,omitempty"`
 }
 

@@ -11,10 +11,11 @@ import (
 //
 // CephZFSVdev is a group of named devices.
 type CephZFSVdevApplyConfiguration struct {
-	// type of the vdev. With volblocksize 4k, raidz takes as much space as a mirror.
-	// Default: stripe.
+	// type selects the redundancy of the vdev. With volblocksize 4k, raidz takes as
+	// much space as a mirror. Default: stripe.
 	Type *apiv1alpha1.ZFSVdevType `json:"type,omitempty"`
-	// devices by stable path, the same on every selected node. Bounds: 1 to 16.
+	// devices lists devices by stable path, the same on every selected node. Valid: 1
+	// to 16.
 	Devices []ZFSDeviceApplyConfiguration `json:"devices,omitempty"`
 }
 

@@ -12,13 +12,13 @@ import (
 //
 // ClusterResources are the compute resources of each instance.
 type ClusterResourcesApplyConfiguration struct {
-	// requests reserve memory (at least 256Mi) and CPU (at least 50m) for each
+	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
 	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
 	// the same amount in limits: Postgres then keeps its shared memory in them, and
 	// shared_buffers fill them. They are not part of memory.
 	Requests map[v1.ResourceName]resource.Quantity `json:"requests,omitempty"`
-	// limits bound each instance. Set memory's limit equal to its request so that
-	// the kernel does not end Postgres before other pods.
+	// limits limits each instance. Set the limit of memory equal to its request, so
+	// that the kernel does not kill Postgres before other pods.
 	Limits map[v1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 

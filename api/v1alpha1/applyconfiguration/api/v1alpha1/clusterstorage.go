@@ -9,13 +9,13 @@ import (
 // ClusterStorageApplyConfiguration represents a declarative configuration of the ClusterStorage type for use
 // with apply.
 //
-// ClusterStorage is the size of each instance's volumes.
+// ClusterStorage sets the size of each instance's volumes.
 type ClusterStorageApplyConfiguration struct {
-	// size of the data volume, at least 1Gi. It can grow where the StorageClass
-	// allows expansion; it never shrinks.
+	// size sets the size of the data volume, at least 1Gi. It can grow where the
+	// StorageClass allows expansion; it never shrinks.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// walSize gives WAL a volume of its own, at least 1Gi. Absent: WAL is on the
-	// data volume. It can be added and grown later, never removed or shrunk.
+	// walSize adds a volume for WAL, at least 1Gi. It can be added and grown later,
+	// never removed or shrunk. Default: WAL is on the data volume.
 	WALSize *resource.Quantity `json:"walSize,omitempty"`
 }
 

@@ -9,31 +9,30 @@ import (
 // ClusterTemplateApplyConfiguration represents a declarative configuration of the ClusterTemplate type for use
 // with apply.
 //
-// ClusterTemplate is what a PgStorageCluster of a matrix is made from. Its fields
-// are those of a PgStorageCluster's spec. There is no deletionPolicy: such a cluster
-// goes with its data once it was measured.
+// ClusterTemplate is the template of the temporary PgStorageClusters of a matrix. Its
+// fields are those of a PgStorageCluster's spec, without deletionPolicy: each cluster
+// is deleted with its data after it was measured.
 type ClusterTemplateApplyConfiguration struct {
-	// profile is the name of the PgStorageProfile whose storage is measured. It is
-	// needed where matrix.profiles or the variants do not name one.
+	// profile selects the PgStorageProfile whose storage is measured. Required unless
+	// matrix.profiles or every variant names one.
 	Profile *string `json:"profile,omitempty"`
-	// postgres chooses the version, the image and parameters.
+	// postgres sets the version, the image and the Postgres parameters.
 	Postgres *PostgresSpecApplyConfiguration `json:"postgres,omitempty"`
-	// instances is the number of Postgres instances, one of them the primary.
-	// Bounds: 1 to 16. Default: 1.
+	// instances sets the number of Postgres instances, one of them the primary. Valid:
+	// 1 to 16. Default: 1.
 	Instances *int32 `json:"instances,omitempty"`
-	// storage is the size of each instance's volumes.
+	// storage sets the size of each instance's volumes.
 	Storage *ClusterStorageApplyConfiguration `json:"storage,omitempty"`
-	// resources of each instance.
+	// resources sets the compute resources of each instance.
 	Resources *ClusterResourcesApplyConfiguration `json:"resources,omitempty"`
-	// workload is the class of work, in pgtune's terms. Default: Mixed.
+	// workload selects the class of work, in pgtune's terms. Default: Mixed.
 	Workload *apiv1alpha1.Workload `json:"workload,omitempty"`
-	// durability is the tier that every acknowledged commit has. It is needed where
-	// matrix.durability or the variants do not name one.
+	// durability selects what every acknowledged commit survives. Required unless
+	// matrix.durability or every variant names a tier.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// monitoring of the instances.
+	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
-	// cnpg is the escape hatch to what CloudNativePG offers and this API does not
-	// model.
+	// cnpg sets fields of the CloudNativePG Cluster that this API does not model.
 	CNPG *CNPGOverridesApplyConfiguration `json:"cnpg,omitempty"`
 }
 

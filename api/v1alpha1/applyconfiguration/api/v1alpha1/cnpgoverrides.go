@@ -9,18 +9,16 @@ import (
 // CNPGOverridesApplyConfiguration represents a declarative configuration of the CNPGOverrides type for use
 // with apply.
 //
-// CNPGOverrides is the escape hatch to CloudNativePG.
+// CNPGOverrides sets fields of the CloudNativePG Cluster.
 type CNPGOverridesApplyConfiguration struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
-	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/), for
-	// what this API does not model. Fields that were reviewed and give nothing away
-	// are open: most of affinity, managed roles without attributes, probes, locales,
-	// pg_hba rules that ask for a password. Others need the consent of a cluster
-	// administrator in spec.allowedOverrides of the PgStorageProfile: whatever changes
-	// the privileges of pods, uses Secrets, runs SQL as superuser, or copies data.
-	// Fields that this API sets are refused. A refusal names the field and what to do;
-	// docs/spec/pgstoragecluster.md lists all of them.
-	// Bounds: 64 fields, 65536 bytes of JSON.
+	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Open to
+	// everybody are fields that grant no privileges: most of affinity, managed roles
+	// without attributes, probes, locales, pg_hba rules that require a password. Fields
+	// that change the privileges of pods, use Secrets, run SQL as superuser, or copy
+	// data need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that
+	// this API sets are rejected. docs/spec/pgstoragecluster.md lists all of them.
+	// Valid: 64 fields, 65536 bytes of JSON.
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
 }
 

@@ -9,15 +9,15 @@ import (
 // CurrentRunApplyConfiguration represents a declarative configuration of the CurrentRun type for use
 // with apply.
 //
-// CurrentRun of a matrix.
+// CurrentRun is the run of a matrix that is in progress.
 type CurrentRunApplyConfiguration struct {
-	// variant by name.
+	// variant is the name of the variant.
 	Variant *string `json:"variant,omitempty"`
-	// repeat from 1.
+	// repeat is the number of the repeat, from 1.
 	Repeat *int32 `json:"repeat,omitempty"`
-	// cluster that it is measured on.
+	// cluster is the PgStorageCluster that the run measures.
 	Cluster *string `json:"cluster,omitempty"`
-	// since when it is the current one.
+	// since is when this became the current run.
 	Since *v1.Time `json:"since,omitempty"`
 }
 

@@ -7,12 +7,14 @@ package v1alpha1
 //
 // CustomScript is one file of SQL for pgbench --file.
 type CustomScriptApplyConfiguration struct {
-	// configMap in the namespace of the benchmark that holds the script.
+	// configMap selects the ConfigMap that has the script, in the namespace of the
+	// benchmark.
 	ConfigMap *string `json:"configMap,omitempty"`
-	// key of the script in the ConfigMap; unique within the benchmark. A script with
-	// \shell or \setshell is refused.
+	// key selects the script in the ConfigMap; it is unique within the benchmark.
+	// Scripts with \shell or \setshell are rejected.
 	Key *string `json:"key,omitempty"`
-	// weight of the script against the others. Bounds: 1 to 1000. Default: 1.
+	// weight sets how often the script runs, relative to the others. Valid: 1 to 1000.
+	// Default: 1.
 	Weight *int32 `json:"weight,omitempty"`
 }
 

@@ -7,22 +7,22 @@ package v1alpha1
 //
 // DatabaseStatus is what CloudNativePG reports about its Cluster.
 type DatabaseStatusApplyConfiguration struct {
-	// name of the CloudNativePG Cluster, in the same namespace.
+	// name is the CloudNativePG Cluster, in the same namespace.
 	Name *string `json:"name,omitempty"`
-	// uid of the CloudNativePG Cluster. Once its database was initialised a
-	// Cluster with another uid is never made in its place without consent.
+	// uid identifies the CloudNativePG Cluster. Once its database was initialised, the
+	// operator replaces a deleted Cluster only with consent.
 	UID *string `json:"uid,omitempty"`
 	// initialized is true once the database has been ready.
 	Initialized *bool `json:"initialized,omitempty"`
-	// phase is CloudNativePG's own words for what it does.
+	// phase is the phase that CloudNativePG reports.
 	Phase *string `json:"phase,omitempty"`
-	// instances that exist.
+	// instances counts the existing instances.
 	Instances *int32 `json:"instances,omitempty"`
-	// readyInstances are those that accept connections.
+	// readyInstances counts the instances that accept connections.
 	ReadyInstances *int32 `json:"readyInstances,omitempty"`
 	// primary is the name of the primary's pod.
 	Primary *string `json:"primary,omitempty"`
-	// image that the instances run.
+	// image is what the instances run.
 	Image *string `json:"image,omitempty"`
 }
 

@@ -9,13 +9,13 @@ import (
 // DurabilityStatusApplyConfiguration represents a declarative configuration of the DurabilityStatus type for use
 // with apply.
 //
-// DurabilityStatus says what an acknowledged commit survives.
+// DurabilityStatus reports what an acknowledged commit survives.
 type DurabilityStatusApplyConfiguration struct {
-	// tier that is in force.
+	// tier is the tier in force.
 	Tier *apiv1alpha1.DurabilityTier `json:"tier,omitempty"`
-	// acknowledged says when a commit is acknowledged.
+	// acknowledged describes when a commit is acknowledged.
 	Acknowledged *string `json:"acknowledged,omitempty"`
-	// losses says, for each event, what becomes of acknowledged commits.
+	// losses lists, for each failure, what happens to acknowledged commits.
 	Losses []LossEventApplyConfiguration `json:"losses,omitempty"`
 }
 

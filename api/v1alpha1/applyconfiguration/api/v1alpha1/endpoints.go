@@ -7,11 +7,11 @@ package v1alpha1
 //
 // Endpoints are host names within the Kubernetes cluster.
 type EndpointsApplyConfiguration struct {
-	// readWrite leads to the primary.
+	// readWrite connects to the primary.
 	ReadWrite *string `json:"readWrite,omitempty"`
-	// readOnly leads to the replicas.
+	// readOnly connects to the replicas.
 	ReadOnly *string `json:"readOnly,omitempty"`
-	// read leads to any instance.
+	// read connects to any instance.
 	Read *string `json:"read,omitempty"`
 }
 

@@ -9,19 +9,19 @@ import (
 // ExternalProfileApplyConfiguration represents a declarative configuration of the ExternalProfile type for use
 // with apply.
 //
-// ExternalProfile names StorageClasses that exist already.
+// ExternalProfile selects existing StorageClasses.
 type ExternalProfileApplyConfiguration struct {
-	// storageClassName is the StorageClass of the data volumes. It must exist;
-	// until it does the profile is not Ready and clusters on it wait.
-	// Immutable: CloudNativePG leaves existing volumes on their old class.
+	// storageClassName selects the StorageClass of the data volumes. Until it exists,
+	// the profile is not Ready and clusters on it wait. Immutable: CloudNativePG leaves
+	// existing volumes on their old class.
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// walStorageClassName is the StorageClass of the WAL volumes of clusters that
+	// walStorageClassName selects the StorageClass of the WAL volumes of clusters that
 	// set storage.walSize. Default: storageClassName. Immutable.
 	WALStorageClassName *string `json:"walStorageClassName,omitempty"`
-	// medium is the class of disk beneath the class, which no StorageClass tells:
-	// SSD (also NVMe and cloud SSD volumes), HDD, or SAN. It decides
-	// random_page_cost (SSD and SAN 1.1, HDD 4) and effective_io_concurrency
-	// (SSD 200, HDD 2, SAN 300) by pgtune's rules. Default: SSD.
+	// medium selects the class of disk behind the StorageClass: SSD (also NVMe and
+	// cloud SSD volumes), HDD, or SAN. pgtune derives random_page_cost (SSD and SAN
+	// 1.1, HDD 4) and effective_io_concurrency (SSD 200, HDD 2, SAN 300) from it.
+	// Default: SSD.
 	Medium *apiv1alpha1.StorageMedium `json:"medium,omitempty"`
 }
 

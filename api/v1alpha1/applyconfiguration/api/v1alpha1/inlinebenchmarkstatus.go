@@ -11,14 +11,14 @@ import (
 //
 // InlineBenchmarkStatus points at the newest PgBenchmark of the cluster.
 type InlineBenchmarkStatusApplyConfiguration struct {
-	// name of the PgBenchmark.
+	// name is the name of the PgBenchmark.
 	Name *string `json:"name,omitempty"`
-	// phase of it.
+	// phase is the phase of the PgBenchmark.
 	Phase *string `json:"phase,omitempty"`
 	// bestTPS is the highest median of transactions per second over its client
 	// counts.
 	BestTPS *string `json:"bestTPS,omitempty"`
-	// durability tier of the result.
+	// durability is the tier of the result.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 }
 

@@ -7,11 +7,11 @@ package v1alpha1
 //
 // IntegrityCheck is one check after a run.
 type IntegrityCheckApplyConfiguration struct {
-	// name: Checksums, Invariants or Amcheck.
+	// name is Checksums, Invariants or Amcheck.
 	Name *string `json:"name,omitempty"`
-	// result: Passed, Failed or NotRun.
+	// result is Passed, Failed or NotRun.
 	Result *string `json:"result,omitempty"`
-	// message says what was found, or why the check was not run.
+	// message describes the finding, or why the check did not run.
 	Message *string `json:"message,omitempty"`
 }
 

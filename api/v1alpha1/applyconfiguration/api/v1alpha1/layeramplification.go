@@ -7,13 +7,13 @@ package v1alpha1
 //
 // LayerAmplification is what one layer adds to a write.
 type LayerAmplificationApplyConfiguration struct {
-	// layer: Postgres, RBD, OSD, Zvol, Pool.
+	// layer is Postgres, RBD, OSD, Zvol or Pool.
 	Layer *string `json:"layer,omitempty"`
-	// factor of this layer, as a decimal number.
+	// factor is the amplification of this layer, as a decimal number.
 	Factor *string `json:"factor,omitempty"`
-	// total down to this layer, as a decimal number.
+	// total is the product down to this layer, as a decimal number.
 	Total *string `json:"total,omitempty"`
-	// formula is the calculation of factor, with what it leaves out.
+	// formula is the calculation of factor, with its limits.
 	Formula *string `json:"formula,omitempty"`
 }
 

@@ -5,13 +5,13 @@ package v1alpha1
 // LayerDutyApplyConfiguration represents a declarative configuration of the LayerDuty type for use
 // with apply.
 //
-// LayerDuty is one concern and the layer that it is left to.
+// LayerDuty is one function and the layer that performs it.
 type LayerDutyApplyConfiguration struct {
-	// concern: checksums, compression, caching, redundancy, snapshots.
+	// concern is one of checksums, compression, caching, redundancy, snapshots.
 	Concern *string `json:"concern,omitempty"`
-	// layer that does it.
+	// layer is the layer that performs it.
 	Layer *string `json:"layer,omitempty"`
-	// reason why.
+	// reason explains the choice.
 	Reason *string `json:"reason,omitempty"`
 }
 

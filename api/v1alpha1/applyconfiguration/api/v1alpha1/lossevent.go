@@ -5,14 +5,14 @@ package v1alpha1
 // LossEventApplyConfiguration represents a declarative configuration of the LossEvent type for use
 // with apply.
 //
-// LossEvent is one thing that can happen to a cluster.
+// LossEvent is the effect of one failure on acknowledged commits.
 type LossEventApplyConfiguration struct {
-	// event: ProcessCrash, NodeLoss, SiteLoss, or StoreLoss, of a bucket.
+	// event is ProcessCrash, NodeLoss, SiteLoss, or StoreLoss (of a bucket).
 	Event *string `json:"event,omitempty"`
-	// acknowledgedCommits: Kept, MayBeLost, Lost, or Unknown where what the answer rests
-	// on was not read back.
+	// acknowledgedCommits is Kept, MayBeLost, Lost, or Unknown when the settings behind
+	// the answer could not be read back.
 	AcknowledgedCommits *string `json:"acknowledgedCommits,omitempty"`
-	// detail says why.
+	// detail explains the answer.
 	Detail *string `json:"detail,omitempty"`
 }
 

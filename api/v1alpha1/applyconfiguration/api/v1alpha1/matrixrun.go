@@ -11,28 +11,28 @@ import (
 //
 // MatrixRun is one run of a matrix that has ended.
 type MatrixRunApplyConfiguration struct {
-	// repeat from 1.
+	// repeat is the number of the repeat, from 1.
 	Repeat *int32 `json:"repeat,omitempty"`
-	// outcome: Succeeded or Failed.
+	// outcome is Succeeded or Failed.
 	Outcome *string `json:"outcome,omitempty"`
 	// benchmark is the PgBenchmark of the run.
 	Benchmark *string `json:"benchmark,omitempty"`
 	// tps is transactions per second, without initial connection time.
 	TPS *string `json:"tps,omitempty"`
-	// latencyAverage in milliseconds.
+	// latencyAverage is in milliseconds.
 	LatencyAverage *string `json:"latencyAverage,omitempty"`
-	// latencyP99 in milliseconds.
+	// latencyP99 is in milliseconds.
 	LatencyP99 *string `json:"latencyP99,omitempty"`
-	// rejected is the reason for which a run that succeeded does not count: that of
-	// the first check that rejects it.
+	// rejected is the reason of the first check that excludes a run that succeeded. It
+	// is absent when the run is valid.
 	Rejected *string `json:"rejected,omitempty"`
-	// findings are the reasons of the checks that caution against it, of which its
-	// PgBenchmark has the messages.
+	// findings lists the reasons of checks that raise a caution. The PgBenchmark of the
+	// run has their messages.
 	Findings []string `json:"findings,omitempty"`
-	// reason of a failure, one of those of the condition Complete of a single run,
-	// TargetNotReady or RejectedByAPIServer.
+	// reason explains a failure in one word: a reason of the condition Complete of a
+	// single run, TargetNotReady or RejectedByAPIServer.
 	Reason *string `json:"reason,omitempty"`
-	// message of a failure, at most 200 characters.
+	// message explains a failure, in at most 200 characters.
 	Message *string `json:"message,omitempty"`
 	// completionTime is when the run ended.
 	CompletionTime *v1.Time `json:"completionTime,omitempty"`

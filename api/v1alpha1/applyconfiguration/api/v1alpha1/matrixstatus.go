@@ -11,33 +11,33 @@ import (
 //
 // MatrixStatus is the progress and result of a matrix.
 type MatrixStatusApplyConfiguration struct {
-	// progress in words, as "7 of 20".
+	// progress summarizes the runs that ended, as "7 of 20".
 	Progress *string `json:"progress,omitempty"`
-	// percent of the runs that ended or are skipped, 0 to 100.
+	// percent is the share of runs that ended or were skipped, 0 to 100.
 	Percent *int32 `json:"percent,omitempty"`
-	// runs of the whole matrix, each in one of the counts that follow, or still to be
-	// made.
+	// runs counts all runs of the matrix, including those that have not started.
 	Runs *int32 `json:"runs,omitempty"`
-	// succeeded runs.
+	// succeeded counts the runs that succeeded.
 	Succeeded *int32 `json:"succeeded,omitempty"`
-	// failed runs.
+	// failed counts the runs that failed.
 	Failed *int32 `json:"failed,omitempty"`
-	// skipped runs, of variants that failed maxFailures times.
+	// skipped counts the runs of variants that failed maxFailures times.
 	Skipped *int32 `json:"skipped,omitempty"`
-	// clusters that the matrix makes for itself.
+	// clusters counts the temporary clusters of the matrix.
 	Clusters *int32 `json:"clusters,omitempty"`
-	// estimate of what everything takes, made before the start.
+	// estimate is the expected duration of the whole matrix, calculated before the
+	// start.
 	Estimate *string `json:"estimate,omitempty"`
-	// remaining time of the runs that have not ended, by the estimate.
+	// remaining is the estimated duration of the runs that have not ended.
 	Remaining *string `json:"remaining,omitempty"`
-	// startTime of the matrix.
+	// startTime is when the matrix started.
 	StartTime *v1.Time `json:"startTime,omitempty"`
-	// current run; absent when all have ended.
+	// current is the run in progress; absent when all runs have ended.
 	Current *CurrentRunApplyConfiguration `json:"current,omitempty"`
-	// variants with their runs.
+	// variants lists each variant with its runs.
 	Variants []VariantStatusApplyConfiguration `json:"variants,omitempty"`
-	// tiers with the ranking of their variants, written at the end: whoever ranks
-	// before the end stops when the result pleases.
+	// tiers ranks the variants of each durability tier. It is written only at the end,
+	// so that nobody stops a matrix at a pleasing interim result.
 	Tiers []TierRankingApplyConfiguration `json:"tiers,omitempty"`
 }
 

@@ -9,18 +9,19 @@ import (
 // MatrixVariantApplyConfiguration represents a declarative configuration of the MatrixVariant type for use
 // with apply.
 //
-// MatrixVariant is a variant by name. What it does not say is as the template and
-// spec.pgbench have it.
+// MatrixVariant is a variant by name. Fields that it does not set come from the
+// template and spec.pgbench.
 type MatrixVariantApplyConfiguration struct {
-	// name of the variant in results, as small-records.
+	// name identifies the variant in results, as small-records.
 	Name *string `json:"name,omitempty"`
-	// profile is the name of a PgStorageProfile.
+	// profile selects a PgStorageProfile by name.
 	Profile *string `json:"profile,omitempty"`
-	// durability tier.
+	// durability selects the tier.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// parameters of postgresql.conf, which win over those of the template.
+	// parameters sets Postgres parameters, which override those of the template.
 	Parameters []ParameterValueApplyConfiguration `json:"parameters,omitempty"`
-	// script of pgbench, in place of pgbench.script and pgbench.customScripts.
+	// script selects a built-in script of pgbench, in place of pgbench.script and
+	// pgbench.customScripts.
 	Script *apiv1alpha1.Script `json:"script,omitempty"`
 }
 

@@ -9,10 +9,11 @@ import (
 // MonitoringApplyConfiguration represents a declarative configuration of the Monitoring type for use
 // with apply.
 //
-// Monitoring of the instances.
+// Monitoring sets how Prometheus scrapes the instances.
 type MonitoringApplyConfiguration struct {
-	// podMonitor Auto (default) makes a PodMonitor for the instances' metrics port
-	// when the PodMonitor CRD is installed; Disabled makes none.
+	// podMonitor selects whether the operator creates a PodMonitor for the instances'
+	// metrics port. Auto creates one when the PodMonitor CRD is installed; Disabled
+	// creates none. Default: Auto.
 	PodMonitor *apiv1alpha1.PodMonitorMode `json:"podMonitor,omitempty"`
 }
 

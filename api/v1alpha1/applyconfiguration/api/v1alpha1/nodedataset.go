@@ -5,11 +5,11 @@ package v1alpha1
 // NodeDatasetApplyConfiguration represents a declarative configuration of the NodeDataset type for use
 // with apply.
 //
-// NodeDataset is a parent dataset on one node.
+// NodeDataset is a desired parent dataset of one node.
 type NodeDatasetApplyConfiguration struct {
-	// name with the pool's, such as tank/pgdata.
+	// name includes the pool's name, as tank/pgdata.
 	Name *string `json:"name,omitempty"`
-	// properties of the dataset, as zfs set takes them.
+	// properties lists the dataset properties, as zfs set takes them.
 	Properties []ZFSPropertyApplyConfiguration `json:"properties,omitempty"`
 }
 

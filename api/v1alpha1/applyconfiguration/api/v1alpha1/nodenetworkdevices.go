@@ -3,34 +3,34 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // NodeNetworkDevicesApplyConfiguration represents a declarative configuration of the NodeNetworkDevices type for use
 // with apply.
 //
-// NodeNetworkDevices are block devices that ZeroFS servers of this node offer.
+// NodeNetworkDevices are the block devices that ZeroFS servers of this node export.
 type NodeNetworkDevicesApplyConfiguration struct {
-	// layout of the pool over them: stripe, or mirror of one device of each server.
+	// layout is stripe, or mirror with one device of each server in each vdev.
 	Layout *apiv1alpha1.ZFSVdevType `json:"layout,omitempty"`
-	// servers that offer them.
+	// servers lists the servers that export devices.
 	Servers []NodeServerApplyConfiguration `json:"servers,omitempty"`
-	// exports that each server offers, one device each.
+	// exports lists what each server exports, one device each.
 	Exports []string `json:"exports,omitempty"`
-	// exportSize of each; exports grow to it and never shrink.
+	// exportSize is the size of each device; exports grow to it and never shrink.
 	ExportSize *resource.Quantity `json:"exportSize,omitempty"`
-	// requestTimeout of a mirror, as 60s: for how long requests wait for one of its
-	// devices before the agent goes on without it. Absent: 60s.
+	// requestTimeout is how long requests wait for a device of a mirror before the
+	// agent continues without it, as 60s. Default: 60s.
 	RequestTimeout *string `json:"requestTimeout,omitempty"`
-	// onServerLost of the profile.
+	// onServerLost is the policy of the profile.
 	OnServerLost *apiv1alpha1.ServerLostPolicy `json:"onServerLost,omitempty"`
-	// caches and logs of the pool on disks of the node, added and removed live.
+	// caches lists cache devices of the pool on disks of the node, added and removed
+	// live.
 	Caches []ZFSDeviceApplyConfiguration `json:"caches,omitempty"`
-	// logs of the pool on disks of the node; two are mirrored.
+	// logs lists log devices of the pool on disks of the node; two are mirrored.
 	Logs []ZFSDeviceApplyConfiguration `json:"logs,omitempty"`
-	// ashift of the pool.
+	// ashift is the sector size of the pool as a power of two.
 	Ashift *int32 `json:"ashift,omitempty"`
 }
 

@@ -9,20 +9,21 @@ import (
 // NodePoolApplyConfiguration represents a declarative configuration of the NodePool type for use
 // with apply.
 //
-// NodePool is a pool on one node.
+// NodePool is the desired pool of one node.
 type NodePoolApplyConfiguration struct {
-	// name of the pool.
+	// name is the name of the pool.
 	Name *string `json:"name,omitempty"`
-	// create makes the pool where it is absent; without it, it must exist.
+	// create is the layout of the pool to create if it does not exist. Without it, the
+	// pool must exist.
 	Create *ZFSPoolCreateApplyConfiguration `json:"create,omitempty"`
-	// guid of the pool that this node had under this profile, where the status of a
-	// former object had it: the agent imports only that one, and makes none.
+	// guid identifies the pool that this node had under this profile, from the status
+	// of an earlier object. The agent imports only that pool, and creates none.
 	GUID *apiv1alpha1.PoolGUID `json:"guid,omitempty"`
-	// abandonedGUIDs of the profile: pools that are lost for good.
+	// abandonedGUIDs lists lost pools, from the profile.
 	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
-	// properties of the pool, as zpool set takes them.
+	// properties lists the pool properties, as zpool set takes them.
 	Properties []ZFSPropertyApplyConfiguration `json:"properties,omitempty"`
-	// headroomPercent of the pool that should stay free.
+	// headroomPercent is the share of the pool that should stay free.
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 

@@ -7,12 +7,13 @@ package v1alpha1
 //
 // NodeServer is a ZeroFS server on the node.
 type NodeServerApplyConfiguration struct {
-	// name of the store that it serves.
+	// name is the store that it serves.
 	Name *string `json:"name,omitempty"`
-	// url of the store's prefix for this node, as s3://bucket/prefix/profile/node.
+	// url is the store's prefix for this node, as s3://bucket/prefix/profile/node.
 	URL *string `json:"url,omitempty"`
-	// directory on the node with its sockets nbd.sock and 9p.sock, the record of its
-	// lives, incarnation.json, and how it does, server.json.
+	// directory is the server's directory on the node. It has the sockets nbd.sock and
+	// 9p.sock, the record of its incarnations incarnation.json, and its state
+	// server.json.
 	Directory *string `json:"directory,omitempty"`
 }
 

@@ -11,17 +11,17 @@ import (
 //
 // ObservedARC is the node's ZFS cache.
 type ObservedARCApplyConfiguration struct {
-	// size now.
+	// size is the current size.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// min is the size that it shrinks to under pressure.
+	// min is the size that it shrinks to under memory pressure.
 	Min *resource.Quantity `json:"min,omitempty"`
 	// max is its limit.
 	Max *resource.Quantity `json:"max,omitempty"`
-	// hitPercent of the reads since the module was loaded; renewed when it moved by
-	// two.
+	// hitPercent is the share of reads since the module was loaded that it answered. It
+	// is updated when it changes by two.
 	HitPercent *int32 `json:"hitPercent,omitempty"`
-	// l2HitPercent of the reads that missed it and asked the second level cache;
-	// absent while none did.
+	// l2HitPercent is the share of the remaining reads that the second level cache
+	// answered; absent while it got none.
 	L2HitPercent *int32 `json:"l2HitPercent,omitempty"`
 }
 

@@ -5,15 +5,15 @@ package v1alpha1
 // ObservedCephCheckApplyConfiguration represents a declarative configuration of the ObservedCephCheck type for use
 // with apply.
 //
-// ObservedCephCheck is one health check that Ceph raises. Ceph's own words for it are
-// in the status of the CephCluster: they count seconds and objects.
+// ObservedCephCheck is one health check that Ceph raises. Its text is in the status of
+// the CephCluster, because it counts seconds and objects.
 type ObservedCephCheckApplyConfiguration struct {
-	// name of the check, such as OSD_NEARFULL.
+	// name is the name of the check, as OSD_NEARFULL.
 	Name *string `json:"name,omitempty"`
-	// severity: HEALTH_WARN or HEALTH_ERR.
+	// severity is HEALTH_WARN or HEALTH_ERR.
 	Severity *string `json:"severity,omitempty"`
-	// verdict: Accepted (volumes are made), Waits (none until it is gone; it can go by
-	// itself) or NeedsPerson (none until somebody acts).
+	// verdict is Accepted (volumes are provisioned), Waits (none until it clears, which
+	// it can without action) or NeedsPerson (none until an administrator acts).
 	Verdict *string `json:"verdict,omitempty"`
 }
 

@@ -9,17 +9,18 @@ import (
 // ObservedDatasetApplyConfiguration represents a declarative configuration of the ObservedDataset type for use
 // with apply.
 //
-// ObservedDataset is a parent dataset as it is.
+// ObservedDataset is the observed state of a parent dataset.
 type ObservedDatasetApplyConfiguration struct {
-	// name of the dataset.
+	// name is the name of the dataset.
 	Name *string `json:"name,omitempty"`
-	// used by the dataset and all beneath it.
+	// used is the space of the dataset and everything below it.
 	Used *resource.Quantity `json:"used,omitempty"`
-	// available to it.
+	// available is the space that the dataset can still use.
 	Available *resource.Quantity `json:"available,omitempty"`
-	// usedBySnapshots of the dataset and of the volumes beneath it.
+	// usedBySnapshots is the space of the snapshots of the dataset and of the volumes
+	// below it.
 	UsedBySnapshots *resource.Quantity `json:"usedBySnapshots,omitempty"`
-	// properties that the profile declares.
+	// properties lists the dataset properties that the profile declares.
 	Properties []ObservedPropertyApplyConfiguration `json:"properties,omitempty"`
 }
 

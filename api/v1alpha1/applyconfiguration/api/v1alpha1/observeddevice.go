@@ -11,17 +11,17 @@ import (
 //
 // ObservedDevice is a block device of the node.
 type ObservedDeviceApplyConfiguration struct {
-	// path that stays the same over reboots, where the device has one.
+	// path is stable across reboots, where the device has such a path.
 	Path *string `json:"path,omitempty"`
-	// size of the device.
+	// size is the size of the device.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// model as the device reports it.
+	// model is what the device reports.
 	Model *string `json:"model,omitempty"`
-	// transport: nvme, sata, sas, virtio, usb.
+	// transport is nvme, sata, sas, virtio or usb.
 	Transport *string `json:"transport,omitempty"`
-	// rotational: Yes for spinning disks, No for others.
+	// rotational is Yes for spinning disks, No for others.
 	Rotational *string `json:"rotational,omitempty"`
-	// contents found on it, in words; empty on a device that is blank.
+	// contents describes what was found on the device; empty for a blank one.
 	Contents *string `json:"contents,omitempty"`
 }
 

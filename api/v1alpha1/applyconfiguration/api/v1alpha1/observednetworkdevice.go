@@ -9,23 +9,23 @@ import (
 // ObservedNetworkDeviceApplyConfiguration represents a declarative configuration of the ObservedNetworkDevice type for use
 // with apply.
 //
-// ObservedNetworkDevice is a network block device as it is attached.
+// ObservedNetworkDevice is an attached network block device.
 type ObservedNetworkDeviceApplyConfiguration struct {
-	// path of the device, as /dev/nbd0.
+	// path is the device, as /dev/nbd0.
 	Path *string `json:"path,omitempty"`
-	// server that it is attached to.
+	// server is the server that the device is attached to.
 	Server *string `json:"server,omitempty"`
-	// export of the server.
+	// export is the name of the server's export.
 	Export *string `json:"export,omitempty"`
-	// url of the prefix that holds its contents.
+	// url is the prefix that stores its contents.
 	URL *string `json:"url,omitempty"`
-	// state: Attached; Reconnecting to the successor of a server that was stopped in
-	// order; Detached; Lost where its server was lost; or Unknown while nothing can be
-	// read of its server.
+	// state is Attached, Reconnecting (to the successor of a server that shut down
+	// cleanly), Detached, Lost (with its server) or Unknown (its server's state cannot
+	// be read).
 	State *string `json:"state,omitempty"`
-	// size of the device.
+	// size is the size of the device.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// incarnation of the server that it was attached to.
+	// incarnation is the server's incarnation that the device was attached to.
 	Incarnation *string `json:"incarnation,omitempty"`
 }
 

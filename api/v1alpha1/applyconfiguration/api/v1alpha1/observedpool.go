@@ -10,36 +10,36 @@ import (
 // ObservedPoolApplyConfiguration represents a declarative configuration of the ObservedPool type for use
 // with apply.
 //
-// ObservedPool is a pool as it is.
+// ObservedPool is the observed state of a pool.
 type ObservedPoolApplyConfiguration struct {
-	// name of the pool.
+	// name is the name of the pool.
 	Name *string `json:"name,omitempty"`
-	// guid of the pool, which tells two pools of one name apart.
+	// guid identifies the pool among pools of the same name.
 	GUID *string `json:"guid,omitempty"`
-	// health: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL or SUSPENDED.
+	// health is ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL or SUSPENDED.
 	Health *string `json:"health,omitempty"`
-	// message is ZFS' own explanation of a pool that is not healthy, with its
-	// advice.
+	// message is the explanation and advice of ZFS for a pool that is not healthy.
 	Message *string `json:"message,omitempty"`
-	// size of the pool.
+	// size is the size of the pool.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// allocated space.
+	// allocated is the space in use.
 	Allocated *resource.Quantity `json:"allocated,omitempty"`
-	// free space.
+	// free is the free space.
 	Free *resource.Quantity `json:"free,omitempty"`
-	// usedPercent of the pool.
+	// usedPercent is the share of the pool that is in use.
 	UsedPercent *int32 `json:"usedPercent,omitempty"`
-	// fragmentationPercent of the free space; absent where ZFS does not say.
+	// fragmentationPercent is the fragmentation of the free space; absent where ZFS
+	// does not report it.
 	FragmentationPercent *int32 `json:"fragmentationPercent,omitempty"`
-	// fullAt is when the pool will be full if it goes on filling as it did; absent
-	// while it does not fill or was not watched for long enough.
+	// fullAt is when the pool will be full at its current rate; absent while it does
+	// not fill or was not observed for long enough.
 	FullAt *v1.Time `json:"fullAt,omitempty"`
-	// properties of the pool that the profile declares.
+	// properties lists the pool properties that the profile declares.
 	Properties []ObservedPropertyApplyConfiguration `json:"properties,omitempty"`
-	// vdevs of the pool, parents before children. At most 1024 are listed; the condition
-	// StatusComplete is False where some are missing.
+	// vdevs lists the vdevs of the pool, parents before children. At most 1024 are
+	// listed; the condition StatusComplete is False when some are missing.
 	Vdevs []ObservedVdevApplyConfiguration `json:"vdevs,omitempty"`
-	// scrub is the last one, or the one that runs.
+	// scrub is the last scrub, or the one in progress.
 	Scrub *ObservedScrubApplyConfiguration `json:"scrub,omitempty"`
 }
 

@@ -7,12 +7,12 @@ package v1alpha1
 //
 // ObservedProperty is a property as ZFS reports it.
 type ObservedPropertyApplyConfiguration struct {
-	// name of the property.
+	// name is the name of the property.
 	Name *string `json:"name,omitempty"`
-	// value in ZFS' exact form (sizes in bytes).
+	// value is in ZFS' exact form (sizes in bytes).
 	Value *string `json:"value,omitempty"`
-	// source of the value: local, default, received, temporary, inherited from
-	// NAME, or - for what cannot be set.
+	// source is where the value comes from: local, default, received, temporary,
+	// inherited from NAME, or - for a property that cannot be set.
 	Source *string `json:"source,omitempty"`
 }
 

@@ -7,9 +7,9 @@ package v1alpha1
 //
 // ObservedScrub is a scrub or resilver.
 type ObservedScrubApplyConfiguration struct {
-	// state: None, Running, Finished or Cancelled.
+	// state is None, Running, Finished or Cancelled.
 	State *string `json:"state,omitempty"`
-	// text is ZFS' own line about it.
+	// text is the line of zpool status about it.
 	Text *string `json:"text,omitempty"`
 }
 

@@ -10,30 +10,31 @@ import (
 // ObservedServerApplyConfiguration represents a declarative configuration of the ObservedServer type for use
 // with apply.
 //
-// ObservedServer is a server of network devices. Its counts are since its container
-// was started, and renewed when they moved by much, so that a server at rest writes
-// nothing; its metrics have them exactly.
+// ObservedServer is a server of network devices. Counts start with its container and
+// are updated only after a considerable change, so that an idle server causes no
+// writes; its metrics are exact.
 type ObservedServerApplyConfiguration struct {
-	// name of the store that it serves.
+	// name is the store that it serves.
 	Name *string `json:"name,omitempty"`
-	// url of the store's prefix for this node.
+	// url is the store's prefix for this node.
 	URL *string `json:"url,omitempty"`
-	// phase: Starting, Serving, Holding while ZeroFS or its store is away and requests
-	// wait, Fenced where another writer opened the prefix, Stopping, or Ended.
+	// phase is Starting, Serving, Holding (ZeroFS or its store is unavailable and
+	// requests wait), Fenced (another writer opened the prefix), Stopping or Ended.
 	Phase *string `json:"phase,omitempty"`
-	// since when it is in this phase.
+	// since is when this phase started.
 	Since *v1.Time `json:"since,omitempty"`
-	// restarts of ZeroFS that the devices outlived.
+	// restarts counts the restarts of ZeroFS that the devices survived.
 	Restarts *int64 `json:"restarts,omitempty"`
-	// message of a phase other than Serving: what ZeroFS said last.
+	// message explains a phase other than Serving: the last message of ZeroFS.
 	Message *string `json:"message,omitempty"`
-	// storeErrors are requests that the store answered with 429 or 5xx, or not at all;
-	// renewed when they doubled.
+	// storeErrors counts requests that the store answered with 429 or 5xx, or not at
+	// all. It is updated when it doubles.
 	StoreErrors *int64 `json:"storeErrors,omitempty"`
-	// sentToStore in bytes, to two digits; renewed when it moved by a tenth.
+	// sentToStore counts bytes, to two digits. It is updated when it changes by a
+	// tenth.
 	SentToStore *resource.Quantity `json:"sentToStore,omitempty"`
-	// cacheHitPercent of the reads of the devices: those without a GET of the store, by
-	// the counts of both; absent while nothing was read. Renewed when it moved by two.
+	// cacheHitPercent is the share of device reads that needed no GET from the store;
+	// absent before the first read. It is updated when it changes by two.
 	CacheHitPercent *int32 `json:"cacheHitPercent,omitempty"`
 }
 

@@ -7,15 +7,15 @@ package v1alpha1
 //
 // ObservedStorageClass is what the operator read from a StorageClass.
 type ObservedStorageClassApplyConfiguration struct {
-	// name of the StorageClass.
+	// name is the name of the StorageClass.
 	Name *string `json:"name,omitempty"`
-	// provisioner that makes the volumes.
+	// provisioner is the driver that provisions the volumes.
 	Provisioner *string `json:"provisioner,omitempty"`
-	// reclaimPolicy: Delete removes a volume's data with its claim, Retain keeps it.
+	// reclaimPolicy is Delete (a volume's data is deleted with its claim) or Retain.
 	ReclaimPolicy *string `json:"reclaimPolicy,omitempty"`
-	// volumeBindingMode: WaitForFirstConsumer or Immediate.
+	// volumeBindingMode is WaitForFirstConsumer or Immediate.
 	VolumeBindingMode *string `json:"volumeBindingMode,omitempty"`
-	// expansion says whether volumes can grow: Allowed or NotAllowed.
+	// expansion is Allowed when volumes can grow, otherwise NotAllowed.
 	Expansion *string `json:"expansion,omitempty"`
 }
 

@@ -7,19 +7,19 @@ package v1alpha1
 //
 // ObservedVdev is a group of devices or a device of a pool.
 type ObservedVdevApplyConfiguration struct {
-	// name as zpool status prints it.
+	// name is as zpool status prints it.
 	Name *string `json:"name,omitempty"`
-	// depth in the tree: 0 for a top-level vdev, 1 for its devices.
+	// depth is the level in the tree: 0 for a top-level vdev, 1 for its devices.
 	Depth *int32 `json:"depth,omitempty"`
-	// class: data, logs, cache, special, dedup or spares.
+	// class is data, logs, cache, special, dedup or spares.
 	Class *string `json:"class,omitempty"`
-	// state: ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, AVAIL or INUSE.
+	// state is ONLINE, DEGRADED, FAULTED, OFFLINE, REMOVED, UNAVAIL, AVAIL or INUSE.
 	State *string `json:"state,omitempty"`
-	// readErrors since they were cleared.
+	// readErrors counts read errors since they were cleared.
 	ReadErrors *int64 `json:"readErrors,omitempty"`
-	// writeErrors since they were cleared.
+	// writeErrors counts write errors since they were cleared.
 	WriteErrors *int64 `json:"writeErrors,omitempty"`
-	// checksumErrors since they were cleared.
+	// checksumErrors counts checksum errors since they were cleared.
 	ChecksumErrors *int64 `json:"checksumErrors,omitempty"`
 }
 

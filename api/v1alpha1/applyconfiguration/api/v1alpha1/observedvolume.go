@@ -9,26 +9,26 @@ import (
 // ObservedVolumeApplyConfiguration represents a declarative configuration of the ObservedVolume type for use
 // with apply.
 //
-// ObservedVolume is a volume that the CSI driver made beneath a parent.
+// ObservedVolume is a volume that the CSI driver created below a parent dataset.
 type ObservedVolumeApplyConfiguration struct {
-	// name with its parent's, such as tank/pgdata/pvc-1.
+	// name includes its parent's name, as tank/pgdata/pvc-1.
 	Name *string `json:"name,omitempty"`
-	// type: Filesystem (a dataset) or Volume (a zvol).
+	// type is Filesystem (a dataset) or Volume (a zvol).
 	Type *string `json:"type,omitempty"`
-	// used by the volume and its snapshots.
+	// used is the space of the volume and its snapshots.
 	Used *resource.Quantity `json:"used,omitempty"`
-	// usedBySnapshots of the volume.
+	// usedBySnapshots is the space of the volume's snapshots.
 	UsedBySnapshots *resource.Quantity `json:"usedBySnapshots,omitempty"`
-	// recordsize in bytes of a dataset's new files.
+	// recordsize is the record size of a dataset's new files, in bytes.
 	Recordsize *int64 `json:"recordsize,omitempty"`
-	// volblocksize in bytes of a zvol.
+	// volblocksize is the block size of a zvol, in bytes.
 	Volblocksize *int64 `json:"volblocksize,omitempty"`
-	// provisioning of a zvol: Thick, where its refreservation holds all of its size back
-	// for it, or Thin.
+	// provisioning of a zvol is Thick when its refreservation reserves its whole size,
+	// otherwise Thin.
 	Provisioning *string `json:"provisioning,omitempty"`
-	// encrypted says whether its blocks are encrypted.
+	// encrypted is true when the blocks of the volume are encrypted.
 	Encrypted *bool `json:"encrypted,omitempty"`
-	// differs lists the properties that are not what the parent carries.
+	// differs lists the properties that differ from those of the parent.
 	Differs []ObservedPropertyApplyConfiguration `json:"differs,omitempty"`
 }
 

@@ -7,13 +7,14 @@ package v1alpha1
 //
 // Parameter is one setting of postgresql.conf.
 type ParameterApplyConfiguration struct {
-	// name of the parameter.
+	// name is the name of the parameter.
 	Name *string `json:"name,omitempty"`
-	// value as given to Postgres.
+	// value is the value given to Postgres.
 	Value *string `json:"value,omitempty"`
-	// source of the value, in order of precedence: Safety, User, Profile, Computed.
+	// source is where the value comes from, in order of precedence: Safety, User,
+	// Profile, Computed.
 	Source *string `json:"source,omitempty"`
-	// reason in one line.
+	// reason explains the value in one line.
 	Reason *string `json:"reason,omitempty"`
 }
 

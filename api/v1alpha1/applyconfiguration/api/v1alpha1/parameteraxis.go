@@ -5,11 +5,11 @@ package v1alpha1
 // ParameterAxisApplyConfiguration represents a declarative configuration of the ParameterAxis type for use
 // with apply.
 //
-// ParameterAxis is a Postgres parameter with the values that are measured.
+// ParameterAxis is a Postgres parameter with the values to measure.
 type ParameterAxisApplyConfiguration struct {
-	// name of the parameter in Postgres' own words, as work_mem.
+	// name selects the parameter by its Postgres name, as work_mem.
 	Name *string `json:"name,omitempty"`
-	// values of it, in Postgres' own units.
+	// values lists the values to measure, in Postgres units.
 	Values []string `json:"values,omitempty"`
 }
 

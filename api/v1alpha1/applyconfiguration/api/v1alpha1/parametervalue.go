@@ -7,9 +7,9 @@ package v1alpha1
 //
 // ParameterValue is one Postgres parameter.
 type ParameterValueApplyConfiguration struct {
-	// name of the parameter in Postgres' own words, as work_mem.
+	// name selects the parameter by its Postgres name, as work_mem.
 	Name *string `json:"name,omitempty"`
-	// value of it, in Postgres' own units.
+	// value sets the parameter, in Postgres units.
 	Value *string `json:"value,omitempty"`
 }
 

@@ -3,13 +3,12 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgBenchmarkApplyConfiguration represents a declarative configuration of the PgBenchmark type for use
@@ -18,12 +17,13 @@ import (
 // PgBenchmark measures a PgStorageCluster, or a matrix of variants, with pgbench, in
 // a database and with a role of its own.
 type PgBenchmarkApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:",inline"`
+	v1.TypeMetaApplyConfiguration `json:",inline"`
+	// metadata is the standard metadata of the object.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the benchmark that is wanted. It is immutable: a benchmark is one run;
-	// create another PgBenchmark for another run.
+	// spec declares the benchmark. Immutable: a benchmark is one run; create another
+	// PgBenchmark for another run.
 	Spec *PgBenchmarkSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is its progress and result.
+	// status is the progress and result.
 	Status *PgBenchmarkStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -5,26 +5,27 @@ package v1alpha1
 // PgBenchmarkSpecApplyConfiguration represents a declarative configuration of the PgBenchmarkSpec type for use
 // with apply.
 //
-// PgBenchmarkSpec is a benchmark of one cluster, or of a matrix of variants.
+// PgBenchmarkSpec declares a benchmark of one cluster, or of a matrix of variants.
 type PgBenchmarkSpecApplyConfiguration struct {
-	// cluster is the name of the PgStorageCluster that is measured, in the same
-	// namespace. A matrix with a template has clusters of its own instead.
+	// cluster selects the PgStorageCluster to measure, in the same namespace. Use
+	// template in its place for a matrix with temporary clusters.
 	Cluster *string `json:"cluster,omitempty"`
-	// template of the PgStorageClusters that a matrix makes for itself: one for each
-	// combination of profile, durability and parameters, deleted with its data after
-	// its last run. Alpha: refused unless the manager has
+	// template sets the spec of the temporary PgStorageClusters of a matrix: one for
+	// each combination of profile, durability and parameters. Each is deleted with its
+	// data after its last run. Alpha: rejected unless the manager runs with
 	// --feature-gates=MatrixClusters=true.
 	Template *ClusterTemplateApplyConfiguration `json:"template,omitempty"`
-	// matrix measures variants against each other: a product of axes or variants by
-	// name, each by each of pgbench.clients, repeated in rounds. Absent: one run.
+	// matrix measures variants against each other: a product of axes, or variants by
+	// name, each with every count of pgbench.clients, repeated in rounds. Default: one
+	// run.
 	Matrix *BenchmarkMatrixApplyConfiguration `json:"matrix,omitempty"`
 	// gate compares the result of the matrix with an older one; the condition
-	// NotRegressed says what was found.
+	// NotRegressed reports the outcome.
 	Gate *BenchmarkGateApplyConfiguration `json:"gate,omitempty"`
 	// layers measures what each layer of the storage costs, before the tables are
-	// filled. Of a matrix, before each of its runs. Absent: nothing of it is measured.
+	// filled, and before each run of a matrix. Default: no layer is measured.
 	Layers *BenchmarkLayersApplyConfiguration `json:"layers,omitempty"`
-	// pgbench is what is run.
+	// pgbench sets the options of pgbench.
 	Pgbench *PgbenchSpecApplyConfiguration `json:"pgbench,omitempty"`
 }
 

@@ -3,10 +3,9 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 // PgBenchmarkStatusApplyConfiguration represents a declarative configuration of the PgBenchmarkStatus type for use
@@ -14,26 +13,26 @@ import (
 //
 // PgBenchmarkStatus is the progress and result of a benchmark.
 type PgBenchmarkStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, TargetReady, Complete,
+	// conditions are Ready, Reconciling, Stalled, TargetReady, Complete,
 	// IntegrityVerified, LayersMeasured, Believable, CleanedUp, NotRegressed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// phase: Pending, Preparing, MeasuringLayers, Initialising, WarmingUp, Running,
-	// CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
+	// phase is one of Pending, Preparing, MeasuringLayers, Initialising, WarmingUp,
+	// Running, CheckingIntegrity, Resting (of a matrix), Succeeded or Failed.
 	Phase *string `json:"phase,omitempty"`
 	// bestTPS is the highest median of transactions per second over the client
 	// counts, or over the variants of a matrix where all have one tier.
 	BestTPS *string `json:"bestTPS,omitempty"`
-	// durability is the tier of the cluster when it was measured, or Unverified where a
-	// custom script may have changed what a commit waits for. Results of different
-	// tiers do not compare; a matrix of several tiers has none here.
+	// durability is the tier of the measured cluster, or Unverified where a custom
+	// script may have changed what a commit waits for. Results of different tiers are
+	// not comparable; it is absent for a matrix of several tiers.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// job is the name of the Job that runs pgbench.
 	Job *string `json:"job,omitempty"`
 	// completionTime is when the run ended.
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// run is what the runner beside pgbench reports; the runner alone writes it.
+	// run is the report of the runner beside pgbench; only the runner writes it.
 	Run *BenchmarkRunApplyConfiguration `json:"run,omitempty"`
 	// matrix is the progress and result of a matrix, whose single runs are
 	// PgBenchmarks of their own.

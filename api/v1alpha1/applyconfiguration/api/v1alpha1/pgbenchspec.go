@@ -9,64 +9,63 @@ import (
 // PgbenchSpecApplyConfiguration represents a declarative configuration of the PgbenchSpec type for use
 // with apply.
 //
-// PgbenchSpec is what pgbench does.
+// PgbenchSpec sets the options of pgbench.
 type PgbenchSpecApplyConfiguration struct {
-	// scale of pgbench's tables: 100,000 accounts and about 16 MB each. A benchmark
-	// is refused where twice that, and the WAL that loading writes, does not fit the
-	// cluster's volumes.
-	// Bounds: 1 to 100000. Default: 10.
+	// scale sets the size of pgbench's tables, in units of 100,000 accounts and about
+	// 16 MB. The operator rejects a benchmark when twice that size, plus the WAL of
+	// loading, does not fit the cluster's volumes. Valid: 1 to 100000. Default: 10.
 	Scale *int32 `json:"scale,omitempty"`
-	// script is the built-in script. Default, without customScripts: TPCB.
+	// script selects the built-in script. Default: TPCB, unless customScripts is set.
 	Script *apiv1alpha1.Script `json:"script,omitempty"`
-	// customScripts run in place of the built-in script, chosen by weight. They
-	// run in the benchmark's own database as its own role.
+	// customScripts lists scripts that replace the built-in script; pgbench picks one
+	// by weight for each transaction. They run in the benchmark's own database as its
+	// own role.
 	CustomScripts []CustomScriptApplyConfiguration `json:"customScripts,omitempty"`
-	// clients is the list of client counts, each measured in turn.
-	// Bounds: 1 to 16 counts of 1 to 1000. Default: [1, 4].
+	// clients lists the numbers of clients, each measured in turn. Valid: 1 to 16
+	// counts of 1 to 1000. Default: [1, 4].
 	Clients []int32 `json:"clients,omitempty"`
-	// jobs is the number of pgbench threads. Bounds: 1 to 256. Default: the
-	// client count, at most the runner's CPU limit.
+	// jobs sets the number of pgbench threads. Valid: 1 to 256. Default: the number of
+	// clients, at most the runner's CPU limit.
 	Jobs *int32 `json:"jobs,omitempty"`
-	// duration of each run, whole seconds from 1s to 24h. Default, without
-	// transactions: 60s.
+	// duration sets the length of each run. Valid: whole seconds from 1s to 24h.
+	// Default: 60s, unless transactions is set.
 	Duration *string `json:"duration,omitempty"`
-	// transactions of each client in each run, in place of duration.
-	// Bounds: 1 to 1000000000.
+	// transactions sets the number of transactions of each client in each run, in place
+	// of duration. Valid: 1 to 1000000000.
 	Transactions *int32 `json:"transactions,omitempty"`
-	// warmUp before the first measured run, from 0s to 1h; its figures are thrown
-	// away. Default: 5s.
+	// warmUp sets the length of a run before the first measured one, whose figures are
+	// discarded. Valid: 0s to 1h. Default: 5s.
 	WarmUp *string `json:"warmUp,omitempty"`
-	// coldCache empties shared_buffers and the kernel's page cache of the database
-	// before each measured run, and proves by reads that come from the device that
-	// they are empty. Only for the clusters that a matrix makes from its template,
-	// of PostgreSQL 17 or newer, with warmUp 0s, which would fill them again, and
-	// integrity Full, whose superuser empties them. On ZFS a run fails with
-	// CacheNotEmptied: a pod cannot empty the ARC. Default: false.
+	// coldCache empties shared_buffers and the kernel's page cache before each measured
+	// run, and verifies by device reads that they are empty. It needs a matrix with a
+	// template, PostgreSQL 17 or newer, warmUp 0s and integrity Full. On ZFS a run
+	// fails with CacheNotEmptied, because a pod cannot empty the ARC. Default: false.
 	ColdCache *bool `json:"coldCache,omitempty"`
-	// repeats of the whole list of client counts, interleaved so that a drift of
-	// the machine meets all counts alike. The result is their median.
-	// Bounds: 1 to 20. Default: 1.
+	// repeats sets how often the list of client counts runs. The result is the median.
+	// Repeats are interleaved, so that a drift of the machine affects all counts alike.
+	// Valid: 1 to 20. Default: 1.
 	Repeats *int32 `json:"repeats,omitempty"`
-	// rate is the target of transactions per second (pgbench --rate); absent: as
-	// fast as possible. Bounds: 1 to 10000000.
+	// rate limits the transactions per second (pgbench --rate). Valid: 1 to 10000000.
+	// Default: as fast as possible.
 	Rate *int32 `json:"rate,omitempty"`
-	// protocol of pgbench -M. Default: Simple, as pgbench.
+	// protocol selects the query mode (pgbench -M). Default: Simple, as in pgbench.
 	Protocol *apiv1alpha1.Protocol `json:"protocol,omitempty"`
-	// maxTries of a transaction that fails with a serialization error or a
-	// deadlock. Bounds: 1 to 1000. Default: 1.
+	// maxTries limits the tries of a transaction that fails with a serialization error
+	// or a deadlock. Valid: 1 to 1000. Default: 1.
 	MaxTries *int32 `json:"maxTries,omitempty"`
-	// integrity chooses the checks after the run. Basic: checksum failures and
-	// pgbench's own invariants. Full (default): pg_amcheck of the benchmark's
-	// database too, and what the server's kernel tells. That needs a superuser role
-	// until the benchmark has ended; it connects to no database that a script owns.
+	// integrity selects the checks after the run. Basic verifies page checksums and
+	// pgbench's own invariants. Full adds pg_amcheck of the benchmark's database and
+	// reads the kernel's view of the server. Full needs a superuser role until the
+	// benchmark ends; that role never connects to a database that a script owns.
+	// Default: Full.
 	Integrity *apiv1alpha1.IntegrityMode `json:"integrity,omitempty"`
-	// cleanup says what stays after the run: Always (default) removes the Job, the
-	// database and its owner; OnSuccess keeps them after a failure; Never keeps
-	// them until the PgBenchmark is deleted. A run that was stopped because free
-	// space was low keeps nothing. The superuser of integrity Full is always
-	// removed.
+	// cleanup selects what is kept after the run. Always deletes the Job, the database
+	// and its owner. OnSuccess keeps them after a failure. Never keeps them until the
+	// PgBenchmark is deleted. A run that stopped because free space was low keeps
+	// nothing, and the superuser of integrity Full is always deleted. Default: Always.
 	Cleanup *apiv1alpha1.CleanupPolicy `json:"cleanup,omitempty"`
-	// resources of the runner's pod. Default: requests of 100m CPU and 128Mi.
+	// resources sets the compute resources of the runner's pod. Default: requests of
+	// 100m CPU and 128Mi.
 	Resources *RunnerResourcesApplyConfiguration `json:"resources,omitempty"`
 }
 

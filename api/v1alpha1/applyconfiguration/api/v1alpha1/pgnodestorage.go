@@ -3,25 +3,24 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgNodeStorageApplyConfiguration represents a declarative configuration of the PgNodeStorage type for use
 // with apply.
 //
-// PgNodeStorage is the wire between the manager and the agent of a node: the
-// storage that a profile wants there, and what the agent read back. It is
-// written by the manager; people read it.
+// PgNodeStorage carries the desired and observed storage of one node between the
+// manager and that node's agent. Read-only for users.
 type PgNodeStorageApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:",inline"`
+	v1.TypeMetaApplyConfiguration `json:",inline"`
+	// metadata is the standard metadata of the object.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what must be there.
+	// spec is the desired storage of the node.
 	Spec *PgNodeStorageSpecApplyConfiguration `json:"spec,omitempty"`
 	// status is what the agent read back.
 	Status *PgNodeStorageStatusApplyConfiguration `json:"status,omitempty"`

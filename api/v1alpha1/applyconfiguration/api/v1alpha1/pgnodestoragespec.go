@@ -3,32 +3,31 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // PgNodeStorageSpecApplyConfiguration represents a declarative configuration of the PgNodeStorageSpec type for use
 // with apply.
 //
-// PgNodeStorageSpec is all that the agent of one node has to make true for one
-// profile. The manager renders it from the PgStorageProfile; edit that instead.
+// PgNodeStorageSpec is the desired storage of one node for one profile. The manager
+// renders it from the PgStorageProfile; edit that instead.
 type PgNodeStorageSpecApplyConfiguration struct {
-	// nodeName of the node whose agent reconciles this object.
+	// nodeName selects the node whose agent reconciles this object.
 	NodeName *string `json:"nodeName,omitempty"`
-	// profile that this object was rendered from.
+	// profile is the PgStorageProfile that this object was rendered from.
 	Profile *string `json:"profile,omitempty"`
-	// pool that must be there.
+	// pool is the desired pool.
 	Pool *NodePoolApplyConfiguration `json:"pool,omitempty"`
-	// datasets that must be there, parents before children, each with every
+	// datasets lists the desired datasets, parents before children, each with every
 	// property that the profile declares.
 	Datasets []NodeDatasetApplyConfiguration `json:"datasets,omitempty"`
 	// arcMax limits the node's ARC; absent: left alone.
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
-	// driftPolicy of the profile.
+	// driftPolicy is the policy of the profile.
 	DriftPolicy *apiv1alpha1.DriftPolicy `json:"driftPolicy,omitempty"`
-	// networkDevices are attached before the pool is imported, and the pool stands
-	// on them; absent for a pool on disks of the node.
+	// networkDevices are attached before the pool is imported from them; absent for a
+	// pool on disks of the node.
 	NetworkDevices *NodeNetworkDevicesApplyConfiguration `json:"networkDevices,omitempty"`
 }
 

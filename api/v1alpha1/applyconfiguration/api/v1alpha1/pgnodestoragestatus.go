@@ -11,45 +11,45 @@ import (
 // PgNodeStorageStatusApplyConfiguration represents a declarative configuration of the PgNodeStorageStatus type for use
 // with apply.
 //
-// PgNodeStorageStatus is what the agent read back from the node, and whether the
-// node is Ready, which the manager adds. Figures that move by themselves (used, free, the ARC) are renewed when
-// they moved by 1% of their whole, so that a node at rest writes nothing; the
-// agent's metrics have them to the byte.
+// PgNodeStorageStatus is what the agent read back from the node; the manager adds
+// whether the node is Ready. Figures that change constantly (used, free, the ARC) are
+// updated when they change by 1% of the total, so that an idle node causes no writes.
+// The agent's metrics are exact.
 type PgNodeStorageStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, PoolReady, PropertiesApplied,
-	// CapacityHealthy, DevicesHealthy, DevicesAttached and, only while something is not
-	// listed, StatusComplete of the agent; NodeReachable
-	// of the manager, which says whether the others can still be believed.
+	// conditions of the agent are Ready, Reconciling, Stalled, PoolReady,
+	// PropertiesApplied, CapacityHealthy, DevicesHealthy, DevicesAttached and, only
+	// while the status omits something, StatusComplete. The manager adds NodeReachable,
+	// which reports whether the others are still current.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// zfsVersion of the node's tools and kernel module.
+	// zfsVersion is the version of the node's tools and kernel module.
 	ZFSVersion *ZFSVersionApplyConfiguration `json:"zfsVersion,omitempty"`
-	// pool as it is; absent when there is none.
+	// pool is the observed pool; absent when there is none.
 	Pool *ObservedPoolApplyConfiguration `json:"pool,omitempty"`
-	// datasets as they are.
+	// datasets lists the observed parent datasets.
 	Datasets []ObservedDatasetApplyConfiguration `json:"datasets,omitempty"`
-	// volumes below the datasets: what the CSI driver made. At most 1024 are listed,
-	// first those that were listed before; volumeCount counts all, and the condition
-	// StatusComplete is False where some are missing.
+	// volumes lists what the CSI driver created below the datasets. At most 1024 are
+	// listed, previously listed ones first; volumeCount counts all, and the condition
+	// StatusComplete is False when some are missing.
 	Volumes []ObservedVolumeApplyConfiguration `json:"volumes,omitempty"`
-	// volumeCount is how many volumes there are.
+	// volumeCount counts all volumes.
 	VolumeCount *int32 `json:"volumeCount,omitempty"`
 	// arc is the node's ZFS cache.
 	ARC *ObservedARCApplyConfiguration `json:"arc,omitempty"`
-	// devices of the node. At most 256 are listed; the condition StatusComplete is False
-	// where some are missing.
+	// devices lists the block devices of the node. At most 256 are listed; the
+	// condition StatusComplete is False when some are missing.
 	Devices []ObservedDeviceApplyConfiguration `json:"devices,omitempty"`
-	// networkDevices as they are attached.
+	// networkDevices lists the attached network devices.
 	NetworkDevices []ObservedNetworkDeviceApplyConfiguration `json:"networkDevices,omitempty"`
-	// servers of the network devices, as each says itself.
+	// servers lists the servers of the network devices, as each reports itself.
 	Servers []ObservedServerApplyConfiguration `json:"servers,omitempty"`
-	// estimatedMonthlyStorage is what a month is billed for if the pool stays as it
-	// is: what it has allocated, once for each store, to two digits. ZeroFS
-	// compresses it, and keeps what was replaced for some minutes.
+	// estimatedMonthlyStorage is the storage billed for a month if the pool stays as it
+	// is: its allocated space, once for each store, to two digits. ZeroFS compresses
+	// it, and keeps replaced data for some minutes.
 	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
-	// flushLatency is the time that a flush of the network devices took lately, which
-	// is about what a commit waits; renewed when it moved by a quarter.
+	// flushLatency is the recent duration of a flush of the network devices, which
+	// approximates how long a commit waits. It is updated when it changes by a quarter.
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
 }
 

@@ -3,26 +3,26 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgScheduledBenchmarkApplyConfiguration represents a declarative configuration of the PgScheduledBenchmark type for use
 // with apply.
 //
-// PgScheduledBenchmark makes a PgBenchmark at each time of a schedule, and none while
-// the one before is under way.
+// PgScheduledBenchmark creates a PgBenchmark at each time of a schedule, and none while
+// the previous one is in progress.
 type PgScheduledBenchmarkApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:",inline"`
+	v1.TypeMetaApplyConfiguration `json:",inline"`
+	// metadata is the standard metadata of the object.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is what is measured, and when.
+	// spec declares what to measure, and when.
 	Spec *PgScheduledBenchmarkSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is when runs were and will be, and the last result.
+	// status has the times of past and future runs, and the last result.
 	Status *PgScheduledBenchmarkStatusApplyConfiguration `json:"status,omitempty"`
 }
 

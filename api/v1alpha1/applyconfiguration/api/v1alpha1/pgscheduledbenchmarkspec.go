@@ -5,33 +5,34 @@ package v1alpha1
 // PgScheduledBenchmarkSpecApplyConfiguration represents a declarative configuration of the PgScheduledBenchmarkSpec type for use
 // with apply.
 //
-// PgScheduledBenchmarkSpec says what is measured, and when.
+// PgScheduledBenchmarkSpec declares what to measure, and when.
 type PgScheduledBenchmarkSpecApplyConfiguration struct {
-	// schedule in five fields: minute, hour, day of the month, month, day of the week,
-	// as 30 2 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly. Its times are
-	// those of timeZone. A change counts from then on: what the new schedule would have
-	// run before is not made up.
+	// schedule sets when runs start: five fields for minute, hour, day of the month,
+	// month and day of the week, as 30 2 * * 1-5; or @hourly, @daily, @weekly,
+	// @monthly, @yearly. Times are in timeZone. A change applies from then on and does
+	// not make up for earlier times.
 	Schedule *string `json:"schedule,omitempty"`
-	// timeZone that the schedule is in, by its name in the IANA time zone database, as
-	// Europe/Berlin. Default: UTC.
+	// timeZone sets the zone of the schedule, by its name in the IANA time zone
+	// database, as Europe/Berlin. Default: UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// suspend begins no further runs; one that is under way goes on. What was due
-	// meanwhile is not made up.
+	// suspend stops further runs from starting; a run in progress continues. Runs that
+	// were due meanwhile are not made up. Default: false.
 	Suspend *bool `json:"suspend,omitempty"`
-	// startingDeadlineSeconds is how late a run may begin, because the one before was
-	// still under way or the operator was not; later it is left out. Absent: the latest
-	// that was missed is made up however late it is. Bounds: 10 to 31536000.
+	// startingDeadlineSeconds limits how late a run may start, for example because the
+	// previous run was still in progress; later it is skipped. Valid: 10 to 31536000.
+	// Default: no limit for the latest missed run; earlier ones are skipped.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
-	// successfulHistoryLimit is how many runs that succeeded are kept, beside the
-	// baseline of the gate. Bounds: 1 to 100. Default: 3.
+	// successfulHistoryLimit sets how many successful runs are kept, besides the
+	// baseline of the gate. Valid: 1 to 100. Default: 3.
 	SuccessfulHistoryLimit *int32 `json:"successfulHistoryLimit,omitempty"`
-	// failedHistoryLimit is how many runs that failed are kept; one that found damage
-	// always is. Bounds: 0 to 100. Default: 1.
+	// failedHistoryLimit sets how many failed runs are kept, besides runs that found
+	// damage, which are always kept. Valid: 0 to 100. Default: 1.
 	FailedHistoryLimit *int32 `json:"failedHistoryLimit,omitempty"`
-	// gate compares each run with an older one; the condition NotRegressed says what
-	// was found of the last. The template must be a matrix.
+	// gate compares each run with an older one; the condition NotRegressed reports the
+	// outcome of the last run. The template must have a matrix.
 	Gate *ScheduleGateApplyConfiguration `json:"gate,omitempty"`
-	// template of the PgBenchmarks. A change is for the runs that begin after it.
+	// template sets the metadata and spec of the PgBenchmarks. A change applies to runs
+	// that start after it.
 	Template *BenchmarkTemplateApplyConfiguration `json:"template,omitempty"`
 }
 

@@ -10,30 +10,31 @@ import (
 // PgScheduledBenchmarkStatusApplyConfiguration represents a declarative configuration of the PgScheduledBenchmarkStatus type for use
 // with apply.
 //
-// PgScheduledBenchmarkStatus is when runs were and will be, and the last result.
+// PgScheduledBenchmarkStatus has the times of past and future runs, and the last
+// result.
 type PgScheduledBenchmarkStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, Scheduled, OnTime, LastRunSucceeded,
+	// conditions are Ready, Reconciling, Stalled, Scheduled, OnTime, LastRunSucceeded,
 	// NotRegressed.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// schedule with its time zone that the times of this status are of.
+	// schedule is the schedule with its time zone that the times of this status refer
+	// to.
 	Schedule *string `json:"schedule,omitempty"`
-	// lastScheduleTime is the time of the schedule that the last run was begun for.
+	// lastScheduleTime is the scheduled time of the last run that started.
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
-	// lastSkippedTime is the last time of the schedule for which no run was begun and
-	// none will be: too late, refused by the API server, or passed before a resumption
-	// or a change of the schedule.
+	// lastSkippedTime is the last scheduled time whose run was skipped: too late,
+	// rejected by the API server, or before a resumption or a change of the schedule.
 	LastSkippedTime *metav1.Time `json:"lastSkippedTime,omitempty"`
-	// lastSuccessfulTime is when the last run that succeeded ended.
+	// lastSuccessfulTime is when the last successful run ended.
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`
 	// nextScheduleTime is when the next run is due; absent while suspended.
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
-	// active are the PgBenchmarks that have not ended.
+	// active lists the PgBenchmarks that have not ended.
 	Active []string `json:"active,omitempty"`
-	// baseline is the PgBenchmark that the next run is compared with.
+	// baseline is the PgBenchmark that the next run will be compared with.
 	Baseline *string `json:"baseline,omitempty"`
-	// lastResult is that of the last run that ended.
+	// lastResult is the result of the last run that ended.
 	LastResult *ScheduledResultApplyConfiguration `json:"lastResult,omitempty"`
 }
 

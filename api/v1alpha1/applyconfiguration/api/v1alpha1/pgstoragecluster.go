@@ -3,25 +3,25 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgStorageClusterApplyConfiguration represents a declarative configuration of the PgStorageCluster type for use
 // with apply.
 //
-// PgStorageCluster is a Postgres cluster on storage that fits it.
+// PgStorageCluster is a Postgres cluster together with the storage it runs on.
 type PgStorageClusterApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:",inline"`
+	v1.TypeMetaApplyConfiguration `json:",inline"`
+	// metadata is the standard metadata of the object.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the cluster that is wanted.
+	// spec declares the cluster.
 	Spec *PgStorageClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was read back.
+	// status is the observed state of the cluster.
 	Status *PgStorageClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

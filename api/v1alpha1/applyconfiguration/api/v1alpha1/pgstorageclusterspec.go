@@ -9,54 +9,51 @@ import (
 // PgStorageClusterSpecApplyConfiguration represents a declarative configuration of the PgStorageClusterSpec type for use
 // with apply.
 //
-// PgStorageClusterSpec is a Postgres cluster on a storage profile.
+// PgStorageClusterSpec declares a Postgres cluster on a storage profile.
 type PgStorageClusterSpecApplyConfiguration struct {
-	// profile is the name of the PgStorageProfile whose storage is used.
-	// Immutable: existing volumes do not move between kinds of storage; create a
-	// new cluster on the other profile and restore or replicate into it.
+	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
+	// volumes do not move between kinds of storage. Create a cluster on the other
+	// profile, and restore or replicate into it.
 	Profile *string `json:"profile,omitempty"`
-	// postgres chooses the version, the image, the first database and parameters.
+	// postgres sets the version, the image, the first database and the Postgres
+	// parameters.
 	Postgres *PostgresSpecApplyConfiguration `json:"postgres,omitempty"`
-	// instances is the number of Postgres instances, one of them the primary.
-	// Bounds: 1 to 16. Default: 1.
+	// instances sets the number of Postgres instances, one of them the primary. Valid:
+	// 1 to 16. Default: 1.
 	Instances *int32 `json:"instances,omitempty"`
-	// storage is the size of each instance's volumes.
+	// storage sets the size of each instance's volumes.
 	Storage *ClusterStorageApplyConfiguration `json:"storage,omitempty"`
-	// resources of each instance. Memory and CPU requests are required because
-	// Postgres' parameters are computed from them: memory by
-	// resources.requests.memory, cores by resources.requests.cpu (or the limit
-	// of CPU, when set).
+	// resources sets the compute resources of each instance. Requests of memory and CPU
+	// are required, because the operator derives Postgres parameters from them. The
+	// limit of CPU, when set, replaces its request there.
 	Resources *ClusterResourcesApplyConfiguration `json:"resources,omitempty"`
-	// workload is the class of work, in pgtune's terms. Default: Mixed.
+	// workload selects the class of work, in pgtune's terms. Default: Mixed.
 	Workload *apiv1alpha1.Workload `json:"workload,omitempty"`
-	// durability is the tier that every acknowledged commit has. Quorum: flushed
-	// on the primary and at least one standby, writes stop when that cannot be
-	// kept. Local: flushed on the primary. Async: the last commits (up to
-	// 3 x wal_writer_delay) may be lost in a crash. There is no default: what a
-	// commit is worth is said, not guessed. status.durability says what loses
-	// acknowledged commits.
+	// durability selects which failures an acknowledged commit survives. Quorum:
+	// flushed on the primary and at least one standby; writes stop when that is
+	// impossible. Local: flushed on the primary. Async: a crash may lose the last
+	// commits, up to 3 x wal_writer_delay. status.durability lists what loses
+	// acknowledged commits. Required: there is no default.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// monitoring of the instances.
+	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
-	// benchmark runs pgbench once the database is Ready, and again whenever this
-	// field changes. Its result is a PgBenchmark owned by this cluster.
+	// benchmark runs pgbench once the database is Ready, and again whenever this field
+	// changes. The result is a PgBenchmark that this cluster owns.
 	Benchmark *InlineBenchmarkApplyConfiguration `json:"benchmark,omitempty"`
-	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster,
-	// which fill its volumes and load its server. Own (default): the one that
-	// spec.benchmark declares. Any: every PgBenchmark of the namespace, with those
-	// of schedules and matrices; who may create PgBenchmarks needs this consent
-	// from who may change this cluster. A benchmark that has started is not
-	// stopped when it is withdrawn.
+	// benchmarkPolicy selects the PgBenchmarks that may run against this cluster. They
+	// fill its volumes and load its server. Own: the one that spec.benchmark declares.
+	// Any: every PgBenchmark of the namespace, including those of schedules and
+	// matrices. Withdrawing the consent does not stop a benchmark that has started.
+	// Default: Own.
 	BenchmarkPolicy *apiv1alpha1.BenchmarkPolicy `json:"benchmarkPolicy,omitempty"`
-	// deletionPolicy says what becomes of the database when this object is
-	// deleted. Retain (default): the CloudNativePG Cluster and its volumes stay
-	// as they are. Delete: they are removed with all their data.
+	// deletionPolicy selects what happens to the database when this object is deleted.
+	// Retain keeps the CloudNativePG Cluster and its volumes. Delete deletes them with
+	// all their data. Default: Retain.
 	DeletionPolicy *apiv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// suspend true pauses the operator: nothing is applied or removed for this
-	// cluster until it is false again. The database keeps running.
+	// suspend pauses the operator for this cluster: it applies and deletes nothing
+	// until suspend is false again. The database keeps running. Default: false.
 	Suspend *bool `json:"suspend,omitempty"`
-	// cnpg is the escape hatch to what CloudNativePG offers and this API does not
-	// model.
+	// cnpg sets fields of the CloudNativePG Cluster that this API does not model.
 	CNPG *CNPGOverridesApplyConfiguration `json:"cnpg,omitempty"`
 }
 

@@ -9,26 +9,27 @@ import (
 // PgStorageClusterStatusApplyConfiguration represents a declarative configuration of the PgStorageClusterStatus type for use
 // with apply.
 //
-// PgStorageClusterStatus is what was read back.
+// PgStorageClusterStatus is the observed state of the cluster. Every reported value was
+// read back.
 type PgStorageClusterStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
+	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// database is what CloudNativePG reports.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
 	// endpoints are the Services to connect to, on port 5432.
 	Endpoints *EndpointsApplyConfiguration `json:"endpoints,omitempty"`
-	// secrets are the names of the Secrets to connect with.
+	// secrets are the names of the Secrets that clients connect with.
 	Secrets *SecretNamesApplyConfiguration `json:"secrets,omitempty"`
-	// durability says what an acknowledged commit survives.
+	// durability reports what an acknowledged commit survives.
 	Durability *DurabilityStatusApplyConfiguration `json:"durability,omitempty"`
-	// parameters lists each Postgres parameter that the operator sets, with where
-	// its value comes from and why, sorted by name.
+	// parameters lists each Postgres parameter that the operator sets, with its source
+	// and reason, sorted by name.
 	Parameters []ParameterApplyConfiguration `json:"parameters,omitempty"`
-	// volumes of the instances, where the profile has them read back from their
-	// nodes.
+	// volumes lists the volumes of the instances, where the profile's agents read them
+	// back from their nodes.
 	Volumes []VolumeStatusApplyConfiguration `json:"volumes,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`

@@ -3,26 +3,26 @@
 package v1alpha1
 
 import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	internal "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	managedfields "k8s.io/apimachinery/pkg/util/managedfields"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
-
-	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/internal"
 )
 
 // PgStorageProfileApplyConfiguration represents a declarative configuration of the PgStorageProfile type for use
 // with apply.
 //
-// PgStorageProfile says how a kind of storage is made and tuned. It is written
-// by the platform team and used by any number of PgStorageClusters.
+// PgStorageProfile declares how one kind of storage is provisioned and tuned. The
+// platform team writes it, and any number of PgStorageClusters use it.
 type PgStorageProfileApplyConfiguration struct {
-	v1.TypeMetaApplyConfiguration    `json:",inline"`
+	v1.TypeMetaApplyConfiguration `json:",inline"`
+	// metadata is the standard metadata of the object.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec is the storage that is wanted.
+	// spec declares the storage.
 	Spec *PgStorageProfileSpecApplyConfiguration `json:"spec,omitempty"`
-	// status is what was found.
+	// status is the observed state of the storage.
 	Status *PgStorageProfileStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -9,42 +9,40 @@ import (
 // PgStorageProfileSpecApplyConfiguration represents a declarative configuration of the PgStorageProfileSpec type for use
 // with apply.
 //
-// PgStorageProfileSpec says how one kind of storage is made and tuned. It says
-// nothing about Postgres. Exactly the member named by type is set.
+// PgStorageProfileSpec declares how one kind of storage is provisioned and tuned. It
+// has no settings of Postgres. Exactly the member named by type is set.
 type PgStorageProfileSpecApplyConfiguration struct {
-	// type chooses the kind of storage and with it the member of this spec that
-	// must be set. External: an existing StorageClass (spec.external). ZFSLocalPV:
-	// ZFS pools on the nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on
-	// network block devices that live in S3 buckets (spec.s3NBD); experimental, and
-	// refused unless the manager has --feature-gates=S3NBD=true. CephRBD: block devices
-	// of a Ceph cluster that Rook runs (spec.cephRBD); experimental, and refused unless
-	// the manager has --feature-gates=CephRBD=true.
-	// Immutable: volumes that exist cannot change their kind; make another
-	// profile and a new cluster on it.
+	// type selects the kind of storage and the member of this spec that must be set.
+	// External: existing StorageClasses (spec.external). ZFSLocalPV: ZFS pools on the
+	// nodes' own devices (spec.zfsLocalPV). S3NBD: ZFS pools on network block devices
+	// in S3 buckets (spec.s3NBD); experimental, and rejected unless the manager runs
+	// with --feature-gates=S3NBD=true. CephRBD: block devices of a Ceph cluster that
+	// Rook runs (spec.cephRBD); experimental, and rejected unless the manager runs with
+	// --feature-gates=CephRBD=true. Immutable: create another profile and a new cluster
+	// on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`
-	// nodeSelector chooses, by labels, the nodes whose storage the operator makes, and
-	// of CephRBD those that OSDs on claims run on.
-	// A node that loses its labels keeps its pool and its volumes; no new volumes
-	// are made there. Bounds: 1 to 8 labels.
+	// nodeSelector selects, by labels, the nodes whose storage the operator provisions;
+	// for CephRBD, the nodes of OSDs on claims. A node that loses its labels keeps its
+	// pool and its volumes, and gets no new volumes. Valid: 1 to 8 labels.
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
-	// allowedOverrides are fields of CloudNativePG's ClusterSpec that authors of
-	// PgStorageClusters on this profile may set in spec.cnpg.spec besides those that are
-	// open to everybody; docs/spec/pgstoragecluster.md says what each gives away. An entry
-	// is the names of a field's path with dots, without the indexes of lists and the keys
-	// of maps, and allows that field and everything below it: managed.roles.superuser,
-	// securityContext. There are no wildcards. imageName allows spec.postgres.image of any
-	// repository. It holds for every namespace. Fields that this operator sets itself stay
-	// refused. Default: none. Bounds: at most 64 entries of at most 128 characters.
+	// allowedOverrides lists further fields of CloudNativePG's ClusterSpec that
+	// PgStorageClusters on this profile may set in spec.cnpg.spec, in every namespace;
+	// docs/spec/pgstoragecluster.md explains what each grants. An entry is the path of
+	// a field with dots, without indexes of lists and keys of maps, and allows
+	// everything below it: managed.roles.superuser, securityContext. There are no
+	// wildcards. imageName allows spec.postgres.image of any repository. Fields that
+	// this operator sets stay rejected. Valid: at most 64 entries of at most 128
+	// characters. Default: none.
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
-	// zfsLocalPV is ZFS on the nodes' own devices.
+	// zfsLocalPV sets ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
-	// s3NBD is ZFS on network block devices that live in S3 buckets.
+	// s3NBD sets ZFS on network block devices whose contents live in S3 buckets.
 	S3NBD *S3NBDProfileApplyConfiguration `json:"s3NBD,omitempty"`
-	// cephRBD is block devices of a Ceph cluster that Rook runs.
+	// cephRBD sets block devices of a Ceph cluster that Rook runs.
 	CephRBD *CephRBDProfileApplyConfiguration `json:"cephRBD,omitempty"`
-	// external names StorageClasses that exist already: a cloud volume,
-	// local-path, or any other. The operator creates nothing for it; it checks
-	// that the classes exist and reports what they offer.
+	// external selects existing StorageClasses: a cloud volume, local-path, or any
+	// other. The operator creates nothing for it; it verifies that the classes exist
+	// and reports what they offer.
 	External *ExternalProfileApplyConfiguration `json:"external,omitempty"`
 }
 

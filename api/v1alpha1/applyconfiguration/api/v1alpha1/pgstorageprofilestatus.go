@@ -11,35 +11,36 @@ import (
 // PgStorageProfileStatusApplyConfiguration represents a declarative configuration of the PgStorageProfileStatus type for use
 // with apply.
 //
-// PgStorageProfileStatus is what the operator found about the storage.
+// PgStorageProfileStatus is the observed state of the storage.
 type PgStorageProfileStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the spec that this status is about.
+	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions: Ready, Reconciling, Stalled, StorageReady; of types that make
-	// storage on nodes also NodesReady, DriverReady and MemoryBudget; of S3NBD also
-	// ServersReady; of CephRBD also CephReady, BlockPoolReady, BackingVerified and
-	// FailuresIndependent.
+	// conditions are Ready, Reconciling, Stalled and StorageReady; of types that
+	// provision storage on nodes also NodesReady, DriverReady and MemoryBudget; of
+	// S3NBD also ServersReady; of CephRBD also CephReady, BlockPoolReady,
+	// BackingVerified and FailuresIndependent.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
-	// storageClasses is what was read from the StorageClasses of this profile.
+	// storageClasses lists the StorageClasses of this profile, as read from the API
+	// server.
 	StorageClasses []ObservedStorageClassApplyConfiguration `json:"storageClasses,omitempty"`
-	// nodes is how far each selected node is.
+	// nodes lists the state of each selected node.
 	Nodes []ProfileNodeApplyConfiguration `json:"nodes,omitempty"`
-	// pools that nodes had under this profile. An entry outlives the Node and its
-	// PgNodeStorage, so that a pool is never made a second time because an object was
-	// deleted. It changes only after its GUID is listed in pool.abandonedGUIDs.
+	// pools lists the pools that nodes had under this profile. An entry outlives the
+	// Node and its PgNodeStorage, so that deleting an object never creates a second
+	// pool. It changes only after its GUID is listed in pool.abandonedGUIDs.
 	Pools []ProfilePoolApplyConfiguration `json:"pools,omitempty"`
-	// flushLatency is the median over the nodes of what a flush to the buckets took
-	// lately, which is about what a commit waits; renewed when it moved by more than
-	// half, and not by nodes whose devices are not attached. commit_delay of the
-	// clusters follows from it.
+	// flushLatency is the median over the nodes of the recent duration of a flush to
+	// the buckets, which approximates how long a commit waits. The commit_delay of
+	// clusters follows from it. It is updated when it changes by more than half, and
+	// ignores nodes whose devices are not attached.
 	FlushLatency *metav1.Duration `json:"flushLatency,omitempty"`
-	// estimatedMonthlyStorage of S3NBD is the sum of that of its nodes: what a month is
-	// billed for if the pools stay as they are.
+	// estimatedMonthlyStorage of S3NBD is the sum over its nodes: the storage billed
+	// for a month if the pools stay as they are.
 	EstimatedMonthlyStorage *resource.Quantity `json:"estimatedMonthlyStorage,omitempty"`
-	// ceph is what CephRBD found of the Ceph cluster, and what follows from its layout.
+	// ceph is the observed state of the Ceph cluster, and what its layout implies.
 	Ceph *ProfileCephApplyConfiguration `json:"ceph,omitempty"`
-	// clusters counts the PgStorageClusters that use this profile. The profile
-	// is not deleted while it is above 0.
+	// clusters counts the PgStorageClusters that use this profile. The profile cannot
+	// be deleted while it is above 0.
 	Clusters *int32 `json:"clusters,omitempty"`
 }
 

@@ -5,33 +5,30 @@ package v1alpha1
 // PostgresSpecApplyConfiguration represents a declarative configuration of the PostgresSpec type for use
 // with apply.
 //
-// PostgresSpec chooses Postgres.
+// PostgresSpec selects the version of Postgres and configures it.
 type PostgresSpecApplyConfiguration struct {
-	// version of PostgreSQL: a major ("17") or major.minor ("17.6"), from 14 to
-	// 18. Lowering the major is refused; raising it is CloudNativePG's offline
-	// in-place major upgrade.
+	// version selects the version of PostgreSQL: a major ("17") or major.minor
+	// ("17.6"), from 14 to 18. The major cannot be lowered; raising it starts
+	// CloudNativePG's offline in-place major upgrade.
 	Version *string `json:"version,omitempty"`
-	// image is the complete image of Postgres, in place of the operator's image
-	// repository with version as tag. Its tag must begin with version's major,
-	// because CloudNativePG reads the major from the tag. An image of another
-	// repository than the operator's needs imageName in spec.allowedOverrides of the
-	// PgStorageProfile.
+	// image sets the complete image of Postgres, in place of the operator's image
+	// repository with version as tag. Its tag must begin with version's major, because
+	// CloudNativePG reads the major from the tag. An image of another repository needs
+	// imageName in spec.allowedOverrides of the PgStorageProfile.
 	Image *string `json:"image,omitempty"`
-	// database is the application's first database. Immutable: it is used by
-	// initdb only. Default: app.
+	// database sets the name of the application's first database. Immutable: only
+	// initdb uses it. Default: app.
 	Database *string `json:"database,omitempty"`
-	// owner is the role that owns database. Immutable. Default: app. Its password
-	// is in the Secret that status.secrets.application names.
+	// owner sets the role that owns database. Its password is in the Secret that
+	// status.secrets.application names. Immutable. Default: app.
 	Owner *string `json:"owner,omitempty"`
-	// parameters of postgresql.conf, in Postgres' own names and units ("64MB",
-	// "5min"). Bounds: at most 128 parameters, 1024 characters a value, 16384 characters
-	// for all names and values together. They win over computed values, and are refused where
-	// they are unknown, out of range, fixed by CloudNativePG, or unsafe
-	// (fsync=off, synchronous_commit below the tier). full_page_writes=off is
-	// applied only while every volume is proved never to tear a page, which takes a
-	// profile of type ZFSLocalPV, and while every one of several instances is ready
-	// and no primary is being changed; else it is on, and status.parameters says
-	// what is waited for.
+	// parameters sets Postgres parameters by name, in Postgres units ("64MB", "5min").
+	// They override computed values. The operator rejects parameters that are unknown,
+	// out of range, fixed by CloudNativePG, or unsafe (fsync=off, synchronous_commit
+	// below the tier). It applies full_page_writes=off only while every volume provably
+	// never tears a page, which needs a profile of type ZFSLocalPV; status.parameters
+	// reports what is missing. Valid: at most 128 parameters, 1024 characters a value,
+	// 16384 characters for all names and values together.
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 

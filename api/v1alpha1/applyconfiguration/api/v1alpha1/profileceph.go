@@ -9,36 +9,38 @@ import (
 // ProfileCephApplyConfiguration represents a declarative configuration of the ProfileCeph type for use
 // with apply.
 //
-// ProfileCeph is what was found of the Ceph cluster of a profile, and what follows
-// from its layout before it is paid for.
+// ProfileCeph is the observed state of the Ceph cluster of a profile, and what its
+// layout implies.
 type ProfileCephApplyConfiguration struct {
-	// clusterUID of the CephCluster that the profile made, once it had an OSD. Where it
-	// is deleted by hand, no other is made by itself.
+	// clusterUID identifies the CephCluster that the profile created, once it had an
+	// OSD. The operator never recreates it after somebody deleted it.
 	ClusterUID *string `json:"clusterUID,omitempty"`
-	// health as Ceph says: HEALTH_OK, HEALTH_WARN or HEALTH_ERR.
+	// health is HEALTH_OK, HEALTH_WARN or HEALTH_ERR, as Ceph reports it.
 	Health *string `json:"health,omitempty"`
-	// checks that Ceph raises now, and what the operator makes of each.
+	// checks lists the health checks that Ceph raises now, with the operator's response
+	// to each.
 	Checks []ObservedCephCheckApplyConfiguration `json:"checks,omitempty"`
-	// osds counts the OSDs that exist, and osdsUp those that run.
+	// osds counts the existing OSDs.
 	OSDs *int32 `json:"osds,omitempty"`
 	// osdsUp counts the OSDs whose pods are ready.
 	OSDsUp *int32 `json:"osdsUp,omitempty"`
-	// osdHosts are the nodes that have an OSD that runs.
+	// osdHosts lists the nodes with a running OSD.
 	OSDHosts []string `json:"osdHosts,omitempty"`
-	// usable is how much volumes can hold before Ceph warns that it is nearly full,
-	// with a failure domain's worth kept free for its own loss where that is possible.
+	// usable is how much volumes can store before Ceph warns that it is nearly full. It
+	// keeps one failure domain's worth free, where that is possible, to recover from
+	// its loss.
 	Usable *resource.Quantity `json:"usable,omitempty"`
 	// usableFormula is the calculation of usable.
 	UsableFormula *string `json:"usableFormula,omitempty"`
-	// copies of each byte of a database, by the clusters that use the profile, and of
-	// a database of three instances where none does.
+	// copies lists the copies of each byte of a database, for each cluster that uses
+	// the profile, or for an example of three instances.
 	Copies []CephCopiesApplyConfiguration `json:"copies,omitempty"`
 	// writeAmplification estimates how many bytes each layer writes for one byte that
 	// Postgres writes to a page of a volume.
 	WriteAmplification []LayerAmplificationApplyConfiguration `json:"writeAmplification,omitempty"`
-	// losses says what takes the data of one volume.
+	// losses lists which failures take the data of one volume.
 	Losses []CephLossApplyConfiguration `json:"losses,omitempty"`
-	// layers says which layer does what more than one could.
+	// layers lists which layer performs each function that several could.
 	Layers []LayerDutyApplyConfiguration `json:"layers,omitempty"`
 }
 

@@ -9,13 +9,13 @@ import (
 // ProfileNodeApplyConfiguration represents a declarative configuration of the ProfileNode type for use
 // with apply.
 //
-// ProfileNode is how far one node of a profile is.
+// ProfileNode is the state of one node of a profile.
 type ProfileNodeApplyConfiguration struct {
-	// name of the node.
+	// name is the name of the node.
 	Name *string `json:"name,omitempty"`
-	// ready: True when volumes can be made there, else False.
+	// ready is True when volumes can be provisioned there, otherwise False.
 	Ready *v1.ConditionStatus `json:"ready,omitempty"`
-	// message says what the node lacks.
+	// message describes what the node lacks.
 	Message *string `json:"message,omitempty"`
 }
 

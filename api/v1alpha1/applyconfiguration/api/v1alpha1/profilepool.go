@@ -11,9 +11,9 @@ import (
 //
 // ProfilePool is the pool that a node had under a profile.
 type ProfilePoolApplyConfiguration struct {
-	// node that had it.
+	// node is the node that had the pool.
 	Node *string `json:"node,omitempty"`
-	// guid of the pool.
+	// guid identifies the pool.
 	GUID *apiv1alpha1.PoolGUID `json:"guid,omitempty"`
 }
 

@@ -5,18 +5,18 @@ package v1alpha1
 // RBDVolumeClassApplyConfiguration represents a declarative configuration of the RBDVolumeClass type for use
 // with apply.
 //
-// RBDVolumeClass is how a volume is made of an image.
+// RBDVolumeClass sets how volumes are provisioned as images.
 type RBDVolumeClassApplyConfiguration struct {
-	// fsType of volumes: ext4, or xfs, which is refused where OSDs and databases share
-	// nodes. Default: ext4. Immutable.
+	// fsType selects the filesystem of volumes: ext4, or xfs, which is rejected where
+	// OSDs and databases share nodes. Default: ext4. Immutable.
 	FSType *string `json:"fsType,omitempty"`
-	// imageFeatures of each image: layering, exclusive-lock, object-map, fast-diff,
-	// deep-flatten. Absent: all of them where every node's kernel is 5.4 or newer when
-	// the class is made, else layering (Rook, storageclass.yaml). Bounds: 1 to 5.
-	// Immutable.
+	// imageFeatures lists the features of each image: layering, exclusive-lock,
+	// object-map, fast-diff, deep-flatten. Valid: 1 to 5. Default: all of them where
+	// every node's kernel is 5.4 or newer when the class is created, otherwise layering
+	// (Rook, storageclass.yaml). Immutable.
 	ImageFeatures []string `json:"imageFeatures,omitempty"`
-	// discard gives freed blocks back to the pool, and to the zvols beneath it, as they
-	// are freed; without it a volume only grows. Default: true.
+	// discard returns freed blocks to the pool, and to the zvols below it; without it a
+	// volume only grows. Default: true.
 	Discard *bool `json:"discard,omitempty"`
 }
 

@@ -5,20 +5,21 @@ package v1alpha1
 // RookNamesApplyConfiguration represents a declarative configuration of the RookNames type for use
 // with apply.
 //
-// RookNames are where Rook's objects are.
+// RookNames are the names and namespaces of Rook's objects.
 type RookNamesApplyConfiguration struct {
-	// operatorNamespace is where Rook's operator runs; its CSI driver is called after
-	// it. Bounds: up to 63 characters. Default: rook-ceph. Immutable.
+	// operatorNamespace selects the namespace of Rook's operator, after which its CSI
+	// driver is named. Valid: up to 63 characters. Default: rook-ceph. Immutable.
 	OperatorNamespace *string `json:"operatorNamespace,omitempty"`
-	// namespace of the CephCluster; it must exist, and Rook allows one CephCluster in
-	// it. Bounds: up to 63 characters. Default: rook-ceph. Immutable.
+	// namespace selects the namespace of the CephCluster; it must exist, and Rook
+	// allows one CephCluster in it. Valid: up to 63 characters. Default: rook-ceph.
+	// Immutable.
 	Namespace *string `json:"namespace,omitempty"`
-	// cluster is the name of the CephCluster. Bounds: up to 63 characters. Default:
+	// cluster sets the name of the CephCluster. Valid: up to 63 characters. Default:
 	// rook-ceph. Immutable.
 	Cluster *string `json:"cluster,omitempty"`
-	// driver is the name of Rook's CSI driver for RBD, where it was called otherwise.
-	// Bounds: up to 63 characters. Absent: <operatorNamespace>.rbd.csi.ceph.com (Rook,
-	// Ceph CSI Drivers). Immutable.
+	// driver sets the name of Rook's CSI driver for RBD, if it differs from the
+	// default. Valid: up to 63 characters. Default:
+	// <operatorNamespace>.rbd.csi.ceph.com (Rook, Ceph CSI Drivers). Immutable.
 	Driver *string `json:"driver,omitempty"`
 }
 

@@ -12,9 +12,9 @@ import (
 //
 // RunnerResources are the compute resources of the runner's pod.
 type RunnerResourcesApplyConfiguration struct {
-	// requests reserve CPU and memory. Bounds: cpu, memory and ephemeral-storage.
+	// requests reserves compute resources. Valid: cpu, memory and ephemeral-storage.
 	Requests map[v1.ResourceName]resource.Quantity `json:"requests,omitempty"`
-	// limits bound the runner. Bounds: cpu, memory and ephemeral-storage.
+	// limits limits compute resources. Valid: cpu, memory and ephemeral-storage.
 	Limits map[v1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 

@@ -7,7 +7,7 @@ package v1alpha1
 //
 // S3NBDCacheDevice is a local disk for the second level cache.
 type S3NBDCacheDeviceApplyConfiguration struct {
-	// device on every selected node, whole or a partition.
+	// device selects a disk or partition on every selected node.
 	Device *ZFSDeviceApplyConfiguration `json:"device,omitempty"`
 }
 

@@ -11,11 +11,12 @@ import (
 //
 // S3NBDDevices are the block devices of one store on one node.
 type S3NBDDevicesApplyConfiguration struct {
-	// count of devices: the width of a stripe, or the number of mirrors. Several
-	// devices have several queues. Bounds: 1 to 8. Immutable. Default: 3.
+	// count sets the number of devices: the width of a stripe, or the number of
+	// mirrors. Several devices have several queues. Valid: 1 to 8. Default: 3.
+	// Immutable.
 	Count *int32 `json:"count,omitempty"`
-	// size of each device. It costs nothing until it is written. Bounds: 1Gi to
-	// 64Ti, and it can only grow.
+	// size sets the size of each device. It costs nothing until it is written. Valid:
+	// 1Gi to 64Ti, and it can only grow.
 	Size *resource.Quantity `json:"size,omitempty"`
 }
 

@@ -5,12 +5,12 @@ package v1alpha1
 // S3NBDLogDeviceApplyConfiguration represents a declarative configuration of the S3NBDLogDevice type for use
 // with apply.
 //
-// S3NBDLogDevice is a local disk that acknowledges commits before the bucket does.
+// S3NBDLogDevice is a local disk that acknowledges commits before they reach the
+// bucket.
 type S3NBDLogDeviceApplyConfiguration struct {
-	// devices of the log: one, or two that are mirrored.
+	// devices lists the devices of the log: one, or two that are mirrored.
 	Devices []ZFSDeviceApplyConfiguration `json:"devices,omitempty"`
-	// acceptLoss says that it is known that the loss of a node loses the commits of
-	// its last seconds.
+	// acceptLoss accepts that the loss of a node loses the commits of its last seconds.
 	AcceptLoss *bool `json:"acceptLoss,omitempty"`
 }
 

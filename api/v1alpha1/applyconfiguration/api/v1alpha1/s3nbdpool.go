@@ -9,29 +9,29 @@ import (
 // S3NBDPoolApplyConfiguration represents a declarative configuration of the S3NBDPool type for use
 // with apply.
 //
-// S3NBDPool is the pool on a node's network block devices. It is made with
-// cachefile=none, so that a boot imports it only after its devices were attached.
+// S3NBDPool is the pool on a node's network block devices. It has cachefile=none, so
+// that a boot imports it only after its devices were attached.
 type S3NBDPoolApplyConfiguration struct {
-	// name of the pool, the same on every selected node. Bounds: 1 to 63
+	// name sets the name of the pool, the same on every selected node. Valid: 1 to 63
 	// characters. Immutable.
 	Name *string `json:"name,omitempty"`
-	// ashift is the sector size as a power of two. Bounds: 12 (4 KiB, the block size
+	// ashift sets the sector size as a power of two. Valid: 12 (4 KiB, the block size
 	// of the devices) to 15 (32 KiB, the extent that ZeroFS stores). Default: 12.
 	// Immutable.
 	Ashift *int32 `json:"ashift,omitempty"`
 	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
-	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
-	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// PoolLost or PoolReplaced. A node creates its pool once; only after its pool is
+	// listed here does it create or adopt another one. Valid: up to 256. Default: none.
 	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// autotrim returns freed space to the bucket as it is freed; without it the
 	// bucket only grows. Default: on.
 	Autotrim *string `json:"autotrim,omitempty"`
-	// failmode is what happens when devices are lost beyond redundancy: wait blocks
-	// I/O, continue answers EIO to new writes, panic crashes the node, which is the
-	// fastest fence there is (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers: wait
+	// blocks I/O, continue returns EIO to new writes, panic crashes the node, which
+	// fences it fastest (zpoolprops). Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
-	// headroomPercent of the pool stays free: below it the condition
-	// CapacityHealthy is False. Bounds: 5 to 50. Default: 20.
+	// headroomPercent sets the share of the pool to keep free: with less, the condition
+	// CapacityHealthy is False. Valid: 5 to 50. Default: 20.
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 

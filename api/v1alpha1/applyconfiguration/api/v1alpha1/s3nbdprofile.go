@@ -3,74 +3,66 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // S3NBDProfileApplyConfiguration represents a declarative configuration of the S3NBDProfile type for use
 // with apply.
 //
 // S3NBDProfile is a ZFS pool on network block devices whose contents live in S3
-// buckets. On each selected node one ZeroFS server for each store turns a prefix
-// of its bucket into block devices; the node agent attaches them, makes the pool
-// on them, and from there on all is as with ZFSLocalPV. A commit is acknowledged
-// after ZeroFS has flushed it to the bucket.
+// buckets. On each selected node, one ZeroFS server for each store exports a prefix of
+// its bucket as block devices. The node agent attaches them and creates the pool on
+// them. A commit is acknowledged after ZeroFS has flushed it to the bucket.
 type S3NBDProfileApplyConfiguration struct {
-	// pool on every selected node: always one that the agent makes on the devices.
+	// pool sets the pool that the agent creates on the devices of every selected node.
 	Pool *S3NBDPoolApplyConfiguration `json:"pool,omitempty"`
-	// stores are the buckets that hold the data: one for a stripe, 2 to 4 for a
-	// mirror, which keeps a whole copy in each.
+	// stores lists the buckets of the data: one for a stripe, 2 to 4 for a mirror,
+	// which keeps a whole copy in each.
 	Stores []S3StoreApplyConfiguration `json:"stores,omitempty"`
-	// layout of the pool: stripe over the devices of one store, or mirror, of which
-	// each vdev has one device of each store. Immutable. Default: stripe.
+	// layout selects stripe over the devices of one store, or mirror, whose vdevs have
+	// one device of each store. Default: stripe. Immutable.
 	Layout *apiv1alpha1.S3NBDLayout `json:"layout,omitempty"`
-	// devices that each store's server offers to its node.
+	// devices sets the devices that each store's server exports to its node.
 	Devices *S3NBDDevicesApplyConfiguration `json:"devices,omitempty"`
-	// zeroFS is the server that runs on each node for each store.
+	// zeroFS sets the server that runs on each node for each store.
 	ZeroFS *ZeroFSServerApplyConfiguration `json:"zeroFS,omitempty"`
-	// l2arc is the second level cache of the pool, on a local disk of each node. It
-	// is added and removed while the pool is in use. Absent: none.
+	// l2arc adds a second level cache of the pool, on a local disk of each node. It can
+	// be added and removed while the pool is in use. Default: none.
 	L2ARC *S3NBDCacheDeviceApplyConfiguration `json:"l2arc,omitempty"`
-	// slog is a log device on a local disk of each node. It acknowledges a commit
-	// before the commit is in a bucket: with the node, the commits since the last
-	// transaction group (some seconds) are lost. Absent: none, so that an
-	// acknowledged commit is in every reachable store.
+	// slog adds a log device on a local disk of each node. It acknowledges a commit
+	// before the commit is in a bucket: losing the node loses the commits since the
+	// last transaction group (some seconds). Default: none, so that an acknowledged
+	// commit is in every reachable store.
 	SLOG *S3NBDLogDeviceApplyConfiguration `json:"slog,omitempty"`
-	// data is the parent dataset <pool>/pgdata, from which data volumes inherit.
+	// data sets the properties of <pool>/pgdata, from which data volumes inherit.
 	Data *ZFSDataDatasetApplyConfiguration `json:"data,omitempty"`
-	// wal is the parent dataset <pool>/pgwal, from which the WAL volumes of
-	// clusters with storage.walSize inherit.
+	// wal sets the properties of <pool>/pgwal, from which the WAL volumes of clusters
+	// with storage.walSize inherit.
 	WAL *ZFSWALDatasetApplyConfiguration `json:"wal,omitempty"`
-	// arcMax limits the ARC of each selected node (zfs_arc_max). The headers of the
-	// L2ARC are kept in it, about 100 bytes for each record that is cached. Bounds:
-	// at least 64Mi. Absent: the node's own setting stays.
+	// arcMax limits the ARC of each selected node (zfs_arc_max). It includes the
+	// headers of the L2ARC, about 100 bytes for each cached record. Valid: at least
+	// 64Mi. Default: the node's own setting.
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
-	// requestTimeout of a mirror is how long requests wait for one store before the
-	// node agent takes that leg out, where each mirror has another leg of which ZFS
-	// says that it lacks nothing: the pool goes on with the others, and the leg is
-	// resilvered when it is back. Until then every commit waits for it, some seconds
-	// longer by the agent's look. While all stores are away nothing is taken out, and
-	// commits wait: OpenZFS acknowledges a commit whose flush failed (openzfs pull
-	// request 16314), so the last flush may never fail. A stripe waits so always, and
-	// the field is refused for it. Bounds: 10s to 1h. Default: 60s.
+	// requestTimeout limits how long a mirror waits for one store before the agent
+	// detaches that leg, if each mirror has another complete leg. The pool continues
+	// with the others and resilvers the leg when it returns. Until then every commit
+	// waits. While all stores are unavailable, nothing is detached and commits wait,
+	// because OpenZFS acknowledges a commit whose flush failed (openzfs pull request
+	// 16314). A stripe always waits, and rejects this field. Valid: 10s to 1h. Default:
+	// 60s.
 	RequestTimeout *string `json:"requestTimeout,omitempty"`
-	// onServerLost says what becomes of a node on which a server itself was lost
-	// beneath its pool: its container was killed, or crashed, without having been
-	// told to end. An end of ZeroFS within it, a store that is away, and an orderly
-	// stop are none: commits wait, and go on. The agent never connects the pool to
-	// the successor of a server that was lost, because that lacks what was answered
-	// and not yet flushed. Its flushes hang, so nothing is acknowledged falsely, and
-	// only a restart of the node lets go of the pool. Wait: the database on it is
-	// fenced, and a person restarts the node. RebootNode: the agent restarts it, for
-	// nodes that run nothing else. After the restart the pool is imported at its
-	// last transaction group, and what its intent log has of later commits is
-	// replayed. A mirror goes on with its other stores and needs neither. Default:
-	// Wait.
+	// onServerLost selects what happens to a node whose server was lost below its pool:
+	// its container was killed or crashed. Its flushes then hang, nothing is
+	// acknowledged falsely, and only a restart of the node releases the pool. The agent
+	// never attaches the pool to a successor, which lacks unflushed writes. Wait fences
+	// the database until an administrator restarts the node. RebootNode lets the agent
+	// restart it, for nodes that run nothing else. A mirror continues with its other
+	// stores and needs neither. Default: Wait.
 	OnServerLost *apiv1alpha1.ServerLostPolicy `json:"onServerLost,omitempty"`
-	// driftPolicy says what the agent does with a property that no longer is as
-	// declared. Repair: sets it again and says so in an event. Report: leaves it
-	// and says so in the condition PropertiesApplied. Default: Repair.
+	// driftPolicy selects what the agent does with a property that differs from the
+	// spec. Repair sets it again and emits an event. Report leaves it and reports it in
+	// the condition PropertiesApplied. Default: Repair.
 	DriftPolicy *apiv1alpha1.DriftPolicy `json:"driftPolicy,omitempty"`
 }
 

@@ -5,35 +5,35 @@ package v1alpha1
 // S3StoreApplyConfiguration represents a declarative configuration of the S3Store type for use
 // with apply.
 //
-// S3Store is a prefix of a bucket. Each node keeps its data beneath a prefix of
-// its own, <prefix>/<profile>/<node>: a prefix has one writer (ZeroFS fences a
-// second one by conditional writes).
+// S3Store is a prefix of a bucket. Each node writes below a prefix of its own,
+// <prefix>/<profile>/<node>, because a prefix has one writer (ZeroFS fences a second
+// one by conditional writes).
 type S3StoreApplyConfiguration struct {
-	// name of the store in this profile. Bounds: 1 to 16 characters.
+	// name identifies the store in this profile. Valid: 1 to 16 characters.
 	Name *string `json:"name,omitempty"`
-	// bucket that exists already. Bounds: 3 to 63 characters. Immutable.
+	// bucket selects an existing bucket. Valid: 3 to 63 characters. Immutable.
 	Bucket *string `json:"bucket,omitempty"`
-	// prefix in the bucket that everything of this profile lies beneath. Two
-	// Kubernetes clusters that share a bucket need different ones. Bounds: 1 to 128
-	// characters. Immutable.
+	// prefix sets the prefix in the bucket for everything of this profile. Kubernetes
+	// clusters that share a bucket need different ones. Valid: 1 to 128 characters.
+	// Immutable.
 	Prefix *string `json:"prefix,omitempty"`
-	// endpoint of a store that is not Amazon's, such as https://minio.example:9000.
-	// Absent: Amazon S3 in region.
+	// endpoint sets the URL of a store other than Amazon's, as
+	// https://minio.example:9000. Default: Amazon S3 in region.
 	Endpoint *string `json:"endpoint,omitempty"`
-	// region of the bucket. Default: us-east-1.
+	// region sets the region of the bucket. Default: us-east-1.
 	Region *string `json:"region,omitempty"`
-	// pathStyle puts the bucket into the path of requests, as most stores beside
-	// Amazon's want it. Default: true.
+	// pathStyle puts the bucket into the path of requests, which most stores other than
+	// Amazon's need. Default: true.
 	PathStyle *bool `json:"pathStyle,omitempty"`
-	// allowHTTP accepts an endpoint without TLS. The data itself is encrypted by
-	// ZeroFS before it is sent. Default: false.
+	// allowHTTP accepts an endpoint without TLS. ZeroFS encrypts the data before it
+	// sends it. Default: false.
 	AllowHTTP *bool `json:"allowHTTP,omitempty"`
-	// credentialsSecret is the name of a Secret in the operator's namespace with the
-	// keys AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+	// credentialsSecret selects a Secret in the operator's namespace with the keys
+	// AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
 	CredentialsSecret *string `json:"credentialsSecret,omitempty"`
-	// encryptionSecret is the name of a Secret in the operator's namespace with the
-	// key password, from which ZeroFS encrypts everything it stores. Whoever loses
-	// it has lost the data.
+	// encryptionSecret selects a Secret in the operator's namespace with the key
+	// password, with which ZeroFS encrypts everything it stores. Without it the data is
+	// lost.
 	EncryptionSecret *string `json:"encryptionSecret,omitempty"`
 }
 

@@ -3,27 +3,27 @@
 package v1alpha1
 
 import (
-	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // ScheduledResultApplyConfiguration represents a declarative configuration of the ScheduledResult type for use
 // with apply.
 //
-// ScheduledResult is what came out of a run.
+// ScheduledResult is the result of one run.
 type ScheduledResultApplyConfiguration struct {
 	// benchmark is the PgBenchmark of the run.
 	Benchmark *string `json:"benchmark,omitempty"`
-	// phase: Succeeded or Failed.
+	// phase is Succeeded or Failed.
 	Phase *string `json:"phase,omitempty"`
-	// tps is its best median of transactions per second.
+	// tps is the best median of transactions per second.
 	TPS *string `json:"tps,omitempty"`
-	// durability tier that it was measured with.
+	// durability is the tier that the run was measured with.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// notRegressed is its condition of that name: True, False or Unknown.
+	// notRegressed is the status of the run's condition of that name: True, False or
+	// Unknown.
 	NotRegressed *v1.ConditionStatus `json:"notRegressed,omitempty"`
-	// completionTime is when it ended.
+	// completionTime is when the run ended.
 	CompletionTime *v1.Time `json:"completionTime,omitempty"`
 }
 

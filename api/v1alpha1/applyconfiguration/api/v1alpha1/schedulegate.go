@@ -5,18 +5,18 @@ package v1alpha1
 // ScheduleGateApplyConfiguration represents a declarative configuration of the ScheduleGate type for use
 // with apply.
 //
-// ScheduleGate says what each run of a schedule is compared with.
+// ScheduleGate selects what each run of a schedule is compared with.
 type ScheduleGateApplyConfiguration struct {
-	// baseline is the name of a PgBenchmark with a matrix, in the same namespace.
-	// Absent: the last run of this schedule that succeeded and was no regression, so
-	// that a regression is told until it is gone.
+	// baseline selects a PgBenchmark with a matrix, in the same namespace. Default: the
+	// last run of this schedule that succeeded without a regression, so that a
+	// regression is reported until it is fixed.
 	Baseline *string `json:"baseline,omitempty"`
-	// threshold in percent of the baseline's transactions per second: a variant that is
-	// worse by at least this, chance excluded, is a regression. Bounds: 1 to 99.
-	// Default: 5.
+	// threshold sets the least regression, in percent of the baseline's transactions
+	// per second. A variant regressed when it is significantly worse by at least this
+	// much. Valid: 1 to 99. Default: 5.
 	Threshold *int32 `json:"threshold,omitempty"`
-	// confidence in percent with which chance is excluded, over all variants together.
-	// Bounds: 80 to 99. Default: 95.
+	// confidence sets the statistical confidence in percent, over all variants
+	// together. Valid: 80 to 99. Default: 95.
 	Confidence *int32 `json:"confidence,omitempty"`
 }
 

@@ -7,9 +7,9 @@ package v1alpha1
 //
 // SecretNames are names of Secrets, never their contents.
 type SecretNamesApplyConfiguration struct {
-	// application holds user, password, host, port, dbname and uri of the owner.
+	// application contains user, password, host, port, dbname and uri of the owner.
 	Application *string `json:"application,omitempty"`
-	// certificateAuthority holds ca.crt, to verify the server with.
+	// certificateAuthority contains ca.crt, which verifies the server.
 	CertificateAuthority *string `json:"certificateAuthority,omitempty"`
 }
 

@@ -7,13 +7,13 @@ package v1alpha1
 //
 // StatementLatency is the average latency of one statement of a script.
 type StatementLatencyApplyConfiguration struct {
-	// sql as pgbench prints it, at most 200 characters.
+	// sql is the statement as pgbench prints it, at most 200 characters.
 	SQL *string `json:"sql,omitempty"`
-	// latencyAverage in milliseconds.
+	// latencyAverage is in milliseconds.
 	LatencyAverage *string `json:"latencyAverage,omitempty"`
-	// failures of the statement.
+	// failures counts the failures of the statement.
 	Failures *int64 `json:"failures,omitempty"`
-	// retries of the statement.
+	// retries counts the retries of the statement.
 	Retries *int64 `json:"retries,omitempty"`
 }
 

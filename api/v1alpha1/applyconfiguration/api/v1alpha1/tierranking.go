@@ -11,11 +11,11 @@ import (
 //
 // TierRanking ranks the variants of one durability tier.
 type TierRankingApplyConfiguration struct {
-	// durability tier of all of them.
+	// durability is the tier of all variants in this ranking.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// verdict in a sentence.
+	// verdict summarizes the ranking in a sentence.
 	Verdict *string `json:"verdict,omitempty"`
-	// ranking by TPS, best first.
+	// ranking lists the variants by TPS, best first.
 	Ranking []VariantRankApplyConfiguration `json:"ranking,omitempty"`
 }
 

@@ -7,14 +7,14 @@ package v1alpha1
 //
 // VariantRank is the place of a variant.
 type VariantRankApplyConfiguration struct {
-	// variant by name.
+	// variant is the name of the variant.
 	Variant *string `json:"variant,omitempty"`
-	// rank is one more than the number of variants that are better by a claimed
-	// difference: those that cannot be told from the best are all first.
+	// rank is one more than the number of variants that are significantly better.
+	// Variants that do not differ significantly from the best all have rank 1.
 	Rank *int32 `json:"rank,omitempty"`
-	// medianTPS of it.
+	// medianTPS is the median of the variant's valid runs.
 	MedianTPS *string `json:"medianTPS,omitempty"`
-	// betterThan so many variants by a claimed difference.
+	// betterThan counts the variants that this one is significantly better than.
 	BetterThan *int32 `json:"betterThan,omitempty"`
 }
 

@@ -12,25 +12,25 @@ import (
 // VariantStatus is a variant of a matrix with the runs that ended. Figures are
 // decimal numbers in strings.
 type VariantStatusApplyConfiguration struct {
-	// name of the variant: its own, or its values by axis.
+	// name is the variant's own name, or its values by axis.
 	Name *string `json:"name,omitempty"`
-	// cluster that it is measured on.
+	// cluster is the PgStorageCluster that the variant is measured on.
 	Cluster *string `json:"cluster,omitempty"`
-	// clients of pgbench.
+	// clients is the number of clients of pgbench.
 	Clients *int32 `json:"clients,omitempty"`
-	// durability tier that its runs had.
+	// durability is the tier that the runs had.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
-	// fingerprint of the server's settings in its first run.
+	// fingerprint identifies the server's settings in the first run.
 	Fingerprint *string `json:"fingerprint,omitempty"`
-	// medianTPS of the runs that succeeded and count.
+	// medianTPS is the median over the valid runs that succeeded.
 	MedianTPS *string `json:"medianTPS,omitempty"`
-	// meanTPS of the runs that succeeded and count.
+	// meanTPS is the mean over the valid runs that succeeded.
 	MeanTPS *string `json:"meanTPS,omitempty"`
-	// lowerTPS and upperTPS bound the 95 % interval of the mean; absent with one run.
+	// lowerTPS is the lower bound of the 95% interval of the mean; absent with one run.
 	LowerTPS *string `json:"lowerTPS,omitempty"`
-	// upperTPS is the upper bound of the 95 % interval of the mean.
+	// upperTPS is the upper bound of the 95% interval of the mean; absent with one run.
 	UpperTPS *string `json:"upperTPS,omitempty"`
-	// runs that ended, by repeat.
+	// runs lists the runs that ended, by repeat.
 	Runs []MatrixRunApplyConfiguration `json:"runs,omitempty"`
 }
 

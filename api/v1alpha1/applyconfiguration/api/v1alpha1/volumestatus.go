@@ -5,19 +5,19 @@ package v1alpha1
 // VolumeStatusApplyConfiguration represents a declarative configuration of the VolumeStatus type for use
 // with apply.
 //
-// VolumeStatus is one volume as its node's agent has read it back.
+// VolumeStatus is one volume as its node's agent read it back.
 type VolumeStatusApplyConfiguration struct {
-	// claim that the volume is bound to.
+	// claim is the PersistentVolumeClaim that the volume is bound to.
 	Claim *string `json:"claim,omitempty"`
-	// instance that the claim belongs to.
+	// instance is the Postgres instance that the claim belongs to.
 	Instance *string `json:"instance,omitempty"`
-	// role of the volume: Data, WAL, Tablespace, or Unknown.
+	// role is Data, WAL, Tablespace, or Unknown.
 	Role *string `json:"role,omitempty"`
-	// node that the volume is on; empty while no agent has read it back.
+	// node is where the volume is; empty until an agent reads it back.
 	Node *string `json:"node,omitempty"`
-	// dataset with its pool and parent.
+	// dataset includes its pool and parent, as tank/pgdata/pvc-1.
 	Dataset *string `json:"dataset,omitempty"`
-	// recordsize in bytes of new files.
+	// recordsize is the record size of new files, in bytes.
 	Recordsize *int64 `json:"recordsize,omitempty"`
 }
 

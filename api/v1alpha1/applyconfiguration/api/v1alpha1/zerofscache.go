@@ -9,17 +9,16 @@ import (
 // ZeroFSCacheApplyConfiguration represents a declarative configuration of the ZeroFSCache type for use
 // with apply.
 //
-// ZeroFSCache is what a server keeps near.
+// ZeroFSCache is the cache of a server.
 type ZeroFSCacheApplyConfiguration struct {
-	// hostPath of the directory on the node beneath which each server keeps its
-	// cache; put it on the disk that should hold it. It can be lost without harm.
-	// Bounds: an absolute path of up to 200 characters. Default:
-	// /var/lib/pgstorage/zerofs.
+	// hostPath sets the directory on the node for the caches of servers; put it on the
+	// disk that should store them. Losing it does no harm. Valid: an absolute path of
+	// up to 200 characters. Default: /var/lib/pgstorage/zerofs.
 	HostPath *string `json:"hostPath,omitempty"`
-	// size of the cache on disk of each server. Bounds: at least 2Gi, which is what
-	// it takes at least (ZeroFS, Caching). Default: 10Gi.
+	// size sets the size of each server's cache on disk. Valid: at least 2Gi, the
+	// minimum of ZeroFS (ZeroFS, Caching). Default: 10Gi.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// memory of the cache of each server. Bounds: 64Mi to half of
+	// memory sets the size of each server's cache in memory. Valid: 64Mi to half of
 	// resources.memory. Default: 256Mi.
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }

@@ -9,16 +9,14 @@ import (
 // ZeroFSResourcesApplyConfiguration represents a declarative configuration of the ZeroFSResources type for use
 // with apply.
 //
-// ZeroFSResources are requests and limits alike.
+// ZeroFSResources are the requests and limits of a server.
 type ZeroFSResourcesApplyConfiguration struct {
-	// cpu of each server. Bounds: at least 100m. Default: 1.
+	// cpu sets the CPU of each server. Valid: at least 100m. Default: 1.
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// memory of each server: cache.memory, 256 MiB for the relay, which keeps up to
-	// 128 MiB of writes until they are flushed and holds the requests under way, and
-	// up to 1.25 GiB that ZeroFS has not yet uploaded while the store is slow. With
-	// less than cache.memory + 1536Mi a slow store can have the kernel kill the
-	// whole container, which loses the server (onServerLost). Bounds: at least 1Gi.
-	// Default: 2Gi.
+	// memory sets the memory of each server: cache.memory, 256 MiB for the relay, and
+	// up to 1.25 GiB that ZeroFS has not uploaded while the store is slow. With less
+	// than cache.memory + 1536Mi, a slow store can make the kernel kill the container,
+	// which loses the server (onServerLost). Valid: at least 1Gi. Default: 2Gi.
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }
 

@@ -9,34 +9,34 @@ import (
 // ZeroFSServerApplyConfiguration represents a declarative configuration of the ZeroFSServer type for use
 // with apply.
 //
-// ZeroFSServer is the process that serves a prefix of a bucket as block devices.
+// ZeroFSServer sets the process that exports a prefix of a bucket as block devices.
 type ZeroFSServerApplyConfiguration struct {
-	// family of the image's version, which decides its configuration keys.
-	// Immutable, because it is not known that one reads the data of the other.
+	// family selects the family of the image's version, which determines its
+	// configuration keys. Immutable, because one family may not read the data of the
+	// other.
 	Family *apiv1alpha1.ZeroFSFamily `json:"family,omitempty"`
-	// image of ZeroFS with its tag or digest, such as ghcr.io/barre/zerofs:0.19.1.
-	// A change reaches a node when its server is next stopped in order: the
-	// operator never restarts one beneath a pool. Bounds: up to 255 characters.
+	// image sets the image of ZeroFS with its tag or digest, as
+	// ghcr.io/barre/zerofs:0.19.1. A change reaches a node when its server next shuts
+	// down cleanly: the operator never restarts a server below a pool. Valid: up to 255
+	// characters.
 	Image *string `json:"image,omitempty"`
-	// imagePullSecrets are names of Secrets in the operator's namespace by which the
-	// kubelet pulls this image and the operator's, which brings the supervisor. Bounds:
-	// up to 8 names. Absent: none.
+	// imagePullSecrets lists Secrets in the operator's namespace with which the kubelet
+	// pulls this image and the operator's. Valid: up to 8 names. Default: none.
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty"`
-	// priorityClassName of the servers' pods. A pod of a lower class than the default
-	// can be taken by the scheduler for one of a higher: it is stopped in order, and
-	// every commit on the node waits until the next one runs. And a kubelet that is
-	// short of memory, disk or process numbers can evict it, without the time to
-	// flush: then the server is lost (onServerLost). Bounds: up to 253 characters.
-	// Default: system-node-critical, the highest.
+	// priorityClassName sets the priority class of the servers' pods. With a lower
+	// class, the scheduler can preempt a server, and every commit on the node waits for
+	// the next one. A kubelet short of memory, disk or processes can also evict it
+	// without time to flush: then the server is lost (onServerLost). Valid: up to 253
+	// characters. Default: system-node-critical, the highest.
 	PriorityClassName *string `json:"priorityClassName,omitempty"`
-	// resources of each server: requests and limits are the same, so that it is the
-	// last to be killed for memory.
+	// resources sets the compute resources of each server. Requests equal limits, so
+	// that the kernel kills it last.
 	Resources *ZeroFSResourcesApplyConfiguration `json:"resources,omitempty"`
-	// cache of each server, in memory and on the node.
+	// cache sets the cache of each server, in memory and on the node.
 	Cache *ZeroFSCacheApplyConfiguration `json:"cache,omitempty"`
-	// flushInterval is how often what nobody asked to flush is written to the
-	// bucket. ZFS flushes by itself at each transaction group, so it bounds little.
-	// Bounds: 5s to 10m. Default: 30s.
+	// flushInterval sets how often ZeroFS uploads data that nobody asked to flush. ZFS
+	// flushes at each transaction group, so it has little effect. Valid: 5s to 10m.
+	// Default: 30s.
 	FlushInterval *string `json:"flushInterval,omitempty"`
 }
 

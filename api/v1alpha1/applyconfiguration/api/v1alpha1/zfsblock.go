@@ -9,19 +9,19 @@ import (
 // ZFSBlockApplyConfiguration represents a declarative configuration of the ZFSBlock type for use
 // with apply.
 //
-// ZFSBlock is the parent of zvols and how they are made.
+// ZFSBlock sets the parent of zvols and how they are provisioned.
 type ZFSBlockApplyConfiguration struct {
 	ZFSDatasetPropertiesApplyConfiguration `json:",inline"`
-	// secondarycache is what the second level cache keeps: all, metadata or none.
+	// secondarycache selects what the second level cache keeps: all, metadata or none.
 	// Default: all.
 	Secondarycache *string `json:"secondarycache,omitempty"`
-	// volblocksize is the block size of each zvol: 4k to 16k for a Ceph OSD, 8k to
-	// 16k for ext4 or XFS beneath Postgres. Bounds: a power of two from 4k to 128k.
-	// Default: 16k, as in OpenZFS 2.2. Immutable, as in ZFS: for another size
-	// create another profile and copy the data.
+	// volblocksize sets the block size of each zvol: 4k to 16k for a Ceph OSD, 8k to
+	// 16k for ext4 or XFS below Postgres. Valid: a power of two from 4k to 128k.
+	// Default: 16k, as in OpenZFS 2.2. Immutable, as in ZFS: for another size create
+	// another profile and copy the data.
 	Volblocksize *string `json:"volblocksize,omitempty"`
-	// provisioning of zvols: Thick reserves a zvol's whole size when it is made;
-	// Thin lets the pool run full beneath it, which a consumer sees as I/O errors.
+	// provisioning selects how zvols take space: Thick reserves a zvol's whole size;
+	// Thin lets the pool fill up below it, which a consumer sees as I/O errors.
 	// Default: Thick. Immutable.
 	Provisioning *string `json:"provisioning,omitempty"`
 }

@@ -3,9 +3,8 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // ZFSDataDatasetApplyConfiguration represents a declarative configuration of the ZFSDataDataset type for use
@@ -14,12 +13,12 @@ import (
 // ZFSDataDataset is the parent of data volumes.
 type ZFSDataDatasetApplyConfiguration struct {
 	ZFSDatasetPropertiesApplyConfiguration `json:",inline"`
-	// recordsize of new files. 8k, the page size of Postgres, writes the least for
-	// each changed page and suits OLTP; 16k to 128k compress better and suit
-	// scans, and rewrite more for each page (OpenZFS, Workload Tuning). Bounds: 8k
-	// to 1M. Default: 8k.
+	// recordsize sets the largest block of new files. 8k, the page size of Postgres,
+	// writes the least for each changed page and suits OLTP; 16k to 128k compress
+	// better and suit scans, and rewrite more for each page (OpenZFS, Workload Tuning).
+	// Valid: 8k to 1M. Default: 8k.
 	Recordsize *apiv1alpha1.ZFSRecordsize `json:"recordsize,omitempty"`
-	// secondarycache is what the second level cache keeps: all, metadata or none.
+	// secondarycache selects what the second level cache keeps: all, metadata or none.
 	// Default: all.
 	Secondarycache *string `json:"secondarycache,omitempty"`
 }

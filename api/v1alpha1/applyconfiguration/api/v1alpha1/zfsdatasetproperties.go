@@ -9,47 +9,47 @@ import (
 // ZFSDatasetPropertiesApplyConfiguration represents a declarative configuration of the ZFSDatasetProperties type for use
 // with apply.
 //
-// ZFSDatasetProperties are what every parent dataset has. Each is applied by the
-// agent, read back from ZFS, and shown with its source in the node's
+// ZFSDatasetProperties are the properties of every parent dataset. The agent applies
+// each, reads it back from ZFS, and reports it with its source in the node's
 // PgNodeStorage.
 type ZFSDatasetPropertiesApplyConfiguration struct {
-	// compression of blocks written from now on: on, off, lz4, lzjb, zle, gzip,
-	// gzip-1 to gzip-9, zstd, zstd-1 to zstd-19, zstd-fast. Default: lz4, which
-	// costs almost nothing.
+	// compression sets the compression of new blocks: on, off, lz4, lzjb, zle, gzip,
+	// gzip-1 to gzip-9, zstd, zstd-1 to zstd-19, zstd-fast. Default: lz4, which costs
+	// almost nothing.
 	Compression *string `json:"compression,omitempty"`
-	// atime writes the time of each read of a file. Postgres does not use it.
-	// Default: off.
+	// atime records the time of each read of a file. Postgres does not use it. Default:
+	// off.
 	Atime *string `json:"atime,omitempty"`
-	// relatime writes the time of a read at most once a day; it has an effect
-	// only with atime: on, and then must be on, as a mount on Linux turns it on
-	// whatever the dataset says (mount(8)). Default: off.
+	// relatime records the time of a read at most once a day. It must be on with atime:
+	// on, because mounts on Linux enable it anyway (mount(8)), and has no effect
+	// otherwise. Default: off.
 	Relatime *string `json:"relatime,omitempty"`
-	// logbias of synchronous writes: latency uses the intent log and its device,
-	// throughput writes blocks in place of the log, bypasses a log device and
-	// fragments the pool (zfsprops). Default: latency.
+	// logbias selects how ZFS handles synchronous writes: latency uses the intent log
+	// and its device; throughput writes blocks in place of the log, bypasses a log
+	// device and fragments the pool (zfsprops). Default: latency.
 	Logbias *string `json:"logbias,omitempty"`
-	// primarycache is what ARC keeps: all, metadata or none. metadata helps only
-	// where shared_buffers holds everything that is read often, and starves the
+	// primarycache selects what the ARC keeps: all, metadata or none. metadata helps
+	// only where shared_buffers fits everything that is read often, and starves the
 	// second level cache. Default: all.
 	Primarycache *string `json:"primarycache,omitempty"`
-	// xattr is where extended attributes live: sa (in the inode), dir (hidden
-	// directories), or on, which means one of them depending on the version of
+	// xattr selects where extended attributes are stored: sa (in the inode), dir
+	// (hidden directories), or on, which means one of them depending on the version of
 	// OpenZFS. Default: sa.
 	Xattr *string `json:"xattr,omitempty"`
-	// dnodesize of new files: legacy (512 bytes), auto, or a size. Others than
-	// legacy need the pool feature large_dnode. Default: legacy.
+	// dnodesize sets the dnode size of new files: legacy (512 bytes), auto, or a size.
+	// Values other than legacy need the pool feature large_dnode. Default: legacy.
 	Dnodesize *string `json:"dnodesize,omitempty"`
-	// redundantMetadata is how many extra copies of metadata are kept: all, most,
-	// some or none. With most a bad block may cost about 100 blocks of data; some
-	// and none belong on redundant vdevs only. Default: all.
+	// redundantMetadata sets how many extra copies of metadata ZFS keeps: all, most,
+	// some or none. With most, a bad block may cost about 100 blocks of data; use some
+	// and none on redundant vdevs only. Default: all.
 	RedundantMetadata *string `json:"redundantMetadata,omitempty"`
-	// checksum of blocks: on (fletcher4), fletcher4, sha256, sha512, skein, edonr,
-	// blake3. off is refused: without checksums torn and rotten blocks pass for
-	// data. Default: on.
+	// checksum selects the checksum of blocks: on (fletcher4), fletcher4, sha256,
+	// sha512, skein, edonr, blake3. off is rejected, because ZFS would return torn and
+	// rotten blocks as data. Default: on.
 	Checksum *string `json:"checksum,omitempty"`
-	// sync is how synchronous writes are honoured: standard (as asked for) or
-	// always. disabled is refused: it acknowledges commits that are on no disk.
-	// Default: standard.
+	// sync selects how ZFS handles synchronous writes: standard (as requested) or
+	// always. disabled is rejected, because it acknowledges commits that are on no
+	// disk. Default: standard.
 	Sync *string `json:"sync,omitempty"`
 	// specialSmallBlocks sends blocks up to this size to the special vdevs: 0
 	// (metadata only), or a power of two from 512 to 1M. At recordsize or above,
@@ -58,13 +58,13 @@ type ZFSDatasetPropertiesApplyConfiguration struct {
 	// dedup stores equal blocks once: off, on or verify. Anything but off needs
 	// acceptDedup. Default: off.
 	Dedup *string `json:"dedup,omitempty"`
-	// acceptDedup says that the cost of dedup is known and wanted.
+	// acceptDedup accepts the cost of dedup. Default: false.
 	AcceptDedup *bool `json:"acceptDedup,omitempty"`
-	// quota limits what all volumes beneath this parent may use together,
-	// snapshots included. Absent: no limit but the pool's.
+	// quota limits what all volumes below this parent may use together, snapshots
+	// included. Default: no limit but the pool's.
 	Quota *resource.Quantity `json:"quota,omitempty"`
-	// reservation keeps this much of the pool for the volumes beneath this
-	// parent, whatever else fills it: a reserve for WAL, for example. Absent: none.
+	// reservation reserves this much of the pool for the volumes below this parent, for
+	// example for WAL. Default: none.
 	Reservation *resource.Quantity `json:"reservation,omitempty"`
 }
 

@@ -7,18 +7,18 @@ package v1alpha1
 //
 // ZFSDevice is one named device.
 type ZFSDeviceApplyConfiguration struct {
-	// path of a whole disk or partition that stays the same over reboots, beneath
-	// /dev/disk/by-id, /dev/disk/by-path, /dev/disk/by-partuuid or
-	// /dev/disk/by-partlabel. Bounds: up to 255 characters.
+	// path selects a whole disk or partition by a path that is stable across reboots,
+	// below /dev/disk/by-id, /dev/disk/by-path, /dev/disk/by-partuuid or
+	// /dev/disk/by-partlabel. Valid: up to 255 characters.
 	Path *string `json:"path,omitempty"`
-	// serial binds this entry to one disk: its serial number or WWN, as lsblk -o
-	// SERIAL,WWN prints it; for a partition that of its disk. A device with another one
-	// is refused. Required with wipe, except for a path below /dev/disk/by-id that names
-	// one disk. Bounds: 1 to 128 characters. Default: any disk at the path.
+	// serial binds this entry to one disk by its serial number or WWN, as lsblk -o
+	// SERIAL,WWN prints it; for a partition, that of its disk. A device with another
+	// one is rejected. Required with wipe, except for a path below /dev/disk/by-id that
+	// names one disk. Valid: 1 to 128 characters. Default: any disk at the path.
 	Serial *string `json:"serial,omitempty"`
 	// wipe allows the contents of this device to be destroyed once, when the pool is
-	// created. Afterwards it is used up for this path and serial. Without it a device
-	// that carries anything at all is refused. Default: false.
+	// created. It has no further effect for this path and serial. Without it, a device
+	// with any contents is rejected. Default: false.
 	Wipe *bool `json:"wipe,omitempty"`
 }
 

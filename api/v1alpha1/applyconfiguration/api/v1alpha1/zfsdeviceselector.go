@@ -9,18 +9,19 @@ import (
 // ZFSDeviceSelectorApplyConfiguration represents a declarative configuration of the ZFSDeviceSelector type for use
 // with apply.
 //
-// ZFSDeviceSelector chooses blank devices of a node.
+// ZFSDeviceSelector selects blank devices of a node.
 type ZFSDeviceSelectorApplyConfiguration struct {
-	// count of devices to take; with fewer matches nothing is made and the
-	// condition says how many there are. Bounds: 1 to 64.
+	// count sets how many devices to take. With fewer matches no pool is created, and
+	// the condition reports how many there are. Valid: 1 to 64.
 	Count *int32 `json:"count,omitempty"`
-	// minSize of a device, such as 900G or 1Ti.
+	// minSize sets the least size of a device, as 900G or 1Ti.
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
-	// maxSize of a device, such as 2Ti.
+	// maxSize sets the greatest size of a device, as 2Ti.
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
-	// model as the device reports it, with * and ? as wildcards.
+	// model selects devices by the model they report, with * and ? as wildcards.
 	Model *string `json:"model,omitempty"`
-	// transport of the device: nvme, sata, sas, virtio, usb, iscsi, fc.
+	// transport selects devices by transport. Valid: nvme, sata, sas, virtio, usb,
+	// iscsi, fc.
 	Transport *string `json:"transport,omitempty"`
 }
 

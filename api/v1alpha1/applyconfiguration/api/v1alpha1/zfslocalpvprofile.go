@@ -3,47 +3,42 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // ZFSLocalPVProfileApplyConfiguration represents a declarative configuration of the ZFSLocalPVProfile type for use
 // with apply.
 //
-// ZFSLocalPVProfile is ZFS on the nodes themselves, provisioned by OpenEBS
-// zfs-localpv. The node agent adopts or creates the pool and keeps a parent
-// dataset for each kind of volume, because the driver itself sets only
-// recordsize, compression and deduplication and drops every other property
-// without a word (zfs-localpv PR 723); what a parent carries, its volumes
-// inherit.
+// ZFSLocalPVProfile is ZFS on the nodes themselves, provisioned by OpenEBS zfs-localpv.
+// The node agent adopts or creates the pool and a parent dataset for each kind of
+// volume. Volumes inherit their properties from the parent, because the driver itself
+// sets only recordsize, compression and deduplication (zfs-localpv PR 723).
 type ZFSLocalPVProfileApplyConfiguration struct {
-	// pool on every selected node.
+	// pool sets the pool on every selected node.
 	Pool *ZFSPoolApplyConfiguration `json:"pool,omitempty"`
-	// data is the parent dataset <pool>/pgdata, from which data volumes inherit.
-	// A change reaches running volumes at once, except recordsize, which is for
-	// files written from then on.
+	// data sets the properties of <pool>/pgdata, from which data volumes inherit. A
+	// change reaches running volumes at once, except recordsize, which applies to new
+	// files.
 	Data *ZFSDataDatasetApplyConfiguration `json:"data,omitempty"`
-	// wal is the parent dataset <pool>/pgwal, from which the WAL volumes of
-	// clusters with storage.walSize inherit.
+	// wal sets the properties of <pool>/pgwal, from which the WAL volumes of clusters
+	// with storage.walSize inherit.
 	WAL *ZFSWALDatasetApplyConfiguration `json:"wal,omitempty"`
-	// block adds the parent dataset <pool>/pgblock and a StorageClass that makes
-	// zvols of it: block devices for consumers that bring their own filesystem.
-	// Databases of this profile use data and wal.
+	// block adds the parent dataset <pool>/pgblock and a StorageClass of zvols: block
+	// devices for consumers with a filesystem of their own. Databases of this profile
+	// use data and wal.
 	Block *ZFSBlockApplyConfiguration `json:"block,omitempty"`
-	// arcMax limits the ARC, ZFS' cache in the node's memory, on each selected
-	// node (zfs_arc_max). ARC is not counted as available memory by the kernel
-	// (OpenZFS issue 10255): pods and ARC fight for it unless it is limited.
-	// Bounds: at least 64Mi, OpenZFS' own minimum. Absent: the node's own
-	// setting stays, which is half of the memory by default.
+	// arcMax limits the ARC, the ZFS cache in the node's memory, on each selected node
+	// (zfs_arc_max). Set it: the kernel does not count the ARC as available memory
+	// (OpenZFS issue 10255), so pods and ARC compete. Valid: at least 64Mi, the minimum
+	// of OpenZFS. Default: the node's own setting, usually half of the memory.
 	ARCMax *resource.Quantity `json:"arcMax,omitempty"`
-	// medium is the class of the pool's disks in pgtune's terms: it decides
-	// random_page_cost and effective_io_concurrency. Default: SSD.
+	// medium selects the class of the pool's disks in pgtune's terms, from which
+	// random_page_cost and effective_io_concurrency follow. Default: SSD.
 	Medium *apiv1alpha1.StorageMedium `json:"medium,omitempty"`
-	// driftPolicy says what the agent does with a property that no longer is as
-	// declared, because somebody changed it by hand. Repair: sets it again and
-	// says so in an event. Report: leaves it and says so in the condition
-	// PropertiesApplied. Default: Repair.
+	// driftPolicy selects what the agent does with a property that differs from the
+	// spec. Repair sets it again and emits an event. Report leaves it and reports it in
+	// the condition PropertiesApplied. Default: Repair.
 	DriftPolicy *apiv1alpha1.DriftPolicy `json:"driftPolicy,omitempty"`
 }
 

@@ -9,36 +9,35 @@ import (
 // ZFSPoolApplyConfiguration represents a declarative configuration of the ZFSPool type for use
 // with apply.
 //
-// ZFSPool is a pool that exists already, or that is created on blank devices.
-// It is never destroyed, whatever becomes of the profile.
+// ZFSPool is a pool that exists already, or that the agent creates on blank devices.
+// The agent never destroys it.
 type ZFSPoolApplyConfiguration struct {
-	// name of the pool, the same on every selected node. Bounds: 1 to 63
-	// characters. Immutable: volumes do not move between pools; create another
-	// profile and replicate into a cluster on it.
+	// name sets the name of the pool, the same on every selected node. Valid: 1 to 63
+	// characters. Immutable: volumes do not move between pools; create another profile
+	// and replicate into a cluster on it.
 	Name *string `json:"name,omitempty"`
-	// create makes the pool on nodes that do not have it, on devices that are
-	// blank. Absent: the pool must exist already and is adopted as it is.
+	// create sets the layout of the pool on nodes that do not have it, on blank
+	// devices. Default: the pool must exist, and the agent adopts it as it is.
 	Create *ZFSPoolCreateApplyConfiguration `json:"create,omitempty"`
 	// abandonedGUIDs lists pools that are lost for good, by the GUID in the message of
-	// PoolLost or PoolReplaced. A node makes its pool once; only after its pool is listed
-	// here does it make or adopt another one. Bounds: up to 256. Default: none.
+	// PoolLost or PoolReplaced. A node creates its pool once; only after its pool is
+	// listed here does it create or adopt another one. Valid: up to 256. Default: none.
 	AbandonedGUIDs []apiv1alpha1.PoolGUID `json:"abandonedGUIDs,omitempty"`
 	// autotrim returns freed space to the devices as it is freed: on for SSDs
 	// that handle it well. Default: off, as in OpenZFS.
 	Autotrim *string `json:"autotrim,omitempty"`
-	// failmode is what happens when devices are lost beyond redundancy: wait
-	// blocks I/O until they return, continue answers EIO to new writes, panic
-	// crashes the node, which is the only automatic self-fence (zpoolprops).
-	// Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers: wait
+	// blocks I/O until they return, continue returns EIO to new writes, panic crashes
+	// the node, the only automatic self-fence (zpoolprops). Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
-	// compatibility limits the features of the pool, so that older ZFS can import
-	// it: off (all features), legacy, or the names of files in
-	// /usr/share/zfs/compatibility.d separated by commas (zpool-features). Absent:
-	// the pool's own setting stays, off for a new one.
+	// compatibility limits the features of the pool, so that older ZFS can import it:
+	// off (all features), legacy, or names of files in /usr/share/zfs/compatibility.d
+	// separated by commas (zpool-features). Default: the pool's own setting, off for a
+	// new one.
 	Compatibility *string `json:"compatibility,omitempty"`
-	// headroomPercent of the pool stays free: below it the condition
-	// CapacityHealthy is False. Copy-on-write slows down and fragments when a
-	// pool is nearly full (OpenZFS, Workload Tuning). Bounds: 5 to 50. Default: 20.
+	// headroomPercent sets the share of the pool to keep free: with less, the condition
+	// CapacityHealthy is False. A nearly full pool fragments and slows down (OpenZFS,
+	// Workload Tuning). Valid: 5 to 50. Default: 20.
 	HeadroomPercent *int32 `json:"headroomPercent,omitempty"`
 }
 

@@ -5,24 +5,24 @@ package v1alpha1
 // ZFSPoolCreateApplyConfiguration represents a declarative configuration of the ZFSPoolCreate type for use
 // with apply.
 //
-// ZFSPoolCreate is the layout of a new pool. It is used once, and can be corrected
-// until then; afterwards it is only compared with what is there (condition
-// DevicesHealthy, reason LayoutDiffers): the agent changes no layout.
+// ZFSPoolCreate sets the layout of a new pool. It can be corrected until the pool
+// exists; afterwards the agent only compares it with the pool (condition
+// DevicesHealthy, reason LayoutDiffers).
 type ZFSPoolCreateApplyConfiguration struct {
-	// vdevs that hold the data, striped. Bounds: 1 to 12.
+	// vdevs lists the striped vdevs of the data. Valid: 1 to 12.
 	Vdevs []ZFSVdevApplyConfiguration `json:"vdevs,omitempty"`
-	// logs hold the intent log (SLOG): stripes or mirrors of a few GB. Losing one
-	// costs commits only together with a crash.
+	// logs lists the vdevs of the intent log (SLOG): stripes or mirrors of a few GB.
+	// Losing one loses commits only together with a crash.
 	Logs []ZFSVdevApplyConfiguration `json:"logs,omitempty"`
-	// caches hold the second level of the ARC (L2ARC): single devices, which the
-	// pool does not depend on.
+	// caches lists the vdevs of the second level cache (L2ARC): single devices, which
+	// the pool survives.
 	Caches []ZFSVdevApplyConfiguration `json:"caches,omitempty"`
-	// special holds metadata and blocks up to special_small_blocks. Losing it is
-	// losing the pool: mirror it.
+	// special lists the vdevs of metadata and blocks up to special_small_blocks. Losing
+	// it loses the pool: use a mirror.
 	Special []ZFSVdevApplyConfiguration `json:"special,omitempty"`
-	// ashift is the sector size as a power of two; it is fixed for the life of
-	// each vdev. Bounds: 9 (512 bytes) to 16 (64 KiB). Default: 12 (4 KiB), which
-	// is right for disks that report 512 and write 4096.
+	// ashift sets the sector size as a power of two; it is fixed for the life of each
+	// vdev. Valid: 9 (512 bytes) to 16 (64 KiB). Default: 12 (4 KiB), which suits disks
+	// that report 512 and write 4096.
 	Ashift *int32 `json:"ashift,omitempty"`
 }
 

@@ -5,11 +5,11 @@ package v1alpha1
 // ZFSPropertyApplyConfiguration represents a declarative configuration of the ZFSProperty type for use
 // with apply.
 //
-// ZFSProperty is a property and its value in ZFS' own words.
+// ZFSProperty is a property and its value, as ZFS spells them.
 type ZFSPropertyApplyConfiguration struct {
-	// name of the property.
+	// name is the name of the property.
 	Name *string `json:"name,omitempty"`
-	// value of the property.
+	// value is the value of the property.
 	Value *string `json:"value,omitempty"`
 }
 

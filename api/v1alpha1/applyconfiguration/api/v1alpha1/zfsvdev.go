@@ -11,13 +11,13 @@ import (
 //
 // ZFSVdev is a group of devices, named or selected.
 type ZFSVdevApplyConfiguration struct {
-	// type of the vdev. Default: stripe.
+	// type selects the redundancy of the vdev. Default: stripe.
 	Type *apiv1alpha1.ZFSVdevType `json:"type,omitempty"`
-	// devices by stable path. The same paths must exist on every selected node;
-	// where they differ, use selector, or a profile for each node.
+	// devices lists devices by stable path. The same paths must exist on every selected
+	// node; where they differ, use selector, or a profile for each node.
 	Devices []ZFSDeviceApplyConfiguration `json:"devices,omitempty"`
-	// selector chooses among the devices of each node's inventory (status of its
-	// PgNodeStorage): always blank ones, smallest path first.
+	// selector selects blank devices from each node's inventory (status of its
+	// PgNodeStorage), smallest path first.
 	Selector *ZFSDeviceSelectorApplyConfiguration `json:"selector,omitempty"`
 }
 

@@ -5,11 +5,11 @@ package v1alpha1
 // ZFSVersionApplyConfiguration represents a declarative configuration of the ZFSVersion type for use
 // with apply.
 //
-// ZFSVersion of a node.
+// ZFSVersion is the version of ZFS on a node.
 type ZFSVersionApplyConfiguration struct {
-	// userland version, of zfs and zpool.
+	// userland is the version of zfs and zpool.
 	Userland *string `json:"userland,omitempty"`
-	// kernel version, of the module.
+	// kernel is the version of the kernel module.
 	Kernel *string `json:"kernel,omitempty"`
 }
 

@@ -3,23 +3,23 @@
 package v1alpha1
 
 import (
-	resource "k8s.io/apimachinery/pkg/api/resource"
-
 	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // ZFSWALDatasetApplyConfiguration represents a declarative configuration of the ZFSWALDataset type for use
 // with apply.
 //
-// ZFSWALDataset is the parent of WAL volumes. WAL is written once, in order, and
-// read seldom.
+// ZFSWALDataset is the parent of WAL volumes. WAL is written once, sequentially, and
+// rarely read.
 type ZFSWALDatasetApplyConfiguration struct {
 	ZFSDatasetPropertiesApplyConfiguration `json:",inline"`
-	// recordsize of new files. Bounds: 8k to 1M. Default: 32k, the largest
-	// synchronous write that the intent log takes whole (zfs_immediate_write_sz).
+	// recordsize sets the largest block of new files. Valid: 8k to 1M. Default: 32k,
+	// the largest synchronous write that the intent log stores whole
+	// (zfs_immediate_write_sz).
 	Recordsize *apiv1alpha1.ZFSRecordsize `json:"recordsize,omitempty"`
-	// secondarycache is what the second level cache keeps: all, metadata or none.
-	// Default: none, because WAL is hardly read.
+	// secondarycache selects what the second level cache keeps: all, metadata or none.
+	// Default: none, because WAL is rarely read.
 	Secondarycache *string `json:"secondarycache,omitempty"`
 }
 

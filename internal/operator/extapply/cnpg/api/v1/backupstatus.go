@@ -5,10 +5,8 @@ package v1
 import (
 	api "github.com/cloudnative-pg/barman-cloud/pkg/api"
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	pkgapi "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // BackupStatusApplyConfiguration represents a declarative configuration of the BackupStatus type for use

@@ -3,7 +3,7 @@
 package v1
 
 import (
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // BootstrapPgBaseBackupApplyConfiguration represents a declarative configuration of the BootstrapPgBaseBackup type for use

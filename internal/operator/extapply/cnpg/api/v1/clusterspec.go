@@ -4,10 +4,8 @@ package v1
 
 import (
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // ClusterSpecApplyConfiguration represents a declarative configuration of the ClusterSpec type for use

@@ -4,11 +4,9 @@ package v1
 
 import (
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // DatabaseRoleSpecApplyConfiguration represents a declarative configuration of the DatabaseRoleSpec type for use

@@ -3,10 +3,9 @@
 package v1
 
 import (
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // MonitoringConfigurationApplyConfiguration represents a declarative configuration of the MonitoringConfiguration type for use

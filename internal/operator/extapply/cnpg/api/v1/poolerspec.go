@@ -4,10 +4,8 @@ package v1
 
 import (
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 	appsv1 "k8s.io/api/apps/v1"
-
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // PoolerSpecApplyConfiguration represents a declarative configuration of the PoolerSpec type for use

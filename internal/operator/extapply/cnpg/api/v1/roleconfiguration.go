@@ -4,10 +4,8 @@ package v1
 
 import (
 	apiv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
+	api "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
 )
 
 // RoleConfigurationApplyConfiguration represents a declarative configuration of the RoleConfiguration type for use

@@ -2,38 +2,38 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
-// BenchmarkLayers measures the layers of the storage before the benchmark, one at a
-// time: a write and its flush on a scratch volume (fio), the flush of the WAL
-// (pg_test_fsync), and transactions on unlogged and on logged tables. The scratch
-// volumes are of the StorageClasses that the primary's volumes have, on its node;
-// they come and go with the runner's pod. The database's own volumes see nothing but
-// pgbench's tables.
+// BenchmarkLayers measures each layer of the storage before the benchmark, one at a
+// time: a flushed write on a scratch volume (fio), the flush of the WAL
+// (pg_test_fsync), and transactions on unlogged and logged tables. Scratch volumes use
+// the StorageClasses of the primary's volumes, on its node, and are deleted with the
+// runner's pod. The database's own volumes receive only pgbench's tables.
 type BenchmarkLayers struct {
-	// volumeSize of each scratch volume; less than 100Mi of it is written.
-	// Bounds: 256Mi to 100Gi. Default: 1Gi.
+	// volumeSize sets the size of each scratch volume, of which less than 100Mi is
+	// written. Valid: 256Mi to 100Gi. Default: 1Gi.
 	// +optional
 	// +kubebuilder:default="1Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('256Mi')) >= 0 && quantity(string(self)).compareTo(quantity('100Gi')) <= 0",message="spec.layers.volumeSize must be a quantity from 256Mi to 100Gi, as 1Gi"
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 
-	// fioImage holds the program fio, 3.0 or newer, on its PATH. It runs as an
-	// unprivileged user without a token. Absent: the volume alone is not measured, and
-	// status.run.layers says so.
+	// fioImage sets the image that has fio 3.0 or newer on its PATH. It runs as an
+	// unprivileged user without a token. Default: none, and the volume alone is not
+	// measured; status.run.layers reports that.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[^ \\t\\n]+$')",message="spec.layers.fioImage must be the reference of an image without spaces, as registry.example.com/fio:3.39"
 	FioImage string `json:"fioImage,omitempty"`
 
-	// duration of each test, whole seconds from 1s to 10m. Default: 5s.
+	// duration sets the length of each test. Valid: whole seconds from 1s to 10m.
+	// Default: 5s.
 	// +optional
 	// +kubebuilder:default="5s"
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+h)?([0-9]+m)?([0-9]+s)?$') && self != '' && duration(self) >= duration('1s') && duration(self) <= duration('10m')",message="spec.layers.duration must be whole minutes and seconds from 1s to 10m, as 5s"
 	Duration string `json:"duration,omitempty"`
 
-	// repeats of each test. With fewer than 2 no layer's cost can be told from
-	// another's. Bounds: 1 to 20. Default: 3.
+	// repeats sets how often each test runs. At least 2 are needed to compare the costs
+	// of layers. Valid: 1 to 20. Default: 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
@@ -41,7 +41,7 @@ type BenchmarkLayers struct {
 	Repeats int32 `json:"repeats,omitempty"`
 }
 
-// The layers of the storage, in the order in which they are told.
+// The layers of the storage, in the order in which a status lists them.
 const (
 	// LayerVolume is a write of 8 kB and its flush on a scratch volume of the WAL's
 	// StorageClass, by fio.
@@ -69,43 +69,45 @@ const (
 	LayerLogged = "Transaction"
 )
 
-// BenchmarkLayer is one layer of the storage as it was measured, or why it was not.
-// Figures are decimal numbers in strings.
+// BenchmarkLayer is the measurement of one layer of the storage, or the reason why it
+// was not measured. Figures are decimal numbers in strings.
 type BenchmarkLayer struct {
-	// name: Volume, DataVolume, NetworkDevices, Device, DataDevice, Container, WALFlush,
-	// UnloggedTransaction or Transaction.
+	// name identifies the layer: Volume, DataVolume, NetworkDevices, Device,
+	// DataDevice, Container, WALFlush, UnloggedTransaction or Transaction.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
-	// method by which it was measured.
+	// method is how the layer was measured.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Method string `json:"method,omitempty"`
-	// milliseconds of one operation: the median of the repeats. Absent where it was
-	// not measured.
+	// milliseconds is the duration of one operation: the median of the repeats. It is
+	// absent when the layer was not measured.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Milliseconds string `json:"milliseconds,omitempty"`
-	// millisecondsOfRepeats are the figures of all repeats, in order.
+	// millisecondsOfRepeats lists the figures of all repeats, in order.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MaxLength=64
 	MillisecondsOfRepeats []string `json:"millisecondsOfRepeats,omitempty"`
-	// bytesPerTransaction that reached the layer, where they were counted.
+	// bytesPerTransaction counts the bytes that reached the layer, where they were
+	// counted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	BytesPerTransaction string `json:"bytesPerTransaction,omitempty"`
-	// flushesPerTransaction that reached the layer, where they were counted.
+	// flushesPerTransaction counts the flushes that reached the layer, where they were
+	// counted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	FlushesPerTransaction string `json:"flushesPerTransaction,omitempty"`
-	// requestsPerTransaction are the writes that reached the layer, where they were
+	// requestsPerTransaction counts the writes that reached the layer, where they were
 	// counted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	RequestsPerTransaction string `json:"requestsPerTransaction,omitempty"`
-	// note says why it was not measured, or what to know of the figure.
+	// note explains why the layer was not measured, or limits what its figure means.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Note string `json:"note,omitempty"`

@@ -1,7 +1,7 @@
 package v1alpha1
 
-// StorageMedium is the class of disk beneath a volume, in pgtune's terms
-// (https://github.com/le0pard/pgtune): it decides random_page_cost and
+// StorageMedium is the class of disk below a volume, in pgtune's terms
+// (https://github.com/le0pard/pgtune). It selects random_page_cost and
 // effective_io_concurrency.
 // +kubebuilder:validation:Enum=SSD;HDD;SAN
 type StorageMedium string
@@ -13,12 +13,12 @@ const (
 	MediumSAN StorageMedium = "SAN"
 )
 
-// ExternalProfile names StorageClasses that exist already.
+// ExternalProfile selects existing StorageClasses.
 // +kubebuilder:validation:XValidation:rule="has(self.walStorageClassName) == has(oldSelf.walStorageClassName)",message="spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile"
 type ExternalProfile struct {
-	// storageClassName is the StorageClass of the data volumes. It must exist;
-	// until it does the profile is not Ready and clusters on it wait.
-	// Immutable: CloudNativePG leaves existing volumes on their old class.
+	// storageClassName selects the StorageClass of the data volumes. Until it exists,
+	// the profile is not Ready and clusters on it wait. Immutable: CloudNativePG leaves
+	// existing volumes on their old class.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -26,7 +26,7 @@ type ExternalProfile struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.external.storageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it"
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// walStorageClassName is the StorageClass of the WAL volumes of clusters that
+	// walStorageClassName selects the StorageClass of the WAL volumes of clusters that
 	// set storage.walSize. Default: storageClassName. Immutable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -35,10 +35,10 @@ type ExternalProfile struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it"
 	WALStorageClassName string `json:"walStorageClassName,omitempty"`
 
-	// medium is the class of disk beneath the class, which no StorageClass tells:
-	// SSD (also NVMe and cloud SSD volumes), HDD, or SAN. It decides
-	// random_page_cost (SSD and SAN 1.1, HDD 4) and effective_io_concurrency
-	// (SSD 200, HDD 2, SAN 300) by pgtune's rules. Default: SSD.
+	// medium selects the class of disk behind the StorageClass: SSD (also NVMe and
+	// cloud SSD volumes), HDD, or SAN. pgtune derives random_page_cost (SSD and SAN
+	// 1.1, HDD 4) and effective_io_concurrency (SSD 200, HDD 2, SAN 300) from it.
+	// Default: SSD.
 	// +optional
 	// +kubebuilder:default=SSD
 	Medium StorageMedium `json:"medium,omitempty"`

@@ -4,42 +4,44 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ProfileCeph is what was found of the Ceph cluster of a profile, and what follows
-// from its layout before it is paid for.
+// ProfileCeph is the observed state of the Ceph cluster of a profile, and what its
+// layout implies.
 type ProfileCeph struct {
-	// clusterUID of the CephCluster that the profile made, once it had an OSD. Where it
-	// is deleted by hand, no other is made by itself.
+	// clusterUID identifies the CephCluster that the profile created, once it had an
+	// OSD. The operator never recreates it after somebody deleted it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ClusterUID string `json:"clusterUID,omitempty"`
 
-	// health as Ceph says: HEALTH_OK, HEALTH_WARN or HEALTH_ERR.
+	// health is HEALTH_OK, HEALTH_WARN or HEALTH_ERR, as Ceph reports it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Health string `json:"health,omitempty"`
 
-	// checks that Ceph raises now, and what the operator makes of each.
+	// checks lists the health checks that Ceph raises now, with the operator's response
+	// to each.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
 	Checks []ObservedCephCheck `json:"checks,omitempty"`
 
-	// osds counts the OSDs that exist, and osdsUp those that run.
+	// osds counts the existing OSDs.
 	// +optional
 	OSDs *int32 `json:"osds,omitempty"`
 	// osdsUp counts the OSDs whose pods are ready.
 	// +optional
 	OSDsUp *int32 `json:"osdsUp,omitempty"`
-	// osdHosts are the nodes that have an OSD that runs.
+	// osdHosts lists the nodes with a running OSD.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=1024
 	// +kubebuilder:validation:items:MaxLength=253
 	OSDHosts []string `json:"osdHosts,omitempty"`
 
-	// usable is how much volumes can hold before Ceph warns that it is nearly full,
-	// with a failure domain's worth kept free for its own loss where that is possible.
+	// usable is how much volumes can store before Ceph warns that it is nearly full. It
+	// keeps one failure domain's worth free, where that is possible, to recover from
+	// its loss.
 	// +optional
 	Usable *resource.Quantity `json:"usable,omitempty"`
 	// usableFormula is the calculation of usable.
@@ -47,8 +49,8 @@ type ProfileCeph struct {
 	// +kubebuilder:validation:MaxLength=1024
 	UsableFormula string `json:"usableFormula,omitempty"`
 
-	// copies of each byte of a database, by the clusters that use the profile, and of
-	// a database of three instances where none does.
+	// copies lists the copies of each byte of a database, for each cluster that uses
+	// the profile, or for an example of three instances.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -62,14 +64,14 @@ type ProfileCeph struct {
 	// +kubebuilder:validation:MaxItems=32
 	WriteAmplification []LayerAmplification `json:"writeAmplification,omitempty"`
 
-	// losses says what takes the data of one volume.
+	// losses lists which failures take the data of one volume.
 	// +optional
 	// +listType=map
 	// +listMapKey=event
 	// +kubebuilder:validation:MaxItems=32
 	Losses []CephLoss `json:"losses,omitempty"`
 
-	// layers says which layer does what more than one could.
+	// layers lists which layer performs each function that several could.
 	// +optional
 	// +listType=map
 	// +listMapKey=concern
@@ -77,19 +79,19 @@ type ProfileCeph struct {
 	Layers []LayerDuty `json:"layers,omitempty"`
 }
 
-// ObservedCephCheck is one health check that Ceph raises. Ceph's own words for it are
-// in the status of the CephCluster: they count seconds and objects.
+// ObservedCephCheck is one health check that Ceph raises. Its text is in the status of
+// the CephCluster, because it counts seconds and objects.
 type ObservedCephCheck struct {
-	// name of the check, such as OSD_NEARFULL.
+	// name is the name of the check, as OSD_NEARFULL.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Name string `json:"name,omitempty"`
-	// severity: HEALTH_WARN or HEALTH_ERR.
+	// severity is HEALTH_WARN or HEALTH_ERR.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Severity string `json:"severity,omitempty"`
-	// verdict: Accepted (volumes are made), Waits (none until it is gone; it can go by
-	// itself) or NeedsPerson (none until somebody acts).
+	// verdict is Accepted (volumes are provisioned), Waits (none until it clears, which
+	// it can without action) or NeedsPerson (none until an administrator acts).
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Verdict string `json:"verdict,omitempty"`
@@ -97,11 +99,11 @@ type ObservedCephCheck struct {
 
 // CephCopies counts the copies of each byte of one database.
 type CephCopies struct {
-	// cluster as namespace/name; empty for the example.
+	// cluster is namespace/name; empty for the example.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Cluster string `json:"cluster,omitempty"`
-	// instances of Postgres, each with a volume of its own.
+	// instances counts the Postgres instances, each with a volume of its own.
 	// +optional
 	Instances int32 `json:"instances,omitempty"`
 	// formula is the calculation in words.
@@ -117,51 +119,51 @@ type CephCopies struct {
 
 // LayerAmplification is what one layer adds to a write.
 type LayerAmplification struct {
-	// layer: Postgres, RBD, OSD, Zvol, Pool.
+	// layer is Postgres, RBD, OSD, Zvol or Pool.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Layer string `json:"layer,omitempty"`
-	// factor of this layer, as a decimal number.
+	// factor is the amplification of this layer, as a decimal number.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Factor string `json:"factor,omitempty"`
-	// total down to this layer, as a decimal number.
+	// total is the product down to this layer, as a decimal number.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Total string `json:"total,omitempty"`
-	// formula is the calculation of factor, with what it leaves out.
+	// formula is the calculation of factor, with its limits.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Formula string `json:"formula,omitempty"`
 }
 
-// CephLoss says what one event does to the data of a volume.
+// CephLoss is the effect of one failure on the data of a volume.
 type CephLoss struct {
-	// event: OSDLoss, NodeLoss, TwoNodesLoss, DiskLoss.
+	// event is OSDLoss, NodeLoss, TwoNodesLoss or DiskLoss.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Event string `json:"event,omitempty"`
-	// data: Kept, Unavailable (until what is away returns) or Lost.
+	// data is Kept, Unavailable (until the failed part returns) or Lost.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Data string `json:"data,omitempty"`
-	// detail says why.
+	// detail explains the effect.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Detail string `json:"detail,omitempty"`
 }
 
-// LayerDuty is one concern and the layer that it is left to.
+// LayerDuty is one function and the layer that performs it.
 type LayerDuty struct {
-	// concern: checksums, compression, caching, redundancy, snapshots.
+	// concern is one of checksums, compression, caching, redundancy, snapshots.
 	// +required
 	// +kubebuilder:validation:MaxLength=128
 	Concern string `json:"concern,omitempty"`
-	// layer that does it.
+	// layer is the layer that performs it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Layer string `json:"layer,omitempty"`
-	// reason why.
+	// reason explains the choice.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
