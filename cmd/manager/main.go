@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
@@ -53,17 +54,18 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
 	gates := featuregate.NewFeatureGate()
 	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
-	help := "comma-separated list of NAME=true."
+	var help strings.Builder
+	help.WriteString("comma-separated list of NAME=true.")
 	for _, kind := range catalog.All() {
 		if about := kind.Hooks().Alpha; about != "" {
 			alpha[featuregate.Feature(kind.Name())] = featuregate.FeatureSpec{PreRelease: featuregate.Alpha}
-			help += fmt.Sprintf(" %s (alpha, default false) enables profiles of that type; %s.", kind.Name(), about)
+			fmt.Fprintf(&help, " %s (alpha, default false) enables profiles of that type; %s.", kind.Name(), about)
 		}
 	}
 	if err := gates.Add(alpha); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", help+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
+	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err

@@ -34,7 +34,7 @@ type Flush struct {
 	Store *Loss
 }
 
-// Durability says what an acknowledged commit survives, by the tier, the number of
+// Of says what an acknowledged commit survives, by the tier, the number of
 // instances and where a flush goes.
 func Of(t Tier, instances int, f Flush) Statement {
 	s := statement(t, instances)

@@ -13,9 +13,8 @@ import (
 	"os/exec"
 	"time"
 
-	//nolint:depguard // the node of a test
 
-	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
 )
 
 const (

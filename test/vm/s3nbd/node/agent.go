@@ -17,10 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
-	//nolint:depguard // the node of a test
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
 )
 
 // agent of the node; see test/vm/passes.

@@ -15,9 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	//nolint:depguard // the node of a test
 
-	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/job"
 )
