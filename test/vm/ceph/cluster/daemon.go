@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"time"
 
-
 	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
 )
 

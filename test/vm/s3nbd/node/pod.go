@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-
 	"github.com/pgstorage/pgstorage/internal/testing/process" //nolint:depguard // the node of a test
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/job"
