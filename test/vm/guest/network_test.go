@@ -500,7 +500,7 @@ func TestNetworkMirrorStall(t *testing.T) {
 	w.ends(t, time.Minute)
 	converge(t, n, s)
 	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionTrue, v1alpha1.ReasonPoolOnline)
-	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable); !strings.Contains(text, "serves on without") {
+	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable); !strings.Contains(text, "keeps serving without") {
 		t.Errorf("says %q", text)
 	}
 	free()

@@ -306,7 +306,7 @@ func TestPoolIsImportedAgain(t *testing.T) {
 			var imports []string
 			n, _ = recording(&imports)
 			pass(t, n, s)
-			if got, want := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonImportingPool), fmt.Sprintf("pool away (GUID %s) is being imported", known); got != want {
+			if got, want := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonImportingPool), fmt.Sprintf("Waiting for pool away (GUID %s) to be imported", known); got != want {
 				t.Errorf("message\n%s\nwant\n%s", got, want)
 			}
 			ready(t, n, s)
@@ -390,7 +390,7 @@ func TestPoolIsLost(t *testing.T) {
 	blank(t, 0)
 	blank(t, 1)
 	n, counter := newAgent(nil)
-	want := fmt.Sprintf("pool lost (GUID %s) was on this node and is gone, and no device carries it; it is not made anew: attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once nothing of it is needed", known)
+	want := fmt.Sprintf("pool lost (GUID %s) was on this node, and no device has it now; the agent does not create it again: attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once you no longer need its data", known)
 	for range 3 {
 		pass(t, n, s)
 		if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost); got != want {
@@ -469,7 +469,7 @@ func TestPoolLayoutDiffers(t *testing.T) {
 	before := changes(counter)
 	run(t, "zpool", "add", "-f", "layout", disk(2))
 	ready(t, n, s)
-	want := "the pool is data disk, data mirror of 2, and pool.create declares data mirror of 2; change the pool with zpool(8), or correct pool.create: the agent changes no layout"
+	want := "the pool is data disk, data mirror of 2, and pool.create declares data mirror of 2; the agent changes no layout: change the pool with zpool(8), or correct pool.create"
 	if got := says(t, s, v1alpha1.ConditionDevicesHealthy, metav1.ConditionFalse, v1alpha1.ReasonLayoutDiffers); got != want {
 		t.Errorf("message\n%s\nwant\n%s", got, want)
 	}

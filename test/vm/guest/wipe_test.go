@@ -269,7 +269,7 @@ func leaves(t *testing.T, s *v1alpha1.PgNodeStorage, number int, left string) {
 	t.Helper()
 	n, counter := newAgent(nil)
 	pass(t, n, s)
-	want := fmt.Sprintf("pool %s is being made of %s, but the node refused, and it is tried again every minute: not wiped: %s: %s; overwrite the device by hand if nothing of it is needed", s.Name, disk(number), disk(number), left)
+	want := fmt.Sprintf("Waiting for pool %s to be created on %s, but the node refused; the agent retries every minute: not wiped: %s: %s; overwrite the device by hand if nothing of it is needed", s.Name, disk(number), disk(number), left)
 	if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonHostCommandFailed); got != want {
 		t.Errorf("message\n%s\nwant\n%s", got, want)
 	}
