@@ -69,7 +69,8 @@ func initFraction(p pgbench.InitProgress) float64 {
 	return 0
 }
 
-// warmUp runs the first client count; only its rate is used.
+// warmUp runs the first client count; only its rate is used. A short one may end before
+// its clients have connected: it fails only if transactions did.
 func (r *execution) warmUp(ctx context.Context) error {
 	if r.Spec.WarmUp() == 0 {
 		return nil
@@ -82,6 +83,9 @@ func (r *execution) warmUp(ctx context.Context) error {
 	m, err := r.pgbench(ctx, o, PhaseWarmingUp, "warm-up")
 	if err != nil {
 		return fmt.Errorf("warm-up: %w", err)
+	}
+	if m.result.Transactions == 0 && m.result.Failed > 0 {
+		return fmt.Errorf("warm-up: %w", m.noneSucceeded())
 	}
 	r.rate, r.rateClients = m.result.TPS, o.Clients
 	return nil
@@ -145,6 +149,9 @@ func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *Mea
 	if err != nil {
 		return err
 	}
+	if err := m.noneSucceeded(); err != nil {
+		return err
+	}
 	after := r.lookAfter(ctx)
 	done.Result, done.seconds, done.start = m.result, m.seconds, before.at
 	done.facts, done.settings = r.facts(before, after, m, o), r.settings(after, m.result)
@@ -197,10 +204,15 @@ func (r *execution) pgbench(ctx context.Context, o pgbench.RunOptions, phase, na
 	for _, line := range m.result.Unknown {
 		r.Log.Warn("pgbench printed a line that is not known here", "line", line)
 	}
-	if m.result.Transactions == 0 {
-		return measured{}, fmt.Errorf("no transaction succeeded, %d failed", m.result.Failed)
-	}
 	return m, nil
+}
+
+// noneSucceeded reports a run without a transaction, of which nothing can be counted.
+func (m measured) noneSucceeded() error {
+	if m.result.Transactions == 0 {
+		return fmt.Errorf("no transaction succeeded, %d failed", m.result.Failed)
+	}
+	return nil
 }
 
 func limit(o pgbench.RunOptions) time.Duration {

@@ -1,8 +1,8 @@
 package runner
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -94,17 +94,39 @@ func TestCommandThatIsMissing(t *testing.T) {
 	}
 }
 
-func TestRunWithoutAnyTransaction(t *testing.T) {
-	bin := fake(t, map[string]string{"pgbench": `echo "transaction type: x"; echo "meteorites: 3"; echo "number of failed transactions: 7 (100%)"`})
-	r := &execution{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: parsed(t, short)}}
+// fakePgbench ends without a successful transaction, and with failed ones as given.
+func fakePgbench(t *testing.T, failed int) *execution {
+	t.Helper()
+	bin := fake(t, map[string]string{"pgbench": fmt.Sprintf(`echo "transaction type: x"; echo "meteorites: 3"; echo "number of failed transactions: %d (100%%)"`, failed)})
+	s := parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": {"scale": 1, "clients": [1], "warmUp": "1s", "duration": "1s"}}`)
+	r := &execution{Runner: &Runner{Bin: bin, Log: slog.New(slog.DiscardHandler), Spec: s}}
 	if err := r.stageScripts(); err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+func TestRunWithoutAnyTransactionFails(t *testing.T) {
+	r := fakePgbench(t, 7)
 	o, err := r.options(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.pgbench(context.Background(), o, PhaseRunning, "run"); err == nil || !strings.Contains(err.Error(), "7 failed") {
-		t.Errorf("got %v", err)
+	m, err := r.pgbench(t.Context(), o, PhaseRunning, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.noneSucceeded(); err == nil || !strings.Contains(err.Error(), "7 failed") {
+		t.Errorf("got %v, want an error with the number of failed transactions", err)
+	}
+}
+
+// A warm-up that ends before its clients have connected has no transactions at all.
+func TestWarmUpFailsOnlyIfTransactionsDid(t *testing.T) {
+	if err := fakePgbench(t, 0).warmUp(t.Context()); err != nil {
+		t.Errorf("no transaction failed: got %v, want no error", err)
+	}
+	if err := fakePgbench(t, 7).warmUp(t.Context()); err == nil || !strings.Contains(err.Error(), "7 failed") {
+		t.Errorf("7 failed: got %v, want an error that counts them", err)
 	}
 }

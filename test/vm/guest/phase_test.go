@@ -319,7 +319,8 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	wantBounded(t, n, s)
 	tell("heal")
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, clearing(t))
-	ready(t, n, s)
+	// A busy machine may need longer than commandTime for a command.
+	until(t, n, s, v1alpha1.ConditionReady, v1alpha1.ReasonReady, func() {})
 	// What failed while the disk was away is a data error until it was read again
 	// (zpool-clear(8), zpool-scrub(8)), and a resilver may be under way.
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHealthy, func() { readAgain(t) })
