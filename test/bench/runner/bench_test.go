@@ -46,7 +46,7 @@ func TestVerdictIsByTheWholeInterval(t *testing.T) {
 		"nothing":       {[]float64{0.999, 1.001, 1, 1.002, 0.998}, pass, ""},
 		"half of it":    {[]float64{0.995, 0.996, 0.994, 0.995, 0.995}, pass, ""},
 		"faster":        {[]float64{1.03, 1.02, 1.03, 1.02, 1.03}, pass, ""},
-		"five percent":  {[]float64{0.95, 0.951, 0.949, 0.95, 0.95}, miss, "missed: SelectOnly, 4 clients: the runner costs 5.00% (4.91 to 5.09), at most 1 %"},
+		"five percent":  {[]float64{0.95, 0.951, 0.949, 0.95, 0.95}, miss, "missed: SelectOnly, 4 clients: the runner costs 5.00% (4.91 to 5.09), at most 1%"},
 		"a wide spread": {[]float64{0.9, 1.1, 0.95, 1.05, 1}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs "},
 		"two pairs":     {[]float64{1, 1.01}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs too few pairs, at most 1%; about 3 pairs would tell"},
 	} {
