@@ -58,7 +58,7 @@ func TestRealGrowth(t *testing.T) {
 			merged += strings.Count(line, `"l0"`)
 		}
 	}
-	fmt.Fprintf(&table, "\nOf the flushes' tables, compactions had taken %d from level 0 at the end.\n", merged)
+	fmt.Fprintf(&table, "\nAt the end, compactions had taken %d of the flushes' tables from level 0.\n", merged)
 	if lost := r.again(growthSteps * growthBlocks); lost > 0 {
 		t.Errorf("%d flushed blocks lost", lost)
 	}

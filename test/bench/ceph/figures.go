@@ -79,7 +79,7 @@ func (l line) ratio(name, other string) float64 {
 
 // print the table of rates, in Markdown.
 func (f figures) print(out io.Writer) {
-	harness.Header(out, "commit", "clients", "configuration", "TPS, median (least to most); 95 % interval of the mean", "of the dataset's", "TPS with the checkpoint", "flushes of the disk per transaction, ms of each", "processors busy")
+	harness.Header(out, "commit", "clients", "configuration", "TPS, median (least to most); 95% interval of the mean", "of the dataset's", "TPS with the checkpoint", "flushes of the disk per transaction, ms of each", "processors busy")
 	for _, l := range f.lines {
 		for _, name := range cell.Configurations() {
 			s := l.sides[name]

@@ -18,7 +18,7 @@ func (l line) fast() bool { return l.ratio(cell.Ours, cell.Default) >= leastRati
 
 // marks is a table, in Markdown.
 func (f figures) marks(out io.Writer) {
-	harness.Header(out, "commit", "clients", "TPS, ours / default", "by rounds, with its 95 % interval", "mark", "", "bytes on the disk per transaction, ours / default")
+	harness.Header(out, "commit", "clients", "TPS, ours / default", "by rounds, with its 95% interval", "mark", "", "bytes on the disk per transaction, ours / default")
 	for _, l := range f.lines {
 		last := len(layers) - 1
 		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %s | %.1f | %s | %.2f |\n", l.Commit(), l.Clients, l.ratio(cell.Ours, cell.Default),

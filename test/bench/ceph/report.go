@@ -34,7 +34,7 @@ func report(lab harness.Lab, m *measured, f figures) string {
 	f.marks(&b)
 	b.WriteString("\n**Rates**\n\n")
 	f.print(&b)
-	b.WriteString("\n**kB written per transaction at each layer, median (least to most); 95 % interval of the mean; with what is left to the checkpoint**\n\n")
+	b.WriteString("\n**kB written per transaction at each layer, median (least to most); 95% interval of the mean; with what is left to the checkpoint**\n\n")
 	f.printLayers(&b)
 	b.WriteString("\nPostgres: WAL and pages. RBD: what ext4 wrote to the images. OSD: what the OSDs were asked to write, by the kernel's client and by each other. " +
 		"zvol: what the OSDs wrote to their devices. disk: what ZFS wrote, for the mon too.\n")

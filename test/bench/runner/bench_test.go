@@ -19,7 +19,7 @@ import (
 )
 
 // pairs of one line, with the runner's part of the bare rate in each, and a plain rate
-// that is 2 % more than the bare one.
+// that is 2% more than the bare one.
 func pairs(clients int, ratios ...float64) []Run {
 	var out []Run
 	for i, ratio := range ratios {
@@ -46,15 +46,15 @@ func TestVerdictIsByTheWholeInterval(t *testing.T) {
 		"nothing":       {[]float64{0.999, 1.001, 1, 1.002, 0.998}, pass, ""},
 		"half of it":    {[]float64{0.995, 0.996, 0.994, 0.995, 0.995}, pass, ""},
 		"faster":        {[]float64{1.03, 1.02, 1.03, 1.02, 1.03}, pass, ""},
-		"five percent":  {[]float64{0.95, 0.951, 0.949, 0.95, 0.95}, miss, "missed: SelectOnly, 4 clients: the runner costs 5.00 % (4.91 to 5.09), at most 1 %"},
+		"five percent":  {[]float64{0.95, 0.951, 0.949, 0.95, 0.95}, miss, "missed: SelectOnly, 4 clients: the runner costs 5.00% (4.91 to 5.09), at most 1%"},
 		"a wide spread": {[]float64{0.9, 1.1, 0.95, 1.05, 1}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs "},
-		"two pairs":     {[]float64{1, 1.01}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs too few pairs, at most 1 %; about 3 pairs would tell"},
+		"two pairs":     {[]float64{1, 1.01}, untold, "cannot be told: SelectOnly, 4 clients: the runner costs too few pairs, at most 1%; about 3 pairs would tell"},
 	} {
 		f := summarise(pairs(4, tc.ratios...))
 		if len(f.lines) != 3 || !f.lines[0].judged() {
 			t.Fatalf("%s: %+v", name, f)
 		}
-		if bare := f.lines[1]; bare.judged() || bare.side != Bare || bare.against != Plain || len(tc.ratios) > 2 && !strings.HasPrefix(bare.cost(), "1.96 % (1.96 to 1.97)") {
+		if bare := f.lines[1]; bare.judged() || bare.side != Bare || bare.against != Plain || len(tc.ratios) > 2 && !strings.HasPrefix(bare.cost(), "1.96% (1.96 to 1.97)") {
 			t.Errorf("%s: observing costs %s: %+v", name, bare.cost(), bare)
 		}
 		if got := f.lines[0].verdict(); got != tc.verdict {
@@ -159,7 +159,7 @@ func TestPageHasVerdictsAndRuns(t *testing.T) {
 	}
 	m := &measured{runs: pairs(4, 0.95, 0.951, 0.949), version: "pgbench (PostgreSQL) 15.18\n"}
 	folder, text := harnesstest.Page(t, outcome(o, m))
-	harnesstest.Contains(t, text, "\nOne run of ", "| at most 1 % | MISS |\n", "the runner costs more than 1 %; its log had 50% of the transactions.", "| SelectOnly | 4 | bare | ")
+	harnesstest.Contains(t, text, "\nOne run of ", "| at most 1% | MISS |\n", "the runner costs more than 1%; its log had 50% of the transactions.", "| SelectOnly | 4 | bare | ")
 	harnesstest.Lines(t, filepath.Join(folder, "runner.jsonl"), len(m.runs))
 }
 

@@ -158,12 +158,12 @@ func (l line) cost() string {
 	}
 	percent := func(ratio float64) float64 { return 100 * (1 - ratio) }
 	c := l.compared
-	return fmt.Sprintf("%.2f %% (%.2f to %.2f)", percent(c.Ratio), percent(c.Interval.Upper), percent(c.Interval.Lower))
+	return fmt.Sprintf("%.2f%% (%.2f to %.2f)", percent(c.Ratio), percent(c.Interval.Upper), percent(c.Interval.Lower))
 }
 
 // print the table of the sides that are compared with one, in Markdown.
 func (f figures) print(out io.Writer, against string) {
-	_, _ = fmt.Fprintf(out, "| script | clients | side | TPS, mean (95 %% interval) | of %s pgbench | cost, %% of the TPS (95 %% interval of the pairs) | pairs, outliers left out | mark | |\n", against)
+	_, _ = fmt.Fprintf(out, "| script | clients | side | TPS, mean (95%% interval) | of %s pgbench | cost, %% of the TPS (95%% interval of the pairs) | pairs, outliers left out | mark | |\n", against)
 	_, _ = fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 	for _, l := range f.lines {
 		if l.against != against {
@@ -171,7 +171,7 @@ func (f figures) print(out io.Writer, against string) {
 		}
 		mark, verdict := "", ""
 		if l.judged() {
-			mark, verdict = fmt.Sprintf("at most %.0f %%", 100*mostCost), l.verdict()
+			mark, verdict = fmt.Sprintf("at most %.0f%%", 100*mostCost), l.verdict()
 		}
 		_, _ = fmt.Fprintf(out, "| %s | %d | %s | %s | %s | %s | %d, %d | %s | %s |\n", l.script, l.clients, l.side, rate(l.of), rate(l.from), l.cost(), l.from.N, l.out, mark, verdict)
 	}
@@ -198,9 +198,9 @@ func (f figures) judge() error {
 		count++
 		switch l.verdict() {
 		case miss:
-			missed = append(missed, fmt.Errorf("missed: %s: the runner costs %s, at most %.0f %%", l.key, l.cost(), 100*mostCost))
+			missed = append(missed, fmt.Errorf("missed: %s: the runner costs %s, at most %.0f%%", l.key, l.cost(), 100*mostCost))
 		case untold:
-			missed = append(missed, fmt.Errorf("cannot be told: %s: the runner costs %s, at most %.0f %%; about %d pairs would tell", l.key, l.cost(), 100*mostCost, l.wanted()))
+			missed = append(missed, fmt.Errorf("cannot be told: %s: the runner costs %s, at most %.0f%%; about %d pairs would tell", l.key, l.cost(), 100*mostCost, l.wanted()))
 		}
 	}
 	if count == 0 {

@@ -31,7 +31,7 @@ func report(o options, m *measured, f figures) string {
 	if o.parts {
 		others = "as many of every other side"
 	}
-	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, and %s, after %s of load on tables that were filled anew for every %d. "+
+	_, _ = fmt.Fprintf(&b, "One run of %s: %d pairs of runs of %s for each line, and %s, after %s of load on tables that were filled again for every %d. "+
 		"%s, processors that server, pgbench and runner share: %d; scale %d, %s. Other programs took %.0f%% of the processors before it began.\n",
 		m.took.Round(time.Minute), o.pairs, o.seconds, others, o.warmUp, pairsOfBlock, strings.TrimSpace(m.version), runtime.NumCPU(), o.scale, strings.Join(settings, ", "), m.elsewhere*100)
 	b.WriteString("\n**What the runner costs: against bare pgbench, which observes the same**\n\n")
@@ -42,7 +42,7 @@ func report(o options, m *measured, f figures) string {
 			_, _ = fmt.Fprintf(&b, "- %s: %s; its log had %.0f%% of the transactions.\n", l.key, l.sentence(), 100*f.sampled(l.key))
 		}
 	}
-	b.WriteString("\n**What observing costs: against plain pgbench, which tells a rate alone**\n\n")
+	b.WriteString("\n**What observing costs: against plain pgbench, which reports only a rate**\n\n")
 	f.print(&b, Plain)
 	return b.String()
 }
@@ -57,9 +57,9 @@ func (f figures) sampled(k key) float64 {
 func (l line) sentence() string {
 	switch l.verdict() {
 	case pass:
-		return fmt.Sprintf("the runner costs at most %.0f %%", 100*mostCost)
+		return fmt.Sprintf("the runner costs at most %.0f%%", 100*mostCost)
 	case miss:
-		return fmt.Sprintf("the runner costs more than %.0f %%", 100*mostCost)
+		return fmt.Sprintf("the runner costs more than %.0f%%", 100*mostCost)
 	}
-	return fmt.Sprintf("whether the runner costs more than %.0f %% cannot be told; with this spread about %d pairs would", 100*mostCost, l.wanted())
+	return fmt.Sprintf("it is unclear whether the runner costs more than %.0f%%; with this spread about %d pairs would show it", 100*mostCost, l.wanted())
 }

@@ -32,7 +32,7 @@ func parse(args []string) (options, error) {
 	flags := harness.Flags("runner")
 	flags.IntVar(&o.pairs, "pairs", 40, "pairs of runs for each script and number of clients, of which every other one has a run of plain pgbench too; at least 3")
 	flags.DurationVar(&o.seconds, "duration", 4*time.Second, "duration of each measured run, in whole seconds")
-	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled anew, in whole seconds")
+	flags.DurationVar(&o.warmUp, "warm-up", 2*time.Second, "load before the first of the measured runs on tables that were filled again, in whole seconds")
 	flags.Var(&o.clients, "clients", "numbers of clients")
 	flags.IntVar(&o.scale, "scale", 10, "scale of pgbench: 10 fits into shared_buffers, so that nothing but processors limits the rate")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order")

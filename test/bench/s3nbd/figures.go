@@ -180,7 +180,7 @@ func (l line) limit() string {
 
 // print the table of commits, in Markdown.
 func (f figures) print(out io.Writer) {
-	harness.Header(out, "commit", "clients", "commit_delay, µs", "TPS, median (least to most); 95 % interval of the mean", "latency p50, p95, ms", "flushes per commit, ms of each", "WAL syncs per commit, ms of each", "PUT, GET, LIST, other requests per commit", "kB to the store, from it per commit", "processors busy", "limited by")
+	harness.Header(out, "commit", "clients", "commit_delay, µs", "TPS, median (least to most); 95% interval of the mean", "latency p50, p95, ms", "flushes per commit, ms of each", "WAL syncs per commit, ms of each", "PUT, GET, LIST, other requests per commit", "kB to the store, from it per commit", "processors busy", "limited by")
 	for _, l := range f.lines {
 		if l.configuration == tried {
 			continue
@@ -202,7 +202,7 @@ func (k key) commit() string {
 
 // printDelays is the table of all delays, on the host.
 func (f figures) printDelays(out io.Writer) {
-	harness.Header(out, "commit_delay, µs", "commit_siblings", "TPS, median (least to most); 95 % interval of the mean", "of that without (95% interval)", "commits per WAL sync", "ms of a sync, of a flush", "latency p50, p95, ms", "requests per commit", "processors busy")
+	harness.Header(out, "commit_delay, µs", "commit_siblings", "TPS, median (least to most); 95% interval of the mean", "of that without (95% interval)", "commits per WAL sync", "ms of a sync, of a flush", "latency p50, p95, ms", "requests per commit", "processors busy")
 	without := at(f.host, Undelayed)
 	for _, l := range f.delays() {
 		all := 0.0
@@ -246,7 +246,7 @@ func gain(of, over line) *statistics.Comparison {
 
 // printReads is the table of reads.
 func (f figures) printReads(out io.Writer) {
-	harness.Header(out, "caches", "ARC, L2ARC after it, MB", "TPS, median (least to most); 95 % interval of the mean", "blocks read per transaction", "hits of the ARC", "of its misses, hits of the L2ARC", "reads of the devices, of the blocks read", "reads that reach the store, of the blocks read", "GETs in all", "processors busy")
+	harness.Header(out, "caches", "ARC, L2ARC after it, MB", "TPS, median (least to most); 95% interval of the mean", "blocks read per transaction", "hits of the ARC", "of its misses, hits of the L2ARC", "reads of the devices, of the blocks read", "reads that reach the store, of the blocks read", "GETs in all", "processors busy")
 	for _, r := range f.reads {
 		_, _ = fmt.Fprintf(out, "| %s | %.0f, %.0f | %s | %.2f | %.1f%% | %.1f%% | %.2f%% | %.3f%% | %.0f | %.0f%% |\n",
 			r.variant, r.arcBytes.Median/1e6, r.l2Bytes.Median/1e6, harness.Spread(r.tps, 0, 1), r.blocks.Median, r.arc.Median, r.l2arc.Median, r.devices.Median, r.reached.Median, r.gets.Median, r.busy.Median)

@@ -39,7 +39,7 @@ func (m *measured) saveRuns(folder string) error {
 func report(o options, m *measured, f figures) string {
 	var b strings.Builder
 	rounds, turns := m.repeated()
-	_, _ = fmt.Fprintf(&b, "One run of %s. Each request to the store takes %s more than by itself. "+
+	_, _ = fmt.Fprintf(&b, "One run of %s. Each request to the store takes %s longer than without the proxy. "+
 		"On the host: %d turns of %d s for each commit_delay; its kernel measured a flush of %s under %d clients without one, from which the derived one follows. "+
 		"In the machine: %d rounds of %d s for each line. "+
 		"%s, 2 virtual processors, %d MiB; %s. %d devices; ARC at most %s. pgbench %s, scale %d, a database of %d MB, shared_buffers %s. "+

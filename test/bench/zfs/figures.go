@@ -64,7 +64,7 @@ func sideOf(cells []cell.Cell) side {
 
 // print the table, in Markdown.
 func (f figures) print(out io.Writer) {
-	harness.Header(out, "commit", "clients", "configuration", "TPS, median (least to most); 95 % interval of the mean", "ratio of the medians", "TPS with the checkpoint", "kB written per transaction, with what is left to the checkpoint", "before it", "flushes per transaction, ms of each", "kB of WAL, full pages per transaction", "kB read per transaction", "processors busy, ms of them per transaction")
+	harness.Header(out, "commit", "clients", "configuration", "TPS, median (least to most); 95% interval of the mean", "ratio of the medians", "TPS with the checkpoint", "kB written per transaction, with what is left to the checkpoint", "before it", "flushes per transaction, ms of each", "kB of WAL, full pages per transaction", "kB read per transaction", "processors busy, ms of them per transaction")
 	for _, l := range f.lines {
 		row(out, l, cell.Default, l.other, "")
 		row(out, l, cell.Ours, l.ours, fmt.Sprintf("%.2f", l.ratio()))

@@ -34,7 +34,7 @@ func (l line) sparing() bool { return l.saved() >= leastSaved }
 
 // marks is a table, in Markdown.
 func (f figures) marks(out io.Writer) {
-	harness.Header(out, "commit", "clients", "TPS, ours / default", "by rounds, with its 95 % interval", "mark", "", "bytes written per transaction, fewer by", "mark", "", "TPS with the checkpoint, ours / default", "TPS, ours / default that is durable")
+	harness.Header(out, "commit", "clients", "TPS, ours / default", "by rounds, with its 95% interval", "mark", "", "bytes written per transaction, fewer by", "mark", "", "TPS with the checkpoint, ours / default", "TPS, ours / default that is durable")
 	for _, l := range f.lines {
 		_, _ = fmt.Fprintf(out, "| %s | %d | %.2f | %s | %.1f | %s | %.0f%% | %.0f%% | %s | %.2f | %.2f |\n",
 			l.Commit(), l.Clients, l.ratio(), harness.Ratio(harness.Gain(l.Tier(), l.ours.rounds, l.other.rounds)), l.leastRatio(), harness.Verdict(l.fast()), l.saved()*100, leastSaved*100, harness.Verdict(l.sparing()),

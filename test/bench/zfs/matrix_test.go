@@ -132,7 +132,7 @@ func TestMatrixFindsWhatMattersWithinEachTier(t *testing.T) {
 		}
 	}
 	harnesstest.Contains(t, matrixReport(o, m, x),
-		"**Durable commits (Local), means with their 95 % intervals**", "**Relaxed commits (Async), means with their 95 % intervals**",
+		"**Durable commits (Local), means with their 95% intervals**", "**Relaxed commits (Async), means with their 95% intervals**",
 		"| no difference can be claimed |", "| 5 of 5 |\n", "Worse: as ZFS comes, atime=off alone, recordsize=128k. No difference", "Corrected for 9 comparisons", "](zfs-matrix.svg)", "](zfs-matrix.jsonl)")
 }
 

@@ -26,7 +26,7 @@ func matrixReport(o options, m *measured, x matrixOf) string {
 		o.Flush, o.limit(), m.Processor(), m.facts.Kernel, m.facts.ZFS, m.facts.Postgres,
 		o.matrix.Parameters["shared_buffers"], len(variants), o.ARC, m.Elsewhere*100)
 	for _, g := range x.groups {
-		_, _ = fmt.Fprintf(&b, "\n**%s commits (%s), means with their 95 %% intervals**\n\n", capital(harness.Group{Durable: g.durable}.Commit()), harness.Group{Durable: g.durable}.Tier())
+		_, _ = fmt.Fprintf(&b, "\n**%s commits (%s), means with their 95%% intervals**\n\n", capital(harness.Group{Durable: g.durable}.Commit()), harness.Group{Durable: g.durable}.Tier())
 		g.print(&b)
 		b.WriteString("\n")
 		for _, f := range []struct {
@@ -45,7 +45,7 @@ func matrixReport(o options, m *measured, x matrixOf) string {
 		}
 	}
 	b.WriteString(strings.Join(several, "; ") + ".\n")
-	b.WriteString("\n![TPS and p99 latency of every variant, with 95 % intervals](zfs-matrix.svg)\n\nEvery run is a line of [zfs-matrix.jsonl](zfs-matrix.jsonl).\n")
+	b.WriteString("\n![TPS and p99 latency of every variant, with 95% intervals](zfs-matrix.svg)\n\nEvery run is a line of [zfs-matrix.jsonl](zfs-matrix.jsonl).\n")
 	harness.Settings(&b, nil, map[string]map[string]string{"The profile's properties": m.facts.Properties[theProfile], "The profile's parameters": m.facts.Parameters[theProfile]})
 	return b.String()
 }
