@@ -1,7 +1,7 @@
 // Package hatch reviews what authors of PgStorageClusters write into spec.cnpg.spec,
-// field by field: most fields of CloudNativePG's ClusterSpec that it opens are those
-// that give nothing away, some need the consent of a cluster administrator, and those
-// that this API sets are closed. It holds what is left against CloudNativePG's schema.
+// field by field. It opens fields of CloudNativePG's ClusterSpec that grant no
+// privileges. Others need the consent of a cluster administrator, and those that this
+// API sets are closed. It validates the rest with CloudNativePG's schema.
 package hatch
 
 import (
