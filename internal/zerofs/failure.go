@@ -33,7 +33,7 @@ const (
 	ReasonServerFailed              = "ServerFailed"
 )
 
-// Failure of a server or of what it needs, for a person.
+// Failure of a server or of what it needs, for an administrator.
 type Failure struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -77,9 +77,9 @@ const takenOver = "another ZeroFS opened this prefix and took it over; a prefix 
 // storeLost for a while.
 const storeLost = "the store failed for longer than ZeroFS retries"
 
-// meanings of what ZeroFS says when it ends, the first that fits. All but those of
-// newer clients, skew and conditional writes were seen from 0.19.1; these are of its
-// sources, of SlateDB's, and of Amazon's list of error codes.
+// meanings of the last message of ZeroFS, the first that fits. All but those of newer
+// clients, skew and conditional writes were seen from 0.19.1. These are from its
+// sources, from SlateDB's, and from Amazon's list of error codes.
 var meanings = []struct {
 	says    []string
 	reason  string
@@ -98,8 +98,8 @@ var meanings = []struct {
 	{[]string{"RetryError"}, ReasonStoreLost, storeLost},
 }
 
-// credentialCodes of stores that do not accept who asks: Amazon's, and versitygw's
-// for a key that nobody has.
+// credentialCodes of stores that reject the client: Amazon's, and versitygw's for an
+// unknown key.
 var credentialCodes = []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "ExpiredToken", "InvalidToken", "XAdminUserNotFound"}
 
 // IsCredentialCode says whether a store's error code is about who asks.
