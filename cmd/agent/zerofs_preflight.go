@@ -15,8 +15,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs/preflight"
 )
 
-// zerofsPreflight runs before a server's container. What is wrong with the store is
-// told to the kubelet; the exit code then is 1, and 2 if it was called wrongly.
+// zerofsPreflight runs before a server's container. It reports a fault of the store to
+// the kubelet, with the exit code 1. The exit code is 2 if it was called wrongly.
 func zerofsPreflight(args []string, log *slog.Logger) int {
 	options, termination, err := preflightFlags(args)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package benchmetrics tells a Prometheus of the results of benchmarks. It reads the
-// cache when it is asked and keeps nothing: a series goes with its object.
+// Package benchmetrics exposes the results of benchmarks to Prometheus. It reads the
+// cache on each scrape and keeps nothing: a series ends with its object.
 package benchmetrics
 
 import (
@@ -35,7 +35,7 @@ type Collector struct {
 	Clock  clock.PassiveClock
 }
 
-// Describe what is told.
+// Describe the metrics.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{tps, p99, regressed, success, late, leftOut} {
 		out <- d

@@ -19,7 +19,7 @@ func AddFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer s
 	return patchFinalizers(ctx, p, obj, func() bool { return controllerutil.AddFinalizer(obj, finalizer) })
 }
 
-// RemoveFinalizer removes a finalizer; an object that is gone already is no error.
+// RemoveFinalizer removes a finalizer; an object that is gone already is not an error.
 func RemoveFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
 	return client.IgnoreNotFound(patchFinalizers(ctx, p, obj, func() bool { return controllerutil.RemoveFinalizer(obj, finalizer) }))
 }
