@@ -30,7 +30,7 @@ func zerofsPreflight(args []string, log *slog.Logger) int {
 	if failure, ok := errors.AsType[*zerofs.Failure](err); ok {
 		failure.Message = zerofs.SecretsOf(os.Environ()).Hide(failure.Message)
 		if err := failure.Report(termination); err != nil {
-			log.Warn("the kubelet is not told why", "error", err)
+			log.Warn("cannot report the failure to the kubelet", "error", err)
 		}
 	}
 	return outcome(log, err)

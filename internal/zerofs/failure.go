@@ -86,7 +86,7 @@ var meanings = []struct {
 	message string
 }{
 	{[]string{"detected newer DB client"}, ReasonFenced, takenOver},
-	{[]string{"Invalid password or corrupted key"}, ReasonPasswordWrong, "the password is not the one that the data beneath this prefix was encrypted with; restore it in the Secret"},
+	{[]string{"Invalid password or corrupted key"}, ReasonPasswordWrong, "the password is not the one that the data below this prefix was encrypted with; restore it in the Secret"},
 	{[]string{"Password validation failed"}, ReasonPasswordInvalid, "the password is not one that ZeroFS accepts"},
 	{[]string{"Failed to load config"}, ReasonConfigRejected, "ZeroFS does not accept its configuration: is the image of the family that is declared?"},
 	{[]string{"RequestTimeTooSkewed"}, ReasonClockSkew, "the clocks of node and store differ"},

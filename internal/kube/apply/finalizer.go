@@ -29,7 +29,7 @@ func RemoveFinalizer(ctx context.Context, p Patcher, obj client.Object, finalize
 func patchFinalizers(ctx context.Context, p Patcher, obj client.Object, change func() bool) error {
 	before, ok := obj.DeepCopyObject().(client.Object)
 	if !ok {
-		return fmt.Errorf("copy of %T is no object", obj)
+		return fmt.Errorf("copy of %T is not an object", obj)
 	}
 	if !change() {
 		return nil

@@ -33,8 +33,8 @@ type scraped struct {
 	overridesRead bool
 }
 
-// take one sample, whose labels contain what a tenant wrote. Of each family it keeps
-// only the requested part, up to a bound.
+// take one sample, whose labels contain what a tenant wrote. It keeps only the
+// requested part of each family, up to a bound.
 func (s *scraped) take(family string, labels map[string]string, value float64, wanted map[string]bool) {
 	switch name := labels["name"]; family {
 	case settingsMetric:

@@ -1,7 +1,7 @@
 package postgres
 
-// defaults are the values of parameters that the budget depends on and that neither the
-// user nor the operator sets, in bytes or as plain numbers. CloudNativePG raises some
+// defaults are the values, in bytes or as plain numbers, of parameters that the budget
+// depends on. Neither the user nor the operator sets these. CloudNativePG raises some
 // defaults of Postgres (pkg/postgres/configuration.go of v1.30.0).
 var defaults = map[string]int64{
 	"autovacuum_max_workers":         3,

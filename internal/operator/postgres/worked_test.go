@@ -11,12 +11,12 @@ import (
 
 // worked are scenarios with every value calculated by hand from pgtune's rules, in kB
 // without a unit. work_mem is (memory - shared_buffers) / ((connections + workers) x 3
-// x the class' divisor); workers are the CPUs from 4, else 8. wal_buffers are 3% of
+// x the class' divisor). Workers are the CPUs from 4, else 8. wal_buffers are 3% of
 // shared_buffers in whole pages of 8kB, 16MB from 14MB. WAL is limited to half of its
 // own volume, or to a tenth of the data volume. wal_keep_size is limited to an eighth
-// or a twentieth, in segments of 16MB, where that is below 512MB. The autovacuum
-// workers (3, 4 from 16 CPUs, 5 from 32) share one maintenance_work_mem, in whole MB.
-// Where memory does not hold the connections of the class, the comment has the sum.
+// or a twentieth, in segments of 16MB, and to 512MB. The autovacuum workers (3, 4 from
+// 16 CPUs, 5 from 32) share one maintenance_work_mem, in whole MB. Where memory does
+// not hold the connections of the class, the comment has the sum.
 var worked = []struct {
 	name string
 	in   Inputs
@@ -25,7 +25,7 @@ var worked = []struct {
 	{
 		"Web 512MB 1 CPU SSD, WAL with data",
 		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 10 * gB},
-		// 512 - 64 - 62 of maintenance - 152 shared = 234; a connection takes 2.25, a
+		// 512 - 64 - 62 of maintenance - 152 shared = 234. A connection takes 2.25, a
 		// third of 4 and 0.06 shared = 3.64. 63 with 5 vacuum, senders, 2 workers; tens
 		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " + // 512/4, 512x3/4, 512/16
 			"wal_buffers=3928kB work_mem=4MB " + // 131072x3/100 = 3932 = 491 pages; (524288-131072)/(208x3) = 630, floor

@@ -26,7 +26,8 @@ func TestPoolOutlivesItsNode(t *testing.T) {
 		recorded  map[string]v1alpha1.PoolGUID
 		abandoned []v1alpha1.PoolGUID
 		storages  []*v1alpha1.PgNodeStorage
-		// want is recorded afterwards, and tell is what the agent of a receives.
+		// want is recorded afterwards, and the last field is what the agent of a
+		// receives.
 		want map[string]v1alpha1.PoolGUID
 		tell v1alpha1.PoolGUID
 	}{

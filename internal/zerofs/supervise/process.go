@@ -67,7 +67,7 @@ func (p *process) failure(code int, hide zerofs.Secrets) *zerofs.Failure {
 		return death
 	}
 	if code == 0 {
-		return &zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: "ZeroFS ended without having been told to"}
+		return &zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: "ZeroFS ended without a request to stop"}
 	}
 	f := p.diagnosis.explain(hide)
 	if p.broken != nil && f.Reason == zerofs.ReasonServerFailed {

@@ -101,6 +101,6 @@ func (s *Supervisor) report(f *zerofs.Failure) {
 		return
 	}
 	if err := f.Report(s.TerminationLog); err != nil {
-		s.Log.Warn("the kubelet is not told why", "error", err)
+		s.Log.Warn("cannot report the failure to the kubelet", "error", err)
 	}
 }

@@ -1,7 +1,7 @@
 // Package cephrbd is block devices of a Ceph cluster that Rook runs. It creates the
-// zvols or volumes of the OSDs, the CephCluster, a pool for images, and a StorageClass,
-// each once the layer below it is ready. It deletes nothing because health changed: a
-// gate only delays writes.
+// zvols or volumes of the OSDs, the CephCluster, a pool for images, and a StorageClass.
+// Each follows once the layer below it is ready. It deletes nothing because health
+// changed: a gate only delays writes.
 package cephrbd
 
 import (

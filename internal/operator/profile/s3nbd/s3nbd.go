@@ -101,8 +101,8 @@ func addServers(into *plan.Plan, p *v1alpha1.PgStorageProfile, facts observed.Pr
 	return out, nil
 }
 
-// homes are the nodes that have servers: those that the profile selects now, and those
-// whose agent has not yet released a pool on such a server.
+// homes are the nodes that have servers. These are the nodes that the profile selects
+// now, and nodes whose agent has not yet released a pool on such a server.
 func homes(facts observed.Profile) []string {
 	var out []string
 	for _, n := range facts.Nodes {

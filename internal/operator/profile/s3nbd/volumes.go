@@ -69,7 +69,7 @@ func twoDigits(n int64) int64 {
 
 // flushLatency of the profile: the median over its nodes whose devices are attached.
 // Without its store a node measures nothing. The last one stays until it moved by more
-// than half, because commit_delay follows from it, and one that is too high or too low
+// than half, because commit_delay follows from it. A delay that is too high or too low
 // by half costs little.
 func flushLatency(p *v1alpha1.PgStorageProfile, facts observed.Profile) *metav1.Duration {
 	var all []time.Duration

@@ -196,7 +196,7 @@ func (w *walk) leaf(at place) {
 	case !found && above(at.pattern), at.pattern == "":
 		return // an empty object sets nothing, and a scalar has the wrong type
 	case !found:
-		w.refuse(at, "not open to overrides: nobody has reviewed it; remove it")
+		w.refuse(at, "not open to overrides: the project has not reviewed it; remove it")
 	case r.verdict == never:
 		w.refuse(at.upTo(r.path), "not open to overrides: "+r.why)
 	case r.verdict == consent:

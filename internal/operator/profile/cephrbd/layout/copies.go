@@ -19,8 +19,8 @@ func (c Ceph) Copies(instances int) (float64, string) {
 const nearFull = 0.85
 
 // Usable bytes of volumes before Ceph warns. With more failure domains than a block
-// needs, the space of one domain stays free, so that Ceph can create its copies again
-// after its loss.
+// needs, the space of one domain stays free. So Ceph can create its copies again after
+// its loss.
 func (c Ceph) Usable() (int64, string) {
 	raw := float64(c.OSDs) * float64(c.OSDBytes)
 	usable := raw * nearFull / c.expansion()

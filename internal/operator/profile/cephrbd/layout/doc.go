@@ -1,7 +1,7 @@
 // Package layout calculates what a layout of replicated storage costs and survives. It
-// counts the copies of each byte on the disks, the capacity of volumes, the bytes that
-// one write becomes at each layer, and what a loss takes. It knows no objects; every
-// result comes with its calculation in words.
+// counts the copies of each byte on the disks, and the capacity of volumes. It counts
+// the bytes that one write becomes at each layer, and what a loss takes. It knows no
+// objects; every result comes with its calculation in words.
 package layout
 
 import (
