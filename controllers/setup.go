@@ -55,12 +55,10 @@ type Options struct {
 	SkipNameValidation bool
 }
 
-// CacheOptions hold only objects that the operator made, whatever else the
-// cluster holds, and of each no more than the bounds of slimOwn and slimOthers: labels are anyone's
-// to give. The filter
-// is the default, not one for each kind, because a kind that is named here must
-// exist when the manager starts, and foreign CRDs may come later. Servers are in the
-// operator's namespace alone.
+// CacheOptions keep only objects that the operator created, within the bounds of
+// slimOwn and slimOthers, because any user can set labels. The filter is the default,
+// not one for each kind. A kind that is named here must exist when the manager starts,
+// and foreign CRDs may come later. Servers are in the operator's namespace alone.
 func CacheOptions(namespace string) cache.Options {
 	own := cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}, Transform: cache.TransformStripManagedFields()}
 	all := cache.ByObject{Label: labels.Everything()}
@@ -82,9 +80,9 @@ func CacheOptions(namespace string) cache.Options {
 	}
 }
 
-// slimNode keeps of a Node what a profile reads of it, and nothing that moves while
-// the node is at rest: of its conditions Ready only, without the heartbeat and
-// without the message, which may count seconds.
+// slimNode keeps of a Node what a profile reads of it, and nothing that changes while
+// the node is idle. Of its conditions it keeps Ready only, without the heartbeat and
+// the message, which may count seconds.
 func slimNode(obj any) (any, error) {
 	node, ok := obj.(*corev1.Node)
 	if !ok {

@@ -17,8 +17,8 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// maxSiege is what 200 objects may keep alive in the cache: under half of the chart's
-// limit of 256 MiB, because Go lets garbage grow to as much again.
+// maxSiege is what 200 objects may keep alive in the cache. It is less than half of the
+// chart's limit of 256 MiB, because Go lets garbage grow to as much again.
 const maxSiege = 110 << 20
 
 func unique(i, n int) string { return strings.Repeat(fmt.Sprintf("%016x", i), n/16) }
@@ -46,8 +46,8 @@ func longRun(i, results int) *v1alpha1.BenchmarkRun {
 	return run
 }
 
-// TestSiege: 200 objects of one kind, as large as the API server takes them or as the
-// cache just keeps them whole, decoded from JSON as a watch does.
+// TestSiege decodes 200 objects of one kind from JSON, as a watch does. They are as
+// large as the API server accepts them, or as the cache just keeps them whole.
 func TestSiege(t *testing.T) {
 	raw := func(i, n int) *v1alpha1.CNPGOverrides {
 		return &v1alpha1.CNPGOverrides{Spec: &apiruntime.RawExtension{Raw: fmt.Appendf(nil, `{"description":%q}`, unique(i, n))}}

@@ -60,8 +60,8 @@ func slimOwn(object any) (any, error) {
 }
 
 // slimOthers drops managed fields, which nothing here reads, and bounds what is in a
-// namespace: whoever may create a Cluster or a Job there may give it our labels. Of an
-// object that is too large only the metadata is kept.
+// namespace. Authors of a Cluster or a Job there may give it our labels. slimOthers
+// keeps only the metadata of an object that is too large.
 func slimOthers(object any) (any, error) {
 	o, ok := object.(client.Object)
 	if !ok {

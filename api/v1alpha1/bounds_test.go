@@ -24,8 +24,8 @@ var boundedElsewhere = map[string]string{
 // boundingRule is a CEL rule about the length of a text, or of the values of a map.
 var boundingRule = regexp.MustCompile(`size\((self|self\[k\])\) <= [0-9]+`)
 
-// TestEverythingIsBounded: whoever may write an object of this API, or its status, may
-// not choose how much of the manager's memory it takes.
+// TestEverythingIsBounded: authors of objects of this API, or of their status, cannot
+// choose how much of the manager's memory they take.
 func TestEverythingIsBounded(t *testing.T) {
 	files, err := filepath.Glob("../../config/crd/bases/*.yaml")
 	if err != nil || len(files) < 5 {

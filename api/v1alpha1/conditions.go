@@ -68,9 +68,9 @@ const (
 	// It does not take part in Ready, which is the agent's.
 	ConditionNodeReachable = "NodeReachable"
 
-	// ConditionVolumesVerified says whether every volume of the database is of the
-	// kind and has the properties that the profile declares, as read back from the
-	// node. Profiles of type External have nothing to read back.
+	// ConditionVolumesVerified says whether every volume of the database has the kind
+	// and the properties of the profile, as read back from the node. Profiles of type
+	// External have nothing to read back.
 	ConditionVolumesVerified = "VolumesVerified"
 
 	// ConditionVolumesAttached says whether the devices below every volume of the
@@ -85,9 +85,9 @@ const (
 	// parameters that status.parameters lists, as read back from them.
 	ConditionParametersApplied = "ParametersApplied"
 	// ConditionDurabilityVerified says whether every running instance has the settings
-	// that spec.durability needs, whoever sets them. It is Unknown, and does not
-	// take part in Ready, while they cannot be read. Weaker settings of single roles
-	// or databases make it False and do not take part in Ready either.
+	// that spec.durability needs, from any source. It is Unknown, and does not take
+	// part in Ready, while they cannot be read. Weaker settings of single roles or
+	// databases make it False, and do not take part in Ready either.
 	ConditionDurabilityVerified = "DurabilityVerified"
 	// ConditionDatabaseReady says whether CloudNativePG reports the database
 	// healthy with all its instances.

@@ -3,7 +3,7 @@ package v1alpha1
 import "k8s.io/apimachinery/pkg/api/resource"
 
 // BenchmarkLayers measures each layer of the storage before the benchmark, one at a
-// time: a flushed write on a scratch volume (fio), the flush of the WAL
+// time. The layers are a flushed write on a scratch volume (fio), the flush of the WAL
 // (pg_test_fsync), and transactions on unlogged and logged tables. Scratch volumes use
 // the StorageClasses of the primary's volumes, on its node, and are deleted with the
 // runner's pod. The database's own volumes receive only pgbench's tables.
@@ -41,24 +41,26 @@ type BenchmarkLayers struct {
 	Repeats int32 `json:"repeats,omitempty"`
 }
 
-// The layers of the storage, in the order in which a status lists them.
+// Layers of the storage, as a status orders them.
 const (
 	// LayerVolume is a write of 8 kB and its flush on a scratch volume of the WAL's
 	// StorageClass, by fio.
 	LayerVolume = "Volume"
-	// LayerDataVolume is the same of the data's, where the WAL has a class of its own.
+	// LayerDataVolume is the same on a volume of the data's StorageClass, where the WAL
+	// has another class.
 	LayerDataVolume = "DataVolume"
-	// LayerNetworkDevices is what reaches the devices of nbd of the primary's node while
-	// the transactions of LayerLogged run. This and the next three are counted, and take
-	// no time of their own.
+	// LayerNetworkDevices counts what reaches the network block devices of the
+	// primary's node while the transactions of LayerLogged run. This layer and the next
+	// three have counts and no durations.
 	LayerNetworkDevices = "NetworkDevices"
-	// LayerDevice is what reaches the dataset of ZFS, or the block device, that the
-	// primary's WAL is on.
+	// LayerDevice counts what reaches the ZFS dataset, or the block device, that stores
+	// the primary's WAL.
 	LayerDevice = "Device"
-	// LayerDataDevice is the same of its data, where the WAL has a volume of its own.
+	// LayerDataDevice counts the same for the primary's data, where the WAL has a
+	// volume of its own.
 	LayerDataDevice = "DataDevice"
-	// LayerContainer is what the server's container itself writes to the disk of its
-	// data, by its cgroup, as kubelet's metrics of containers have it.
+	// LayerContainer counts what the server's container writes to the disk of its data.
+	// The kubelet reads it from the container's cgroup.
 	LayerContainer = "Container"
 	// LayerWALFlush is a write of 8 kB and its flush by the server's wal_sync_method,
 	// by pg_test_fsync.
@@ -86,7 +88,7 @@ type BenchmarkLayer struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Milliseconds string `json:"milliseconds,omitempty"`
-	// millisecondsOfRepeats lists the figures of all repeats, in order.
+	// millisecondsOfRepeats lists the figures of all repeats, the first one first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20

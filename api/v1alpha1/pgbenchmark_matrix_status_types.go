@@ -50,7 +50,7 @@ type MatrixStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	Variants []VariantStatus `json:"variants,omitempty"`
 	// tiers ranks the variants of each durability tier. It is written only at the end,
-	// so that nobody stops a matrix at a pleasing interim result.
+	// so that users do not stop a matrix at a pleasing interim result.
 	// +optional
 	// +listType=map
 	// +listMapKey=durability

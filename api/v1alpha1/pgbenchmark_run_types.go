@@ -94,7 +94,7 @@ type BenchmarkResult struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	TPS string `json:"tps,omitempty"`
-	// tpsOfRuns lists the figures of all repeats, in order.
+	// tpsOfRuns lists the figures of all repeats, the first one first.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=20
@@ -158,9 +158,9 @@ type BenchmarkFinding struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Check string `json:"check,omitempty"`
-	// verdict is Rejected (the figure does not measure what it claims), Caution (the
-	// figure is correct, but means less than it seems) or NotRun (the check lacked its
-	// observations).
+	// verdict is Rejected, Caution or NotRun. Rejected: the figure does not measure
+	// what it claims. Caution: the figure is correct, but means less than it seems.
+	// NotRun: the check lacked its observations.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Verdict string `json:"verdict,omitempty"`

@@ -90,9 +90,10 @@ type ObservedNetworkDevice struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
-	// state is Attached, Reconnecting (to the successor of a server that shut down
-	// cleanly), Detached, Lost (with its server) or Unknown (its server's state cannot
-	// be read).
+	// state is Attached, Reconnecting, Detached, Lost or Unknown. Reconnecting: the
+	// agent waits for the successor of a server that shut down cleanly. Lost: the
+	// device was lost with its server. Unknown: the agent cannot read the state of its
+	// server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	State string `json:"state,omitempty"`

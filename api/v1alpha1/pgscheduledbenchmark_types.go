@@ -8,10 +8,10 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.template.spec.gate)",message="spec.template.spec.gate is set by the schedule for each run: set spec.gate instead, which compares with the last good run or a named baseline",fieldPath=".template"
 // +kubebuilder:validation:XValidation:rule="!has(self.gate) || has(self.template.spec.matrix)",message="spec.gate compares the repeats of a matrix: add spec.template.spec.matrix, which may be {} for one variant",fieldPath=".gate"
 type PgScheduledBenchmarkSpec struct {
-	// schedule sets when runs start: five fields for minute, hour, day of the month,
-	// month and day of the week, as 30 2 * * 1-5; or @hourly, @daily, @weekly,
-	// @monthly, @yearly. Times are in timeZone. A change applies from then on and does
-	// not make up for earlier times.
+	// schedule sets when runs start. Its five fields are minute, hour, day of the
+	// month, month and day of the week, as 30 2 * * 1-5. Also valid: @hourly, @daily,
+	// @weekly, @monthly, @yearly. Times are in timeZone. A change applies from then on
+	// and does not make up for earlier times.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
@@ -148,8 +148,9 @@ type PgScheduledBenchmarkStatus struct {
 	// +optional
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
 
-	// lastSkippedTime is the last scheduled time whose run was skipped: too late,
-	// rejected by the API server, or before a resumption or a change of the schedule.
+	// lastSkippedTime is the last scheduled time whose run was skipped. A run is
+	// skipped when it is too late, or when the API server rejects it. A resumption or a
+	// change of the schedule skips earlier times.
 	// +optional
 	LastSkippedTime *metav1.Time `json:"lastSkippedTime,omitempty"`
 

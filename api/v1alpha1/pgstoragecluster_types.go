@@ -230,7 +230,7 @@ type ClusterStorage struct {
 type ClusterResources struct {
 	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
 	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
-	// the same amount in limits: Postgres then keeps its shared memory in them, and
+	// the same amount in limits. Postgres then keeps its shared memory in them, and
 	// shared_buffers fill them. They are not part of memory.
 	// +required
 	// +kubebuilder:validation:MaxProperties=8
@@ -254,9 +254,9 @@ type ClusterResources struct {
 type PodMonitorMode string
 
 const (
-	// PodMonitorAuto makes a PodMonitor when the prometheus-operator is installed.
+	// PodMonitorAuto creates a PodMonitor when the prometheus-operator is installed.
 	PodMonitorAuto PodMonitorMode = "Auto"
-	// PodMonitorDisabled makes none.
+	// PodMonitorDisabled creates none.
 	PodMonitorDisabled PodMonitorMode = "Disabled"
 )
 
@@ -279,13 +279,13 @@ type InlineBenchmark struct {
 // CNPGOverrides sets fields of the CloudNativePG Cluster.
 type CNPGOverrides struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
-	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Open to
-	// everybody are fields that grant no privileges: most of affinity, managed roles
-	// without attributes, probes, locales, pg_hba rules that require a password. Fields
-	// that change the privileges of pods, use Secrets, run SQL as superuser, or copy
-	// data need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that
-	// this API sets are rejected. docs/spec/pgstoragecluster.md lists all of them.
-	// Valid: 64 fields, 65536 bytes of JSON.
+	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Every user
+	// may set fields that grant no privileges: most of affinity, managed roles without
+	// attributes, probes, locales, pg_hba rules that require a password. Fields that
+	// change the privileges of pods, use Secrets, run SQL as superuser, or copy data
+	// need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that this
+	// API sets are rejected. docs/spec/pgstoragecluster.md lists all of them. Valid: 64
+	// fields, 65536 bytes of JSON.
 	// +required
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:Type=object

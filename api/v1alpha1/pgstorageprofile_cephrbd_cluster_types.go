@@ -143,8 +143,8 @@ type CephZFSBacking struct {
 	// +kubebuilder:validation:Enum=metadata;all
 	Primarycache string `json:"primarycache,omitempty"`
 
-	// logbias selects how ZFS writes the OSDs' flushes: latency uses the intent log and
-	// its device, throughput writes blocks in place of the log and fragments the pool
+	// logbias selects how ZFS writes the OSDs' flushes. latency uses the intent log and
+	// its device. throughput writes blocks in place of the log and fragments the pool
 	// (zfsprops). Default: latency.
 	// +optional
 	// +kubebuilder:default=latency
@@ -322,8 +322,8 @@ type CephOSDs struct {
 	// +kubebuilder:validation:Maximum=512
 	Count *int32 `json:"count,omitempty"`
 
-	// size sets the size of each OSD's claim. Valid: 5Gi, Rook's minimum, to 64Ti, and
-	// it can only grow. Required except with backing.devices.
+	// size sets the size of each OSD's claim. It can only grow. Valid: 5Gi, Rook's
+	// minimum, to 64Ti. Required except with backing.devices.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('5Gi')) >= 0 && quantity(string(self)).compareTo(quantity('64Ti')) <= 0",message="osds.size must be a quantity from 5Gi to 64Ti, as 500Gi"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="osds.size cannot shrink because an OSD cannot; remove OSDs instead"
@@ -363,8 +363,8 @@ type CephOSDs struct {
 	DeviceClass string `json:"deviceClass,omitempty"`
 
 	// tune selects Rook's tuning of OSDs on claims by the speed of the device, which
-	// Ceph cannot detect: Fast (SSD), Slow (HDD) or None (tuneFastDeviceClass and
-	// tuneDeviceClass of Rook). Default: Fast.
+	// Ceph cannot detect (tuneFastDeviceClass and tuneDeviceClass of Rook). Valid: Fast
+	// (SSD), Slow (HDD) or None. Default: Fast.
 	// +optional
 	// +kubebuilder:validation:Enum=Fast;Slow;None
 	Tune string `json:"tune,omitempty"`

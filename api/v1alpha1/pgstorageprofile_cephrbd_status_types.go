@@ -8,7 +8,7 @@ import (
 // layout implies.
 type ProfileCeph struct {
 	// clusterUID identifies the CephCluster that the profile created, once it had an
-	// OSD. The operator never recreates it after somebody deleted it.
+	// OSD. The operator does not recreate it after a user deletes it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	ClusterUID string `json:"clusterUID,omitempty"`

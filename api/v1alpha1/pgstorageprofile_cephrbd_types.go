@@ -1,9 +1,8 @@
 package v1alpha1
 
-// CephRBDProfile is Ceph block storage (RBD) by Rook: a CephCluster that the operator
-// creates on storage of its own choice, or an existing one, with a pool and a
-// StorageClass. Volumes survive the loss of a node: any node that reaches the OSDs can
-// attach them.
+// CephRBDProfile is Ceph block storage (RBD) by Rook, with a pool and a StorageClass.
+// The operator creates a CephCluster for it, or uses an existing one. Volumes survive
+// the loss of a node: any node that reaches the OSDs can attach them.
 // +kubebuilder:validation:XValidation:rule="has(self.cluster) != (has(self.external) && self.external)",message="spec.cephRBD: set either cluster, which the operator creates, or external: true, to use an existing CephCluster, and not both"
 // +kubebuilder:validation:XValidation:rule="has(self.cluster) == has(oldSelf.cluster)",message="spec.cephRBD.cluster cannot be added or removed because the data is in that CephCluster; create another PgStorageProfile and replicate into a cluster on it"
 // +kubebuilder:validation:XValidation:rule="has(self.dataPool) == has(oldSelf.dataPool)",message="spec.cephRBD.dataPool cannot be added or removed because existing images keep their data where it is; create another PgStorageProfile and replicate into a cluster on it"
@@ -28,10 +27,10 @@ type CephRBDProfile struct {
 	// +optional
 	Cluster *CephCluster `json:"cluster,omitempty"`
 
-	// failureDomain selects the unit across which copies of a block are spread: host
-	// (nodes), osd (for tests: a lost node takes all copies on it), rack or zone by the
-	// nodes' topology labels (Rook, OSD Topology). Default: host. Immutable, because
-	// Ceph would move all data.
+	// failureDomain selects the unit across which copies of a block are spread. Valid:
+	// host (nodes), osd, and rack or zone by the nodes' topology labels (Rook, OSD
+	// Topology). osd is for tests: a lost node takes all copies on it. Default: host.
+	// Immutable, because Ceph would move all data.
 	// +optional
 	// +kubebuilder:default=host
 	// +kubebuilder:validation:Enum=host;osd;rack;zone
@@ -44,8 +43,8 @@ type CephRBDProfile struct {
 	// +kubebuilder:default={}
 	Pool CephPool `json:"pool,omitzero"`
 
-	// dataPool stores the data of the images erasure coded: it takes less space for
-	// each byte, and more work for each write, since a page is smaller than a stripe.
+	// dataPool stores the data of the images erasure coded. It takes less space for
+	// each byte, and more work for each write, because a page is smaller than a stripe.
 	// Default: pool stores the data too.
 	// +optional
 	DataPool *CephDataPool `json:"dataPool,omitempty"`

@@ -41,7 +41,7 @@ type ZeroFSServer struct {
 
 	// image sets the image of ZeroFS with its tag or digest, as
 	// ghcr.io/barre/zerofs:0.19.1. A change reaches a node when its server next shuts
-	// down cleanly: the operator never restarts a server below a pool. Valid: up to 255
+	// down cleanly. The operator never restarts a server below a pool. Valid: up to 255
 	// characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -80,7 +80,7 @@ type ZeroFSServer struct {
 	// +kubebuilder:default={}
 	Cache ZeroFSCache `json:"cache,omitzero"`
 
-	// flushInterval sets how often ZeroFS uploads data that nobody asked to flush. ZFS
+	// flushInterval sets how often ZeroFS uploads data that no client has flushed. ZFS
 	// flushes at each transaction group, so it has little effect. Valid: 5s to 10m.
 	// Default: 30s.
 	// +optional
@@ -97,10 +97,11 @@ type ZeroFSResources struct {
 	// +kubebuilder:default="1"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('100m')) >= 0",message="spec.s3NBD.zeroFS.resources.cpu must be a quantity of at least 100m, as 1"
 	CPU resource.Quantity `json:"cpu,omitzero"`
-	// memory sets the memory of each server: cache.memory, 256 MiB for the relay, and
-	// up to 1.25 GiB that ZeroFS has not uploaded while the store is slow. With less
-	// than cache.memory + 1536Mi, a slow store can make the kernel kill the container,
-	// which loses the server (onServerLost). Valid: at least 1Gi. Default: 2Gi.
+	// memory sets the memory of each server. It covers cache.memory, 256 MiB for the
+	// relay, and up to 1.25 GiB that ZeroFS has not uploaded while the store is slow.
+	// With less than cache.memory plus 1536Mi, a slow store can make the kernel kill
+	// the container. That loses the server (onServerLost). Valid: at least 1Gi.
+	// Default: 2Gi.
 	// +optional
 	// +kubebuilder:default="2Gi"
 	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.s3NBD.zeroFS.resources.memory must be a quantity of at least 1Gi, as 2Gi"

@@ -161,9 +161,9 @@ type S3NBDPool struct {
 	// +kubebuilder:validation:Enum=on;off
 	Autotrim string `json:"autotrim,omitempty"`
 
-	// failmode selects what happens when more devices fail than redundancy covers: wait
-	// blocks I/O, continue returns EIO to new writes, panic crashes the node, which
-	// fences it fastest (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers
+	// (zpoolprops). wait blocks I/O. continue returns EIO to new writes. panic crashes
+	// the node, which fences it fastest. Default: wait.
 	// +optional
 	// +kubebuilder:default=wait
 	// +kubebuilder:validation:Enum=wait;continue;panic

@@ -101,10 +101,10 @@ type PgStorageProfileStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, Reconciling, Stalled and StorageReady; of types that
-	// provision storage on nodes also NodesReady, DriverReady and MemoryBudget; of
-	// S3NBD also ServersReady; of CephRBD also CephReady, BlockPoolReady,
-	// BackingVerified and FailuresIndependent.
+	// conditions are Ready, Reconciling, Stalled and StorageReady. Types that provision
+	// storage on nodes add NodesReady, DriverReady and MemoryBudget. S3NBD adds
+	// ServersReady. CephRBD adds CephReady, BlockPoolReady, BackingVerified and
+	// FailuresIndependent.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -34,8 +34,8 @@ type ZFSDatasetProperties struct {
 	// +kubebuilder:validation:Enum=on;off
 	Relatime string `json:"relatime,omitempty"`
 
-	// logbias selects how ZFS handles synchronous writes: latency uses the intent log
-	// and its device; throughput writes blocks in place of the log, bypasses a log
+	// logbias selects how ZFS handles synchronous writes. latency uses the intent log
+	// and its device. throughput writes blocks in place of the log, bypasses a log
 	// device and fragments the pool (zfsprops). Default: latency.
 	// +optional
 	// +kubebuilder:default=latency
@@ -51,8 +51,8 @@ type ZFSDatasetProperties struct {
 	Primarycache string `json:"primarycache,omitempty"`
 
 	// xattr selects where extended attributes are stored: sa (in the inode), dir
-	// (hidden directories), or on, which means one of them depending on the version of
-	// OpenZFS. Default: sa.
+	// (hidden directories) or off (nowhere). on means sa or dir, depending on the
+	// version of OpenZFS. Default: sa.
 	// +optional
 	// +kubebuilder:default=sa
 	// +kubebuilder:validation:Enum=on;sa;dir;off
@@ -138,7 +138,7 @@ type ZFSDataDataset struct {
 	ZFSDatasetProperties `json:",inline"`
 
 	// recordsize sets the largest block of new files. 8k, the page size of Postgres,
-	// writes the least for each changed page and suits OLTP; 16k to 128k compress
+	// writes the least for each changed page and suits OLTP. 16k to 128k compress
 	// better and suit scans, and rewrite more for each page (OpenZFS, Workload Tuning).
 	// Valid: 8k to 1M. Default: 8k.
 	// +optional
@@ -194,7 +194,7 @@ type ZFSBlock struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.zfsLocalPV.block.volblocksize is immutable, as it is in ZFS; create another PgStorageProfile with the new size and copy the data"
 	Volblocksize string `json:"volblocksize,omitempty"`
 
-	// provisioning selects how zvols take space: Thick reserves a zvol's whole size;
+	// provisioning selects how zvols take space. Thick reserves a zvol's whole size.
 	// Thin lets the pool fill up below it, which a consumer sees as I/O errors.
 	// Default: Thick. Immutable.
 	// +optional

@@ -99,18 +99,18 @@ type ZFSPool struct {
 	// +kubebuilder:validation:Enum=on;off
 	Autotrim string `json:"autotrim,omitempty"`
 
-	// failmode selects what happens when more devices fail than redundancy covers: wait
-	// blocks I/O until they return, continue returns EIO to new writes, panic crashes
-	// the node, the only automatic self-fence (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers
+	// (zpoolprops). wait blocks I/O until they return. continue returns EIO to new
+	// writes. panic crashes the node, the only automatic self-fence. Default: wait.
 	// +optional
 	// +kubebuilder:default=wait
 	// +kubebuilder:validation:Enum=wait;continue;panic
 	Failmode string `json:"failmode,omitempty"`
 
-	// compatibility limits the features of the pool, so that older ZFS can import it:
-	// off (all features), legacy, or names of files in /usr/share/zfs/compatibility.d
-	// separated by commas (zpool-features). Default: the pool's own setting, off for a
-	// new one.
+	// compatibility limits the features of the pool, so that older ZFS can import it
+	// (zpool-features). Valid: off (all features), legacy, or names of files in
+	// /usr/share/zfs/compatibility.d separated by commas. Default: the pool's own
+	// setting, off for a new one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9][a-z0-9._-]*(,[a-z0-9][a-z0-9._-]*)*$')",message="spec.zfsLocalPV.pool.compatibility must be off, legacy, or names of files in /usr/share/zfs/compatibility.d separated by commas"
@@ -180,7 +180,7 @@ type ZFSPoolCreate struct {
 // +kubebuilder:validation:Enum=stripe;mirror;raidz1;raidz2;raidz3
 type ZFSVdevType string
 
-// The vdev types. A stripe is each device by itself, without redundancy.
+// The vdev types. A stripe uses each device alone, without redundancy.
 const (
 	VdevStripe ZFSVdevType = "stripe"
 	VdevMirror ZFSVdevType = "mirror"
@@ -226,8 +226,8 @@ type ZFSDevice struct {
 	Path string `json:"path,omitempty"`
 
 	// serial binds this entry to one disk by its serial number or WWN, as lsblk -o
-	// SERIAL,WWN prints it; for a partition, that of its disk. A device with another
-	// one is rejected. Required with wipe, except for a path below /dev/disk/by-id that
+	// SERIAL,WWN prints it. A partition has that of its disk. A device with another one
+	// is rejected. Required with wipe, except for a path below /dev/disk/by-id that
 	// names one disk. Valid: 1 to 128 characters. Default: any disk at the path.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

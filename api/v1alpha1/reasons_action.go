@@ -11,7 +11,7 @@ const (
 	// ReasonClusterNotOwned means that a CloudNativePG Cluster of this name belongs to
 	// another owner.
 	ReasonClusterNotOwned = "ClusterNotOwned"
-	// ReasonClusterDeleted means that somebody deleted the CloudNativePG Cluster.
+	// ReasonClusterDeleted means that a user deleted the CloudNativePG Cluster.
 	ReasonClusterDeleted = "ClusterDeletedByHand"
 	// ReasonClusterStuck means that CloudNativePG cannot continue on its own.
 	ReasonClusterStuck = "ClusterNeedsAttention"
@@ -88,7 +88,7 @@ const (
 	ReasonCephUnhealthy = "CephUnhealthy"
 	// ReasonCephNotOwned means that a CephCluster of this name belongs to another owner.
 	ReasonCephNotOwned = "CephNotOwned"
-	// ReasonCephDeleted means that somebody deleted the CephCluster.
+	// ReasonCephDeleted means that a user deleted the CephCluster.
 	ReasonCephDeleted = "CephClusterDeletedByHand"
 	// ReasonOSDsDiffer means that OSDs have another device class than declared.
 	ReasonOSDsDiffer = "OSDsDiffer"

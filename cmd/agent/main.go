@@ -34,7 +34,7 @@ import (
 var version = "dev"
 
 // startPatience with an API server that does not answer yet: less than the 55 s after
-// which the liveness probe gives up.
+// which the liveness probe fails.
 const startPatience = 45 * time.Second
 
 type settings struct {
@@ -141,8 +141,8 @@ func start(ctx context.Context, config *rest.Config, s settings) (io.Closer, err
 	return agent.LockNode(ctx, s.root)
 }
 
-// await an answer of the API server. On a node that boots, the agent is there before
-// the network that leads to it, and a restart of its container takes longer each time.
+// await an answer of the API server. On a node that boots, the agent starts before the
+// network. A restart of its container takes longer each time.
 func await(ctx context.Context, config *rest.Config) error {
 	asking := rest.CopyConfig(config)
 	asking.Timeout = 5 * time.Second

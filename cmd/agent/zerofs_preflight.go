@@ -15,8 +15,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs/preflight"
 )
 
-// zerofsPreflight runs before a server's container. What is wrong with the store is
-// told to the kubelet; the exit code then is 1, and 2 if it was called wrongly.
+// zerofsPreflight runs before a server's container. It reports a fault of the store to
+// the kubelet, with the exit code 1. The exit code is 2 if it was called wrongly.
 func zerofsPreflight(args []string, log *slog.Logger) int {
 	options, termination, err := preflightFlags(args)
 	if err != nil {
@@ -30,7 +30,7 @@ func zerofsPreflight(args []string, log *slog.Logger) int {
 	if failure, ok := errors.AsType[*zerofs.Failure](err); ok {
 		failure.Message = zerofs.SecretsOf(os.Environ()).Hide(failure.Message)
 		if err := failure.Report(termination); err != nil {
-			log.Warn("the kubelet is not told why", "error", err)
+			log.Warn("cannot report the failure to the kubelet", "error", err)
 		}
 	}
 	return outcome(log, err)

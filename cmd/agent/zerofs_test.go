@@ -33,7 +33,8 @@ func TestSubcommand(t *testing.T) {
 	}
 }
 
-// A preflight that fails before it asks the store anything tells the kubelet why.
+// A preflight that fails before its first request to the store reports the reason to
+// the kubelet.
 func TestPreflightReports(t *testing.T) {
 	t.Setenv(zerofs.EnvPassword, "short")
 	t.Setenv(zerofs.EnvNodeName, "node-1")

@@ -16,8 +16,8 @@ import (
 )
 
 // observeOptions are the arguments of observe. They come from the Job and not from the
-// specification, which is in a ConfigMap: whoever may write ConfigMaps of the namespace
-// must not direct a superuser.
+// specification, which is in a ConfigMap. Users who may write ConfigMaps of the
+// namespace must not direct a superuser.
 type observeOptions struct {
 	socket, database, role string
 	cold                   bool

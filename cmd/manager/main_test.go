@@ -10,8 +10,8 @@ import (
 
 var required = []string{"--bench-image=a", "--agent-image=a", "--namespace=n"}
 
-// Each feature is off until it is asked for, together with others or apart from them:
-// the chart has an argument of its own for one of them.
+// Each feature is off until an argument enables it, together with others or apart from
+// them. The chart has an argument of its own for one of them.
 func TestFeatureGates(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args                       []string

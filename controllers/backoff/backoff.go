@@ -13,8 +13,8 @@ import (
 const Longest = 2 * time.Minute
 
 // PriorityQueue is controller-runtime's own queue, and its default. That of v0.24.1 can
-// block its workers for ever when it is shut down, so that a manager ends 30 s late and
-// with an error (kubernetes-sigs/controller-runtime, issue 3538, mended later).
+// block its workers indefinitely on shutdown, so that a manager ends 30 s late and with
+// an error. A later release fixes it (kubernetes-sigs/controller-runtime, issue 3538).
 const PriorityQueue = false
 
 // Limiter waits so long after the first failure, and twice as long after each

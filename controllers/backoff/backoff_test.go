@@ -39,7 +39,8 @@ func TestQueueShutsDown(t *testing.T) {
 	}
 }
 
-// work as a controller's worker does, on requests that come all the time, and tell of it.
+// work as a controller's worker does, on requests that come all the time, and report
+// it.
 func work(queue workqueue.TypedRateLimitingInterface[reconcile.Request], worker int, busy chan<- struct{}) {
 	for i := 0; ; i++ {
 		queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: strconv.Itoa(worker) + "-" + strconv.Itoa(i)}})

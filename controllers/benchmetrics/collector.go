@@ -1,5 +1,5 @@
-// Package benchmetrics tells a Prometheus of the results of benchmarks. It reads the
-// cache when it is asked and keeps nothing: a series goes with its object.
+// Package benchmetrics exposes the results of benchmarks to Prometheus. It reads the
+// cache on each scrape and keeps nothing: a series ends with its object.
 package benchmetrics
 
 import (
@@ -26,7 +26,7 @@ var (
 	regressed = prometheus.NewDesc("pgstorage_benchmark_regressed", "1 when the last result is worse than the baseline of its gate, 0 when it is not shown to be; absent when nothing can be told.", objectLabels, nil)
 	success   = prometheus.NewDesc("pgstorage_benchmark_last_success_timestamp_seconds", "When the last run that succeeded ended.", objectLabels, nil)
 	late      = prometheus.NewDesc("pgstorage_benchmark_schedule_late_timestamp_seconds", "When a schedule will not have succeeded for twice its longest interval; absent while it is suspended.", []string{"namespace", "schedule"}, nil)
-	leftOut   = prometheus.NewDesc("pgstorage_benchmark_objects_left_out", "Schedules and benchmarks without series, because there are more than are told of.", nil, nil)
+	leftOut   = prometheus.NewDesc("pgstorage_benchmark_objects_left_out", "Schedules and benchmarks without series, because they exceed the limit of series.", nil, nil)
 )
 
 // Collector of the results that Reader has. It is a prometheus.Collector.
@@ -35,7 +35,7 @@ type Collector struct {
 	Clock  clock.PassiveClock
 }
 
-// Describe what is told.
+// Describe the metrics.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{tps, p99, regressed, success, late, leftOut} {
 		out <- d

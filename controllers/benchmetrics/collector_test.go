@@ -38,7 +38,7 @@ func benchmark(name string, owner client.Object, kind string, ended time.Time) *
 	return b
 }
 
-// told of objects, as a Prometheus reads it.
+// told are the metrics of objects, as Prometheus reads them.
 func told(t *testing.T, objects ...client.Object) string {
 	t.Helper()
 	reader := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build()

@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
 )
 
-// Bounds of what is told, whatever is stored: series cost memory in every Prometheus.
+// Bounds of the series, whatever is stored: they cost memory in every Prometheus.
 const (
 	mostSchedules  = 100
 	mostBenchmarks = 100
@@ -114,7 +114,7 @@ func ofSchedule(s *v1alpha1.PgScheduledBenchmark, last *v1alpha1.PgBenchmark, no
 	return f
 }
 
-// worse is nil where nothing could be told.
+// worse is nil where the gate has no result.
 func worse(notRegressed metav1.ConditionStatus) *bool {
 	switch notRegressed {
 	case metav1.ConditionTrue:
@@ -125,9 +125,9 @@ func worse(notRegressed metav1.ConditionStatus) *bool {
 	return nil
 }
 
-// lateAt is when a schedule will not have succeeded for twice its interval: counted from
-// its last success, or from when it began or was resumed. One that begins no runs is
-// never late.
+// lateAt is when a schedule will not have succeeded for twice its interval. It counts
+// from the last success, or from when the schedule began or was resumed. A schedule
+// that begins no runs is never late.
 func lateAt(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
 	scheduled := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionScheduled)
 	if s.Spec.Suspend || scheduled == nil || scheduled.Status != metav1.ConditionTrue {

@@ -1,6 +1,6 @@
-// Package foreign starts the watches of kinds that are not ours from the pass on
-// in which their CRDs are first seen, so that the operator runs, and says what
-// is missing, before they are installed.
+// Package foreign starts the watches of kinds that are not ours, from the first pass
+// that sees their CRDs. So the operator runs, and reports what is missing, before they
+// are installed.
 package foreign
 
 import (

@@ -98,7 +98,7 @@ type pass interface {
 	apply(ctx context.Context) error
 	// prune deletes what is no longer needed.
 	prune(ctx context.Context) error
-	// report tells users about it, and returns when to reconcile again.
+	// report writes the status, and returns when to reconcile again.
 	report(ctx context.Context) (reconcile.Result, error)
 }
 

@@ -17,9 +17,9 @@ import (
 )
 
 // passwords creates the Secrets of the roles, before the roles, with random contents.
-// The operator never reads a Secret. The names follow from the UID, so whoever may
-// create Secrets can create one first, with a password of their own: a Secret that this
-// process did not create is deleted and created again.
+// The operator never reads a Secret. The names follow from the UID, so a user who may
+// create Secrets can create one first, with a known password. The operator deletes a
+// Secret that this process did not create, and creates it again.
 func (r *Reconciler) passwords(ctx context.Context, b *v1alpha1.PgBenchmark, wanted map[string]string) error {
 	for _, object := range slices.Sorted(maps.Keys(wanted)) {
 		key := client.ObjectKey{Namespace: b.Namespace, Name: object}

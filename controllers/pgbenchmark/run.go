@@ -125,7 +125,7 @@ func (p *runPass) writeStatus(ctx context.Context) error {
 	now := metav1.NewTime(p.Clock.Now()).Rfc3339Copy()
 	completion, found := p.outcomes.Get(v1alpha1.ConditionComplete)
 	if !found {
-		// Of a deleted benchmark only the cleanup is reported.
+		// A deleted benchmark reports only its cleanup.
 		completion, _ = p.outcomes.Get(v1alpha1.ConditionCleanedUp)
 	}
 	want := benchmarks.Status(p.b, p.facts, completion, now)

@@ -29,9 +29,10 @@ func (r *Reconciler) removeSuperuser(ctx context.Context, b *v1alpha1.PgBenchmar
 	return "", r.deleteSecret(ctx, b.Namespace, naming.BenchmarkChecker(b.Name, string(b.UID)))
 }
 
-// teardown deletes the objects of a benchmark, each once nothing needs it any more: the
-// Job, whose connections keep the database; the database, which the role owns; the role;
-// then its Secret and the runner's access. It returns what it waits for, or "".
+// teardown deletes the objects of a benchmark, each once nothing needs it any more. The
+// Job's connections keep the database, and the role owns the database. So the order is
+// Job, database, role, then its Secret and the runner's access. It returns what it
+// waits for, or "".
 func (r *Reconciler) teardown(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (string, error) {
 	// The superuser goes at the same time. One that cannot be dropped must not keep the
 	// rest.

@@ -13,7 +13,7 @@ import (
 
 // withholds reports whether a matrix needs temporary clusters that this manager may not
 // create. It does not withhold a matrix that has ended and left no cluster, because its
-// gate may still have to be decided, and none that is deleted.
+// gate may still be open. It does not withhold a deleted one either.
 func (r *Reconciler) withholds(b *v1alpha1.PgBenchmark) bool {
 	done := benchmarks.Ended(b) && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.ConditionCleanedUp)
 	return b.Spec.Matrix != nil && b.Spec.Template != nil && b.DeletionTimestamp.IsZero() && !r.MatrixClusters && !done

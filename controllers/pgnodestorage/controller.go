@@ -56,7 +56,7 @@ type Reconciler struct {
 	// Observe gets what each pass has read, for metrics; of one that could not read,
 	// the conditions that say so.
 	Observe func(s *v1alpha1.PgNodeStorage, r agent.PassResult)
-	// Forget is told of a PgNodeStorage that is gone.
+	// Forget is called with a PgNodeStorage that is gone.
 	Forget func(name string)
 }
 
@@ -135,16 +135,16 @@ func (r *Reconciler) report(ctx context.Context, s *v1alpha1.PgNodeStorage, resu
 	return nil
 }
 
-// told by an event, each as it is begun.
+// Each action is announced by an event when it starts.
 var told = []string{v1alpha1.ReasonCreatingPool, v1alpha1.ReasonImportingPool, v1alpha1.ReasonExporting, v1alpha1.ReasonReturning}
 
-// own conditions, without the one that the manager writes: it is not the agent's to
-// apply, and its presence is no change.
+// own conditions, without the one that the manager writes. The agent must not apply it,
+// and ignores its changes.
 func own(conditions []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions), func(c metav1.Condition) bool { return c.Type == v1alpha1.ConditionNodeReachable })
 }
 
-// tell of what was repaired, once the status that shows it is stored.
+// report the repairs, once the status that shows them is stored.
 func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.PassResult) {
 	if len(result.Drift) > 0 {
 		r.Events.Eventf(s, nil, corev1.EventTypeWarning, "DriftRepaired", "Set", "%s", "changed by hand, and set again: "+strings.Join(result.Drift, "; "))

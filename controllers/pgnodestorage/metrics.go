@@ -84,7 +84,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// commandCollector tells of the commands that were run on the node.
+// commandCollector exposes the commands that the agent ran on the node.
 type commandCollector struct{ commands *host.Counter }
 
 var (

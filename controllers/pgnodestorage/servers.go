@@ -18,9 +18,9 @@ const serversEvery = 2 * time.Second
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// servers asks for a pass where a ZeroFS server began or ended a life, or entered
-// another phase: a device that waits for its server is not to wait for the next resync
-// too. It reads a few small files of the node each time.
+// servers requests a pass where a ZeroFS server started, ended, or entered another
+// phase. A device that waits for its server must not wait for the next resync too. It
+// reads a few small files of the node each time.
 type servers struct {
 	client client.Reader
 	mark   func(*v1alpha1.PgNodeStorage) string

@@ -70,7 +70,7 @@ type pass struct {
 	failure error
 }
 
-// Reconcile one schedule. Of a deleted one, garbage collection deletes the PgBenchmarks.
+// Reconcile one schedule. Garbage collection deletes the PgBenchmarks of a deleted one.
 func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (reconcile.Result, error) {
 	if !s.DeletionTimestamp.IsZero() || toolarge.Skips(r.Events, s) {
 		return reconcile.Result{}, nil

@@ -31,8 +31,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	}
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("pgstoragecluster").
-		// Its own status wakes it too: a pass that read the object before the last status
-		// was in the cache took that for written, and wrote none.
+		// Its own status wakes it too. A pass that read the object before the cache had
+		// the last status assumed that status was current, and skipped the write.
 		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Owns(&v1alpha1.PgBenchmark{}).
 		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
@@ -55,8 +55,8 @@ func (r *Reconciler) onNodeStorage(ctx context.Context, obj client.Object) []rec
 	return r.users(ctx, obj.GetLabels()[naming.LabelProfile])
 }
 
-// volumesChanged passes updates of volumes, and of the devices beneath, in what a pass
-// reads of them, and of whether that can still be believed.
+// volumesChanged passes updates of the fields that a pass reads of volumes and the
+// devices below, and of whether they can still be believed.
 func volumesChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*v1alpha1.PgNodeStorage)

@@ -25,8 +25,8 @@ import (
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	c, err := ctrl.NewControllerManagedBy(mgr).
 		Named("pgstorageprofile").
-		// Its own status wakes it too: a pass that read the object before the last status
-		// was in the cache took that for written, and wrote none.
+		// Its own status wakes it too. A pass that read the object before the cache had
+		// the last status assumed that status was current, and skipped the write.
 		For(&v1alpha1.PgStorageProfile{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Watches(&storagev1.StorageClass{}, handler.EnqueueRequestsFromMapFunc(r.all)).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(used), builder.WithPredicates(usage())).

@@ -9,9 +9,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// Skips says whether an object is left as it is, because its status is too large for
-// the cache, and tells so with an event. The operator writes none that is: someone else
-// did. Without its status a pass would not know what was done before. Deletion goes on.
+// Skips says whether reconcile skips an object, because its status is too large for the
+// cache, and emits an event about it. The operator never writes such a status, so
+// another writer did. Without its status a pass would not know what was done before.
+// Deletion continues.
 func Skips(recorder events.EventRecorder, o client.Object) bool {
 	bytes := o.GetAnnotations()[naming.AnnotationTooLarge]
 	if bytes == "" || !o.GetDeletionTimestamp().IsZero() {

@@ -162,6 +162,10 @@ func descriptions(file string) ([]text, error) {
 func describe(n *yaml.Node, texts []text) []text {
 	for i, child := range n.Content {
 		named := n.Kind == yaml.MappingNode && i%2 == 1
+		if named && n.Content[i-1].Value == "conditions" && len(child.Content) > 0 {
+			texts = append(texts, ownDescription(child)...)
+			continue
+		}
 		if named && child.Kind == yaml.ScalarNode && n.Content[i-1].Value == "description" {
 			texts = append(texts, text{line: child.Line, words: child.Value})
 			continue
@@ -169,4 +173,15 @@ func describe(n *yaml.Node, texts []text) []text {
 		texts = describe(child, texts)
 	}
 	return texts
+}
+
+// ownDescription is that of a list of conditions. Kubernetes describes its items.
+func ownDescription(conditions *yaml.Node) []text {
+	var own []text
+	for i := 0; i+1 < len(conditions.Content); i += 2 {
+		if conditions.Content[i].Value == "description" {
+			own = describe(&yaml.Node{Kind: yaml.MappingNode, Content: conditions.Content[i : i+2]}, own)
+		}
+	}
+	return own
 }

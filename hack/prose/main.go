@@ -1,10 +1,10 @@
-// Command prose checks the language of everything that people read: Vale, with
-// the rules in .vale, over documentation, comments, descriptions of the API,
-// alerts, and the texts of programs.
+// Command prose checks the language of everything that people read. It runs Vale, with
+// the rules in .vale, on documentation, comments, descriptions of the API, alerts, and
+// the texts of programs.
 //
-// Each finding counts. .vale/baseline lists how many an older page or package
-// still has; a count that rises fails, and so does one that falls until the
-// baseline is lowered with -update.
+// Each finding counts. .vale/baseline lists how many an older page or package still
+// has. A count that rises fails, and so does one that falls until -update lowers the
+// baseline.
 package main
 
 import (

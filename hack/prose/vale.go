@@ -46,8 +46,8 @@ func (l linter) lint(files []string) (map[string][]alert, error) {
 	return found, nil
 }
 
-// checkRules fails when a rule of ours no longer finds the fault that is planted
-// for it in a page and in a comment of Go.
+// checkRules fails when one of our rules no longer finds its planted fault in a page
+// and in a comment of Go.
 func checkRules(l linter) error {
 	rules, err := filepath.Glob(".vale/pgstorage/*.yml")
 	if err != nil {

@@ -18,9 +18,10 @@ const grace = 500 * time.Millisecond
 // signalled is the base of the exit code after a signal, as in shells.
 const signalled = 128
 
-// Main executes the command in args and returns the exit code: 0, 1 for an error, or 128
-// plus the number of the signal that ended it. The first signal cancels the command,
-// which then has half a second to end; a second one ends it at once.
+// Main executes the command in args and returns the exit code. The code is 0, 1 for an
+// error, or 128 plus the number of the signal that ended the command. The first signal
+// cancels the command, which then has half a second to end; a second one ends it at
+// once.
 func Main(streams genericiooptions.IOStreams, version string, args []string, signals <-chan os.Signal) int {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the root context of the program
 	defer cancel()

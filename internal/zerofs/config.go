@@ -25,10 +25,10 @@ const NodeNameInURL = "${" + EnvNodeName + "}"
 // (LsmConfig::MIN_FLUSH_INTERVAL_SECS).
 const MinFlushInterval = 5 * time.Second
 
-// l0Unbounded is more tables at level 0 than there ever are, for 0.19. Where level 0 is
+// l0Unbounded is more tables at level 0 than ZeroFS 0.19 ever has. When level 0 is
 // full, its SlateDB 0.9.2 answers a flush with success and stores nothing
-// (flush_imm_memtables_to_l0 in mem_table_flush.rs): at ZeroFS' own 16, flushed writes
-// are lost with a server that is killed, and with one that is told to end. SlateDB's
+// (flush_imm_memtables_to_l0 in mem_table_flush.rs). With the default of 16, a server
+// loses flushed writes when it is killed, and also when it is stopped. SlateDB's
 // compactor drains level 0 by its own count, not by this one.
 const l0Unbounded = 1_000_000
 
@@ -75,10 +75,10 @@ type Server struct {
 // HasMetrics reports whether programs of a family can serve metrics.
 func HasMetrics(f v1alpha1.ZeroFSFamily) bool { return f == v1alpha1.ZeroFS2 }
 
-// The file. ZeroFS refuses unknown keys, so each is one that the family knows
-// (zerofs/src/config.rs). What is not here keeps its default, which for a database
-// must be so: ignore_fsync would make flushes lies, and sync_writes would flush at
-// every write what ZFS orders by flushes. [aws] is free: names are those of
+// The file. ZeroFS rejects unknown keys, so each is one that the family knows
+// (zerofs/src/config.rs). Other keys keep their defaults, which a database needs.
+// ignore_fsync would acknowledge flushes that did not happen, and sync_writes would
+// flush at every write what ZFS orders by flushes. [aws] is free: names are those of
 // object_store's AmazonS3ConfigKey without aws_, all values are strings.
 type (
 	file struct {

@@ -7,8 +7,8 @@ import "strings"
 // dispatcher.rs of slatedb 0.9.2): each write and flush fails, and the process lives on.
 const deathly = "background task panicked unexpectedly"
 
-// Death of the database of a server that lives on, by a line of its log without
-// Secrets; nil if the line is of anything else.
+// Death returns the failure of a database whose server keeps running, by a line of the
+// server's log. The line must not contain Secrets. It is nil for any other line.
 func Death(line string) *Failure {
 	_, said, found := strings.Cut(Plain(line), deathly+". ")
 	switch {

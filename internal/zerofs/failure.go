@@ -33,7 +33,7 @@ const (
 	ReasonServerFailed              = "ServerFailed"
 )
 
-// Failure of a server or of what it needs, for a person.
+// Failure of a server or of what it needs, for an administrator.
 type Failure struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -77,16 +77,16 @@ const takenOver = "another ZeroFS opened this prefix and took it over; a prefix 
 // storeLost for a while.
 const storeLost = "the store failed for longer than ZeroFS retries"
 
-// meanings of what ZeroFS says when it ends, the first that fits. All but those of
-// newer clients, skew and conditional writes were seen from 0.19.1; these are of its
-// sources, of SlateDB's, and of Amazon's list of error codes.
+// meanings of the last message of ZeroFS, the first that fits. All but those of newer
+// clients, skew and conditional writes were seen from 0.19.1. These are from its
+// sources, from SlateDB's, and from Amazon's list of error codes.
 var meanings = []struct {
 	says    []string
 	reason  string
 	message string
 }{
 	{[]string{"detected newer DB client"}, ReasonFenced, takenOver},
-	{[]string{"Invalid password or corrupted key"}, ReasonPasswordWrong, "the password is not the one that the data beneath this prefix was encrypted with; restore it in the Secret"},
+	{[]string{"Invalid password or corrupted key"}, ReasonPasswordWrong, "the password is not the one that the data below this prefix was encrypted with; restore it in the Secret"},
 	{[]string{"Password validation failed"}, ReasonPasswordInvalid, "the password is not one that ZeroFS accepts"},
 	{[]string{"Failed to load config"}, ReasonConfigRejected, "ZeroFS does not accept its configuration: is the image of the family that is declared?"},
 	{[]string{"RequestTimeTooSkewed"}, ReasonClockSkew, "the clocks of node and store differ"},
@@ -98,8 +98,8 @@ var meanings = []struct {
 	{[]string{"RetryError"}, ReasonStoreLost, storeLost},
 }
 
-// credentialCodes of stores that do not accept who asks: Amazon's, and versitygw's
-// for a key that nobody has.
+// credentialCodes of stores that reject the client: Amazon's, and versitygw's for an
+// unknown key.
 var credentialCodes = []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied", "ExpiredToken", "InvalidToken", "XAdminUserNotFound"}
 
 // IsCredentialCode says whether a store's error code is about who asks.

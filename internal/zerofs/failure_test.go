@@ -27,7 +27,7 @@ var said = map[string]string{
 	zerofs.ReasonFenced:                    "Failed to open the database: detected newer DB client",
 	zerofs.ReasonConditionalPutUnsupported: "Storage provider does not support conditional writes (PutMode::Create).",
 	zerofs.ReasonClockSkew:                 "<Error><Code>RequestTimeTooSkewed</Code>",
-	// What is not known.
+	// Unknown messages.
 	zerofs.ReasonServerFailed: "I/O error",
 }
 

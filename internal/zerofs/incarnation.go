@@ -13,8 +13,8 @@ import (
 // the server this is.
 const IncarnationFile = "incarnation.json"
 
-// LockFile is the name, in the folder of a server, of what the server and its children
-// hold a lock of (flock) for as long as one of them lives.
+// LockFile is the name of a file in the folder of a server. The server and its children
+// lock it (flock) for as long as one of them lives.
 const LockFile = "lock"
 
 // MaxInherited lives are remembered.
@@ -28,8 +28,8 @@ const (
 	// StateRunning: the server was started. If nothing runs, it ended with its node
 	// or its container, and nothing was flushed.
 	StateRunning State = "Running"
-	// StateStopped: the server was told to end, and ended after all that it had
-	// acknowledged was flushed.
+	// StateStopped: the server was stopped, and ended after it had flushed everything
+	// that it acknowledged.
 	StateStopped State = "Stopped"
 	// StateFailed: the server ended in any other way. What it acknowledged without
 	// having been asked to flush it may be lost.
@@ -39,9 +39,9 @@ const (
 // Incarnation is one life of a server, from the start of its relay to its end, over
 // however many lives of ZeroFS.
 //
-// A device that was attached to incarnation A still holds all that was written to
-// it if the server is incarnation A, or one that inherits A. In every other case it
-// must be taken for lost.
+// A device that was attached to incarnation A still has all its writes if the server is
+// incarnation A, or one that inherits A. In every other case callers must treat it as
+// lost.
 type Incarnation struct {
 	// ID is new at each start (RFC 9562, version 4).
 	ID string `json:"id"`
@@ -55,9 +55,9 @@ type Incarnation struct {
 	ExitCode *int `json:"exitCode,omitempty"`
 	// Served says that clients may have been let in. Before, nothing can be lost.
 	Served bool `json:"served,omitempty"`
-	// Inherits the lives before this one, newest first, as long as each of them that
-	// served ended as StateStopped: what was written to them is all here. At most
-	// MaxInherited. It may become empty until Served, and does not change any more then.
+	// Inherits lists the lives before this one, newest first, whose writes are all
+	// here. Each of them that served ended as StateStopped. At most MaxInherited. It
+	// may become empty until Served, and does not change any more then.
 	Inherits []string `json:"inherits,omitempty"`
 }
 

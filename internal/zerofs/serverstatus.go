@@ -32,9 +32,9 @@ const (
 	PhaseServing Phase = "Serving"
 	// PhaseHolding: ZeroFS is away, and is being started again; requests wait.
 	PhaseHolding Phase = "Holding"
-	// PhaseFenced: somebody else has opened the prefix; requests wait for ever.
+	// PhaseFenced: another writer opened the prefix; requests wait indefinitely.
 	PhaseFenced Phase = "Fenced"
-	// PhaseStopping: told to end, the server flushes.
+	// PhaseStopping: the server was stopped and flushes.
 	PhaseStopping Phase = "Stopping"
 )
 
@@ -70,7 +70,7 @@ type ServerStatus struct {
 	FlushSeconds float64 `json:"flushSeconds"`
 	// RepeatedWrites after ZeroFS was started again.
 	RepeatedWrites int64 `json:"repeatedWrites"`
-	// S3 is what went to the store; nil where nobody counts.
+	// S3 counts what went to the store; nil without a meter.
 	S3 *StoreTraffic `json:"s3,omitempty"`
 }
 

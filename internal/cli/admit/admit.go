@@ -1,5 +1,5 @@
 // Package admit validates an object offline as the API server does on creation. It uses
-// the CRDs that are part of the program and the library of the API server: it rejects
+// the CRDs that are part of the program, and the library of the API server. It rejects
 // unknown fields, sets defaults, and evaluates the schema and the CEL rules. Transition
 // rules (oldSelf) do not apply to a new object.
 package admit

@@ -1,6 +1,6 @@
-// Package gather reads from a cluster what the commands show. Objects that the user has
-// no permission to read, or whose kind is not installed, are noted instead of failing the
-// command: users see everything that they can read.
+// Package gather reads from a cluster what the commands show. The package notes objects
+// that the user may not read, or whose kind is not installed, and continues. So users
+// see everything that they can read.
 package gather
 
 import (

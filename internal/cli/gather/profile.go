@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
-// Profile of a name and what it stands on.
+// Profile of a name and what is below it.
 func (r Reader) Profile(ctx context.Context, name string) (snapshot.Profile, error) {
 	out, n := snapshot.Profile{Name: name}, notes{}
 	p := &v1alpha1.PgStorageProfile{}

@@ -18,8 +18,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
-// profile plans a profile twice: first without any answer of a node, and then as if the
-// agent of each node had applied the first plan.
+// profile plans a profile twice. The first plan knows no node; the second one assumes
+// that the agent of each node applied the first plan.
 func (b *builder) profile(p *v1alpha1.PgStorageProfile) error {
 	kind, err := catalog.For(p.Spec.Type)
 	if err != nil {

@@ -25,8 +25,8 @@ type Writer interface {
 // Change is one write that was made.
 type Change struct {
 	Key plan.Key
-	// Drift is the path of a field that somebody else had changed, or "" when the
-	// intent itself is new.
+	// Drift is the path of a field that another writer changed, or "" when the intent
+	// itself is new.
 	Drift string
 }
 
@@ -83,8 +83,8 @@ func Delete(ctx context.Context, w Writer, obj client.Object, opts ...client.Del
 	return nil
 }
 
-// Rejected says whether the API server will refuse the same object again: a
-// person must change something.
+// Rejected says whether the API server will refuse the same object again: a user must
+// change something.
 func Rejected(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || mistyped(err)
 }

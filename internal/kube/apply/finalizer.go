@@ -19,7 +19,7 @@ func AddFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer s
 	return patchFinalizers(ctx, p, obj, func() bool { return controllerutil.AddFinalizer(obj, finalizer) })
 }
 
-// RemoveFinalizer removes a finalizer; an object that is gone already is no error.
+// RemoveFinalizer removes a finalizer; an object that is gone already is not an error.
 func RemoveFinalizer(ctx context.Context, p Patcher, obj client.Object, finalizer string) error {
 	return client.IgnoreNotFound(patchFinalizers(ctx, p, obj, func() bool { return controllerutil.RemoveFinalizer(obj, finalizer) }))
 }
@@ -29,7 +29,7 @@ func RemoveFinalizer(ctx context.Context, p Patcher, obj client.Object, finalize
 func patchFinalizers(ctx context.Context, p Patcher, obj client.Object, change func() bool) error {
 	before, ok := obj.DeepCopyObject().(client.Object)
 	if !ok {
-		return fmt.Errorf("copy of %T is no object", obj)
+		return fmt.Errorf("copy of %T is not an object", obj)
 	}
 	if !change() {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// InlineBenchmark is the name of the PgBenchmark made from a cluster's inline
-// benchmark: a change of the spec is another name, because a run is immutable.
+// InlineBenchmark is the name of the PgBenchmark for a cluster's inline benchmark. A
+// change of the spec changes the name, because a run is immutable.
 func InlineBenchmark(cluster string, spec any) string {
 	const room = 50 - 9
 	if len(cluster) > room {
@@ -17,9 +17,9 @@ func InlineBenchmark(cluster string, spec any) string {
 	return cluster + "-" + Hash(spec)[:8]
 }
 
-// BenchmarkObject is the name of a benchmark's Job, ConfigMap, ServiceAccount,
-// Role, RoleBinding, Database, DatabaseRole and Secret. The UID in it keeps it
-// from meeting an object of somebody else, so none has to be read first.
+// BenchmarkObject is the name of a benchmark's Job, ConfigMap, ServiceAccount, Role,
+// RoleBinding, Database, DatabaseRole and Secret. The UID in it prevents a collision
+// with an object of another owner, so none has to be read first.
 func BenchmarkObject(benchmark, uid string) string { return benchmark + "-" + Hash(uid)[:8] }
 
 // BenchmarkChecker is the name of the DatabaseRole and Secret of the superuser that
@@ -43,8 +43,9 @@ func ScheduledBenchmark(schedule string, at time.Time) string {
 	return fmt.Sprintf("%s-%d", schedule, at.Unix()/60)
 }
 
-// MatrixRun is the PgBenchmark of one run of a matrix. The hash holds the UID of the
-// matrix' PgBenchmark, so that one of the same name later does not meet it.
+// MatrixRun is the PgBenchmark of one run of a matrix. The hash includes the UID of the
+// PgBenchmark with the matrix, so that a later one of the same name does not collide
+// with it.
 func MatrixRun(benchmark, uid, variant string, repeat int) string {
 	const room = 50 - len("-r20-") - 8
 	name := strings.TrimRight(benchmark[:min(len(benchmark), room)], "-.")

@@ -18,8 +18,9 @@ func ServiceHost(service, namespace string) string {
 	return fmt.Sprintf("%s.%s.svc", service, namespace)
 }
 
-// DurabilityQueries is the ConfigMap with the queries by which the instances report what
-// durability rests on. The UID in it keeps it from meeting an object of somebody else.
+// DurabilityQueries is the ConfigMap with the queries by which the instances report the
+// settings of durability. The UID in it prevents a collision with an object of another
+// owner.
 func DurabilityQueries(cluster, uid string) string {
 	return cluster + "-queries-" + Hash(uid)[:8]
 }

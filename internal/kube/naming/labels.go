@@ -33,12 +33,12 @@ const (
 	// AnnotationAdopt on a CloudNativePG Cluster names the PgStorageCluster that
 	// may take it over.
 	AnnotationAdopt = "pgstorage.dev/adopt-by"
-	// AnnotationRecreate on a PgStorageCluster holds the UID of a CloudNativePG
-	// Cluster that was deleted by hand and may be made anew, empty.
+	// AnnotationRecreate on a PgStorageCluster has the UID of a CloudNativePG Cluster
+	// that was deleted by hand and may be created again, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
 
-	// AnnotationRecreateCeph on a PgStorageProfile holds the UID of a CephCluster that was
-	// deleted by hand and may be made anew, empty.
+	// AnnotationRecreateCeph on a PgStorageProfile has the UID of a CephCluster that
+	// was deleted by hand and may be created again, empty.
 	AnnotationRecreateCeph = "pgstorage.dev/recreate-ceph"
 
 	// AnnotationAsked on a DatabaseRole of CloudNativePG counts how often it was written

@@ -23,9 +23,9 @@ func Server(profile, store string) string {
 	return "zerofs-" + short(profile) + "-" + store + "-" + Hash([]string{profile, store})[:8]
 }
 
-// ServerDirectory on a node holds the sockets of a store's server. It is short
-// enough for a socket beneath it to have an address of 107 bytes (unix(7)), also
-// where the node's / is mounted at /host.
+// ServerDirectory on a node has the sockets of a store's server. It is short enough for
+// addresses of sockets, at most 107 bytes (unix(7)), also where the node's / is mounted
+// at /host.
 func ServerDirectory(profile, store string) string {
 	return "/var/lib/pgstorage/s3nbd/" + short(profile) + "/" + store
 }

@@ -1,7 +1,7 @@
-// Package outcome holds what a reconcile concluded about each condition of an
-// object, before it becomes a condition: Outcome is one conclusion, Set is all of
-// one object. The packages that decide return outcomes; only package status turns
-// them into conditions. The package reads nothing and writes nothing.
+// Package outcome has what a reconcile concluded about each condition of an object,
+// before it becomes a condition. Outcome is one conclusion, Set is all of one object.
+// The packages that decide return outcomes; only package status turns them into
+// conditions. The package reads nothing and writes nothing.
 package outcome
 
 // Kind says how far one concern of an object is. A larger Kind is worse.

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Missing returns the path of the first field that the object claims and live
-// does not have with that value, or "" when live holds all of it. Fields of live
-// that the object does not claim are not looked at.
+// Missing returns the path of the first field that the object claims and live does not
+// have with that value. It returns "" when live has all of it, and ignores fields that
+// the object does not claim.
 func (o Object) Missing(live map[string]any) string {
 	return missing("", o.Content.Object, live)
 }
@@ -54,8 +54,8 @@ func missingInMap(path string, want, have map[string]any) string {
 	return first
 }
 
-// missingInList compares lists of objects with names by name, as the API server
-// merges them, and others in order.
+// missingInList compares lists of objects with names by name, as the API server merges
+// them, and others item by item.
 func missingInList(path string, want, have []any) string {
 	byName := named(have)
 	if byName == nil && len(want) != len(have) {

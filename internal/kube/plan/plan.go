@@ -23,7 +23,7 @@ import (
 // Stage orders the objects of a plan.
 type Stage int
 
-// The stages, in order.
+// The stages, the first one first.
 const (
 	StageAccess Stage = iota
 	StageServers

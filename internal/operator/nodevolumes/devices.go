@@ -55,14 +55,14 @@ func devices(s *v1alpha1.PgNodeStorage) observed.Devices {
 	return out
 }
 
-// Reasons of devices that a pool has lost, and of those that it waits for. What waits
-// needs no fence: nothing is acknowledged meanwhile, and all goes on from where it was.
+// Reasons of devices that a pool has lost, and of those that it waits for. A waiting
+// pool needs no fence: it acknowledges nothing meanwhile, and resumes where it was.
 var (
 	lost    = []string{v1alpha1.ReasonServerLost, v1alpha1.ReasonFenced}
 	stalled = []string{v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonReconnecting}
 )
 
-// mirrorServes: a mirror that lost some of its devices goes on with the others.
+// mirrorServes: a mirror that lost some of its devices keeps serving with the others.
 func mirrorServes(s *v1alpha1.PgNodeStorage) bool {
 	return s.Spec.NetworkDevices.Layout == v1alpha1.VdevMirror && (poolIs(s, online) || poolIs(s, degraded))
 }
@@ -71,8 +71,9 @@ func poolIs(s *v1alpha1.PgNodeStorage, health string) bool {
 	return meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPoolReady) && s.Status.Pool != nil && s.Status.Pool.Health == health
 }
 
-// detached says which network devices of a node are not attached; empty where none is
-// meant to be, all are, or they only wait for their store, of which nothing is lost.
+// detached says which network devices of a node are not attached. It is empty where the
+// node declares none, where all are attached, and where they only wait for their store,
+// which loses nothing.
 func detached(s *v1alpha1.PgNodeStorage) string {
 	if s.Spec.NetworkDevices == nil || slices.Contains(stalled, devices(s).Reason) {
 		return ""

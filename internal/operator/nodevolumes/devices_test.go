@@ -9,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// What an agent says of its devices decides about fences: only what is lost is fenced,
-// and what waits for its store keeps its proof of whole pages.
+// What an agent reports about its devices decides about fences. Only lost devices are
+// fenced, and devices that wait for their store keep their proof of whole pages.
 func TestDevices(t *testing.T) {
 	const stripe, mirror = v1alpha1.VdevStripe, v1alpha1.VdevMirror
 	for _, tc := range []struct {

@@ -68,7 +68,7 @@ func Read(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node
 	return out
 }
 
-// Genuine reports whether the manager rendered a PgNodeStorage for this profile: its
+// Genuine reports whether the manager rendered a PgNodeStorage for this profile. Its
 // name follows from profile and node, so that no second object speaks for a node.
 func Genuine(profile string, s *v1alpha1.PgNodeStorage) bool {
 	return s.Spec.Profile == profile && s.Name == naming.NodeStorage(profile, s.Spec.NodeName)

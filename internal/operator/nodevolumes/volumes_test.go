@@ -42,9 +42,8 @@ func labelled(node, key, value string) corev1.Node {
 	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Labels: map[string]string{key: value}}}
 }
 
-// The agent of a volume's own node is believed about it, and no other: not one that
-// reports the same name, that relabels its node, or that a claim in another's name points
-// to.
+// Only the agent of a volume's own node is believed about it. An agent that reports the
+// same name, relabels its node, or gets a forged claim is not.
 func TestAgentIsBelievedAboutVolumesOfItsOwnNodeOnly(t *testing.T) {
 	const id = "openebs.io/nodeid"
 	both := []corev1.Node{labelled("a", id, "a"), labelled("b", id, "b")}

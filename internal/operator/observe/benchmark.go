@@ -114,8 +114,8 @@ func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, e
 	return first, nil
 }
 
-// cannotStart says whether a benchmark waits for something that only a person
-// can bring, so that others need not wait for it.
+// cannotStart says whether a benchmark waits for something that only a user can
+// provide, so that others need not wait for it.
 func cannotStart(b *v1alpha1.PgBenchmark) bool {
 	target := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionTargetReady)
 	return b.Status.Job == "" && target != nil && (target.Reason == v1alpha1.ReasonScriptNotFound || target.Reason == v1alpha1.ReasonConsentRequired)

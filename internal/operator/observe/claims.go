@@ -100,7 +100,7 @@ func (r Readers) readBack(ctx context.Context, facts *observed.Cluster) (nodevol
 // volume of a claim; nil while the claim is not bound, or where it does not exist.
 func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*corev1.PersistentVolume, error) {
 	if c.Spec.VolumeName == "" {
-		return nil, nil //nolint:nilnil // an unbound claim has no volume, which is no error
+		return nil, nil //nolint:nilnil // an unbound claim has no volume, which is not an error
 	}
 	return find(ctx, r.Live, client.ObjectKey{Name: c.Spec.VolumeName}, &corev1.PersistentVolume{})
 }
@@ -124,7 +124,7 @@ func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes 
 }
 
 // current: the claim belongs to an instance that CloudNativePG counts. Those that
-// dangle are left for a person.
+// dangle are left to an administrator.
 func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
 	return c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
 }

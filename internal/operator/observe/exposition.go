@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Bounds of one answer of an instance. Whoever may log in to the database as its
-// superuser, or chooses its image, decides what answers.
+// Bounds of one answer of an instance. Users who may log in to the database as its
+// superuser, or choose its image, decide what answers.
 const (
 	// maxAnswer is how much of an answer is read in search of the families. It is not
 	// kept: families of many databases and of custom queries come before those that are

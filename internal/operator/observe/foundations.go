@@ -33,8 +33,8 @@ type scraped struct {
 	overridesRead bool
 }
 
-// take one sample, of which labels hold what a tenant wrote: of each family only what
-// was asked for is kept, and a bounded part of it.
+// take one sample, whose labels contain what a tenant wrote. It keeps only the
+// requested part of each family, up to a bound.
 func (s *scraped) take(family string, labels map[string]string, value float64, wanted map[string]bool) {
 	switch name := labels["name"]; family {
 	case settingsMetric:

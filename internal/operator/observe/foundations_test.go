@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// What the instances report of durability is read, whatever else they report; what a
-// standby reports of roles is not newer than what the primary does.
+// What the instances report about durability is read, whatever else they report. What a
+// standby reports about roles is not newer than what the primary reports.
 func TestFoundationsAreRead(t *testing.T) {
 	report := func(text, instance, primary string) observed.ReadBack {
 		t.Helper()

@@ -77,9 +77,8 @@ func (r *ReadBack) address(ctx context.Context, c *cnpgv1.Cluster, name string) 
 	return podAddress(c, pod)
 }
 
-// podAddress is the address of a pod that belongs to the Cluster and to nothing else
-// than the pod network: a pod may have its node's address, and then the port is its
-// node's.
+// podAddress is the address of a pod of the Cluster, on the pod network alone. A pod
+// may have its node's address, and then the port is its node's.
 func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
 	switch {
 	case !controls(c, pod):

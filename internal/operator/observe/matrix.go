@@ -13,8 +13,8 @@ import (
 )
 
 // Matrix reads the facts about a PgBenchmark with a matrix, and its children. They are
-// the objects of the cache, which nobody may change: copies of all benchmarks of a
-// namespace for each pass would be a tenant's to multiply.
+// the objects of the cache, which callers must not change. A tenant could multiply
+// copies of all benchmarks of a namespace for each pass.
 func (r Readers) Matrix(ctx context.Context, b *v1alpha1.PgBenchmark) (observed.Matrix, plan.Live, error) {
 	facts, live := observed.Matrix{}, plan.Live{}
 	benchmarks := &v1alpha1.PgBenchmarkList{}

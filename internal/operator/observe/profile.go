@@ -184,8 +184,8 @@ func reachable(nodes []corev1.Node, storages []*v1alpha1.PgNodeStorage) map[stri
 	return out
 }
 
-// mayHold: the pool has volumes, or is known and was not imported when it was last
-// looked at, as after a boot, so that nobody knows.
+// mayHold says that the pool has volumes, or may have some. That is unknown while the
+// pool is not imported, as after a boot.
 func mayHold(s v1alpha1.PgNodeStorageStatus) bool {
 	if s.VolumeCount != nil {
 		return *s.VolumeCount > 0

@@ -217,7 +217,7 @@ func raw(w http.ResponseWriter, text string) {
 	_ = connection.Close()
 }
 
-// endless answers until nobody reads.
+// endless answers until its reader stops.
 func endless(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for {

@@ -11,7 +11,7 @@ import (
 )
 
 // Schedule reads the facts about a PgScheduledBenchmark. Its benchmarks are the objects
-// of the cache, which nobody may change.
+// of the cache, which callers must not change.
 func (r Readers) Schedule(ctx context.Context, s *v1alpha1.PgScheduledBenchmark) (observed.Schedule, error) {
 	facts, list := observed.Schedule{}, &v1alpha1.PgBenchmarkList{}
 	if err := r.Cache.List(ctx, list, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy); err != nil {

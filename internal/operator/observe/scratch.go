@@ -14,8 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// scratch is where the layers of a benchmark can be measured, by the claims that the
-// primary has. Nil where no layers are asked for, or the database is not there.
+// scratch is where the layers of a benchmark can be measured, by the claims of the
+// primary. Nil where the benchmark measures no layers, or the database does not exist.
 func (r Readers) scratch(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (*observed.Scratch, error) {
 	if b.Spec.Layers == nil || !hasDatabase(facts) {
 		return nil, nil
@@ -75,8 +75,8 @@ func (r Readers) claimsOf(ctx context.Context, cluster *cnpgv1.Cluster, instance
 
 func classOf(c *corev1.PersistentVolumeClaim) string { return ptr.Deref(c.Spec.StorageClassName, "") }
 
-// unfit says why a second volume like that of a claim cannot be had for the time of a
-// benchmark, on the same node; empty where it can.
+// unfit says why a benchmark cannot get a second volume like that of a claim on the
+// same node. It is empty where it can.
 func (r Readers) unfit(ctx context.Context, claim *corev1.PersistentVolumeClaim) (string, error) {
 	name := classOf(claim)
 	if name == "" {

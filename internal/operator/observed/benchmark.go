@@ -22,8 +22,8 @@ type Benchmark struct {
 	MissingScripts []string
 	// RefusedScripts are custom scripts that may not be run, each with why.
 	RefusedScripts []string
-	// Scratch is where layers can be measured; nil where none are asked for, or the
-	// Job was made already.
+	// Scratch is where layers can be measured; nil where the spec requests none, or the
+	// Job exists already.
 	Scratch *Scratch
 	// Volumes of the target; empty once the Job was made.
 	Volumes Volumes

@@ -41,7 +41,8 @@ type Namesake struct {
 
 // ReadBack is what the running instances say of their parameters.
 type ReadBack struct {
-	// Instances that answered, with each parameter's value in Postgres' base unit.
+	// Instances that answered, with each parameter's value in the base unit of
+	// Postgres.
 	Instances map[string]map[string]float64
 	// Errors of those that did not, by instance.
 	Errors map[string]string
@@ -80,7 +81,7 @@ type Claim struct {
 	// while none did.
 	Node     string
 	Observed *v1alpha1.ObservedVolume
-	// Detached says what is wrong with the network devices beneath the volume; empty
+	// Detached says what is wrong with the network devices below the volume; empty
 	// where there are none, or all are attached.
 	Detached string
 	// Home is the node that the claim was given to when it was made.
@@ -101,7 +102,7 @@ type Devices struct {
 	// Restarts says that the agent restarts the node itself.
 	Restarts bool
 	// Stalls says that nothing is lost, and that no commit is acknowledged until the
-	// devices are back: their store is away, or their server is being replaced.
+	// devices are back. Their store is unavailable, or their server is being replaced.
 	Stalls bool
 }
 
@@ -111,9 +112,9 @@ type DevicesCondition int
 const (
 	// DevicesBetween are neither lost nor all there.
 	DevicesBetween DevicesCondition = iota
-	// DevicesLost are beneath a pool that stands on devices whose servers were lost, or
-	// whose prefix another writer opened.
+	// DevicesLost means that servers of the pool's devices were lost, or that another
+	// writer opened their prefix.
 	DevicesLost
-	// DevicesWhole are all attached beneath a pool that is online.
+	// DevicesWhole means that all devices are attached below an online pool.
 	DevicesWhole
 )

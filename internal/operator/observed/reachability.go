@@ -25,8 +25,8 @@ type Reachability struct {
 // Holds where the Node is there and Ready.
 func (r Reachability) Holds() bool { return !r.Gone && r.Status == metav1.ConditionTrue }
 
-// Cause is a reason and what is to be told of a node, without its name before it.
-// It names no time of a Node that is Ready, so that one at rest changes nothing.
+// Cause is a reason and the message about a node, without the node's name. It names no
+// time of a Node that is Ready, so that one at rest changes nothing.
 func (r Reachability) Cause(node string) (reason, text string) {
 	const worth = "so what was read back there last may no longer hold"
 	switch {

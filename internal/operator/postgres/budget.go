@@ -11,7 +11,7 @@ import (
 // was measured.
 const (
 	// overhead is CloudNativePG's instance manager, which runs in the container of
-	// Postgres, and Postgres' own processes: postmaster, checkpointer, writers.
+	// Postgres, and the server's own processes: postmaster, checkpointer, writers.
 	overhead = 64 * mB
 	// backend is private and kernel memory of one process that serves queries,
 	// over TLS, without its page tables over shared_buffers.
@@ -39,8 +39,8 @@ type Budget struct {
 	// Maintenance is one maintenance_work_mem and one autovacuum_work_mem for each
 	// autovacuum worker.
 	Maintenance int64
-	// Sorts is how many sessions may use one work_mem, of WorkMem, at once: a third of
-	// the connections and parallel workers, or fewer where no more fits.
+	// Sorts is how many sessions may use one work_mem, of WorkMem, at once. It is a
+	// third of the connections and parallel workers, or fewer where no more fit.
 	Sorts, WorkMem int64
 }
 
@@ -105,8 +105,8 @@ func sorters(v numbers) int64 {
 	return (v["max_connections"] + v["max_parallel_workers"] + sorting - 1) / sorting
 }
 
-// senders that run: one for each standby and two for base backups, unless the user
-// asks for more than Postgres' 10.
+// senders that run: one for each standby and two for base backups, unless the user sets
+// more than the default of 10.
 func (in Inputs) senders(v numbers) int64 {
 	used := int64(max(in.Instances, 1) + 1)
 	if n := v["max_wal_senders"]; n > max(used, defaults["max_wal_senders"]) {

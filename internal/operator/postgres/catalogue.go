@@ -11,8 +11,8 @@ import (
 //go:embed settings.tsv
 var settingsTSV string
 
-// setting is what pg_settings says of one parameter of one major. min and max are
-// in unit; unit is Postgres' base unit, such as 8kB for shared_buffers.
+// setting is what pg_settings says of one parameter of one major. min and max are in
+// unit, the base unit of Postgres, such as 8kB for shared_buffers.
 type setting struct {
 	name, kind, unit string
 	min, max         float64

@@ -68,8 +68,8 @@ func (in Inputs) given(name, value string) Parameter {
 	return Parameter{name, value, FromUser, fmt.Sprintf("spec.postgres.parameters; proved: %s; %s", in.WholePages.Because, in.InPlace.Because)}
 }
 
-// StandbysCannotBackUp says that full_page_writes=off is asked for and admitted, in
-// force or not, where there are standbys: a base backup from one of them needs the
+// StandbysCannotBackUp says that full_page_writes=off is requested and admitted, in
+// force or not, on a cluster with standbys. A base backup from a standby needs the
 // primary's full-page images (PostgreSQL, ref/pg_basebackup.sgml).
 func (in Inputs) StandbysCannotBackUp() bool {
 	asked, given := in.User["full_page_writes"]
@@ -87,7 +87,7 @@ func (in Inputs) commit() Parameter {
 	return Parameter{"synchronous_commit", "on", FromSafety, fmt.Sprintf("durability %s: acknowledged after the flush", in.Tier)}
 }
 
-// accept one value by itself: its name, its form, its safety.
+// accept one value alone: its name, its form, its safety.
 func (in Inputs) accept(name, value string) (string, *Refusal) {
 	if refusal := in.acceptName(name); refusal != nil {
 		return "", refusal

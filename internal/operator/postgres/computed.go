@@ -10,12 +10,12 @@ import (
 // The rules here are pgtune's (github.com/le0pard/pgtune,
 // src/features/configuration/configurationSlice.js) for Linux, except that
 //   - maintenance_work_mem stops at 2GB, as autovacuum workers take it each;
-//   - huge_pages stays at Postgres' "try": pods get huge pages only by request;
+//   - huge_pages stays at its default, "try": pods get huge pages only by request;
 //   - wal_level stays as CloudNativePG sets it, also for Desktop;
 //   - wal_compression is left alone: lz4 may be missing from an image;
 //   - max_worker_processes is never below CloudNativePG's 32, which a standby
 //     needs at least as high as its primary;
-//   - WAL sizes are held to the volume.
+//   - WAL sizes are limited by the volume.
 type class struct {
 	connections, shared, cache, maintenance int64 // the last three divide memory; cache is in quarters
 	work                                    int64 // divides work_mem
@@ -63,7 +63,7 @@ func (c *computation) add(name, value, reason string) {
 	c.out = append(c.out, Parameter{name, value, FromComputed, reason + fmt.Sprintf(" (pgtune, %s)", c.in.Workload)})
 }
 
-// set a value that is no rule of pgtune's.
+// set a value that pgtune has no rule for.
 func (c *computation) set(name, value, reason string) {
 	c.out = append(c.out, Parameter{name, value, FromComputed, reason})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
-// foundation is a setting that the statement of durability rests on, whoever sets it.
+// foundation is a setting that the statement of durability depends on, from any source.
 type foundation struct {
 	// safe values, as pg_settings shows them. Empty: see [StandbyNames].
 	safe []string
@@ -44,8 +44,8 @@ var foundations = map[string]foundation{
 func FoundationNames() []string { return slices.Sorted(maps.Keys(foundations)) }
 
 // Unreported are the foundations that an instance should report and does not. It cannot
-// report synchronous_commit, of which CloudNativePG's own sessions have another value:
-// that one rests on the Cluster's parameters and on what roles and databases have.
+// report synchronous_commit, because CloudNativePG's own sessions have another value.
+// That one follows from the Cluster's parameters and from those of roles and databases.
 func Unreported(settings map[string]string) []string {
 	var out []string
 	for _, name := range FoundationNames() {
@@ -57,7 +57,7 @@ func Unreported(settings map[string]string) []string {
 }
 
 // guards are written into every Cluster. Postgres has the same values by default; a
-// field that is not set here would keep a value that somebody else wrote.
+// field that is not set here would keep a value of another writer.
 func guards() []Parameter {
 	var out []Parameter
 	for _, name := range FoundationNames() {
@@ -87,9 +87,9 @@ func Weak(t durability.Tier, name, value string) *Weakness {
 	return &Weakness{fmt.Sprintf("%s is %s: %s", name, value, f.text), f.takes}
 }
 
-// StandbyNames judges the synchronous_standby_names of a primary of the tier Quorum:
-// it must wait for at least one standby, and only for instances of the cluster. The
-// text is empty where it does.
+// StandbyNames judges the synchronous_standby_names of a primary of the tier Quorum.
+// The primary must wait for at least one standby, and only for instances of the
+// cluster. The text is empty where it does.
 func StandbyNames(value string, instances []string) string {
 	head, list, found := strings.Cut(strings.TrimSuffix(strings.TrimSpace(value), ")"), "(")
 	method := strings.Fields(head)

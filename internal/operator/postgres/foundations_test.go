@@ -43,7 +43,8 @@ func TestStandbyNames(t *testing.T) {
 	}
 }
 
-// Every Cluster is told what it must never be without, so that nobody's other value stays.
+// Every Cluster states the settings that it must never be without, so that no other
+// writer's value stays.
 func TestGuardsAreAlwaysSet(t *testing.T) {
 	for _, major := range []int{14, 15, 16, 17, 18} {
 		parameters, refusals := Compute(Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: durability.Async, Instances: 1, CPUs: 1, DataBytes: 10 * gB})

@@ -23,9 +23,9 @@ func (in Inputs) pages(given map[string]string) (HugePages, bool) {
 	return best, best.Bytes > 0
 }
 
-// huge pages are used when they are requested, and only then. With "try" a server on
-// a node that has some would map pages that its control group does not allow, and
-// end with a bus error at the first touch (PostgreSQL bug 17757).
+// huge pages are used only when they are requested. With "try" a server on a node with
+// huge pages would map pages that its control group does not allow. It would end with a
+// bus error at the first touch (PostgreSQL bug 17757).
 func (c *computation) huge() {
 	pages, ok := c.in.pages(c.given)
 	if !ok {

@@ -95,7 +95,7 @@ func TestDefaultShapeSurvivesAllConnections(t *testing.T) {
 	}{{"computed", settings["max_connections"], settings["max_parallel_workers"], false}, {"pgtune", "300", "32", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			settings["max_connections"] = c.connections
-			g := newGroup(t, in.MemoryBytes-overhead*3/4) // a quarter of it is Postgres' own processes
+			g := newGroup(t, in.MemoryBytes-overhead*3/4) // a quarter of it are the server's own processes
 			if n := pgbenchAll(t, r, g, settings); n > 0 != c.killed {
 				t.Errorf("%d processes were killed with %s connections", n, c.connections)
 			}

@@ -76,9 +76,8 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 	"shared_memory_type":       sharedNotMapped,
 }
 
-// tornPages: without full-page images a page that a crash has torn cannot be
-// repaired, so the storage must be one that never tears a page (PostgreSQL, wal.sgml,
-// names ZFS).
+// tornPages: without full-page images Postgres cannot repair a page that a crash tore.
+// So the storage must never tear a page (PostgreSQL, wal.sgml, names ZFS).
 func tornPages(in Inputs, name, value string) *Refusal {
 	if value == "off" && !in.WholePages.Possible {
 		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD")

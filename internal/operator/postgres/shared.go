@@ -1,8 +1,8 @@
 package postgres
 
-// defaults are the values, in bytes or as plain numbers, of parameters that the
-// budget depends on and that neither the user nor the operator sets. CloudNativePG
-// raises some of Postgres' own (pkg/postgres/configuration.go of v1.30.0).
+// defaults are the values, in bytes or as plain numbers, of parameters that the budget
+// depends on. Neither the user nor the operator sets these. CloudNativePG raises some
+// defaults of Postgres (pkg/postgres/configuration.go of v1.30.0).
 var defaults = map[string]int64{
 	"autovacuum_max_workers":         3,
 	"autovacuum_worker_slots":        16,

@@ -103,7 +103,7 @@ func (r accepting) starts(t *testing.T, settings map[string]string) error {
 	return r.down(ctx)
 }
 
-// roomy has space for much, so that what is refused is refused by itself.
+// roomy has space for much, so that each refusal has one cause.
 func roomy(major int) Inputs {
 	return Inputs{Major: major, Workload: OLTP, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 8 * gB, CPUs: 2, DataBytes: 100 * gB, WALBytes: 20 * gB}
 }

@@ -12,9 +12,9 @@ import (
 var timezonesText string
 
 // timezones by name in lower case, as Postgres compares them. CloudNativePG's images
-// take Postgres from Debian's packages, which read the system's tzdata and not
-// Postgres' own, so the list is Debian's. A name that only tzdata-legacy has is not
-// in every image: it has the name to use instead.
+// take Postgres from Debian's packages, which read the system's tzdata and not the copy
+// in Postgres, so the list is Debian's. A name that only tzdata-legacy has is not in
+// every image: it has the name to use instead.
 var timezones = sync.OnceValue(func() map[string]struct{ name, instead string } {
 	out := map[string]struct{ name, instead string }{}
 	for line := range strings.Lines(timezonesText) {

@@ -167,7 +167,7 @@ func (in Inputs) enough(given map[string]string) string {
 	return ", or raise spec.resources.requests.memory to at least " + amount(int64(n+1)*step)
 }
 
-// sortOverMemory refuses what one session may take by itself when not even one can.
+// sortOverMemory refuses a work_mem that exceeds the memory with a single session.
 func (in Inputs) sortOverMemory(given map[string]string, v numbers) *Refusal {
 	if in.MemoryBytes <= 0 {
 		return nil

@@ -9,15 +9,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
-// worked are scenarios whose every value was worked out by hand from pgtune's
-// rules, in kB where no unit is said. work_mem is (memory - shared_buffers) /
-// ((connections + workers) x 3 x the class' divisor); workers are the CPUs from 4,
-// else 8. wal_buffers are 3% of shared_buffers in whole pages of 8kB, 16MB from
-// 14MB. WAL is held to half of its own volume, or to a tenth of the data volume, and
-// wal_keep_size to an eighth or a twentieth, in segments of 16MB, where that is below
-// 512MB. The autovacuum workers (3, 4 from 16 CPUs, 5 from 32) share one
-// maintenance_work_mem, in whole MB. Where memory does not hold the connections of the
-// class, the comment has the sum.
+// worked are scenarios with every value calculated by hand from pgtune's rules, in kB
+// without a unit. work_mem is (memory - shared_buffers) / ((connections + workers) x 3
+// x the class' divisor). Workers are the CPUs from 4, else 8. wal_buffers are 3% of
+// shared_buffers in whole pages of 8kB, 16MB from 14MB. WAL is limited to half of its
+// own volume, or to a tenth of the data volume. wal_keep_size is limited to an eighth
+// or a twentieth, in segments of 16MB, and to 512MB. The autovacuum workers (3, 4 from
+// 16 CPUs, 5 from 32) share one maintenance_work_mem, in whole MB. Where memory does
+// not hold the connections of the class, the comment has the sum.
 var worked = []struct {
 	name string
 	in   Inputs
@@ -26,7 +25,8 @@ var worked = []struct {
 	{
 		"Web 512MB 1 CPU SSD, WAL with data",
 		Inputs{Major: 17, Workload: Web, Medium: SSD, Tier: durability.Local, Instances: 1, MemoryBytes: 512 * mB, CPUs: 1, DataBytes: 10 * gB},
-		// 512 - 64 - 62 of maintenance - 152 shared = 234; a connection takes 2.25, a third of 4 and 0.06 shared = 3.64: 63 with 5 vacuum, senders, 2 workers; tens
+		// 512 - 64 - 62 of maintenance - 152 shared = 234. A connection takes 2.25, a
+		// third of 4 and 0.06 shared = 3.64. 63 with 5 vacuum, senders, 2 workers; tens
 		"max_connections=50 shared_buffers=128MB effective_cache_size=384MB maintenance_work_mem=32MB " + // 512/4, 512x3/4, 512/16
 			"wal_buffers=3928kB work_mem=4MB " + // 131072x3/100 = 3932 = 491 pages; (524288-131072)/(208x3) = 630, floor
 			"max_wal_size=1GB min_wal_size=512MB " + // 10GB/10; half of it
@@ -99,7 +99,8 @@ var worked = []struct {
 	{
 		"OLTP 1GB 2 CPUs HDD, WAL with data, Quorum",
 		Inputs{Major: 17, Workload: OLTP, Medium: HDD, Tier: durability.Quorum, Instances: 3, MemoryBytes: gB, CPUs: 2, DataBytes: 20 * gB},
-		// 1024 - 64 - 127 - 285 shared = 548; 9 others x 2.5 = 23; (525 - 3)/(2.5 + 4/3 + 0.06) = 134; tens
+		// 1024 - 64 - 127 - 285 shared = 548; 9 others x 2.5 = 23. (525 - 3)/(2.5 + 4/3
+		// + 0.06) = 134; tens
 		"max_connections=130 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " + // 1024/4, 1024x3/4, 1024/16
 			"wal_buffers=7864kB work_mem=4MB " + // 262144x3/100 = 7864 = 983 pages; (1048576-262144)/(308x3) = 851, floor
 			"max_wal_size=2GB min_wal_size=1GB " + // 20GB/10; half of it

@@ -21,7 +21,7 @@ type Hooks struct {
 	// the operator's namespace. nil: it runs none, and the observer reads no DaemonSets,
 	// Pods and ConfigMaps.
 	Servers func(p *v1alpha1.PgStorageProfile) []string
-	// Peers means that profiles of this kind can conflict with each other: the observer
+	// Peers means that profiles of this kind can conflict with each other. The observer
 	// reads them into facts.Others, and each wakes when another is created or deleted.
 	Peers bool
 	// Sources are the objects that the kind reads and others may have created.
@@ -31,7 +31,7 @@ type Hooks struct {
 	// Teardown returns what must be deleted or awaited before the controller deletes the
 	// profile's PgNodeStorages, servers and classes.
 	Teardown func(p *v1alpha1.PgStorageProfile, facts observed.Profile) Teardown
-	// AbandonedGUIDs returns the pools that the profile's author has given up.
+	// AbandonedGUIDs returns the pools that the profile's author abandoned.
 	AbandonedGUIDs func(p *v1alpha1.PgStorageProfile) []v1alpha1.PoolGUID
 
 	Plugin Plugin

@@ -49,9 +49,9 @@ func Pools(p *v1alpha1.PgStorageProfile, abandoned []v1alpha1.PoolGUID, storages
 	return pools, dropped
 }
 
-// PoolGUID is the pool that the agent of a node has to be told about, or empty where its
-// own status knows the pool. So the spec of a PgNodeStorage changes only where it was
-// deleted, or its status was.
+// PoolGUID is the pool that the spec must name to the agent of a node, or empty where
+// the agent's own status has it. So the spec of a PgNodeStorage changes only after the
+// object or its status was deleted.
 func PoolGUID(p *v1alpha1.PgStorageProfile, abandoned []v1alpha1.PoolGUID, storages []*v1alpha1.PgNodeStorage, node string) v1alpha1.PoolGUID {
 	for _, s := range storages {
 		guid := reported(s)

@@ -18,15 +18,16 @@ func on(node, reported, told string) *v1alpha1.PgNodeStorage {
 	return s
 }
 
-// What is known of a node's pool outlives its Node and its PgNodeStorage, and only what a
-// person abandons is forgotten.
+// What is known of a node's pool outlives its Node and its PgNodeStorage, and only what
+// a user abandons is forgotten.
 func TestPoolOutlivesItsNode(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		recorded  map[string]v1alpha1.PoolGUID
 		abandoned []v1alpha1.PoolGUID
 		storages  []*v1alpha1.PgNodeStorage
-		// want is recorded afterwards, and tell what the agent of a is told.
+		// want is recorded afterwards, and the last field is what the agent of a
+		// receives.
 		want map[string]v1alpha1.PoolGUID
 		tell v1alpha1.PoolGUID
 	}{

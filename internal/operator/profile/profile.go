@@ -1,6 +1,6 @@
-// Package profile declares what every kind of storage offers: the objects that create
-// it, the volumes of a database, the parameters of Postgres that fit it, and what the
-// controllers must read, watch and delete for it.
+// Package profile declares what every kind of storage offers. A kind has the objects
+// that create it, the volumes of a database, and the Postgres parameters that fit it.
+// It also says what the controllers must read, watch and delete for it.
 //
 // A new kind is one folder below this one, one file in the API, and one line in package
 // catalog. Controllers, observers and the plugin reach it only through Type and Hooks.
@@ -29,7 +29,7 @@ type Type interface {
 	// come from the profile's status.
 	Volumes(p *v1alpha1.PgStorageProfile) Volumes
 	// Verify compares the volumes of a database with its profile. The outcome is nil
-	// for kinds whose volumes nobody reads back.
+	// for kinds whose volumes no agent reads back.
 	Verify(p *v1alpha1.PgStorageProfile, instances int, claims []observed.Claim) (*outcome.Outcome, postgres.Proof)
 	// Hooks returns what the kind needs of controllers and plugin.
 	Hooks() Hooks

@@ -75,10 +75,10 @@ func (c *Client) Exports(ctx context.Context) ([]Export, error) {
 }
 
 // Create an export of a size, sparse and filled with zeroes, and flush it to the object
-// store. Bytes is a multiple of BlockBytes up to MaxBytes. One of the same size is left
-// as it is, and one of size 0, which an interrupted Create leaves, is completed; either
-// is flushed again. The name is 1 to 128 letters, digits and ._- between letters or
-// digits.
+// store. Bytes is a multiple of BlockBytes up to MaxBytes. Create keeps an export of
+// the same size, and completes one of size 0, which an interrupted Create leaves. It
+// flushes either again. The name has 1 to 128 letters, digits and ._- between letters
+// or digits.
 //
 // Errors: ErrInvalid; ErrExists, which names both sizes: Grow it, or choose another
 // name; ErrNotAFile.
@@ -100,7 +100,7 @@ func (c *Client) Create(ctx context.Context, export string, bytes uint64) error 
 // Grow an export to a size, the new part sparse, and flush it to the object store.
 // Bytes is as for Create. One of that size is only flushed again.
 //
-// An attached device keeps its size until it is attached anew.
+// An attached device keeps its size until it is attached again.
 //
 // Errors: ErrInvalid; ErrNoSuchExport; ErrShrink, which names both sizes; ErrNotAFile.
 func (c *Client) Grow(ctx context.Context, export string, bytes uint64) error {

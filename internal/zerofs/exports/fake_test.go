@@ -15,9 +15,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
-// fake is a server in memory that is as strict as ZeroFS and as others are: only root
-// may do anything, what is opened is not walked from, and what is not opened not
-// flushed.
+// fake is a server in memory that is as strict as ZeroFS and other servers. Only root
+// may do anything, clients cannot walk from an open file, and cannot flush a closed
+// one.
 type fake struct {
 	mu sync.Mutex
 	// folder is whether .nbd is there, with files by their size; of size -1 are folders.

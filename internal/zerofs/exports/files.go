@@ -101,7 +101,7 @@ func (s *session) size(file fid) (uint64, error) {
 	case err != nil:
 		return 0, err
 	case a.Valid&getMode == 0 || a.Valid&getSize == 0:
-		return 0, errors.New("the server tells no mode or size")
+		return 0, errors.New("the server reports no mode or size")
 	case a.Mode&typeMask != regularType:
 		return 0, ErrNotAFile
 	}

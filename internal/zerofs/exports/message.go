@@ -70,7 +70,7 @@ func open(conn net.Conn) (*session, fid, error) {
 	if err := s.agree(answer); err != nil {
 		return nil, 0, fmt.Errorf("9P version: %w", err)
 	}
-	const uid = uint32(0) // with no uid, ZeroFS takes a client for nobody
+	const uid = uint32(0) // without a uid, ZeroFS gives a client no rights
 	root := s.next()
 	if _, err := s.ask(tAttach, root, noFid, "root", "", uid); err != nil {
 		return nil, 0, fmt.Errorf("9P attach: %w", err)

@@ -16,7 +16,7 @@ const (
 )
 
 // Owner is the mark that the last owner of the file system left. It fails with
-// fs.ErrNotExist where nobody left one.
+// fs.ErrNotExist where no owner left one.
 func (c *Client) Owner(ctx context.Context) (string, error) {
 	var mark []byte
 	err := c.do(ctx, func(s *session, root fid) error {

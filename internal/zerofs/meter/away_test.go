@@ -31,7 +31,8 @@ func TestStoreThatDoesNotListen(t *testing.T) {
 	r.until(func() bool { return r.Traffic().Errors == 1 }, func() string { return "it is no error" })
 }
 
-// Of a store that nobody reaches ZeroFS is told by a status, after which it asks again.
+// The meter reports an unreachable store to ZeroFS with a status after which it
+// retries.
 func TestStoreThatIsAway(t *testing.T) {
 	r := newTrial(t, echo)
 	dial := r.transport.DialContext
@@ -72,7 +73,7 @@ func TestStoreThatIsAway(t *testing.T) {
 	}
 }
 
-// A certificate of nobody that is trusted is as good as no store.
+// A store with an untrusted certificate counts as unreachable.
 func TestStoreThatIsAnother(t *testing.T) {
 	store := httptest.NewTLSServer(http.HandlerFunc(echo))
 	t.Cleanup(store.Close)

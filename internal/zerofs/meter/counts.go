@@ -82,8 +82,8 @@ func (e *exchange) end() {
 	}
 }
 
-// isError of a store, not of who asks: conditions that do not hold are refused by 4xx,
-// and a key that is not there is one that ZeroFS looked for.
+// isError of a store, not of its client. A store answers conditions that are not met
+// with 4xx, and a missing key is one that ZeroFS looked for.
 func isError(status int) bool {
 	return status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }

@@ -3,9 +3,9 @@
 // it speaks TLS to the store; nothing that a signature covers is changed. It leads to
 // that one store and nowhere else.
 //
-// A request that the store does not answer is answered with 502. Of 0.19, nearly every
-// write is conditional, and object_store 0.12.4 repeats these after a 5xx and after a
-// connection that was refused or closed in its order, yet never after one that was reset
-// (client/retry.rs), by which ZeroFS dies at once. One that was done, whose answer was
-// lost, is refused with 412 when it is repeated, by which ZeroFS dies likewise.
+// The meter answers with 502 when the store does not answer. Nearly every write of 0.19
+// is conditional. object_store 0.12.4 repeats these after a 5xx, and after a connection
+// that was refused or closed cleanly. It never repeats them after a reset
+// (client/retry.rs), on which ZeroFS dies at once. The store rejects a repeated write
+// with 412 when only the answer was lost, on which ZeroFS dies too.
 package meter

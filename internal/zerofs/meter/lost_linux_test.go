@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A store whose packets are lost is given up as ZeroFS gives it up itself.
+// The meter abandons a store whose packets are lost, as ZeroFS does itself.
 func TestLostConnections(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -28,7 +28,7 @@ type Options struct {
 	// Roots that the store's certificate must come from; nil: the system's, which ZeroFS
 	// takes without a meter.
 	Roots *x509.CertPool
-	// Log is told when the store ceases to answer, and when it does again.
+	// Log reports when the store stops answering, and when it answers again.
 	Log *slog.Logger
 }
 
@@ -106,8 +106,8 @@ func (m *Meter) Silence() error {
 	return nil
 }
 
-// ServeHTTP is the http.Handler's. Whoever asks for anything but the store is refused,
-// and not counted.
+// ServeHTTP is the http.Handler's. It rejects requests for anything but the store, and
+// does not count them.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Scheme != "http" || strings.TrimSuffix(strings.ToLower(r.URL.Host), ":80") != m.authority || kindOf(r) == unknown {
 		http.Error(w, "this proxy leads to one store only", http.StatusForbidden)
@@ -133,7 +133,7 @@ func (m *Meter) answered(*http.Response) error {
 // unanswered says to ZeroFS that there is no answer, by a status that it asks again
 // after, whatever it asked.
 func (m *Meter) unanswered(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil { // nobody waits for it
+	if r.Context().Err() != nil { // no client waits for it
 		panic(http.ErrAbortHandler)
 	}
 	if m.silence.Swap(&err) == nil {

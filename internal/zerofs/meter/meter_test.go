@@ -229,8 +229,9 @@ func TestKeepsConnections(t *testing.T) {
 	}
 }
 
-// Whoever asked and has gone leaves nothing behind: the store's handler ends with it. It
-// is an error if there was no answer yet, since ZeroFS goes when the store is away.
+// A client that disconnects leaves nothing behind: the store's handler ends with it. It
+// is an error without an answer, because ZeroFS disconnects when the store is
+// unavailable.
 func TestClientThatGoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string

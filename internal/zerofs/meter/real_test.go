@@ -33,7 +33,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
-// domain of the store, whose buckets are hosts beneath it. Nobody resolves it.
+// domain of the store, whose buckets are hosts below it. No resolver knows it.
 const domain = "store.example"
 
 // parts of a test, all of them real.
@@ -185,8 +185,8 @@ func (r *parts) agree(m *Meter) {
 	}
 }
 
-// What is written through the meter is there, and the meter has counted what the store
-// has, whether the bucket is in the path or in the host that is signed.
+// The store has what ZeroFS wrote through the meter, and the meter counted it. Both are
+// true with the bucket in the path and in the signed host.
 func TestRealStore(t *testing.T) {
 	for name, change := range map[string]func(r *parts){
 		"by path": func(*parts) {},
@@ -231,8 +231,8 @@ func TestRealStore(t *testing.T) {
 	}
 }
 
-// BenchmarkRealFlush of 64 KiB, of one server without the meter and of one with it, in
-// turn: the machine's other work is the same for both.
+// BenchmarkRealFlush of 64 KiB, in turn on a server without the meter and on one with
+// it. So the machine's other work is the same for both.
 func BenchmarkRealFlush(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		b.Run(map[bool]string{false: "http", true: "https"}[secure], func(b *testing.B) {

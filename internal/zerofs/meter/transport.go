@@ -17,14 +17,15 @@ const (
 	// keepAlive of a connection that nothing is sent on, and how many probes may be lost.
 	keepAlive       = 15 * time.Second
 	keepAliveProbes = 3
-	// lostTime until a connection is given up whose packets are not acknowledged.
+	// lostTime until the meter abandons a connection whose packets are not
+	// acknowledged.
 	lostTime = 30 * time.Second
 	// bufferSize of a copy between connections, in bytes.
 	bufferSize = 32 << 10
 )
 
-// transport to a store, for each request of ZeroFS a request: it repeats one only on an
-// idle connection that the store had closed, as reqwest does.
+// transport to a store, one request for each request of ZeroFS. It repeats a request
+// only on an idle connection that the store had closed, as reqwest does.
 func transport(roots *x509.CertPool) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:         connectTime,

@@ -1,5 +1,5 @@
-// Package preflight finds out whether a ZeroFS server could work with its store,
-// before one is started: a person is told what is wrong, where ZeroFS would tell half
-// of it and try again forever. What is found wrong is found without writing, but for
-// conditional writes, which only a write can prove.
+// Package preflight checks whether a ZeroFS server can work with its store, before a
+// server starts. It reports what is wrong to the administrator, where ZeroFS would log
+// half of it and retry indefinitely. Its checks do not write, except for conditional
+// writes, which only a write can prove.
 package preflight

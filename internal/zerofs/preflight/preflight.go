@@ -153,8 +153,8 @@ func (s *store) ours(ctx context.Context, page *answer) (empty bool, err error) 
 		"s3://%s/%s holds what ZeroFS did not write: %q%s; nothing was touched; choose another prefix", s.bucket, s.prefix, others, more)
 }
 
-// conditionalPut proves that the store refuses to write over an object where told to,
-// which is what keeps a second writer of the prefix out.
+// conditionalPut proves that the store can refuse to overwrite an object. That keeps a
+// second writer of the prefix out.
 func (s *store) conditionalPut(ctx context.Context) (err error) {
 	key := s.prefix + "/" + probePrefix + string(uuid.NewUUID())
 	once := http.Header{"If-None-Match": {"*"}}
@@ -198,7 +198,7 @@ func (s *store) lost(err error) error {
 	return failed(zerofs.ReasonEndpointUnreachable, "%s no longer answers: %s", s.base, plainCause(err))
 }
 
-// describe an answer for a person.
+// describe an answer for an administrator.
 func describe(a *answer) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.code, zerofs.Plain(a.message)))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// fake store that answers as it is told: a listing, and what an object's first and
-// second write say. It stands in for what a real one cannot be made to do.
+// fake store with configured answers: a listing, and what an object's first and second
+// write say. It does what a real store cannot be made to do.
 type fake struct {
 	list, code, region    string
 	listed, first, second int

@@ -140,7 +140,7 @@ func (a *answer) readError() {
 	}
 }
 
-// listing of what is directly beneath the prefix.
+// listing of what is directly below the prefix.
 type listing struct {
 	XMLName  xml.Name `xml:"ListBucketResult"`
 	Contents []struct {
@@ -153,7 +153,7 @@ type listing struct {
 	IsTruncated           bool
 }
 
-// list a page of what is directly beneath the prefix.
+// list a page of what is directly below the prefix.
 func (s *store) list(ctx context.Context, token string) (*answer, error) {
 	query := url.Values{"list-type": {"2"}, "delimiter": {"/"}, "prefix": {s.prefix + "/"}}
 	if token != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// maxSkew of the clocks: stores refuse more than 15 minutes (Amazon S3,
-// RequestTimeTooSkewed), and a clock that is off by five is on its way there.
+// maxSkew of the clocks. Stores reject more than 15 minutes (Amazon S3,
+// RequestTimeTooSkewed), and a clock that is off by five will get there.
 const maxSkew = 5 * time.Minute
 
 // verdict on an answer to what was to be done; nil if it was done. A clock that is

@@ -42,8 +42,8 @@ func (r *Relay) press() {
 	}
 }
 
-// relieve makes room whenever it is asked for: each export flushes what it keeps, and
-// sends requests for which there is room by then.
+// relieve makes room on request: each export flushes what it keeps, and sends requests
+// for which there is room by then.
 func (r *Relay) relieve() {
 	for {
 		select {

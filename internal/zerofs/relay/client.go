@@ -30,8 +30,8 @@ func (c *client) answer(r *request, code uint32, data []byte) {
 	c.out.put(reply)
 }
 
-// read requests until the client goes away, or is not read from any more. They are read
-// whether there is room to keep them or not, as many as the kernel has tags: a sender that
+// read requests until the client disconnects, or the relay stops reading. It reads as
+// many as the kernel has tags, whether there is room to keep them or not. A sender that
 // waits in the kernel holds a lock that a disconnection of the device needs.
 func (c *client) read(e *export) error {
 	for {

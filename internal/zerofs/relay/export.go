@@ -120,7 +120,8 @@ func (e *export) arrive(r *request) {
 	e.sendOpen()
 }
 
-// sendOpen sends open requests that were not sent yet, in order, while there is room.
+// sendOpen sends open requests that were not sent yet, oldest first, while there is
+// room.
 func (e *export) sendOpen() {
 	if !e.live {
 		return

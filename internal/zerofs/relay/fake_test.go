@@ -17,9 +17,9 @@ const (
 	fakeBlocks = 64
 )
 
-// fakeServer is a fake of ZeroFS, because no real one can be told when to lose what it
-// has not flushed: an NBD server with a volatile cache. Its process ends by crash, and
-// begins again by start.
+// fakeServer is a fake of ZeroFS, an NBD server with a volatile cache. A real one
+// cannot lose what it has not flushed on request. Its process ends by crash, and begins
+// again by start.
 type fakeServer struct {
 	t      *testing.T
 	socket string

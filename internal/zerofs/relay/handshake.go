@@ -8,9 +8,9 @@ import (
 	"net"
 )
 
-// Of the NBD protocol, handshake phase. No library has the server's part of it alone:
-// those that there are keep the connection, serve one request after the other, and know
-// no trims.
+// Constants of the NBD protocol, handshake phase. No library has the server's part of
+// it alone. Existing ones keep the connection, serve one request after the other, and
+// lack trims.
 const (
 	greeting    = 0x4e42444d41474943 // "NBDMAGIC"
 	optionMagic = 0x49484156454f5054 // "IHAVEOPT"
@@ -32,8 +32,8 @@ const (
 
 	infoExport = 0
 
-	// Flags of an export. A flush covers what was written on any connection of ZeroFS,
-	// but a client has one, so that an end of it leaves nothing under way.
+	// Flags of an export. A flush covers what was written on any connection of ZeroFS.
+	// A client still has one connection, so that its end leaves nothing under way.
 	hasFlags  = 1 << 0
 	readOnly  = 1 << 1
 	sendFlush = 1 << 2
@@ -47,7 +47,7 @@ const (
 
 var errAborted = errors.New("the client ended the negotiation")
 
-// lookFunc tells of an export, and takes it where the client has chosen it.
+// lookFunc describes an export, and takes it where the client has chosen it.
 type lookFunc func(name string, take bool) (offer, error)
 
 // negotiate with a client until it has chosen an export.
@@ -108,7 +108,7 @@ func (n negotiation) handle(option uint32, data []byte) (name string, done bool,
 	return "", false, n.reply(option, repErrUnsupported, nil)
 }
 
-// inform of an export. Sizes of blocks are not told: ZeroFS tells none.
+// inform a client about an export. It omits block sizes, as ZeroFS does.
 func (n negotiation) inform(option uint32, o offer) error {
 	info := binary.BigEndian.AppendUint16(nil, infoExport)
 	info = binary.BigEndian.AppendUint64(info, o.size)

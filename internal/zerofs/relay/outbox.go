@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// outbox writes to a connection in order, and lets nobody wait for it: whoever held up
-// the other direction meanwhile could stop both for ever. What it holds is bounded by
-// the requests that are under way.
+// outbox writes to a connection, first in first out, without blocking its callers. A
+// blocked caller could stop both directions indefinitely. The requests under way bound
+// its size.
 type outbox struct {
 	conn   net.Conn
 	mu     sync.Mutex
@@ -52,7 +52,7 @@ func (o *outbox) run() {
 			return
 		}
 		if _, err := next.WriteTo(o.conn); err != nil {
-			// Whoever reads from the connection learns of its end.
+			// The reader of the connection notices its end.
 			_ = o.conn.Close()
 			o.close()
 			return

@@ -23,7 +23,7 @@ type rig struct {
 	server *fakeServer
 	relay  *Relay
 	socket string
-	// failures that the relay told; the supervisor takes them unless it is paused.
+	// failures that the relay reported; the supervisor takes them unless it is paused.
 	failures chan error
 	served   chan error
 }
@@ -69,7 +69,7 @@ func (r *rig) supervise() {
 	r.Cleanup(func() { close(stop); <-ended })
 }
 
-// failure that the relay tells.
+// failure that the relay reports.
 func (r *rig) failure() error {
 	r.Helper()
 	select {
@@ -231,7 +231,7 @@ func TestOrderOfRepetition(t *testing.T) {
 	}
 }
 
-// A change that failed is no error for the client, but waits.
+// A change that failed waits, and does not return an error to the client.
 func TestNoErrorForChanges(t *testing.T) {
 	for _, op := range []operation{opWrite, opTrim, opFlush} {
 		t.Run(fmt.Sprint(op), func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestFlushCoversWhatWasBefore(t *testing.T) {
 	}
 }
 
-// What is kept stays within its limit, because the relay flushes by itself.
+// What is kept stays within its limit, because the relay flushes on its own.
 func TestLimit(t *testing.T) {
 	const limit = 8 * (fakeBlock + entryBytes)
 	r := newRig(t, limit)
@@ -363,8 +363,8 @@ func TestLimitWhileAway(t *testing.T) {
 	}
 }
 
-// Requests of a client that went away are settled before the next one is let in, so
-// that none of them comes after what the next one asks.
+// Requests of a client that disconnected are settled before the next one may connect.
+// So none of them comes after a request of the next one.
 func TestOrphans(t *testing.T) {
 	r := newRig(t, 0)
 	d := r.open()
@@ -585,7 +585,7 @@ func TestLimitWhileAFlushWaits(t *testing.T) {
 	}
 }
 
-// The oldest request is told, although others are answered meanwhile.
+// The oldest request is reported, although others are answered meanwhile.
 func TestOldestRequest(t *testing.T) {
 	r := newRig(t, 0)
 	d := r.open()
@@ -621,7 +621,7 @@ func TestOldestRequest(t *testing.T) {
 	}
 	r.until("nothing waits", func() bool { return waits().IsZero() })
 
-	// What nobody asked for now: a repetition, and the flush after it.
+	// Requests without a client: a repetition, and the flush after it.
 	d.write(3, 3)
 	for _, op := range []operation{opWrite, opFlush} {
 		done = stall(op)

@@ -66,8 +66,8 @@ func greet(ctx context.Context, conn net.Conn, export string) (offer, error) {
 	return offer{size: e.Size, flags: e.Flags}, err
 }
 
-// send a request. Its cookie is this connection's own, and has the length of the data
-// that comes with the answer in its lower half, so that the reader need not ask.
+// send a request. Its cookie is this connection's own. The lower half is the length of
+// the data in the answer, so that the reader needs no lookup.
 func (u *upstream) send(r *request) {
 	u.count++
 	cookie := uint64(u.count) << 32

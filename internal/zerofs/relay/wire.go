@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// Of the NBD protocol (doc/proto.md of NetworkBlockDevice/nbd), transmission phase.
+// Constants of the NBD protocol (doc/proto.md of NetworkBlockDevice/nbd), transmission
+// phase.
 const (
 	requestMagic = 0x25609513
 	replyMagic   = 0x67446698

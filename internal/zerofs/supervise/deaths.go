@@ -8,7 +8,7 @@ import (
 
 // deaths of a process' database.
 type deaths struct {
-	// told of the first one.
+	// told receives the first one.
 	told func(*zerofs.Failure)
 
 	mu    sync.Mutex

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Of the NBD protocol (doc/proto.md of NetworkBlockDevice/nbd).
+// Constants of the NBD protocol (doc/proto.md of NetworkBlockDevice/nbd).
 const (
 	nbdOption   = 0x49484156454F5054
 	nbdExport   = 1 // NBD_OPT_EXPORT_NAME

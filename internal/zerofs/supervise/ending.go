@@ -70,10 +70,11 @@ func (l *life) abort() {
 	l.end(zerofs.StateFailed, exitFailed)
 }
 
-// stopped is how a server has ended that was told to. What it acknowledged is flushed
-// then, or there was nothing; ZeroFS exits with another code than 0 if its last flush,
-// of nothing, or the closing of its database failed (run_server in
-// zerofs/src/cli/server.rs of 0.19.1 and 2.3.0). One that never served may not be able to.
+// stopped is how a server ended after a request to stop. It has flushed what it
+// acknowledged, if anything. ZeroFS exits with another code than 0 if its last flush,
+// of nothing, or the closing of its database failed. See run_server in
+// zerofs/src/cli/server.rs of 0.19.1 and 2.3.0. One that never served may not be able
+// to.
 func (l *life) stopped(code int) zerofs.State {
 	if l.fenced || !l.incarnation.Served && code != 0 {
 		return zerofs.StateFailed

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// private: whoever reaches the sockets can read and write every device.
+	// private, because a process that reaches the sockets can read and write every
+	// device.
 	private = 0o700
 
 	lockEvery = 20 * time.Millisecond

@@ -75,7 +75,7 @@ func (r *parts) again(blocks int) int {
 	return lost
 }
 
-// atSixteen is the number that 0.19 has by itself.
+// atSixteen is the default of 0.19.
 func atSixteen(config string) string {
 	return strings.Replace(config, "l0_max_ssts = 1000000", "l0_max_ssts = 16", 1)
 }
@@ -114,7 +114,7 @@ func TestRealFlushed(t *testing.T) {
 	}
 }
 
-// tell a child to stop.
+// signal a child to stop.
 func (r *parts) tell(p *process.Process) {
 	r.Helper()
 	if err := p.Signal(syscall.SIGTERM); err != nil {
@@ -125,7 +125,7 @@ func (r *parts) tell(p *process.Process) {
 	}
 }
 
-// told to stop, a server ends in order.
+// a server ends cleanly after a request to stop.
 func (r *parts) stop(run *running) {
 	r.Helper()
 	run.signals <- syscall.SIGTERM
@@ -171,7 +171,7 @@ func TestRealZeroFSKilled(t *testing.T) {
 	}
 }
 
-// Requests wait for a store that went away, and go on when it is back.
+// Requests wait for an unavailable store, and continue when it is back.
 func TestRealStoreAway(t *testing.T) {
 	const blocks = 20
 	r, store, _ := newFaulty(t)
@@ -209,7 +209,7 @@ func TestRealStoreAway(t *testing.T) {
 	}
 }
 
-// A server that is told to stop while its store is away ends in order once it is back.
+// A server that is stopped while its store is unavailable ends cleanly once it is back.
 func TestRealToldWhileAway(t *testing.T) {
 	const blocks = 20
 	r, _, g := newFaulty(t)
@@ -244,7 +244,7 @@ func TestRealToldWhileAway(t *testing.T) {
 	}
 }
 
-// With nothing unflushed, a server ends in order without its store.
+// With nothing unflushed, a server ends cleanly without its store.
 func TestRealToldWithNothing(t *testing.T) {
 	r, _, g := newFaulty(t)
 	run := r.run()
@@ -316,7 +316,7 @@ func (r *parts) second() (*parts, *running) {
 	return other, run
 }
 
-// held until it is told to stop, a fenced server fails then.
+// a fenced server waits until it is stopped, and fails then.
 func (r *parts) held(run *running, d *disk) {
 	r.Helper()
 	waits := make(chan error, 1)
@@ -399,7 +399,7 @@ func TestRealUsedMeanwhile(t *testing.T) {
 	r.stop(run)
 }
 
-// Nobody sees here what ZeroFS logs, but that it fails.
+// This test does not see what ZeroFS logs, only that it fails.
 func TestRealFencedUnseen(t *testing.T) {
 	r := newReal(t)
 	r.unseen = true

@@ -21,7 +21,7 @@ const (
 type lines struct {
 	to   io.Writer
 	hide zerofs.Secrets
-	// see is shown each line; nil: nobody is.
+	// see receives each line; nil: no receiver.
 	see  func(string)
 	part []byte
 }
@@ -56,8 +56,8 @@ func (l *lines) emit() {
 	_, _ = io.WriteString(l.to, text+"\n")
 }
 
-// diagnosis keeps the error that a program ends with: what Rust's anyhow prints from
-// "Error: " to the backtrace, or a panic, or else the last line.
+// diagnosis keeps the error that a program ends with. It is what Rust's anyhow prints
+// from "Error: " to the backtrace, or a panic, or else the last line.
 type diagnosis struct {
 	last string
 	// logged is the last line of the log of its level ERROR.

@@ -31,11 +31,11 @@ type process struct {
 	lives context.Context
 	ended context.CancelFunc
 	begun time.Time
-	// broken is why it is being ended without being told to; nil: it is not.
+	// broken is why the supervisor ends it without a request to stop; nil: it does not.
 	broken error
 }
 
-// launch ZeroFS. died is told if its database dies.
+// launch ZeroFS. died is called if its database dies.
 func (s *Supervisor) launch(ctx context.Context, lock *os.File, died func(*zerofs.Failure)) (*process, error) {
 	p := &process{deaths: &deaths{told: died}, begun: s.Clock.Now()}
 	p.out = &lines{to: s.Stdout, hide: s.Secrets, see: p.deaths.line}
@@ -67,7 +67,7 @@ func (p *process) failure(code int, hide zerofs.Secrets) *zerofs.Failure {
 		return death
 	}
 	if code == 0 {
-		return &zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: "ZeroFS ended without having been told to"}
+		return &zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: "ZeroFS ended without a request to stop"}
 	}
 	f := p.diagnosis.explain(hide)
 	if p.broken != nil && f.Reason == zerofs.ReasonServerFailed {

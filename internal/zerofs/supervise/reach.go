@@ -22,8 +22,8 @@ func (s *Supervisor) files() *exports.Client {
 // in the folder of the server.
 func (s *Supervisor) in(name string) string { return filepath.Join(s.Dir, name) }
 
-// reach ZeroFS, however long it takes to start. The result is the mark of who owned its
-// file system last, empty if nobody did. It fails when the context ends.
+// reach ZeroFS, however long it takes to start. The result is the mark of the last
+// owner of its file system, empty without one. It fails when the context ends.
 func (s *Supervisor) reach(ctx context.Context) (owner string, err error) {
 	again := s.Clock.NewTicker(askEvery)
 	defer again.Stop()

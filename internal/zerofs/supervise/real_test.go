@@ -99,7 +99,7 @@ func (r *parts) environment(key, secret, password string) {
 	r.Setenv(zerofs.EnvNodeName, "node-1")
 }
 
-// address on loopback that nobody has.
+// address on loopback without a listener.
 func address(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,7 +11,7 @@ import (
 
 var reportFile = flag.String("report", "", "measure, and write the tables between their markers in this file")
 
-// reportTo skips what takes minutes where nobody wants its figures.
+// reportTo skips what takes minutes where no caller wants its figures.
 func reportTo(t *testing.T) func(name, table string) {
 	t.Helper()
 	if *reportFile == "" {

@@ -31,7 +31,7 @@ type Supervisor struct {
 	TerminationLog string
 	// Prometheus is the address, host:port, of the metrics. Empty: none.
 	Prometheus string
-	// Meter of what goes to the store; nil: nobody counts.
+	// Meter counts what goes to the store; nil: nothing is counted.
 	Meter Meter
 	// Signals to end by; the first one counts.
 	Signals <-chan os.Signal
@@ -39,13 +39,13 @@ type Supervisor struct {
 	Clock   clock.WithTicker
 }
 
-// Run the server until it is told to end and has flushed everything, however long that
-// takes: whoever sent the signal bounds it. ZeroFS is started again whenever it ends,
+// Run the server until it is stopped and has flushed everything, however long that
+// takes. The sender of the signal bounds it. Run starts ZeroFS again whenever it ends,
 // unless it never served: that is for the kubelet, which has the store checked first.
-// The result is 0 if the server ended as it should, and else the exit code of ZeroFS, or
-// 127 if nothing was started. It fails if nothing was started, or if the end could not
-// be written down, which then counts as unclean. The end of ctx ends all at once, in no
-// order.
+// The result is 0 if the server ended as it should, and else the exit code of ZeroFS,
+// or 127 if nothing was started. It fails if nothing was started, or if the end could
+// not be recorded, which then counts as unclean. The end of ctx kills everything at
+// once.
 func (s *Supervisor) Run(ctx context.Context) (code int, err error) {
 	lock, err := prepare(ctx, s.Dir)
 	if err != nil {
@@ -82,9 +82,9 @@ func (s *Supervisor) begin() (zerofs.Incarnation, error) {
 	return i, zerofs.WriteIncarnation(s.Dir, i)
 }
 
-// served writes down that clients are let in from now on. What a former life left is
-// inherited only if the file system has the mark of that life, or of one that inherited
-// it: whoever else left a mark also wrote.
+// served records that clients may connect from now on. It inherits from a former life
+// only if the file system has the mark of that life, or of one that inherited it. Any
+// other mark means another writer.
 func (s *Supervisor) served(i *zerofs.Incarnation, owner string) error {
 	if len(i.Inherits) > 0 && owner != i.ID && !slices.Contains(i.Inherits, owner) {
 		s.Log.Warn("another server used the prefix meanwhile; nothing is inherited", "mark", owner)
@@ -94,12 +94,13 @@ func (s *Supervisor) served(i *zerofs.Incarnation, owner string) error {
 	return zerofs.WriteIncarnation(s.Dir, *i)
 }
 
-// report why the server failed. The log has it too, so that its loss is no failure.
+// report why the server failed. The log has it too, so that a lost report is not a
+// failure.
 func (s *Supervisor) report(f *zerofs.Failure) {
 	if s.TerminationLog == "" {
 		return
 	}
 	if err := f.Report(s.TerminationLog); err != nil {
-		s.Log.Warn("the kubelet is not told why", "error", err)
+		s.Log.Warn("cannot report the failure to the kubelet", "error", err)
 	}
 }

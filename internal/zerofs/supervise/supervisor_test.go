@@ -52,7 +52,7 @@ func superviseArgs() int {
 	return code
 }
 
-// serve until told to stop, if so asked, and exit with a code.
+// serve until a request to stop, if configured, and exit with a code.
 func serve(does string) int {
 	what, number, _ := strings.Cut(does, " ")
 	code, _ := strconv.Atoi(number)
@@ -95,7 +95,7 @@ func newTrial(t *testing.T, dir, does string) *trial {
 
 func (w *tell) String() string { return w.said.String() }
 
-// tell the server to stop once it is ready.
+// signal the server to stop once it is ready.
 type tell struct {
 	said    bytes.Buffer
 	signals chan os.Signal
@@ -179,8 +179,8 @@ func TestInherits(t *testing.T) {
 	}
 }
 
-// What served and did not end in order leaves nothing to inherit, nor does half a file of
-// another program.
+// A life that served and did not end cleanly leaves nothing to inherit, nor does half a
+// file of another program.
 func TestNothingInherited(t *testing.T) {
 	for _, text := range []string{
 		`{"id":"b","state":"Running","served":true,"inherits":["a"]}`,

@@ -18,8 +18,8 @@ var forwarded = map[string][]string{
 	naming.AnnotationReconciliationLoop: {"disabled", "enabled"},
 }
 
-// notForwarded says why a well-known annotation does not reach the Cluster, and what
-// to do instead. Whoever may write a PgStorageCluster need not be trusted with pods.
+// notForwarded says why a well-known annotation does not reach the Cluster, and what to
+// do instead. Authors of a PgStorageCluster need not be trusted with pods.
 var notForwarded = map[string]string{
 	"cnpg.io/podPatch":                  "it can give the pods any right",
 	"cnpg.io/validation":                "it turns off CloudNativePG's own checks",

@@ -93,8 +93,8 @@ func backupElsewhere(spec, extra map[string]any) []string {
 	return []string{"spec.cnpg.spec.backup.target: with full_page_writes=off Postgres takes no backup from a standby; remove it, or set it to primary, or remove spec.postgres.parameters[full_page_writes]"}
 }
 
-// has says whether m touches a path: by holding it, or by putting something else
-// than an object, null above all, where the path goes through.
+// has says whether m touches a path. It does so by containing it, or with a value on
+// the way that is not an object, such as null.
 func has(m map[string]any, path []string) bool {
 	v, ok := m[path[0]]
 	if !ok || len(path) == 1 {

@@ -25,7 +25,7 @@ func overrides(json string) *v1alpha1.CNPGOverrides {
 	return &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(json)}}
 }
 
-// closed is no consent to anything.
+// closed consents to nothing.
 var closed = hatch.Consent{Profile: "fast"}
 
 func TestMergeRefuses(t *testing.T) {

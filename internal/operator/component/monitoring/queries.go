@@ -16,10 +16,10 @@ import (
 // (its pkg/utils/labels_annotations.go).
 const labelReload = "cnpg.io/reload"
 
-// Queries is the ConfigMap with the queries by which every instance reports the settings
-// that durability rests on. CloudNativePG's own query has numbers and booleans only.
-// The instances run them as cnpg_metrics_exporter, a member of pg_monitor that is no
-// superuser, in a read-only transaction.
+// Queries is the ConfigMap with the queries by which every instance reports the
+// settings that durability depends on. CloudNativePG's own query has numbers and
+// booleans only. The instances run them as cnpg_metrics_exporter, a member of
+// pg_monitor without superuser rights, in a read-only transaction.
 func Queries(cr *v1alpha1.PgStorageCluster) *corev1ac.ConfigMapApplyConfiguration {
 	labels := naming.Labels(cr.Name)
 	labels[labelReload] = ""

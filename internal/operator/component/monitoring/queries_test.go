@@ -21,8 +21,8 @@ type query struct {
 	Metrics []map[string]map[string]string `json:"metrics"`
 }
 
-// The queries run as a role that is no superuser, in a read-only transaction, and report
-// what somebody has set behind the operator's back.
+// The queries run as a role without superuser rights, in a read-only transaction. They
+// report settings that users changed without the operator.
 func TestQueriesOnARealServer(t *testing.T) {
 	s, err := server.Start(t.Context(), "fsync=off")
 	if errors.Is(err, server.ErrNone) {

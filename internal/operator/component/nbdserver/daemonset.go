@@ -16,15 +16,15 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// graceSeconds that a server has to flush when it is stopped in order: what is not
-// uploaded then is up to 1.25 GiB, which 600 s carry at 2 MiB/s.
+// graceSeconds is the time that a server has to flush when it shuts down cleanly. Up to
+// 1.25 GiB are not uploaded then, which takes 600 s at 2 MiB/s.
 const graceSeconds = 600
 
-// DaemonSet of the servers. A pool stands on each pod, so nothing may take one but a
-// person: OnDelete replaces none when the template changes; every taint is tolerated
-// and drains pass DaemonSets by; and it has no owner for garbage collection to
-// follow. Nodes are named one by one, and not by the profile's labels: a node that
-// loses those keeps its pool, and must keep its server.
+// DaemonSet of the servers. A pool uses the devices of each pod, so only an
+// administrator may delete one. OnDelete replaces none when the template changes. The
+// pods tolerate every taint, and drains ignore DaemonSets. It has no owner for garbage
+// collection to follow. It names the nodes instead of selecting the profile's labels: a
+// node that loses those keeps its pool, and must keep its server.
 func (s Server) DaemonSet() (*appsv1ac.DaemonSetApplyConfiguration, error) {
 	revision, err := s.Revision()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s Server) pod(store string) *corev1ac.PodSpecApplyConfiguration {
 		WithTolerations(corev1ac.Toleration().WithOperator(corev1.TolerationOpExists)).
 		WithAffinity(s.affinity()).
 		WithSecurityContext(corev1ac.PodSecurityContext().
-			// The directories on the node are root's, and nobody else's.
+			// Only root can use the directories on the node.
 			WithRunAsUser(0).
 			WithRunAsGroup(0).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
@@ -129,8 +129,8 @@ func (s Server) look() []string {
 	return out
 }
 
-// server runs ZeroFS, beneath the supervisor that is its only client. Store is where
-// its requests go.
+// server runs ZeroFS under the supervisor, its only client. Store is where its requests
+// go.
 func (s Server) server(store string) *corev1ac.ContainerApplyConfiguration {
 	z := s.Profile.Spec.S3NBD.ZeroFS
 	c := confined(corev1ac.Container().
@@ -153,8 +153,8 @@ func port(name string, number int32) *corev1ac.ContainerPortApplyConfiguration {
 	return corev1ac.ContainerPort().WithName(name).WithContainerPort(number).WithProtocol(corev1.ProtocolTCP)
 }
 
-// serving: requests go to ZeroFS. There is no probe of liveness, since nothing but a
-// person may end the relay beneath a pool.
+// serving probes whether requests reach ZeroFS. The pod has no liveness probe, because
+// only an administrator may stop the relay below a pool.
 func serving() *corev1ac.ProbeApplyConfiguration {
 	return corev1ac.Probe().
 		WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/readyz").WithPort(intstr.FromString(MetricsPortName))).

@@ -1,6 +1,6 @@
-// Package nbdserver builds the ZeroFS servers of an S3NBD profile: for each store
-// a DaemonSet, one pod of which serves the store's prefix of its node, and the
-// ConfigMap with their configuration. Builders are pure.
+// Package nbdserver builds the ZeroFS servers of an S3NBD profile: a DaemonSet for each
+// store, and the ConfigMap with their configuration. A pod of the DaemonSet serves the
+// store's prefix of its node. Builders are pure.
 package nbdserver
 
 import (
@@ -27,8 +27,8 @@ const (
 
 // Ports of a server's pod, which has a network of its own.
 const (
-	// MetricsPort is the supervisor's: how the relay and the store do, on /metrics, and
-	// on /readyz whether requests go on.
+	// MetricsPort is the supervisor's. /metrics describes the relay and the store, and
+	// /readyz reports whether requests reach ZeroFS.
 	MetricsPort = 9091
 	// MetricsPortName and ZeroFSPortName are what a PodMonitor selects.
 	MetricsPortName = "metrics"

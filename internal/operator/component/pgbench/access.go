@@ -1,5 +1,5 @@
-// Package pgbench builds the objects that run a PgBenchmark: what the runner may
-// do, what it is told, and its Job.
+// Package pgbench builds the objects that run a PgBenchmark: the runner's permissions,
+// its instructions, and its Job.
 package pgbench
 
 import (
@@ -63,7 +63,7 @@ func Password(b *v1alpha1.PgBenchmark, object, role, password string) *corev1.Se
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Name: b.Name, UID: b.UID, Controller: &yes}},
 		},
 		Type: corev1.SecretTypeBasicAuth,
-		// Nobody replaces the password of a role by an update.
+		// Nothing can replace the password of a role with an update.
 		Immutable: &yes,
 		StringData: map[string]string{
 			corev1.BasicAuthUsernameKey: role,

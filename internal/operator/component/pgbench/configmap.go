@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// ConfigMap tells the runner what to do.
+// ConfigMap has the runner's instructions.
 func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *observed.Scratch, space *spec.Space) (*corev1ac.ConfigMapApplyConfiguration, error) {
 	raw, err := json.MarshalIndent(instructions(b, target, scratch, space), "", "  ")
 	if err != nil {
@@ -36,8 +36,8 @@ func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, sc
 	return out
 }
 
-// settings of a cluster that its server does not tell: those of its storage, as they
-// were read back where they were, and the image that its instances run.
+// settings of a cluster that its server does not report: those of its storage, where
+// they were read back, and the image of its instances.
 func settings(target *v1alpha1.PgStorageCluster) fingerprint.Settings {
 	s := fingerprint.Settings{}
 	s.Set(fingerprint.Storage, "profile", target.Spec.Profile)

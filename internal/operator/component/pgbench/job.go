@@ -184,9 +184,9 @@ func defaultRequests() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi")}
 }
 
-// deadline bounds a run: its own time and that of the layers twice over, time to
-// fill and to check the tables by their size, and half an hour to start. Runs that
-// are counted in transactions have a day.
+// deadline bounds a run. It allows twice the time of the run and of the layers. It adds
+// time to fill and check the tables by their size, and half an hour to start. Runs with
+// a number of transactions have a day.
 func deadline(s v1alpha1.PgBenchmarkSpec) time.Duration {
 	p := s.Pgbench
 	runs := time.Duration(max(1, int(p.Repeats))) * time.Duration(max(1, len(p.Clients)))

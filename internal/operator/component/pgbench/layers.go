@@ -21,7 +21,7 @@ const (
 	tokenDir = "/var/run/secrets/kubernetes.io/serviceaccount" //nolint:gosec // a path, and no credential
 )
 
-// layers tells the runner what to measure before the tables are filled.
+// layers are the runner's instructions for measuring before it fills the tables.
 func layers(b *v1alpha1.PgBenchmark, scratch *observed.Scratch) *spec.Layers {
 	l := b.Spec.Layers
 	if l == nil {
@@ -57,8 +57,9 @@ func scratches(scratch *observed.Scratch) []spec.Scratch {
 // scratchVolume is the name of a scratch volume in the pod.
 var scratchVolume = map[string]string{v1alpha1.LayerVolume: "scratch", v1alpha1.LayerDataVolume: "scratch-data"}
 
-// measureLayers gives the pod its scratch volumes, a place on the primary's node and,
-// with an image of fio, the container that measures them before the runner begins.
+// measureLayers gives the pod its scratch volumes and a place on the primary's node.
+// With an image of fio it adds the container that measures the volumes before the
+// runner begins.
 func measureLayers(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	b, volumes := in.Benchmark, scratches(in.Scratch)
 	if b.Spec.Layers == nil || len(volumes) == 0 {
@@ -108,8 +109,8 @@ func volumeSize(l *v1alpha1.BenchmarkLayers) resource.Quantity {
 }
 
 // besidePrimary has the scheduler place the pod on the node of the primary's pod, so
-// that a volume that is made for it is on the same devices. A node by name would
-// leave the scheduler out, which chooses where a volume is made.
+// that its volumes are on the same devices. A node by name would bypass the scheduler,
+// which chooses where volumes are provisioned.
 func besidePrimary(cluster string) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAffinity(corev1ac.PodAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().

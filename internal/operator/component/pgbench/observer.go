@@ -34,9 +34,9 @@ func runCommand(b *v1alpha1.PgBenchmark) []string {
 	return command
 }
 
-// observe gives the pod the container that alone has the superuser's password. It is the
-// operator's own image, with processes and files of its own: all that the container in
-// which scripts run sees of it is a socket that takes a few fixed requests. It begins
+// observe gives the pod the container that alone has the superuser's password. It is
+// the operator's own image, with processes and files of its own. The container in which
+// scripts run reaches only its socket, which takes a few fixed requests. It starts
 // after all other init containers and ends with the pod.
 func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	b := in.Benchmark

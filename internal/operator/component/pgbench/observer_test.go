@@ -37,8 +37,8 @@ func hostile(change func(*v1alpha1.PgBenchmarkSpec)) *v1alpha1.PgBenchmark {
 	return b
 }
 
-// The password of the superuser is in one container, which is of the operator's own
-// image, and shares neither processes nor files with those that run what others wrote.
+// The password of the superuser is in one container of the operator's own image. That
+// container shares neither processes nor files with those that run users' scripts.
 func TestSuperuserIsApartFromScripts(t *testing.T) {
 	b := hostile(func(*v1alpha1.PgBenchmarkSpec) {})
 	spec := pod(t, b)

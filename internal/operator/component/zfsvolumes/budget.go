@@ -71,8 +71,8 @@ func quantity(n int64) string {
 	return resource.NewQuantity(n>>20<<20, resource.BinarySI).String()
 }
 
-// Budget is the condition MemoryBudget: the ARC does not count as available
-// memory (OpenZFS issue 10255), so pods and ARC fight where both were promised it.
+// Budget is the condition MemoryBudget. The ARC does not count as available memory
+// (OpenZFS issue 10255), so pods and the ARC compete where both were promised it.
 func (s Storage) Budget(facts observed.Profile) *outcome.Outcome {
 	var over, crowded []string
 	read := 0

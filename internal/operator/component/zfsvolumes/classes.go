@@ -18,9 +18,9 @@ import (
 // thinprovision in the driver's words.
 var thinprovision = map[string]string{"Thin": "yes", "Thick": "no"}
 
-// classes for each parent dataset, on the nodes where volumes can be made.
-// recordsize and compression are left to the parent: a value in the class would
-// be local on each volume, and the parent could not retune it.
+// classes for each parent dataset, on the nodes where volumes can be provisioned.
+// Volumes inherit recordsize and compression from the parent. A value in the class
+// would be local on each volume, and the parent could not retune it.
 func (s Storage) classes(facts observed.Profile, usable []Verdict) ([]plan.Object, error) {
 	p := s.Profile
 	filesystem := func(name, parent string) *storagev1ac.StorageClassApplyConfiguration {

@@ -33,8 +33,8 @@ type Verdict struct {
 // PoolFails says that the pool, not the driver, is what the node lacks.
 func (v Verdict) PoolFails() bool { return v.Reason != "" && !v.driver }
 
-// Tell adds what a kind knows of a node: before what it lacks, since that may follow
-// from it, or as a note about a node that is ready.
+// Tell adds what a kind knows of a node. It goes before what the node lacks, because
+// that may follow from it, or is a note about a ready node.
 func (v *Verdict) Tell(text string) {
 	switch {
 	case text == "":
@@ -166,9 +166,9 @@ func (s Storage) nodesOutcome(nodes []Verdict) outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonNodesReady, fmt.Sprintf("pool %s and its datasets were read back as declared on %d of %d nodes", s.Pool, len(nodes), len(nodes)))
 }
 
-// worst joins what is wrong with nodes. One that needs a person outranks those
-// that wait, and these the ones that are only out of reach: volumes can be made on
-// the others.
+// worst joins what is wrong with nodes. A node that needs an administrator outranks
+// those that wait. These outrank unreachable nodes, because volumes can be provisioned
+// on the others.
 func worst(condition string, nodes []Verdict, wrong func(Verdict) bool) (outcome.Outcome, bool) {
 	o := outcome.Outcome{Condition: condition}
 	var messages []string
@@ -221,7 +221,7 @@ func Owned(class *storagev1.StorageClass, profile string) bool {
 	return class.Labels[naming.LabelProfile] == profile && class.Labels[naming.LabelManagedBy] == naming.ManagedBy
 }
 
-// NotOwned says in a condition that a class is somebody else's.
+// NotOwned says in a condition that a class belongs to another owner.
 func NotOwned(condition, name string) outcome.Outcome {
 	return outcome.InvalidBecause(condition, v1alpha1.ReasonStorageClassNotOwned, fmt.Sprintf("StorageClass %s exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", name))
 }

@@ -24,8 +24,8 @@ func NodePool(pool v1alpha1.ZFSPool) *v1alpha1ac.NodePoolApplyConfiguration {
 	return out
 }
 
-// Known adds to a pool what must not be forgotten of it: the pool that the node had, where
-// its PgNodeStorage does not know it any more, and the pools that a person abandoned.
+// Known adds to a pool what the profile must remember. That is the pool that the node
+// had, where its PgNodeStorage lost it, and the pools that an administrator abandoned.
 func (s Storage) Known(pool *v1alpha1ac.NodePoolApplyConfiguration, facts observed.Profile, node string) *v1alpha1ac.NodePoolApplyConfiguration {
 	if guid := profile.PoolGUID(s.Profile, s.Abandoned, facts.Storages, node); guid != "" {
 		pool.WithGUID(guid)

@@ -1,8 +1,7 @@
-// Package zfsvolumes is what the kinds of storage share whose volumes are
-// datasets of a ZFS pool on the nodes, made by OpenEBS zfs-localpv: parent
-// datasets, StorageClasses, what is said of the nodes, whether the volumes are as
-// declared, and whether memory is promised twice. Where the pool's devices come
-// from is each kind's own.
+// Package zfsvolumes is shared by the kinds of storage whose volumes are datasets of a
+// ZFS pool on the nodes, provisioned by OpenEBS zfs-localpv. It has the parent
+// datasets, the StorageClasses, the conditions about nodes, the verification of
+// volumes, and the memory budget. Each kind decides where the pool's devices come from.
 package zfsvolumes
 
 import (
@@ -53,12 +52,12 @@ type Storage struct {
 	Field string
 	// Pool on each node.
 	Pool string
-	// Abandoned are the pools that the profile's author has given up.
+	// Abandoned are the pools that the profile's author abandoned.
 	Abandoned []v1alpha1.PoolGUID
 	// Block adds a class of zvols; nil: none.
 	Block *v1alpha1.ZFSBlock
-	// BlockOnly: the zvols are all there is, for a kind that stands on them, and they
-	// come before it.
+	// BlockOnly means that a kind uses zvols alone, and that they come before its own
+	// objects.
 	BlockOnly bool
 	// ServerMemory in bytes that servers of the profile take of each node, and
 	// Cache the L2ARC whose headers the ARC holds.
@@ -116,9 +115,9 @@ func (s Storage) Complete(b *profile.Built, facts observed.Profile, nodes []Verd
 	return nil
 }
 
-// CompleteBacking is [Storage.Complete] of zvols that a kind stands on: their class,
-// and what is said of driver and nodes. Without a node that could serve it the stage is
-// held.
+// CompleteBacking is [Storage.Complete] for zvols below a kind: their class, and the
+// conditions about the driver and the nodes. It holds the stage while no node can serve
+// the class.
 func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes []Verdict) error {
 	ready := usable(nodes)
 	class, err := s.blockClass(plan.StageBacking, ready)
@@ -144,8 +143,8 @@ func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes
 	return nil
 }
 
-// holdClasses keeps classes from being made that no node could serve, or that
-// are somebody else's.
+// holdClasses prevents the creation of classes that no node can serve, or that belong
+// to another owner.
 func holdClasses(b *profile.Built, facts observed.Profile, usable []Verdict) {
 	for _, o := range b.Outcomes {
 		if o.Kind == outcome.Done || o.Informative {

@@ -14,12 +14,11 @@ import (
 // pageSize of Postgres, in bytes; shared_buffers are counted in it too.
 const pageSize = 8192
 
-// Verify holds each volume, as its node's agent has read it back, against the
-// profile: a dataset beneath the right parent, with the parent's properties. It
-// proves whole pages where every volume of data is a dataset whose records hold
-// whole pages: ZFS replaces a record as a whole or not at all (OpenZFS, Workload
-// Tuning; PostgreSQL, wal.sgml). What was written to devices that are not attached
-// is not known, so there it proves nothing.
+// Verify compares each volume, as its node's agent read it back, with the profile: a
+// dataset below the right parent, with the parent's properties. It proves whole pages
+// where every data volume is a dataset whose records contain whole pages. ZFS replaces
+// a record as a whole or not at all (OpenZFS, Workload Tuning; PostgreSQL, wal.sgml).
+// It proves nothing while devices are detached, because what they contain is unknown.
 func (s Storage) Verify(instances int, claims []observed.Claim) (*outcome.Outcome, postgres.Proof) {
 	var waits, wrong, torn []string
 	data := 0

@@ -11,9 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// Admits says whether a cluster lets a benchmark run against it: by its policy, because
-// its own spec declares that very benchmark, or because a matrix made the cluster and
-// nothing else is in it. An owner reference proves nothing: whoever creates a
+// Admits says whether a benchmark may run on a cluster. The cluster's policy can allow
+// it, the cluster's spec can declare that very benchmark, or a matrix created the
+// cluster for it. An owner reference proves nothing, because the author of a
 // PgBenchmark writes it.
 func Admits(cluster *v1alpha1.PgStorageCluster, b *v1alpha1.PgBenchmark) bool {
 	return cluster.Spec.BenchmarkPolicy == v1alpha1.BenchmarkAny || ofMatrix(cluster) || declares(cluster, b)

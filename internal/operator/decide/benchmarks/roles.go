@@ -18,17 +18,17 @@ func roleWaits(role *cnpgv1.DatabaseRole, what string) string {
 }
 
 const (
-	// AskAgain is after how long a role that failed is written again. CloudNativePG's
-	// instance looks at a new role before its operator has let it read the role's Secret,
-	// and by itself not before 30 s later (CloudNativePG 1.30,
+	// AskAgain is the time after which the operator writes a failed role again. A
+	// CloudNativePG instance can look at a new role before it may read the role's
+	// Secret. Without an update it retries only 30 s later (CloudNativePG 1.30,
 	// internal/management/controller/databaserole_controller.go).
 	AskAgain = 2 * time.Second
-	// mostAsked bounds how often: until CloudNativePG looks again by itself.
+	// mostAsked bounds how often. CloudNativePG then retries on its own.
 	mostAsked = 15
 )
 
-// asked is how often a role that is not applied has been written again by now; of one
-// that is applied what it was at last.
+// asked counts how often a role that is not applied was written again. For an applied
+// role it is the last count.
 func asked(role *cnpgv1.DatabaseRole, now time.Time) string {
 	if role == nil {
 		return ""

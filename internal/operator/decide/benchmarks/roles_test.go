@@ -12,7 +12,7 @@ import (
 )
 
 // A role that CloudNativePG could not apply is written again every other second, until
-// CloudNativePG looks again by itself; one that is applied or not looked at stays as it is.
+// CloudNativePG retries on its own. Other roles stay as they are.
 func TestRoleIsWrittenAgain(t *testing.T) {
 	made := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	role := func(applied *bool, asked string) *cnpgv1.DatabaseRole {

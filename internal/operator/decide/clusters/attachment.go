@@ -11,8 +11,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// attachedOutcome is the condition VolumesAttached; nil where the devices of the
-// profile are no server's.
+// attachedOutcome is the condition VolumesAttached; nil where no server exports the
+// devices of the profile.
 func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *outcome.Outcome {
 	if facts.Cluster == nil || facts.Devices == nil {
 		return nil
@@ -30,7 +30,8 @@ func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *out
 
 // attachment of the instances' devices, in words of those that are not whole.
 type attachment struct {
-	// lost, and the first reason of that; manual is set where a person has to act.
+	// lost, and the first reason of that; manual is set where an administrator has to
+	// act.
 	lost   []string
 	reason string
 	manual bool
@@ -67,8 +68,8 @@ func (a *attachment) outcome() outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonDevicesAttached, msgAttached)
 }
 
-// tell how an instance is, and what the agents of its nodes say; nothing of one whose
-// devices are whole and that no fence of ours is left on.
+// tell how an instance is, and what the agents of its nodes report. It is empty for an
+// instance with whole devices and without our fence.
 func (i instance) tell(facts observed.Cluster, f Fencing, suspended bool) string {
 	condition := i.condition(facts)
 	if condition == observed.DevicesWhole {

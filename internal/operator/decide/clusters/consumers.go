@@ -13,9 +13,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
-// consumed narrows the proof that no page is torn by who else replays this cluster's
-// WAL: what is restored or follows elsewhere has the same WAL without page images, on
-// storage that nobody has proved. content is the Cluster as it is to be.
+// consumed narrows the proof that no page is torn to clusters whose WAL has no other
+// consumers. A follower or a restored cluster replays the same WAL without page images,
+// on unproved storage. content is the desired Cluster.
 func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map[string]any, proof postgres.Proof) postgres.Proof {
 	if !proof.Possible {
 		return proof
@@ -61,7 +61,7 @@ func consumersOf(content map[string]any) []string {
 	return out
 }
 
-// liveConsumers are those that somebody else has written into the Cluster.
+// liveConsumers are those that other writers put into the Cluster.
 func liveConsumers(c *cnpgv1.Cluster) []string {
 	var out []string
 	if c.Spec.Backup != nil && c.Spec.Backup.BarmanObjectStore != nil {
@@ -97,7 +97,7 @@ func tablespaces(c *cnpgv1.Cluster, content map[string]any, claims []observed.Cl
 	return []string{fmt.Sprintf("%d of %d volumes of tablespaces were read back", have, wanted)}
 }
 
-// followers that stream WAL and are no instance of the cluster.
+// followers that stream WAL and do not belong to the cluster.
 func followers(c *cnpgv1.Cluster, names []string) []string {
 	var out []string
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// full_page_writes is off only where every volume is proved, and where nobody else
+// full_page_writes is off only where every volume is proved, and where no other cluster
 // replays the WAL.
 func TestWhoReplaysWALWithoutPageImages(t *testing.T) {
 	yes := true

@@ -25,8 +25,8 @@ type grounds struct {
 	unread string
 }
 
-// groundsOf compares what durability rests on with the child Cluster and with what the
-// instances report, whoever set it.
+// groundsOf compares the settings that durability depends on with the child Cluster and
+// with what the instances report, from any source.
 func groundsOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) grounds {
 	var g grounds
 	if facts.Cluster == nil {

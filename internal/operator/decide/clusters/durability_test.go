@@ -14,7 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// onNodes is what CloudNativePG reports of instances that stand on so many nodes.
+// onNodes is what CloudNativePG reports for instances on so many nodes.
 func onNodes(instances int, nodes int32) cnpgv1.Topology {
 	out := cnpgv1.Topology{SuccessfullyExtracted: true, NodesUsed: nodes, Instances: map[cnpgv1.PodName]cnpgv1.PodTopologyLabels{}}
 	for i := range instances {
@@ -123,8 +123,8 @@ func TestASharedNodeSaysWhatTheStorageKeeps(t *testing.T) {
 	}
 }
 
-// What durability rests on is compared whoever sets it, and no promise stands beside a
-// setting that breaks it, or one that was not read.
+// Settings that durability depends on are compared, whatever their source. The status
+// makes no promise beside a setting that breaks it, or that was not read.
 func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

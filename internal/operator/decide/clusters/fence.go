@@ -54,13 +54,13 @@ func list(names []string) any {
 	return string(raw)
 }
 
-// Fence keeps an instance stopped while the devices beneath its volumes are lost:
-// Postgres must neither go on with what it holds in memory nor start on a pool that
-// is half there. What others fenced is left to them.
+// Fence keeps an instance stopped while the devices below its volumes are lost.
+// Postgres must neither continue with what it has in memory nor start on an incomplete
+// pool. Fences of other writers stay.
 //
-// CloudNativePG does not fail over from a primary that is fenced
-// (internal/controller/cluster_controller.go), so a primary is fenced only once
-// another instance has taken over, or where none can. Until then its pool cannot
+// CloudNativePG does not fail over from a fenced primary
+// (internal/controller/cluster_controller.go). So the operator fences a primary only
+// once another instance has taken over, or where none can. Until then its pool cannot
 // write, so it acknowledges nothing.
 func Fence(facts observed.Cluster) Fencing {
 	var f Fencing
@@ -107,8 +107,8 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// liftable: the instance's devices are all back beneath a pool that is online, or the
-// instance is no more.
+// liftable says whether the instance's devices are all back below an online pool, or
+// the instance no longer exists.
 func liftable(name string, instances []instance, facts observed.Cluster) bool {
 	for _, i := range instances {
 		if i.name == name {
@@ -118,8 +118,8 @@ func liftable(name string, instances []instance, facts observed.Cluster) bool {
 	return true
 }
 
-// succeeded is the primary that was fenced because no instance could take over, and now
-// one can: CloudNativePG does not fail over from it while it is fenced.
+// succeeded is the primary that was fenced because no instance could take over, where
+// now one can. CloudNativePG does not fail over from it while it is fenced.
 func succeeded(facts observed.Cluster, instances []instance, all, ours, lifted []string) []string {
 	primary := facts.Cluster.Status.CurrentPrimary
 	if !slices.Contains(ours, primary) || slices.Contains(lifted, primary) {

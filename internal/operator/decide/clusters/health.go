@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// stuck are the phases in which CloudNativePG waits for a person.
+// stuck are the phases in which CloudNativePG waits for an administrator.
 var stuck = []string{
 	cnpgv1.PhaseWaitingForUser,
 	cnpgv1.PhaseUnrecoverable,

@@ -37,7 +37,7 @@ func homesOf(claims []observed.Claim) []instance {
 	return out
 }
 
-// condition of the devices beneath an instance: lost if any are, whole if all are.
+// condition of the devices below an instance: lost if any are, whole if all are.
 func (i instance) condition(facts observed.Cluster) observed.DevicesCondition {
 	whole := len(i.nodes) > 0
 	for _, n := range i.nodes {

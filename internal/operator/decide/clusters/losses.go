@@ -54,10 +54,10 @@ func (g grounds) temper(e *v1alpha1.LossEvent) {
 	}
 }
 
-// place a quorum on nodes. Any q standbys may confirm a commit, so that it outlives the
-// primary's node only where more of them are needed than can be on that node. With n
-// instances on m nodes, each of which has one, that is at most n-m. Which instance is
-// the primary does not matter, as any of them can become it.
+// place a quorum on nodes. Any q standbys may confirm a commit. So it survives the loss
+// of the primary's node only where more standbys are needed than that node can run.
+// With n instances on m nodes, each of which has one, that is at most n-m. Which
+// instance is the primary does not matter, as any of them can become it.
 func place(e *v1alpha1.LossEvent, instances int, cluster *cnpgv1.Cluster, flush durability.Flush) {
 	if cluster == nil {
 		e.AcknowledgedCommits, e.Detail = commitsUnknown, "the database does not exist yet, so that no instance has a node"

@@ -44,8 +44,8 @@ func TestAnnotationsForwarded(t *testing.T) {
 	}
 }
 
-// A database that an annotation stops, or that CloudNativePG leaves alone because of
-// one, is not called healthy, whoever has set it.
+// A database that an annotation stops, or that CloudNativePG skips because of one, is
+// not called healthy, whatever set the annotation.
 func TestHaltedDatabases(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotations map[string]string

@@ -14,8 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
-// overrides are what a Cluster has by spec.cnpg alone, refused or not; empty where they
-// are no object, which their own outcome says.
+// overrides are what a Cluster has by spec.cnpg alone, rejected or not. They are empty
+// where they are not an object, which another outcome reports.
 func overrides(cr *v1alpha1.PgStorageCluster) map[string]any {
 	spec := map[string]any{}
 	if cr.Spec.CNPG != nil && cr.Spec.CNPG.Spec != nil && json.Unmarshal(cr.Spec.CNPG.Spec.Raw, &spec) != nil {

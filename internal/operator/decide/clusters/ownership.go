@@ -37,8 +37,8 @@ func CNPGOutcome(apis observed.ForeignAPIs) outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonHealthy, "")
 }
 
-// ownership refuses a namesake that is not ours, and a new empty database in
-// place of one that somebody deleted.
+// ownership refuses a Cluster of the same name that is not ours, and a new empty
+// database in place of one that a user deleted.
 func ownership(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.Outcome, bool) {
 	const c = v1alpha1.ConditionDatabaseReady
 	if o, refused := namesake(cr, facts); refused {
@@ -88,8 +88,8 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	return append(out, reported(cr, seen)...)
 }
 
-// reported is what the instances of a Cluster that is to be taken over run with, by ALTER
-// SYSTEM for one. Checksums cannot be turned on while they run, and are told afterwards.
+// reported is what the instances of a Cluster to adopt run with, for example by ALTER
+// SYSTEM. Checksums cannot be enabled while they run, and are reported afterwards.
 func reported(cr *v1alpha1.PgStorageCluster, seen observed.ReadBack) []string {
 	var g grounds
 	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {

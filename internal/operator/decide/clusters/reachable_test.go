@@ -51,8 +51,8 @@ func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
 	}
 }
 
-// A database that exists is changed whatever its profile lacks, or what a lost proof
-// takes back would wait for a repair; without the profile nobody knows its classes.
+// A database that exists is changed whatever its profile lacks. Otherwise what a lost
+// proof withdraws would wait for a repair. Without the profile its classes are unknown.
 func TestOnlyNewDatabasesWaitForTheirProfile(t *testing.T) {
 	p := facts().Profile
 	p.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPoolSuspended}}

@@ -7,8 +7,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
-// Numbers are told as a person would compare them with pg_settings: no exponents, and
-// no zeros that were not read.
+// Numbers are printed as a reader would compare them with pg_settings: no exponents,
+// and no zeros that were not read.
 func TestDifferencesArePlainNumbers(t *testing.T) {
 	for _, tc := range []struct {
 		name, value string

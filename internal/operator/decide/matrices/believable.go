@@ -13,8 +13,8 @@ import (
 )
 
 // findings of a run that has ended: the reason of the first check that rejects it,
-// where no repeat of it counts, and those that caution. How its repeats agree is
-// nothing to be said of one.
+// where no repeat counts, and those that caution. The check of repeats is skipped,
+// because one run has none to compare.
 func findings(result v1alpha1.BenchmarkResult) (rejected string, cautions []string) {
 	for _, f := range result.Findings {
 		switch {

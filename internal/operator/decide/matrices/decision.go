@@ -115,7 +115,8 @@ func (p *pass) count() error {
 	return nil
 }
 
-// given tier of a cluster that is not the matrix' own, as it was when it was first seen.
+// given tier of a cluster that the matrix did not create, as it was when it was first
+// seen.
 func given(b *v1alpha1.PgBenchmark, facts observed.Matrix) v1alpha1.DurabilityTier {
 	if b.Spec.Template != nil {
 		return ""
@@ -169,7 +170,7 @@ func (p *pass) again(after time.Duration) {
 func (p *pass) fail(id matrix.ID, reason, message string) error {
 	p.ended[id] = failure(id.Repeat, reason, message, p.now)
 	p.current = nil
-	// The record wakes the next pass, which goes on.
+	// The record wakes the next pass, which continues.
 	return p.count()
 }
 

@@ -270,7 +270,7 @@ func (w *world) stall() {
 	}
 }
 
-// A run without a Job is given up in time, and deleted before another begins.
+// A run without a Job is abandoned in time, and deleted before another begins.
 func TestARunWithoutAJob(t *testing.T) {
 	begun := func(t *testing.T) *world {
 		w := newWorld(t, twoByTwo(nil))
@@ -401,7 +401,7 @@ func TestCleanupPolicies(t *testing.T) {
 	}
 }
 
-// What is not the matrix' own is neither deleted nor counted.
+// Objects that the matrix does not own are neither deleted nor counted.
 func TestStrangersAreLeftAlone(t *testing.T) {
 	w := newWorld(t, twoByTwo(nil))
 	d, err := newDesign(w.b, 0)

@@ -22,8 +22,8 @@ const (
 	axisClients    = "clients"
 )
 
-// What the estimate takes for granted: a cluster is made and removed in targetTime; a
-// run's database and Job take startTime, and fillTime for each unit of scale.
+// The estimate assumes that a cluster is created and deleted in targetTime. A run's
+// database and Job take startTime, and fillTime for each unit of scale.
 const (
 	targetTime = 5 * time.Minute
 	startTime  = time.Minute
@@ -39,7 +39,7 @@ type settings struct {
 	clients    int32
 }
 
-// design is a matrix' plan with what each of its variants and targets sets.
+// design is the plan of a matrix with what each of its variants and targets sets.
 type design struct {
 	*matrix.Plan
 	b        *v1alpha1.PgBenchmark

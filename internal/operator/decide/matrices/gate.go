@@ -76,8 +76,8 @@ func (p *pass) against(baseline *v1alpha1.PgBenchmark) outcome.Outcome {
 	return o
 }
 
-// judge differences by the gate: one regression is enough; what cannot be compared is
-// no proof that there is none.
+// judge differences by the gate: one regression is enough. Without a comparison a
+// variant does not count as unchanged.
 func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outcome.Outcome {
 	share, confidence := float64(g.Threshold)/100, float64(g.Confidence)/100
 	var worse, unknown []string

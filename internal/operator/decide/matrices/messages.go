@@ -1,6 +1,6 @@
 package matrices
 
-// The texts of a matrix' conditions, by condition.
+// The texts of the conditions of a matrix, by condition.
 const (
 	// CleanedUp.
 	msgDeleting  = "Waiting for the runs and clusters of the matrix to be deleted"

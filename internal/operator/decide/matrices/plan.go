@@ -7,7 +7,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 )
 
-// Plan of a matrix, for those who tell of it.
+// Plan of a matrix, for its reports.
 type Plan struct {
 	// Axes that have values, in the order of names, and the Variants.
 	Axes     []matrix.Axis

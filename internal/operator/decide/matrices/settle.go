@@ -11,9 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 )
 
-// settle what has ended: runs that were given up and clusters that no run needs any
-// more are deleted. It says what is waited for, or "": what is being removed would
-// disturb the next run.
+// settle deletes what has ended: abandoned runs, and clusters that no run needs any
+// more. It returns what the matrix waits for, or "". An object that is being deleted
+// would disturb the next run.
 func (p *pass) settle() string {
 	if waits := p.settleRuns(); waits != "" {
 		return waits

@@ -18,7 +18,7 @@ const mostOfMessage = 200
 
 // view of what exists of a design.
 type view struct {
-	// runs and clusters, by target, that are the matrix' own.
+	// runs and clusters, by target, that belong to the matrix.
 	runs     map[matrix.ID]*v1alpha1.PgBenchmark
 	clusters map[string]*v1alpha1.PgStorageCluster
 	// strangers have a name that the matrix would give, and another owner.
@@ -59,8 +59,8 @@ func (d *design) owns(obj metav1.Object, v view) bool {
 	return own
 }
 
-// records of the runs that have ended: those of the status stand, and those that
-// only their PgBenchmark tells of are added.
+// records of the runs that have ended: those of the status stay, and those that only
+// their PgBenchmark reports are added.
 func (p *pass) records() map[matrix.ID]v1alpha1.MatrixRun {
 	all := map[matrix.ID]v1alpha1.MatrixRun{}
 	if m := p.b.Status.Matrix; m != nil {

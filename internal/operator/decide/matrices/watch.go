@@ -36,8 +36,8 @@ func (p *pass) watch(r matrix.PlannedRun) (outcome.Set, error) {
 	return progressing(v1alpha1.ReasonRunning, p.where(r)+": "+phase), nil
 }
 
-// waitsSince says since when a run has waited for its Job, if that time counts: a run
-// that waits for its turn behind somebody else's is not late.
+// waitsSince says since when a run has waited for its Job, if that time counts. A run
+// that waits behind another benchmark is not late.
 func (p *pass) waitsSince(run *v1alpha1.PgBenchmark) (time.Time, bool) {
 	if run.Status.Job != "" {
 		return time.Time{}, false

@@ -300,7 +300,8 @@ func TestInvalidSchedule(t *testing.T) {
 	}
 }
 
-// What the API server refuses is told, and not tried again before the next time.
+// A run that the API server rejects is reported, and not tried again before the next
+// time.
 func TestRefused(t *testing.T) {
 	w := newWorld(t)
 	w.at("2026-03-01T12:00:00Z")

@@ -33,7 +33,7 @@ func (p *pass) begin(times Times) {
 	}
 }
 
-// onTime with nothing due; what was missed last is told until the next run begins.
+// onTime with nothing due; the last missed time is reported until the next run begins.
 func (p *pass) onTime(since time.Time) {
 	known := meta.FindStatusCondition(p.s.Status.Conditions, v1alpha1.ConditionOnTime)
 	skipped := p.decision.Status.LastSkippedTime

@@ -13,7 +13,7 @@ const (
 	keepFailed     = 1
 )
 
-// prunable are the ended runs beyond the limits, but those that somebody still needs.
+// prunable are the ended runs beyond the limits, except those that others still need.
 func (p *pass) prunable() []*v1alpha1.PgBenchmark {
 	left := map[string]int32{
 		v1alpha1.PhaseSucceeded: limit(p.s.Spec.SuccessfulHistoryLimit, keepSuccessful),

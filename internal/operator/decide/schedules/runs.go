@@ -30,7 +30,7 @@ func runsOf(s *v1alpha1.PgScheduledBenchmark, all []*v1alpha1.PgBenchmark) runs 
 		}
 		due, err := time.Parse(time.RFC3339, b.Annotations[naming.AnnotationScheduledAt])
 		if err != nil {
-			// Somebody took the annotation away.
+			// A user removed the annotation.
 			due = b.CreationTimestamp.Time
 		}
 		own = append(own, run{PgBenchmark: b, due: due})
@@ -74,7 +74,7 @@ func (r runs) succeeded() *metav1.Time {
 	return last
 }
 
-// good says whether a benchmark may be a baseline: it succeeded and was no regression.
+// good says whether a benchmark may be a baseline: it succeeded without a regression.
 func good(b *v1alpha1.PgBenchmark) bool {
 	return b.Status.Phase == v1alpha1.PhaseSucceeded && b.DeletionTimestamp == nil && b.Spec.Matrix != nil &&
 		!meta.IsStatusConditionFalse(b.Status.Conditions, v1alpha1.ConditionNotRegressed)
@@ -140,7 +140,7 @@ func reported(kind string, c *metav1.Condition) outcome.Outcome {
 	case c.Status == metav1.ConditionTrue:
 		o.Kind = outcome.Done
 	case c.Reason == v1alpha1.ReasonIntegrityFailed:
-		// Damage is for a person, whatever else is well.
+		// Damage needs an administrator, whatever else is well.
 		o.Kind, o.Informative = outcome.Invalid, false
 	}
 	return o

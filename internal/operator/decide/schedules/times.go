@@ -72,7 +72,7 @@ func (s Times) within(after, until time.Time) bool {
 	return !next.IsZero() && !next.After(until)
 }
 
-// Count times after one and not after another, at most 101: more are not told apart.
+// Count times after one and not after another, at most 101: more are not distinguished.
 func (s Times) Count(after, until time.Time) int {
 	n := 0
 	for at := s.Next(after); n <= most && !at.IsZero() && !at.After(until); at = s.Next(at) {

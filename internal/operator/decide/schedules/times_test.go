@@ -112,7 +112,7 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// Whatever a person writes is refused or has times in order.
+// Every schedule that a user writes is rejected or has ascending times.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"30 2 * * 1-5", "@daily", "@every 1s", "TZ=", "*/61 * * * *", "0-59/99999999999 * * * *", "? ? ? ? ?", "0 0 29 feb mon"} {
 		f.Add(s, "Europe/Berlin")

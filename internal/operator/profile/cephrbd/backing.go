@@ -24,8 +24,9 @@ func backingClass(p *v1alpha1.PgStorageProfile) string {
 	return c.Backing.StorageClassName
 }
 
-// addBacking is what OSDs are made on: pools, parent datasets and a class of zvols, or
-// a class that exists; nothing for devices of nodes and for a cluster that exists.
+// addBacking adds what OSDs are created on: pools, parent datasets and a class of
+// zvols, or an existing class. It adds nothing for devices of nodes and for an existing
+// cluster.
 func addBacking(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Profile) error {
 	switch {
 	case zfsOf(p) != nil:
@@ -77,8 +78,8 @@ func vdevs(in []v1alpha1.CephZFSVdev) []v1alpha1.ZFSVdev {
 	return out
 }
 
-// zvols beneath the OSDs, and what their parent carries. They are thick: a thin one on
-// a full pool answers its OSD with errors (zfsprops, volsize).
+// zvols below the OSDs, and the properties of their parent. They are thick: a thin one
+// on a full pool returns errors to its OSD (zfsprops, volsize).
 func zvols(p *v1alpha1.PgStorageProfile) *v1alpha1.ZFSBlock {
 	z := zfsOf(p)
 	return &v1alpha1.ZFSBlock{

@@ -162,8 +162,9 @@ const hostname = "kubernetes.io/hostname"
 // topologyKeys of failure domains above a node (Rook, OSD Topology).
 var topologyKeys = map[string]string{"rack": "topology.rook.io/rack", "zone": "topology.kubernetes.io/zone"}
 
-// placement of OSDs and of the jobs that make them, which decide where an OSD stays:
-// spread evenly over nodes, and over racks or zones where these are the failure domain.
+// placement of OSDs and of the jobs that create them, which decide where an OSD stays.
+// They spread evenly over nodes, and over racks or zones where these are the failure
+// domain.
 func placement(p *v1alpha1.PgStorageProfile) *rook.Placement {
 	out := &rook.Placement{}
 	if len(p.Spec.NodeSelector) > 0 {

@@ -1,8 +1,7 @@
-// Package cephrbd is block devices of a Ceph cluster that Rook runs: the zvols or
-// volumes that its OSDs stand on, the CephCluster, a pool for images, and a
-// StorageClass, each made once what is beneath it was seen to be as it should. What
-// was made is never taken back because health changed: a gate only holds back what
-// would be written.
+// Package cephrbd is block devices of a Ceph cluster that Rook runs. It creates the
+// zvols or volumes of the OSDs, the CephCluster, a pool for images, and a StorageClass.
+// Each follows once the layer below it is ready. It deletes nothing because health
+// changed: a gate only delays writes.
 package cephrbd
 
 import (
@@ -22,7 +21,7 @@ type Type struct{}
 // Name is CephRBD.
 func (Type) Name() v1alpha1.ProfileType { return v1alpha1.ProfileTypeCephRBD }
 
-// Classes that the profile makes or stands on, that of its volumes first.
+// Classes that the profile creates or uses, that of its volumes first.
 func (Type) Classes(p *v1alpha1.PgStorageProfile) []string {
 	names := []string{naming.DataClass(p.Name)}
 	if c := clusterOf(p); c != nil && backingClass(p) != "" {
@@ -31,8 +30,8 @@ func (Type) Classes(p *v1alpha1.PgStorageProfile) []string {
 	return names
 }
 
-// Verify has nothing to read back of an image, and proves nothing: a file system on
-// RBD writes in place, whatever lies below, so full_page_writes stays on.
+// Verify has nothing to read back of an image, and proves nothing. A file system on RBD
+// writes in place, whatever is below it, so full_page_writes stays on.
 func (Type) Verify(*v1alpha1.PgStorageProfile, int, []observed.Claim) (*outcome.Outcome, postgres.Proof) {
 	return nil, postgres.Proof{}
 }
@@ -93,7 +92,7 @@ func add(b *profile.Built, stage plan.Stage, configurations ...any) error {
 
 var _ profile.Type = Type{}
 
-// storage of the zvols beneath the OSDs; only where there are some.
+// storage of the zvols below the OSDs; only where there are some.
 func storage(p *v1alpha1.PgStorageProfile) zfsvolumes.Storage {
 	z := zfsOf(p)
 	return zfsvolumes.Storage{

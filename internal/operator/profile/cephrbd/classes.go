@@ -133,7 +133,7 @@ func constrainedPools(p *v1alpha1.PgStorageProfile) (string, error) {
 // storageclass.yaml).
 var allFeatures = []string{"layering", "exclusive-lock", "object-map", "fast-diff", "deep-flatten"}
 
-// imageFeatures that were asked for, or that the class has, whose parameters are
+// imageFeatures that the spec sets, or that the class has, whose parameters are
 // immutable, or that every node's kernel has.
 func imageFeatures(p *v1alpha1.PgStorageProfile, facts observed.Profile) []string {
 	if asked := p.Spec.CephRBD.VolumeClass.ImageFeatures; len(asked) > 0 {

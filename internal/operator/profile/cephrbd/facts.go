@@ -23,7 +23,7 @@ type Facts struct {
 	// Zvols are what zfs-localpv says of the volumes of these claims, by the name of the
 	// PersistentVolume.
 	Zvols map[string]Zvol
-	// Backing are the PersistentVolumes of the class beneath the OSDs whose claims are in
+	// Backing are the PersistentVolumes of the class below the OSDs whose claims are in
 	// Rook's namespace: those of OSDs and of mons. Sorted.
 	Backing []string
 	// Kernels of the nodes, as they report them, by node.
@@ -69,7 +69,7 @@ type OSD struct {
 type Zvol struct {
 	// Type is ZVOL or DATASET.
 	Type string
-	// Volblocksize as it was asked for, as 4k; empty: that of ZFS.
+	// Volblocksize as the spec sets it, as 4k; empty: that of ZFS.
 	Volblocksize string
 	// Thin is yes or no; empty: that of ZFS, which is no.
 	Thin string

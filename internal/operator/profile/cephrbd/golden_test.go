@@ -64,8 +64,9 @@ func onZFS(change func(*v1alpha1.CephRBDProfile)) *v1alpha1.PgStorageProfile {
 	return profileOf(c, map[string]string{"pgstorage.dev/pool": "tank"})
 }
 
-// asWritten is the layout of the write-up as near as the API comes: 3 mons on 10Gi, 1
-// mgr with pg_autoscaler, 3 OSDs of 25Gi with 4Gi and 500m each, two copies.
+// asWritten is the layout of the write-up, as close as the API allows. It has 3 mons on
+// 10Gi, 1 mgr with pg_autoscaler, 3 OSDs of 25Gi with 4Gi and 500m each, and two
+// copies.
 func asWritten(c *v1alpha1.CephRBDProfile) {
 	c.Cluster.Mons.Size = quantity("10Gi")
 	c.Cluster.Mgr = v1alpha1.CephMgr{Count: new(int32(1)), Modules: []string{"pg_autoscaler"}}
@@ -188,7 +189,7 @@ func rookSchemas(t *testing.T) crdschema.Schemas {
 	return crdschema.Load(t, files[0])
 }
 
-// Every form of the profile, held against Rook's own CRDs.
+// Every form of the profile satisfies Rook's own CRDs.
 func TestPlans(t *testing.T) {
 	schemas := rookSchemas(t)
 	for _, tc := range []struct {

@@ -15,17 +15,18 @@ import (
 type Verdict string
 
 const (
-	// Accepted checks concern no data: volumes are made.
+	// Accepted checks do not concern data: volumes can be provisioned.
 	Accepted Verdict = "Accepted"
-	// Waits has none made until it is gone, which can be by itself.
+	// Waits delays new volumes until the check is gone, which can happen without
+	// action.
 	Waits Verdict = "Waits"
-	// NeedsPerson has none made until somebody acts.
+	// NeedsPerson delays new volumes until an administrator acts.
 	NeedsPerson Verdict = "NeedsPerson"
 )
 
 // verdicts on the checks that warn (Ceph, Health checks). One that is not here waits.
 var verdicts = map[string]Verdict{
-	// Of the past, of versions, of advice.
+	// Checks about the past, about versions, and advice.
 	"RECENT_CRASH": Accepted, "RECENT_MGR_MODULE_CRASH": Accepted, "TELEMETRY_CHANGED": Accepted, "DASHBOARD_DEBUG": Accepted,
 	"AUTH_INSECURE_GLOBAL_ID_RECLAIM": Accepted, "AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED": Accepted,
 	"DAEMON_OLD_VERSION": Accepted, "OSD_UPGRADE_FINISHED": Accepted, "POOL_APP_NOT_ENABLED": Accepted,
@@ -63,7 +64,7 @@ func judge(p *v1alpha1.PgStorageProfile, name, severity string) Verdict {
 	case slices.Contains(p.Spec.CephRBD.AcceptWarnings, name):
 		return Accepted
 	case name == "POOL_NO_REDUNDANCY" && poolSize(p) == 1:
-		// It is what was asked for.
+		// The spec requests it.
 		return Accepted
 	case !known:
 		return Waits

@@ -31,7 +31,7 @@ func layers(p *v1alpha1.PgStorageProfile) []v1alpha1.LayerDuty {
 }
 
 func checksums(p *v1alpha1.PgStorageProfile) v1alpha1.LayerDuty {
-	d := v1alpha1.LayerDuty{Concern: "checksums", Layer: "BlueStore", Reason: "it sums what left Postgres' node, and deep scrubs compare copies by it"}
+	d := v1alpha1.LayerDuty{Concern: "checksums", Layer: "BlueStore", Reason: "it sums what left the node of Postgres, and deep scrubs compare copies by it"}
 	if zfsOf(p) != nil {
 		d.Layer = "BlueStore and ZFS"
 		d.Reason += "; ZFS repairs from its own redundancy what a disk returns wrong; both cost little: without Ceph's, 1,550 TPS were measured in place of 1,513"
@@ -64,7 +64,7 @@ func caching(p *v1alpha1.PgStorageProfile) v1alpha1.LayerDuty {
 }
 
 func redundancy(p *v1alpha1.PgStorageProfile) v1alpha1.LayerDuty {
-	d := v1alpha1.LayerDuty{Concern: "redundancy", Layer: "Ceph", Reason: "copies on other nodes survive a disk and a node; Postgres' replicas multiply with them"}
+	d := v1alpha1.LayerDuty{Concern: "redundancy", Layer: "Ceph", Reason: "copies on other nodes survive a disk and a node; Postgres replicas multiply with them"}
 	if l := zfsLayout(p); l != nil && len(l.Vdevs) > 0 && l.Vdevs[0].Type != "stripe" {
 		d.Layer, d.Reason = "Ceph and ZFS", "the pool's redundancy saves Ceph the recovery of a lost disk over the network, and is paid for with each copy"
 	}

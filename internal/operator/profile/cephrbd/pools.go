@@ -42,8 +42,8 @@ func addPools(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Pro
 	return nil
 }
 
-// pools of the profile: those of images, that of erasure coded data, and, in a cluster
-// of its own, Ceph's pool .mgr, which else asks for three hosts whatever there are.
+// pools of the profile: those of images and that of erasure coded data. In a cluster of
+// its own it adds Ceph's pool .mgr, which otherwise needs three hosts.
 func pools(p *v1alpha1.PgStorageProfile) []*rook.CephBlockPool {
 	out := imagePools(p)
 	if d := p.Spec.CephRBD.DataPool; d != nil {

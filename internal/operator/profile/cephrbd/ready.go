@@ -15,9 +15,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// cephOutcome says whether the Ceph cluster can have new volumes: it is there, is as
-// declared, is healthy enough, and has OSDs on as many failure domains as a block
-// needs. Rook takes a pool that no OSDs can satisfy, and its I/O hangs.
+// cephOutcome says whether the Ceph cluster can have new volumes. It must exist as
+// declared, be healthy enough, and have OSDs on as many failure domains as a block
+// needs. Rook accepts a pool that no OSDs can satisfy, and its I/O hangs.
 func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
 	if !own(facts).Installed {
@@ -78,7 +78,7 @@ func notFound(p *v1alpha1.PgStorageProfile) outcome.Outcome {
 	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
 }
 
-// deletedByHand: a CephCluster of the profile with OSDs was seen before, and nobody has
+// deletedByHand: a CephCluster of the profile with OSDs existed before, and no user has
 // agreed to another one.
 func deletedByHand(p *v1alpha1.PgStorageProfile) bool {
 	known := p.Status.Ceph

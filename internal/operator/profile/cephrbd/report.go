@@ -49,8 +49,8 @@ func clusterUID(p *v1alpha1.PgStorageProfile, ceph *Facts) string {
 	return p.Status.Ceph.ClusterUID
 }
 
-// copies of the databases on the profile, or of three instances where there is none
-// yet, so that they are seen before they are paid for.
+// copies of the databases on the profile. Without a database they are those of three
+// instances, so that users see them before they pay for them.
 func copies(l layout.Ceph, clusters []v1alpha1.PgStorageCluster) []v1alpha1.CephCopies {
 	var out []v1alpha1.CephCopies
 	for i := range clusters {
@@ -98,7 +98,7 @@ func osdBytes(p *v1alpha1.PgStorageProfile, ceph *Facts) int64 {
 	return ceph.Cluster.Status.Ceph.Capacity.TotalBytes / int64(len(ceph.OSDs))
 }
 
-// zfsLayout beneath the OSDs; nil where there is none.
+// zfsLayout below the OSDs; nil where there is none.
 func zfsLayout(p *v1alpha1.PgStorageProfile) *layout.ZFS {
 	z := zfsOf(p)
 	if z == nil {

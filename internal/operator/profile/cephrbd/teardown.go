@@ -19,11 +19,12 @@ func deleting(what []string) profile.Teardown {
 	return profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: "deletion waits: " + strings.Join(what, "; ")}
 }
 
-// teardown returns the next action in the order of Rook's guide (Cleanup): volumes, then the
-// StorageClass, pools, and the CephCluster; and what its OSDs stood on, which Kubernetes
-// deletes with it. Volumes are never deleted here, and pools and CephCluster only with
-// deletionPolicy: Delete; without it there is no step, and databases that were retained
-// keep what they need. cleanupPolicy is never set, so that no disk is wiped.
+// teardown returns the next action in the order of Rook's guide (Cleanup): volumes,
+// then the StorageClass, pools, and the CephCluster. Kubernetes deletes the storage of
+// the OSDs with it. teardown never deletes volumes. It deletes pools and the
+// CephCluster only with deletionPolicy: Delete; without it there is no step, and
+// retained databases keep what they need. cleanupPolicy is never set, so that no disk
+// is wiped.
 func teardown(p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Teardown {
 	if p.Spec.CephRBD.DeletionPolicy != v1alpha1.DeletionDelete {
 		return profile.Teardown{}

@@ -14,9 +14,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// Each trim keeps what the profile reads of an object. Rook writes when it looked last,
-// and how much is used, every minute: nothing that changes while Ceph is idle may stay,
-// or every such change would wake the profile.
+// Each trim keeps what the profile reads of an object. Rook writes its last look and
+// the space in use every minute. Fields that change while Ceph is idle are dropped, or
+// every such change would wake the profile.
 
 func trimDeployment(object profile.Object) (profile.Object, error) {
 	o, ok := object.(*appsv1.Deployment)

@@ -329,7 +329,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// A CephCluster that had OSDs is not made again because somebody deleted it.
+// A CephCluster that had OSDs is not created again after a user deleted it.
 func TestDeletedByHand(t *testing.T) {
 	p := onZFS(nil)
 	facts := healthy(p, "n1", "n2", "n3")

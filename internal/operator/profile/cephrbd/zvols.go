@@ -16,9 +16,9 @@ import (
 // thin is what an agent calls a zvol whose size the pool does not hold back for it.
 const thin = "Thin"
 
-// zvolsOutcome holds the volumes of the OSDs' claims against the profile, as agents
-// have read them back: zvols beneath the right parent, with the block size and the
-// properties that were declared, and thick; and that zfs-localpv has recorded the same.
+// zvolsOutcome compares the volumes of the OSDs' claims, as agents read them back, with
+// the profile. They must be thick zvols below the right parent, with the declared block
+// size and properties. The record of zfs-localpv must agree.
 func zvolsOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.Outcome {
 	const c = v1alpha1.ConditionBackingVerified
 	var waits, wrong []string
@@ -87,8 +87,8 @@ func zvolDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim) string {
 	return where + " has " + strings.Join(values, ", ")
 }
 
-// recordDiffers says what of zfs-localpv's record of a volume is not as declared, where
-// there is one and the agent found nothing that would say it already.
+// recordDiffers says how zfs-localpv's record of a volume differs from the spec. It is
+// empty without a record, or where the agent already found the difference.
 func recordDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim, z Zvol) string {
 	if z.Type == "" || zvolDiffers(p, c) != "" {
 		return ""

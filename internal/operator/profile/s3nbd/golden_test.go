@@ -273,8 +273,8 @@ func TestMonthlyStorage(t *testing.T) {
 	}
 }
 
-// A mirror serves without one of its servers: that is told, and keeps no volume from
-// being made.
+// A mirror serves without one of its servers. The status reports that, and volumes can
+// still be provisioned.
 func TestAServerThatIsNotMissedTakesNoPartInReady(t *testing.T) {
 	p := stripe(threeStores)
 	facts := healthy(t, p)

@@ -63,11 +63,12 @@ func networkDevices(p *v1alpha1.PgStorageProfile, node string) *v1alpha1ac.NodeN
 	return out
 }
 
-// mirrorTimeout is long enough for a relay to bring its ZeroFS back, and short enough
-// for the others of the mirror to go on before clients give up.
+// mirrorTimeout is long enough for a relay to restart its ZeroFS. It is short enough
+// for the other legs of the mirror to serve before clients time out.
 const mirrorTimeout = "60s"
 
-// requestTimeout of the devices; empty: they wait for ever, as those of a stripe must.
+// requestTimeout of the devices; empty: they wait indefinitely, as those of a stripe
+// must.
 func requestTimeout(n *v1alpha1.S3NBDProfile) string {
 	switch {
 	case n.Layout != v1alpha1.S3NBDMirror:

@@ -1,7 +1,7 @@
-// Package s3nbd is ZFS on network block devices that live in S3 buckets: ZeroFS
-// servers on each selected node, a PgNodeStorage from which the node's agent
-// attaches their devices and makes the pool, and the same classes and datasets as
-// any pool has.
+// Package s3nbd is ZFS on network block devices whose data is in S3 buckets. It has
+// ZeroFS servers on each selected node, and a PgNodeStorage from which the node's agent
+// attaches their devices and creates the pool. Classes and datasets are those of any
+// pool.
 package s3nbd
 
 import (
@@ -101,8 +101,8 @@ func addServers(into *plan.Plan, p *v1alpha1.PgStorageProfile, facts observed.Pr
 	return out, nil
 }
 
-// homes are the nodes that have servers: those that the profile has now, and those
-// whose agent has not yet let go of a pool that stands on one.
+// homes are the nodes that have servers. These are the nodes that the profile selects
+// now, and nodes whose agent has not yet released a pool on such a server.
 func homes(facts observed.Profile) []string {
 	var out []string
 	for _, n := range facts.Nodes {

@@ -99,7 +99,8 @@ func (s *server) waits(format string, args ...any) {
 	s.reason, s.message, s.kind = v1alpha1.ReasonServerNotRunning, fmt.Sprintf(format, args...), outcome.Wait
 }
 
-// passing are failures that time or the network can heal; the others need a person.
+// passing are failures that time or the network can heal; the others need an
+// administrator.
 var passing = []string{zerofs.ReasonEndpointUnreachable, zerofs.ReasonClockSkew, zerofs.ReasonStoreLost, zerofs.ReasonServerFailed, v1alpha1.ReasonServerNotRunning}
 
 // preflight judges what the check before the server, or the server itself, said
@@ -204,7 +205,7 @@ func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts observed
 	return o
 }
 
-// tell a node's verdict about its server.
+// note a node's verdict about its server.
 func tell(nodes []zfsvolumes.Verdict, s server) {
 	for i := range nodes {
 		if nodes[i].Name != s.node {

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// walTimeout is Postgres' own default; CloudNativePG's is 5s.
+	// walTimeout is the default of Postgres; CloudNativePG's is 5s.
 	walTimeout = "60s"
-	// delayPart of a flush is waited before it begins. Without a delay N clients fall into
-	// two groups that take turns, N/2 commits in each flush. A delay that is long enough
-	// for those who were answered to come back makes one group of them; what it is longer
-	// than that is lost: PostgreSQL's advice of a half (WAL configuration) gains a third
-	// at most, a sixth seven tenths. What is too short for them gains next to nothing,
-	// as a tenth did where transactions take processors (docs/benchmarks/s3nbd.md).
+	// delayPart of a flush is waited before it begins. Without a delay N clients fall
+	// into two groups that take turns, N/2 commits in each flush. A delay that is long
+	// enough for answered clients to come back makes one group of them; a longer one
+	// only adds latency. PostgreSQL's advice of a half (WAL configuration) gains a
+	// third at most, a sixth gains seven tenths. A shorter one gains next to nothing,
+	// as a tenth did where transactions need processor time (docs/benchmarks/s3nbd.md).
 	delayPart      = 6
 	commitSiblings = "1"
 	// mostDelay of commit_delay, in µs (PostgreSQL, runtime-config-wal).
@@ -35,7 +35,7 @@ const (
 )
 
 // Volumes are datasets of the profile's own classes. A flush goes to the bucket, so
-// Postgres is told to wait longer for one, and to share it among commits.
+// Postgres waits longer for one, and shares it among commits.
 func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 	v := zfsvolumes.Volumes(p, postgres.SAN)
 	const slow = "a flush waits for the bucket, which at times takes longer than the 5s of CloudNativePG"
@@ -67,10 +67,10 @@ func twoDigits(n int64) int64 {
 	return n / unit * unit
 }
 
-// flushLatency of the profile: the median over its nodes, as far as their devices are
-// attached: of a store that is away it tells nothing. The last one stays until it moved
-// by more than half, because commit_delay follows from it, and one that is too high or
-// too low by half costs little.
+// flushLatency of the profile: the median over its nodes whose devices are attached.
+// Without its store a node measures nothing. The last one stays until it moved by more
+// than half, because commit_delay follows from it. A delay that is too high or too low
+// by half costs little.
 func flushLatency(p *v1alpha1.PgStorageProfile, facts observed.Profile) *metav1.Duration {
 	var all []time.Duration
 	for _, s := range facts.Storages {

@@ -1,6 +1,6 @@
 // Package zfslocalpv is ZFS on the nodes' own devices, provisioned by OpenEBS
-// zfs-localpv: a PgNodeStorage for each selected node, from which its agent makes
-// the pool and the parent datasets, and a StorageClass for each parent.
+// zfs-localpv. It has a PgNodeStorage for each selected node, from which its agent
+// creates the pool and the parent datasets, and a StorageClass for each parent.
 package zfslocalpv
 
 import (

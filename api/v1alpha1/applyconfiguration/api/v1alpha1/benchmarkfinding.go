@@ -10,9 +10,9 @@ type BenchmarkFindingApplyConfiguration struct {
 	// check is one of Flush, Dataset, Checkpoint, Client, Throttling, Autovacuum,
 	// Backup, Neighbours, Clock, Failures, Steadiness or Repeats.
 	Check *string `json:"check,omitempty"`
-	// verdict is Rejected (the figure does not measure what it claims), Caution (the
-	// figure is correct, but means less than it seems) or NotRun (the check lacked its
-	// observations).
+	// verdict is Rejected, Caution or NotRun. Rejected: the figure does not measure
+	// what it claims. Caution: the figure is correct, but means less than it seems.
+	// NotRun: the check lacked its observations.
 	Verdict *string `json:"verdict,omitempty"`
 	// reason explains the verdict in one word.
 	Reason *string `json:"reason,omitempty"`

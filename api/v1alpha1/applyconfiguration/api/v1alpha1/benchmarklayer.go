@@ -16,7 +16,7 @@ type BenchmarkLayerApplyConfiguration struct {
 	// milliseconds is the duration of one operation: the median of the repeats. It is
 	// absent when the layer was not measured.
 	Milliseconds *string `json:"milliseconds,omitempty"`
-	// millisecondsOfRepeats lists the figures of all repeats, in order.
+	// millisecondsOfRepeats lists the figures of all repeats, the first one first.
 	MillisecondsOfRepeats []string `json:"millisecondsOfRepeats,omitempty"`
 	// bytesPerTransaction counts the bytes that reached the layer, where they were
 	// counted.

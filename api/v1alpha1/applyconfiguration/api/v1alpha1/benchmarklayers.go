@@ -10,7 +10,7 @@ import (
 // with apply.
 //
 // BenchmarkLayers measures each layer of the storage before the benchmark, one at a
-// time: a flushed write on a scratch volume (fio), the flush of the WAL
+// time. The layers are a flushed write on a scratch volume (fio), the flush of the WAL
 // (pg_test_fsync), and transactions on unlogged and logged tables. Scratch volumes use
 // the StorageClasses of the primary's volumes, on its node, and are deleted with the
 // runner's pod. The database's own volumes receive only pgbench's tables.

@@ -16,7 +16,7 @@ type BenchmarkResultApplyConfiguration struct {
 	// tps is transactions per second, without initial connection time: the median
 	// of the repeats.
 	TPS *string `json:"tps,omitempty"`
-	// tpsOfRuns lists the figures of all repeats, in order.
+	// tpsOfRuns lists the figures of all repeats, the first one first.
 	TPSOfRuns []string `json:"tpsOfRuns,omitempty"`
 	// rejected counts the repeats that a check rejects.
 	Rejected *int32 `json:"rejected,omitempty"`

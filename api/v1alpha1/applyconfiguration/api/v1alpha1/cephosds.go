@@ -15,8 +15,8 @@ type CephOSDsApplyConfiguration struct {
 	// OSDs as they are, and each is removed by hand (docs/spec/pgstorageprofile.md).
 	// Valid: 1 to 512. Required except with backing.devices.
 	Count *int32 `json:"count,omitempty"`
-	// size sets the size of each OSD's claim. Valid: 5Gi, Rook's minimum, to 64Ti, and
-	// it can only grow. Required except with backing.devices.
+	// size sets the size of each OSD's claim. It can only grow. Valid: 5Gi, Rook's
+	// minimum, to 64Ti. Required except with backing.devices.
 	Size *resource.Quantity `json:"size,omitempty"`
 	// memoryTarget sets the memory target of each OSD (osd_memory_target), within which
 	// BlueStore sizes its cache. The pod requests it, and its limit is a quarter
@@ -35,8 +35,8 @@ type CephOSDsApplyConfiguration struct {
 	// 6153, 15389). Valid: up to 32 characters. Default: ssd. Immutable.
 	DeviceClass *string `json:"deviceClass,omitempty"`
 	// tune selects Rook's tuning of OSDs on claims by the speed of the device, which
-	// Ceph cannot detect: Fast (SSD), Slow (HDD) or None (tuneFastDeviceClass and
-	// tuneDeviceClass of Rook). Default: Fast.
+	// Ceph cannot detect (tuneFastDeviceClass and tuneDeviceClass of Rook). Valid: Fast
+	// (SSD), Slow (HDD) or None. Default: Fast.
 	Tune *string `json:"tune,omitempty"`
 	// minAllocSize sets the unit in which BlueStore allocates
 	// (bluestore_min_alloc_size). An OSD keeps the value that it was created with.

@@ -9,10 +9,9 @@ import (
 // CephRBDProfileApplyConfiguration represents a declarative configuration of the CephRBDProfile type for use
 // with apply.
 //
-// CephRBDProfile is Ceph block storage (RBD) by Rook: a CephCluster that the operator
-// creates on storage of its own choice, or an existing one, with a pool and a
-// StorageClass. Volumes survive the loss of a node: any node that reaches the OSDs can
-// attach them.
+// CephRBDProfile is Ceph block storage (RBD) by Rook, with a pool and a StorageClass.
+// The operator creates a CephCluster for it, or uses an existing one. Volumes survive
+// the loss of a node: any node that reaches the OSDs can attach them.
 type CephRBDProfileApplyConfiguration struct {
 	// rook sets the names and namespaces of Rook and its CephCluster.
 	Rook *RookNamesApplyConfiguration `json:"rook,omitempty"`
@@ -24,16 +23,16 @@ type CephRBDProfileApplyConfiguration struct {
 	// cluster declares the CephCluster that the operator creates. Not allowed with
 	// external.
 	Cluster *CephClusterApplyConfiguration `json:"cluster,omitempty"`
-	// failureDomain selects the unit across which copies of a block are spread: host
-	// (nodes), osd (for tests: a lost node takes all copies on it), rack or zone by the
-	// nodes' topology labels (Rook, OSD Topology). Default: host. Immutable, because
-	// Ceph would move all data.
+	// failureDomain selects the unit across which copies of a block are spread. Valid:
+	// host (nodes), osd, and rack or zone by the nodes' topology labels (Rook, OSD
+	// Topology). osd is for tests: a lost node takes all copies on it. Default: host.
+	// Immutable, because Ceph would move all data.
 	FailureDomain *string `json:"failureDomain,omitempty"`
 	// pool sets the replicated pool of the images. With dataPool it stores only their
 	// metadata.
 	Pool *CephPoolApplyConfiguration `json:"pool,omitempty"`
-	// dataPool stores the data of the images erasure coded: it takes less space for
-	// each byte, and more work for each write, since a page is smaller than a stripe.
+	// dataPool stores the data of the images erasure coded. It takes less space for
+	// each byte, and more work for each write, because a page is smaller than a stripe.
 	// Default: pool stores the data too.
 	DataPool *CephDataPoolApplyConfiguration `json:"dataPool,omitempty"`
 	// volumeClass sets how volumes are provisioned in the pool.

@@ -26,8 +26,8 @@ type CephZFSBackingApplyConfiguration struct {
 	// caches data itself, within osds.memoryTarget; all caches it twice. Default:
 	// metadata.
 	Primarycache *string `json:"primarycache,omitempty"`
-	// logbias selects how ZFS writes the OSDs' flushes: latency uses the intent log and
-	// its device, throughput writes blocks in place of the log and fragments the pool
+	// logbias selects how ZFS writes the OSDs' flushes. latency uses the intent log and
+	// its device. throughput writes blocks in place of the log and fragments the pool
 	// (zfsprops). Default: latency.
 	Logbias *string `json:"logbias,omitempty"`
 	// arcMax limits the ARC of each selected node (zfs_arc_max). The condition

@@ -14,7 +14,7 @@ import (
 type ClusterResourcesApplyConfiguration struct {
 	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
 	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
-	// the same amount in limits: Postgres then keeps its shared memory in them, and
+	// the same amount in limits. Postgres then keeps its shared memory in them, and
 	// shared_buffers fill them. They are not part of memory.
 	Requests map[v1.ResourceName]resource.Quantity `json:"requests,omitempty"`
 	// limits limits each instance. Set the limit of memory equal to its request, so

@@ -12,13 +12,13 @@ import (
 // CNPGOverrides sets fields of the CloudNativePG Cluster.
 type CNPGOverridesApplyConfiguration struct {
 	// spec is merged into the spec of the CloudNativePG Cluster
-	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Open to
-	// everybody are fields that grant no privileges: most of affinity, managed roles
-	// without attributes, probes, locales, pg_hba rules that require a password. Fields
-	// that change the privileges of pods, use Secrets, run SQL as superuser, or copy
-	// data need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that
-	// this API sets are rejected. docs/spec/pgstoragecluster.md lists all of them.
-	// Valid: 64 fields, 65536 bytes of JSON.
+	// (https://cloudnative-pg.io/documentation/current/cloudnative-pg.v1/). Every user
+	// may set fields that grant no privileges: most of affinity, managed roles without
+	// attributes, probes, locales, pg_hba rules that require a password. Fields that
+	// change the privileges of pods, use Secrets, run SQL as superuser, or copy data
+	// need an entry in spec.allowedOverrides of the PgStorageProfile. Fields that this
+	// API sets are rejected. docs/spec/pgstoragecluster.md lists all of them. Valid: 64
+	// fields, 65536 bytes of JSON.
 	Spec *runtime.RawExtension `json:"spec,omitempty"`
 }
 

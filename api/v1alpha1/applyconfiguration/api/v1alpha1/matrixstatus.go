@@ -37,7 +37,7 @@ type MatrixStatusApplyConfiguration struct {
 	// variants lists each variant with its runs.
 	Variants []VariantStatusApplyConfiguration `json:"variants,omitempty"`
 	// tiers ranks the variants of each durability tier. It is written only at the end,
-	// so that nobody stops a matrix at a pleasing interim result.
+	// so that users do not stop a matrix at a pleasing interim result.
 	Tiers []TierRankingApplyConfiguration `json:"tiers,omitempty"`
 }
 

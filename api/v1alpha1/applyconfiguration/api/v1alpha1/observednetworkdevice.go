@@ -19,9 +19,10 @@ type ObservedNetworkDeviceApplyConfiguration struct {
 	Export *string `json:"export,omitempty"`
 	// url is the prefix that stores its contents.
 	URL *string `json:"url,omitempty"`
-	// state is Attached, Reconnecting (to the successor of a server that shut down
-	// cleanly), Detached, Lost (with its server) or Unknown (its server's state cannot
-	// be read).
+	// state is Attached, Reconnecting, Detached, Lost or Unknown. Reconnecting: the
+	// agent waits for the successor of a server that shut down cleanly. Lost: the
+	// device was lost with its server. Unknown: the agent cannot read the state of its
+	// server.
 	State *string `json:"state,omitempty"`
 	// size is the size of the device.
 	Size *resource.Quantity `json:"size,omitempty"`

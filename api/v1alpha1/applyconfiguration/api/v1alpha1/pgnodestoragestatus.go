@@ -12,9 +12,9 @@ import (
 // with apply.
 //
 // PgNodeStorageStatus is what the agent read back from the node; the manager adds
-// whether the node is Ready. Figures that change constantly (used, free, the ARC) are
-// updated when they change by 1% of the total, so that an idle node causes no writes.
-// The agent's metrics are exact.
+// whether the node is Ready. Some figures change constantly: used, free, the ARC. The
+// agent updates them after a change by 1% of the total, so that an idle node causes no
+// writes. The agent's metrics are exact.
 type PgNodeStorageStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`

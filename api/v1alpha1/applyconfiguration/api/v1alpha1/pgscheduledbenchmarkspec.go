@@ -7,10 +7,10 @@ package v1alpha1
 //
 // PgScheduledBenchmarkSpec declares what to measure, and when.
 type PgScheduledBenchmarkSpecApplyConfiguration struct {
-	// schedule sets when runs start: five fields for minute, hour, day of the month,
-	// month and day of the week, as 30 2 * * 1-5; or @hourly, @daily, @weekly,
-	// @monthly, @yearly. Times are in timeZone. A change applies from then on and does
-	// not make up for earlier times.
+	// schedule sets when runs start. Its five fields are minute, hour, day of the
+	// month, month and day of the week, as 30 2 * * 1-5. Also valid: @hourly, @daily,
+	// @weekly, @monthly, @yearly. Times are in timeZone. A change applies from then on
+	// and does not make up for earlier times.
 	Schedule *string `json:"schedule,omitempty"`
 	// timeZone sets the zone of the schedule, by its name in the IANA time zone
 	// database, as Europe/Berlin. Default: UTC.

@@ -23,8 +23,9 @@ type PgScheduledBenchmarkStatusApplyConfiguration struct {
 	Schedule *string `json:"schedule,omitempty"`
 	// lastScheduleTime is the scheduled time of the last run that started.
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`
-	// lastSkippedTime is the last scheduled time whose run was skipped: too late,
-	// rejected by the API server, or before a resumption or a change of the schedule.
+	// lastSkippedTime is the last scheduled time whose run was skipped. A run is
+	// skipped when it is too late, or when the API server rejects it. A resumption or a
+	// change of the schedule skips earlier times.
 	LastSkippedTime *metav1.Time `json:"lastSkippedTime,omitempty"`
 	// lastSuccessfulTime is when the last successful run ended.
 	LastSuccessfulTime *metav1.Time `json:"lastSuccessfulTime,omitempty"`

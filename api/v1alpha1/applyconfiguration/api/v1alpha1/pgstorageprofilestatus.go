@@ -15,10 +15,10 @@ import (
 type PgStorageProfileStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions are Ready, Reconciling, Stalled and StorageReady; of types that
-	// provision storage on nodes also NodesReady, DriverReady and MemoryBudget; of
-	// S3NBD also ServersReady; of CephRBD also CephReady, BlockPoolReady,
-	// BackingVerified and FailuresIndependent.
+	// conditions are Ready, Reconciling, Stalled and StorageReady. Types that provision
+	// storage on nodes add NodesReady, DriverReady and MemoryBudget. S3NBD adds
+	// ServersReady. CephRBD adds CephReady, BlockPoolReady, BackingVerified and
+	// FailuresIndependent.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// storageClasses lists the StorageClasses of this profile, as read from the API
 	// server.

@@ -13,7 +13,7 @@ import (
 // layout implies.
 type ProfileCephApplyConfiguration struct {
 	// clusterUID identifies the CephCluster that the profile created, once it had an
-	// OSD. The operator never recreates it after somebody deleted it.
+	// OSD. The operator does not recreate it after a user deletes it.
 	ClusterUID *string `json:"clusterUID,omitempty"`
 	// health is HEALTH_OK, HEALTH_WARN or HEALTH_ERR, as Ceph reports it.
 	Health *string `json:"health,omitempty"`

@@ -26,9 +26,9 @@ type S3NBDPoolApplyConfiguration struct {
 	// autotrim returns freed space to the bucket as it is freed; without it the
 	// bucket only grows. Default: on.
 	Autotrim *string `json:"autotrim,omitempty"`
-	// failmode selects what happens when more devices fail than redundancy covers: wait
-	// blocks I/O, continue returns EIO to new writes, panic crashes the node, which
-	// fences it fastest (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers
+	// (zpoolprops). wait blocks I/O. continue returns EIO to new writes. panic crashes
+	// the node, which fences it fastest. Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
 	// headroomPercent sets the share of the pool to keep free: with less, the condition
 	// CapacityHealthy is False. Valid: 5 to 50. Default: 20.

@@ -13,10 +13,11 @@ import (
 type ZeroFSResourcesApplyConfiguration struct {
 	// cpu sets the CPU of each server. Valid: at least 100m. Default: 1.
 	CPU *resource.Quantity `json:"cpu,omitempty"`
-	// memory sets the memory of each server: cache.memory, 256 MiB for the relay, and
-	// up to 1.25 GiB that ZeroFS has not uploaded while the store is slow. With less
-	// than cache.memory + 1536Mi, a slow store can make the kernel kill the container,
-	// which loses the server (onServerLost). Valid: at least 1Gi. Default: 2Gi.
+	// memory sets the memory of each server. It covers cache.memory, 256 MiB for the
+	// relay, and up to 1.25 GiB that ZeroFS has not uploaded while the store is slow.
+	// With less than cache.memory plus 1536Mi, a slow store can make the kernel kill
+	// the container. That loses the server (onServerLost). Valid: at least 1Gi.
+	// Default: 2Gi.
 	Memory *resource.Quantity `json:"memory,omitempty"`
 }
 

@@ -17,7 +17,7 @@ type ZeroFSServerApplyConfiguration struct {
 	Family *apiv1alpha1.ZeroFSFamily `json:"family,omitempty"`
 	// image sets the image of ZeroFS with its tag or digest, as
 	// ghcr.io/barre/zerofs:0.19.1. A change reaches a node when its server next shuts
-	// down cleanly: the operator never restarts a server below a pool. Valid: up to 255
+	// down cleanly. The operator never restarts a server below a pool. Valid: up to 255
 	// characters.
 	Image *string `json:"image,omitempty"`
 	// imagePullSecrets lists Secrets in the operator's namespace with which the kubelet
@@ -34,7 +34,7 @@ type ZeroFSServerApplyConfiguration struct {
 	Resources *ZeroFSResourcesApplyConfiguration `json:"resources,omitempty"`
 	// cache sets the cache of each server, in memory and on the node.
 	Cache *ZeroFSCacheApplyConfiguration `json:"cache,omitempty"`
-	// flushInterval sets how often ZeroFS uploads data that nobody asked to flush. ZFS
+	// flushInterval sets how often ZeroFS uploads data that no client has flushed. ZFS
 	// flushes at each transaction group, so it has little effect. Valid: 5s to 10m.
 	// Default: 30s.
 	FlushInterval *string `json:"flushInterval,omitempty"`

@@ -20,7 +20,7 @@ type ZFSBlockApplyConfiguration struct {
 	// Default: 16k, as in OpenZFS 2.2. Immutable, as in ZFS: for another size create
 	// another profile and copy the data.
 	Volblocksize *string `json:"volblocksize,omitempty"`
-	// provisioning selects how zvols take space: Thick reserves a zvol's whole size;
+	// provisioning selects how zvols take space. Thick reserves a zvol's whole size.
 	// Thin lets the pool fill up below it, which a consumer sees as I/O errors.
 	// Default: Thick. Immutable.
 	Provisioning *string `json:"provisioning,omitempty"`

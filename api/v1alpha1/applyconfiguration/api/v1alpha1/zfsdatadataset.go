@@ -14,7 +14,7 @@ import (
 type ZFSDataDatasetApplyConfiguration struct {
 	ZFSDatasetPropertiesApplyConfiguration `json:",inline"`
 	// recordsize sets the largest block of new files. 8k, the page size of Postgres,
-	// writes the least for each changed page and suits OLTP; 16k to 128k compress
+	// writes the least for each changed page and suits OLTP. 16k to 128k compress
 	// better and suit scans, and rewrite more for each page (OpenZFS, Workload Tuning).
 	// Valid: 8k to 1M. Default: 8k.
 	Recordsize *apiv1alpha1.ZFSRecordsize `json:"recordsize,omitempty"`

@@ -24,8 +24,8 @@ type ZFSDatasetPropertiesApplyConfiguration struct {
 	// on, because mounts on Linux enable it anyway (mount(8)), and has no effect
 	// otherwise. Default: off.
 	Relatime *string `json:"relatime,omitempty"`
-	// logbias selects how ZFS handles synchronous writes: latency uses the intent log
-	// and its device; throughput writes blocks in place of the log, bypasses a log
+	// logbias selects how ZFS handles synchronous writes. latency uses the intent log
+	// and its device. throughput writes blocks in place of the log, bypasses a log
 	// device and fragments the pool (zfsprops). Default: latency.
 	Logbias *string `json:"logbias,omitempty"`
 	// primarycache selects what the ARC keeps: all, metadata or none. metadata helps
@@ -33,8 +33,8 @@ type ZFSDatasetPropertiesApplyConfiguration struct {
 	// second level cache. Default: all.
 	Primarycache *string `json:"primarycache,omitempty"`
 	// xattr selects where extended attributes are stored: sa (in the inode), dir
-	// (hidden directories), or on, which means one of them depending on the version of
-	// OpenZFS. Default: sa.
+	// (hidden directories) or off (nowhere). on means sa or dir, depending on the
+	// version of OpenZFS. Default: sa.
 	Xattr *string `json:"xattr,omitempty"`
 	// dnodesize sets the dnode size of new files: legacy (512 bytes), auto, or a size.
 	// Values other than legacy need the pool feature large_dnode. Default: legacy.

@@ -12,8 +12,8 @@ type ZFSDeviceApplyConfiguration struct {
 	// /dev/disk/by-partlabel. Valid: up to 255 characters.
 	Path *string `json:"path,omitempty"`
 	// serial binds this entry to one disk by its serial number or WWN, as lsblk -o
-	// SERIAL,WWN prints it; for a partition, that of its disk. A device with another
-	// one is rejected. Required with wipe, except for a path below /dev/disk/by-id that
+	// SERIAL,WWN prints it. A partition has that of its disk. A device with another one
+	// is rejected. Required with wipe, except for a path below /dev/disk/by-id that
 	// names one disk. Valid: 1 to 128 characters. Default: any disk at the path.
 	Serial *string `json:"serial,omitempty"`
 	// wipe allows the contents of this device to be destroyed once, when the pool is

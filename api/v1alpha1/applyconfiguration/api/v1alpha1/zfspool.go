@@ -26,14 +26,14 @@ type ZFSPoolApplyConfiguration struct {
 	// autotrim returns freed space to the devices as it is freed: on for SSDs
 	// that handle it well. Default: off, as in OpenZFS.
 	Autotrim *string `json:"autotrim,omitempty"`
-	// failmode selects what happens when more devices fail than redundancy covers: wait
-	// blocks I/O until they return, continue returns EIO to new writes, panic crashes
-	// the node, the only automatic self-fence (zpoolprops). Default: wait.
+	// failmode selects what happens when more devices fail than redundancy covers
+	// (zpoolprops). wait blocks I/O until they return. continue returns EIO to new
+	// writes. panic crashes the node, the only automatic self-fence. Default: wait.
 	Failmode *string `json:"failmode,omitempty"`
-	// compatibility limits the features of the pool, so that older ZFS can import it:
-	// off (all features), legacy, or names of files in /usr/share/zfs/compatibility.d
-	// separated by commas (zpool-features). Default: the pool's own setting, off for a
-	// new one.
+	// compatibility limits the features of the pool, so that older ZFS can import it
+	// (zpool-features). Valid: off (all features), legacy, or names of files in
+	// /usr/share/zfs/compatibility.d separated by commas. Default: the pool's own
+	// setting, off for a new one.
 	Compatibility *string `json:"compatibility,omitempty"`
 	// headroomPercent sets the share of the pool to keep free: with less, the condition
 	// CapacityHealthy is False. A nearly full pool fragments and slows down (OpenZFS,

@@ -1,7 +1,7 @@
 // Package hatch reviews what authors of PgStorageClusters write into spec.cnpg.spec,
-// field by field: most fields of CloudNativePG's ClusterSpec that it opens are those
-// that give nothing away, some need the consent of a cluster administrator, and those
-// that this API sets are closed. It holds what is left against CloudNativePG's schema.
+// field by field. It opens fields of CloudNativePG's ClusterSpec that grant no
+// privileges. Others need the consent of a cluster administrator, and those that this
+// API sets are closed. It validates the rest with CloudNativePG's schema.
 package hatch
 
 import (
@@ -196,7 +196,7 @@ func (w *walk) leaf(at place) {
 	case !found && above(at.pattern), at.pattern == "":
 		return // an empty object sets nothing, and a scalar has the wrong type
 	case !found:
-		w.refuse(at, "not open to overrides: nobody has reviewed it; remove it")
+		w.refuse(at, "not open to overrides: the project has not reviewed it; remove it")
 	case r.verdict == never:
 		w.refuse(at.upTo(r.path), "not open to overrides: "+r.why)
 	case r.verdict == consent:

@@ -13,20 +13,20 @@ const (
 	open verdict = "open"
 	// consent: an author whose profile lists the field in spec.allowedOverrides.
 	consent verdict = "consent"
-	// never: nobody, by this way.
+	// never means that no consent opens the field.
 	never verdict = "never"
 )
 
-// rule is the review of a field of CloudNativePG's ClusterSpec and of everything below
-// it that no longer rule covers. The author is taken to be hostile: somebody who may
-// create PgStorageClusters in a namespace and nothing else, who may not read its
-// Secrets, run pods in it, or use what other people's objects in it refer to.
+// rule is the review of a field of CloudNativePG's ClusterSpec, and of everything below
+// it that no rule with a longer path covers. It assumes a hostile author, who may
+// create PgStorageClusters in a namespace and nothing else. Such an author may not read
+// its Secrets, run pods in it, or use what other people's objects refer to.
 type rule struct {
 	// path in the schema: [] is any item of a list, * any key of a map.
 	path    string
 	verdict verdict
 	// why an open field is safe, what a field that needs consent gives away, or what to
-	// set instead of one that nobody may set.
+	// set instead of a closed one.
 	why string
 	// check a value of an open field; one that it complains about needs consent.
 	check check
@@ -69,8 +69,8 @@ func above(pattern string) bool {
 	return false
 }
 
-// Image is the entry of spec.allowedOverrides that consents to spec.postgres.image of
-// another repository than the operator's: what runs in the pod can do all that a
+// Image is the entry of spec.allowedOverrides that consents to a spec.postgres.image of
+// another repository than the operator's. Processes of the pod can do all that a
 // superuser can.
 const Image = "imageName"
 
@@ -90,7 +90,7 @@ func Consentable() []string {
 	})
 }
 
-// Never are the fields that nobody may set, with what to do instead.
+// Never are the fields that no consent opens, with what to do instead.
 func Never() map[string]string {
 	out := map[string]string{}
 	for _, r := range rules {

@@ -76,9 +76,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// closed are the samples that no consent opens: image catalogues, replica clusters and
-// an election constraint, which are closed to all, and two that CloudNativePG's own CRD
-// does not accept.
+// closed are the samples that no consent opens. They use image catalogues, replica
+// clusters or an election constraint; CloudNativePG's own CRD rejects two of them.
 var closed = []string{
 	"cluster-dc-a.yaml", "cluster-dc-b.yaml", // replica
 	"cluster-example-bis.yaml", // backup.volumeSnapshot.groupSnapshot does not exist

@@ -27,8 +27,8 @@ func only(value any, complaint string) check {
 	}
 }
 
-// toleration is open of a taint that is named and not Kubernetes' own: a pod that
-// tolerates those runs on the control plane, or stays on a node that is lost.
+// toleration is open for a taint that it names, unless Kubernetes owns the taint. A pod
+// that tolerates those runs on the control plane, or stays on a lost node.
 func toleration(value any, _ scope) string {
 	t, _ := value.(map[string]any)
 	key, _ := t["key"].(string)
@@ -64,8 +64,8 @@ func roleName(value any, _ scope) string {
 	return ""
 }
 
-// harmless are those of Postgres' predefined roles that neither reach files of the
-// server nor run programs (https://www.postgresql.org/docs/current/predefined-roles.html).
+// harmless are the predefined roles of Postgres that neither reach files of the server
+// nor run programs (https://www.postgresql.org/docs/current/predefined-roles.html).
 var harmless = []string{
 	"pg_checkpoint", "pg_maintain", "pg_monitor", "pg_read_all_data", "pg_read_all_settings", "pg_read_all_stats",
 	"pg_signal_backend", "pg_stat_scan_tables", "pg_use_reserved_connections", "pg_write_all_data",
@@ -84,8 +84,9 @@ func membership(value any, of scope) string {
 // in another line.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.,:/${}+= \t-]+$`)
 
-// hba is open of a rule of one line that asks each client for a password, a certificate
-// of the cluster's own authority, or the user of the process in the pod.
+// hba is open for a rule of one line that authenticates each client. Accepted are a
+// password, a certificate of the cluster's own authority, and the user of the process
+// in the pod.
 func hba(value any, _ scope) string {
 	line, _ := value.(string)
 	if asks(method(line)) {

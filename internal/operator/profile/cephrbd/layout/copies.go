@@ -2,8 +2,8 @@ package layout
 
 import "fmt"
 
-// Copies of each byte of a database of so many instances: bytes on the disks for
-// each byte of the database, and how they come about.
+// Copies of each byte of a database of so many instances. It returns bytes on the disks
+// for each byte of the database, and the calculation.
 func (c Ceph) Copies(instances int) (float64, string) {
 	factor := float64(instances) * c.expansion()
 	text := fmt.Sprintf("%d instances x %s", instances, c.expansionText())
@@ -18,9 +18,9 @@ func (c Ceph) Copies(instances int) (float64, string) {
 // nearFull is where Ceph begins to warn (mon_osd_nearfull_ratio).
 const nearFull = 0.85
 
-// Usable bytes of volumes before Ceph warns. While there are more failure domains
-// than a block needs, one domain's worth is left for its own loss, so that Ceph can
-// make the lost copies anew.
+// Usable bytes of volumes before Ceph warns. With more failure domains than a block
+// needs, the space of one domain stays free. So Ceph can create its copies again after
+// its loss.
 func (c Ceph) Usable() (int64, string) {
 	raw := float64(c.OSDs) * float64(c.OSDBytes)
 	usable := raw * nearFull / c.expansion()

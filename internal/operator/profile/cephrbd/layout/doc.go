@@ -1,6 +1,6 @@
-// Package layout calculates what a layout of replicated storage costs and survives:
-// how many copies of each byte the disks hold, how much volumes can hold, how many
-// bytes one write becomes at each layer, and what a loss takes. It knows nothing of
+// Package layout calculates what a layout of replicated storage costs and survives. It
+// counts the copies of each byte on the disks, and the capacity of volumes. It counts
+// the bytes that one write becomes at each layer, and what a loss takes. It knows no
 // objects; every result comes with its calculation in words.
 package layout
 
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Ceph is a pool and what it stands on.
+// Ceph is a pool and what is below it.
 type Ceph struct {
 	// Size and MinSize of a replicated pool.
 	Size, MinSize int
@@ -23,13 +23,13 @@ type Ceph struct {
 	OSDBytes      int64
 	// AllocBytes is BlueStore's unit of allocation.
 	AllocBytes int
-	// ZFS beneath the OSDs; nil: disks or volumes of which nothing is known.
+	// ZFS below the OSDs; nil: disks or volumes of which nothing is known.
 	ZFS *ZFS
-	// Pinned: each volume lies on one host alone (size 1).
+	// Pinned: each volume is on one host alone (size 1).
 	Pinned bool
 }
 
-// ZFS beneath the OSDs.
+// ZFS below the OSDs.
 type ZFS struct {
 	// Vdevs that hold the data; none where the pool was not made by the operator.
 	Vdevs []Vdev
@@ -53,7 +53,7 @@ const pageBytes = 8192
 
 func (c Ceph) erasureCoded() bool { return c.DataChunks > 0 }
 
-// needed is how many failure domains one block lies on.
+// needed is how many failure domains one block is spread across.
 func (c Ceph) needed() int {
 	if c.erasureCoded() {
 		return c.DataChunks + c.CodingChunks

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The figures of RAID-Z are worked out by hand beside each: sectors of 4 KiB, data and
-// parity for each row of it, rounded up to a multiple of parity + 1.
+// The figures of RAID-Z are calculated by hand beside each. They count sectors of 4
+// KiB, data and parity for each row of it, rounded up to a multiple of parity + 1.
 func TestRedundancy(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

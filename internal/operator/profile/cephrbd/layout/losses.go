@@ -2,8 +2,9 @@ package layout
 
 import "fmt"
 
-// Loss says what one event does to the data of a volume: Kept, Unavailable until what
-// is away returns or its copies are made anew, or Lost.
+// Loss says what one event does to the data of a volume: Kept, Unavailable or Lost.
+// Unavailable data returns with the failed part, or when Ceph has created its copies
+// again.
 type Loss struct{ Event, Data, Detail string }
 
 // Losses of single and double failures.

@@ -60,8 +60,8 @@ func (c Ceph) unit() int {
 	return pageBytes
 }
 
-// zvol writes: whole blocks, and each synchronous write twice, to the intent log and
-// to its place, except where the log holds only where it is (logbias=throughput).
+// zvol writes: whole blocks, and each synchronous write twice, to the intent log and to
+// its place. With logbias=throughput the log has only the place.
 func (c Ceph) zvol() Layer {
 	unit := c.unit()
 	bytes := roundUp(unit, c.ZFS.Volblock)

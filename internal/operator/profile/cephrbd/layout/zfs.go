@@ -21,8 +21,8 @@ func (z *ZFS) redundancy() (float64, string) {
 var parity = map[string]int{"raidz1": 1, "raidz2": 2, "raidz3": 3}
 
 // redundancy for blocks of a size. RAID-Z writes each block as sectors of data, parity
-// for each row of them, and padding to a multiple of parity + 1 sectors (OpenZFS,
-// RAIDZ: space efficiency), so that small blocks cost what a mirror does.
+// for each row of them, and padding to a multiple of parity + 1 sectors. So small
+// blocks cost what a mirror does (OpenZFS, RAIDZ: space efficiency).
 func (v Vdev) redundancy(block, sector int) (float64, string) {
 	p := parity[v.Type]
 	switch {

@@ -1,9 +1,8 @@
-// Package rook is the part of Rook's API (ceph.rook.io/v1) that the operator
-// writes and reads. Rook's own types are not used, because their module cannot be
-// resolved without replaced and excluded modules, and brings clients of key stores
-// (ADR 22). Every field is optional and left out when it is not set, so that
-// server-side apply claims nothing else; a test holds all of them against Rook's
-// CRDs.
+// Package rook is the part of Rook's API (ceph.rook.io/v1) that the operator writes and
+// reads. Rook's own types are not used, because their module cannot be resolved without
+// replaced and excluded modules, and brings clients of key stores (ADR 22). Every field
+// is optional and omitted when it is not set, so that server-side apply claims nothing
+// else. A test compares all of them with Rook's CRDs.
 package rook
 
 import (
