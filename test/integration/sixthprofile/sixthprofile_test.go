@@ -80,10 +80,15 @@ func TestNewKindOfStorageNeedsNoOtherFile(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(class), class); err != nil || class.Labels[naming.LabelOwnerUID] != string(p.UID) {
 		t.Errorf("get the StorageClass: got %v with labels %v, want the profile's own", err, class.Labels)
 	}
-	if got := p.Status.StorageClasses; len(got) != 1 || got[0].Name != class.Name {
-		t.Errorf("got status.storageClasses %v, want %s", got, class.Name)
-	}
-
+	eventually(t, "status.storageClasses", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(p), p); err != nil {
+			return err
+		}
+		if got := p.Status.StorageClasses; len(got) != 1 || got[0].Name != class.Name {
+			return fmt.Errorf("got status.storageClasses %v, want %s", got, class.Name)
+		}
+		return nil
+	})
 	clusterIsAccepted(t, c, p)
 
 	change(t, c, a, func() { set(t, a, "Degraded", "status", "health") })
