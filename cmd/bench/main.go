@@ -132,7 +132,7 @@ func parseRun(args []string) (o runOptions, err error) {
 }
 
 // parse sets flags from arguments. It returns errUsage if a required flag is empty, or
-// an argument is no flag.
+// an argument is not a flag.
 func parse(flags *flag.FlagSet, args []string, required ...*string) error {
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
