@@ -127,13 +127,20 @@ func parseRun(args []string) (o runOptions, err error) {
 	flags.StringVar(&o.name, "name", "", "")
 	flags.StringVar(&o.record, "record", "", "")
 	flags.StringVar(&o.observer, "observer", "", "")
+	err = parse(flags, args, &o.file, &o.namespace, &o.name, &o.record)
+	return o, err
+}
+
+// parse sets flags from arguments. It returns errUsage if a required flag is empty, or
+// an argument is not a flag.
+func parse(flags *flag.FlagSet, args []string, required ...*string) error {
 	if err := flags.Parse(args); err != nil {
-		return o, fmt.Errorf("%w: %w", errUsage, err)
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if slices.Contains([]string{o.file, o.namespace, o.name, o.record}, "") || flags.NArg() > 0 {
-		return o, errUsage
+	if slices.ContainsFunc(required, func(value *string) bool { return *value == "" }) || flags.NArg() > 0 {
+		return errUsage
 	}
-	return o, nil
+	return nil
 }
 
 func run(ctx context.Context, args []string) error {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,13 +29,8 @@ func parseObserve(args []string) (o observeOptions, err error) {
 	flags.StringVar(&o.database, "database", "", "")
 	flags.StringVar(&o.role, "role", "", "")
 	flags.BoolVar(&o.cold, "cold", false, "")
-	if err := flags.Parse(args); err != nil {
-		return o, fmt.Errorf("%w: %w", errUsage, err)
-	}
-	if slices.Contains([]string{o.socket, o.database, o.role}, "") || flags.NArg() > 0 {
-		return o, errUsage
-	}
-	return o, nil
+	err = parse(flags, args, &o.socket, &o.database, &o.role)
+	return o, err
 }
 
 // observe until ctx ends. It listens only once the benchmark's database was

@@ -115,7 +115,7 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 }
 
 func (r *Reconciler) build(p *pass) (err error) {
-	if p.built, err = clusters.Build(p.cr, p.facts, r.Config); err == nil {
+	if p.built, err = clusters.Build(p.cr, p.facts, r.Readers.Kinds, r.Config); err == nil {
 		p.outcomes = p.built.AllOutcomes(p.cr, p.facts)
 	}
 	return err

@@ -91,15 +91,6 @@ func (g Group) Variants() []string {
 	return names
 }
 
-// Summary of a variant's values; false where it is not in the group.
-func (g Group) Summary(variant string) (statistics.Summary, bool) {
-	at := g.index(variant)
-	if at < 0 {
-		return statistics.Summary{}, false
-	}
-	return g.members[at].summary, true
-}
-
 func (g Group) index(variant string) int {
 	return slices.IndexFunc(g.members, func(m member) bool { return m.Variant == variant })
 }

@@ -53,17 +53,6 @@ func (h *Histogram) Add(other *Histogram) error {
 	return nil
 }
 
-// Merge adds histograms of repeats or threads into a new one.
-func Merge(all ...*Histogram) (*Histogram, error) {
-	sum := New()
-	for _, h := range all {
-		if err := sum.Add(h); err != nil {
-			return nil, err
-		}
-	}
-	return sum, nil
-}
-
 // Count of latencies.
 func (h *Histogram) Count() int64 { return h.h.TotalCount() }
 

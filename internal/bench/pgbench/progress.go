@@ -97,20 +97,3 @@ func ParseInitProgress(line string) (InitProgress, bool) {
 	p.Step = "generating data"
 	return p, true
 }
-
-// Complaint is an error of pgbench or of one of its clients.
-type Complaint struct {
-	Text string
-	// Aborted where a client gave up, so that the run went on with fewer.
-	Aborted bool
-}
-
-// ParseComplaint reads "pgbench: error: ..." and "pgbench: fatal: ...".
-func ParseComplaint(line string) (Complaint, bool) {
-	for _, prefix := range []string{"pgbench: error: ", "pgbench: fatal: "} {
-		if text, ok := strings.CutPrefix(line, prefix); ok {
-			return Complaint{Text: text, Aborted: strings.HasPrefix(text, "client ") && strings.Contains(text, " aborted")}, true
-		}
-	}
-	return Complaint{}, false
-}

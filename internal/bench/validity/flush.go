@@ -13,13 +13,6 @@ import (
 // memory.
 const LeastFlush = 5 * time.Microsecond
 
-// RotatingFloor of a disk: the same sectors pass the head once a revolution, so
-// that is what writing them again takes
-// (https://www.postgresql.org/docs/current/wal-reliability.html).
-func RotatingFloor(revolutionsPerMinute int) time.Duration {
-	return time.Minute / time.Duration(max(1, revolutionsPerMinute))
-}
-
 // Flushed says whether the device keeps the promise of a flush, without which
 // every figure of a durable workload is of memory.
 func Flushed(f Facts) Finding {

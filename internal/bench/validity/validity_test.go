@@ -64,7 +64,7 @@ func TestChecks(t *testing.T) {
 		},
 		"disk that turns too fast": {
 			func(f *Facts) {
-				f.Flush = &Flush{Measured: 2 * time.Millisecond, Floor: RotatingFloor(7200), Source: "a disk of 7200 rpm"}
+				f.Flush = &Flush{Measured: 2 * time.Millisecond, Floor: time.Minute / 7200, Source: "a disk of 7200 rpm"}
 			},
 			CheckFlush, Rejected, ReasonFlushNotHonoured, []string{"8.333333ms"},
 		},

@@ -62,8 +62,7 @@ func (r Reader) database(ctx context.Context, n *notes, out *snapshot.Cluster) e
 
 func (r Reader) pods(ctx context.Context, n *notes, out *snapshot.Cluster) error {
 	list := &corev1.PodList{}
-	namespace := out.Cluster.Namespace
-	err := r.list(ctx, n, "Pods in namespace "+namespace, list, client.InNamespace(namespace), client.MatchingLabels{labelCluster: out.Cluster.Name})
+	err := r.listOf(ctx, n, "Pods", out.Cluster, list)
 	out.Pods = list.Items
 	slices.SortFunc(out.Pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	return err
@@ -71,11 +70,15 @@ func (r Reader) pods(ctx context.Context, n *notes, out *snapshot.Cluster) error
 
 func (r Reader) claims(ctx context.Context, n *notes, out *snapshot.Cluster) error {
 	list := &corev1.PersistentVolumeClaimList{}
-	namespace := out.Cluster.Namespace
-	err := r.list(ctx, n, "PersistentVolumeClaims in namespace "+namespace, list, client.InNamespace(namespace), client.MatchingLabels{labelCluster: out.Cluster.Name})
+	err := r.listOf(ctx, n, "PersistentVolumeClaims", out.Cluster, list)
 	out.Claims = list.Items
 	slices.SortFunc(out.Claims, func(a, b corev1.PersistentVolumeClaim) int { return strings.Compare(a.Name, b.Name) })
 	return err
+}
+
+// listOf lists the objects that CloudNativePG has labelled as those of a cluster.
+func (r Reader) listOf(ctx context.Context, n *notes, what string, cr *v1alpha1.PgStorageCluster, list client.ObjectList) error {
+	return r.list(ctx, n, what+" in namespace "+cr.Namespace, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name})
 }
 
 // podMonitor reads the PodMonitor of the cluster. A condition reports a missing CRD.

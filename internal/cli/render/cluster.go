@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // ready returns the conditions of an object that is assumed to be Ready.
@@ -36,7 +37,7 @@ func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
 	}
 	b.assumed("PgStorageProfile %s is Ready", p.Name)
 	facts := observed.Cluster{ForeignAPIs: apis, Profile: p}
-	built, err := clusters.Build(cr, facts, b.assume.Config)
+	built, err := clusters.Build(cr, facts, catalog.All(), b.assume.Config)
 	if err != nil {
 		return err
 	}

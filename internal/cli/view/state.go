@@ -23,17 +23,6 @@ const (
 	Exists State = "Exists"
 )
 
-// rank orders states by severity.
-var rank = map[State]int{Exists: 0, Ready: 1, Unknown: 2, Waiting: 3, Stalled: 4}
-
-// Worse returns the more severe of two states.
-func Worse(a, b State) State {
-	if rank[b] > rank[a] {
-		return b
-	}
-	return a
-}
-
 // Style is the style of the output.
 type Style struct {
 	// Colour is set for terminals only.

@@ -27,16 +27,6 @@ func TestPaintColoursOnlyWithColour(t *testing.T) {
 	}
 }
 
-func TestWorseReturnsTheMoreSevereState(t *testing.T) {
-	for _, tc := range []struct{ a, b, want State }{
-		{Ready, Waiting, Waiting}, {Stalled, Waiting, Stalled}, {Ready, Unknown, Unknown}, {Waiting, Unknown, Waiting}, {Exists, Ready, Ready},
-	} {
-		if got := Worse(tc.a, tc.b); got != tc.want {
-			t.Errorf("Worse(%s, %s) is %s, want %s", tc.a, tc.b, got, tc.want)
-		}
-	}
-}
-
 func TestBarClampsPercent(t *testing.T) {
 	for percent, want := range map[int32]string{-5: "[..........]", 0: "[..........]", 9: "[..........]", 10: "[#.........]", 55: "[#####.....]", 100: "[##########]", 250: "[##########]"} {
 		if got := Bar(percent, 10); got != want {

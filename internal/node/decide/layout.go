@@ -124,11 +124,11 @@ func (l *layouter) vdev(field string, v v1alpha1.ZFSVdev) (zfs.Vdev, *outcome.Ou
 // unless it is named with wipe: true, and one that is in use is refused always.
 func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
 	if slices.Contains(l.seen.Missing, d.Path) {
-		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)", field, d.Path)
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, msgDeviceMissing, field, d.Path)
 	}
 	found, probed := l.seen.Signatures[d.Path]
 	if !probed {
-		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, "%s: what is on %s could not be read", field, d.Path)
+		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, msgDeviceNotRead, field, d.Path)
 	}
 	if problem := l.unfit(field, d, found); problem != nil {
 		return problem
@@ -141,13 +141,13 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
 func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *outcome.Outcome {
 	switch {
 	case l.taken[d.Path]:
-		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s: %s is named twice; name each device once", field, d.Path)
+		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, msgDeviceTwice, field, d.Path)
 	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
-		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)", field, d.Path, diskAt(l.seen, d.Path), d.Serial)
+		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, msgDeviceSerial, field, d.Path, diskAt(l.seen, d.Path), d.Serial)
 	case found.InUse():
-		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is in use (%s) and is not touched; release it, or name another device", field, d.Path, found)
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, msgDeviceInUse, field, d.Path, found)
 	case !found.Blank() && !wipes(d):
-		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", field, d.Path, found)
+		return refuse(v1alpha1.ReasonDeviceNotBlank, outcome.Invalid, msgDeviceNotBlank, field, d.Path, found)
 	case !found.Blank():
 		if problem := l.mayWipe(field, d, found); problem != nil {
 			return problem
@@ -160,7 +160,7 @@ func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Sign
 func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string, *outcome.Outcome) {
 	matching, err := blockdev.Select(l.seen.Devices, criteria(s))
 	if err != nil {
-		return nil, refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, "%s.selector: %v", field, err)
+		return nil, refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, msgSelector, field, err)
 	}
 	var out []string
 	for _, d := range matching {
@@ -176,7 +176,7 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 		if len(out) > 0 {
 			which = " (" + strings.Join(out, ", ") + ")"
 		}
-		return nil, refuse(v1alpha1.ReasonTooFewDevices, outcome.Wait, "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", field, len(out), s.Count, which)
+		return nil, refuse(v1alpha1.ReasonTooFewDevices, outcome.Wait, msgTooFewDevices, field, len(out), s.Count, which)
 	}
 	return out, nil
 }

@@ -78,6 +78,24 @@ const (
 	msgCreating         = "Waiting for pool %s to be created on %s"
 	msgDeviceUnread     = "the agent could not read what is on %s (%s)"
 	msgNetworkNotBlank  = "no pool %s can be imported from the network devices, and %s is not blank (%s), so the agent creates none; find out what wrote to its prefix, or create a profile with another one"
+
+	// The first argument of the following eight is the field of pool.create.
+	msgDeviceMissing  = "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)"
+	msgDeviceNotRead  = "%s: what is on %s could not be read"
+	msgDeviceTwice    = "%s: %s is named twice; name each device once"
+	msgDeviceSerial   = "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)"
+	msgDeviceInUse    = "%s: %s is in use (%s) and is not touched; release it, or name another device"
+	msgDeviceNotBlank = "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed"
+	msgSelector       = "%s.selector: %v"
+	msgTooFewDevices  = "%s.selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)"
+
+	msgNotTouched    = "%s: %s is not blank (%s) and is not touched: "
+	msgWipeByHand    = "wipe it by hand on the node (wipefs -a) if nothing on it is needed"
+	msgWipeAddSerial = "add serial: %s to consent to this disk, if nothing on it is needed"
+	// The following three reject the consent to wipe a device that has contents.
+	msgWipeUnbound   = msgNotTouched + "wipe: true is not bound to one disk, because this path can name another disk tomorrow; %s"
+	msgWipeUsedUp    = msgNotTouched + "its wipe: true was used up for pool GUID %s on %s; %s"
+	msgWipeOtherDisk = msgNotTouched + "its wipe: true was used for disk %q on %s, and the path names disk %q now; %s"
 )
 
 // PropertiesApplied.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -139,13 +140,12 @@ func diskAt(seen Seen, path string) maker {
 func (l *layouter) mayWipe(field string, d v1alpha1.ZFSDevice, found blockdev.Signatures) *outcome.Outcome {
 	now := diskAt(l.seen, d.Path)
 	begin := func() []any { return []any{field, d.Path, found} }
-	const is = "%s: %s is not blank (%s) and is not touched: "
-	hint := "wipe it by hand on the node (wipefs -a) if nothing on it is needed"
+	hint := msgWipeByHand
 	if name := now.named(); name != "" && d.Serial == "" {
-		hint = "add serial: " + name + " to consent to this disk, if nothing on it is needed"
+		hint = fmt.Sprintf(msgWipeAddSerial, name)
 	}
 	if !blockdev.NamesOneDisk(d.Path) && d.Serial == "" {
-		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, is+"wipe: true is not bound to one disk, because this path can name another disk tomorrow; %s", append(begin(), hint)...)
+		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, msgWipeUnbound, append(begin(), hint)...)
 	}
 	i := slices.IndexFunc(l.seen.Made.Consents, func(c Consent) bool { return c.of(d) })
 	if i < 0 {
@@ -153,9 +153,9 @@ func (l *layouter) mayWipe(field string, d v1alpha1.ZFSDevice, found blockdev.Si
 	}
 	switch c := l.seen.Made.Consents[i]; {
 	case c.PoolGUID != "":
-		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, is+"its wipe: true was used up for pool GUID %s on %s; %s", append(begin(), c.PoolGUID, c.At.Format(time.RFC3339), hint)...)
+		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, msgWipeUsedUp, append(begin(), c.PoolGUID, c.At.Format(time.RFC3339), hint)...)
 	case c.Disk != now.String():
-		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, is+"its wipe: true was used for disk %q on %s, and the path names disk %q now; %s", append(begin(), c.Disk, c.At.Format(time.RFC3339), now.String(), hint)...)
+		return refuse(v1alpha1.ReasonWipeRefused, outcome.Invalid, msgWipeOtherDisk, append(begin(), c.Disk, c.At.Format(time.RFC3339), now.String(), hint)...)
 	}
 	return nil
 }

@@ -124,9 +124,6 @@ func greets(ctx context.Context, socket string) error {
 	return nil
 }
 
-// Process is the one that runs, or the last one.
-func (s *Server) Process() *process.Process { return s.process }
-
 // Kill ends it at once, if it runs, with what it has acknowledged but not stored.
 func (s *Server) Kill() error {
 	if s.process == nil {

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -78,9 +80,16 @@ func TestNewKindOfStorageNeedsNoOtherFile(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(class), class); err != nil || class.Labels[naming.LabelOwnerUID] != string(p.UID) {
 		t.Errorf("get the StorageClass: got %v with labels %v, want the profile's own", err, class.Labels)
 	}
-	if got := p.Status.StorageClasses; len(got) != 1 || got[0].Name != class.Name {
-		t.Errorf("got status.storageClasses %v, want %s", got, class.Name)
-	}
+	eventually(t, "status.storageClasses", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(p), p); err != nil {
+			return err
+		}
+		if got := p.Status.StorageClasses; len(got) != 1 || got[0].Name != class.Name {
+			return fmt.Errorf("got status.storageClasses %v, want %s", got, class.Name)
+		}
+		return nil
+	})
+	clusterIsAccepted(t, c, p)
 
 	change(t, c, a, func() { set(t, a, "Degraded", "status", "health") })
 	waitFor(t, c, p, metav1.ConditionFalse, reasonArrayDegraded)
@@ -99,6 +108,41 @@ func TestNewKindOfStorageNeedsNoOtherFile(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// clusterIsAccepted creates a database on the profile, waits until its controller has found
+// the kind, and deletes it.
+func clusterIsAccepted(t *testing.T, c client.Client, p *v1alpha1.PgStorageProfile) {
+	t.Helper()
+	amounts := map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi")}
+	cr := &v1alpha1.PgStorageCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "six"},
+		Spec: v1alpha1.PgStorageClusterSpec{
+			Profile: p.Name, Durability: v1alpha1.DurabilityLocal, Postgres: v1alpha1.PostgresSpec{Version: "17"},
+			Storage:   v1alpha1.ClusterStorage{Size: resource.MustParse("1Gi")},
+			Resources: v1alpha1.ClusterResources{Requests: amounts, Limits: amounts},
+		},
+	}
+	create(t, c, cr)
+	eventually(t, "the database to be planned on the profile", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+			return err
+		}
+		got := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionStorageReady)
+		if got == nil || got.Status != metav1.ConditionTrue || len(cr.Status.Parameters) == 0 {
+			return fmt.Errorf("got StorageReady %+v and %d parameters, want True and some", got, len(cr.Status.Parameters))
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the database to be deleted", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("got %w, want NotFound", err)
+		}
+		return nil
+	})
 }
 
 func TestProductionDoesNotKnowTheSixthKind(t *testing.T) {

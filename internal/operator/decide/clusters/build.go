@@ -2,12 +2,14 @@ package clusters
 
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/component/monitoring"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 // Config is what the operator was started with.
@@ -28,23 +30,26 @@ type Cluster struct {
 	// verified says whether the volumes are as the profile declares. It is nil where
 	// nothing is read back.
 	verified *outcome.Outcome
+	// flush says where a flush of the profile's volumes goes.
+	flush durability.Flush
 }
 
 // Build returns the plan of a PgStorageCluster. Where the profile, the spec or the owner
 // of an existing Cluster forbids a stage, the plan has a gate that says why. It returns an
 // error only for an unknown type of profile, or for content that JSON cannot express.
-func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) (Cluster, error) {
+func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.Catalog, config Config) (Cluster, error) {
 	var out Cluster
 	storage := storageOutcome(cr, facts)
 	out.Outcomes.Add(storage)
 	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
 		out.Plan.AddGate(plan.StageStorage, storage.Reason, storage.Message)
 	}
-	volumes, err := volumes(facts.Profile)
+	volumes, err := volumes(kinds, facts.Profile)
 	if err != nil {
 		return out, err
 	}
-	verified, wholePages := verify(cr, facts)
+	out.flush = volumes.Flush
+	verified, wholePages := verify(kinds, cr, facts)
 	out.verified = verified
 	in := inputs(cr, volumes)
 	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // full_page_writes is off only where every volume is proved, and where no other cluster
@@ -64,7 +65,7 @@ func TestWhoReplaysWALWithoutPageImages(t *testing.T) {
 			if tc.overrides != "" {
 				cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(tc.overrides)}}
 			}
-			built, err := Build(cr, f, config)
+			built, err := Build(cr, f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // onNodes is what CloudNativePG reports for instances on so many nodes.
@@ -64,6 +65,12 @@ func quorumOf(instances int32) *v1alpha1.PgStorageCluster {
 	})
 }
 
+// durabilityOf a database on a profile of a kind in the catalogue.
+func durabilityOf(cr *v1alpha1.PgStorageCluster, f observed.Cluster) *v1alpha1.DurabilityStatus {
+	v, _ := volumes(catalog.All(), f.Profile)
+	return durabilityStatus(cr, f, v.Flush)
+}
+
 func lossOf(t *testing.T, d *v1alpha1.DurabilityStatus, event string) v1alpha1.LossEvent {
 	t.Helper()
 	for _, l := range d.Losses {
@@ -99,12 +106,12 @@ func TestNodeLossFollowsThePlacement(t *testing.T) {
 			f := proved(t, cr)
 			f.Cluster.Status.Topology = tc.topology
 			f.Cluster.Spec.PostgresConfiguration.Synchronous.Number = tc.needed
-			if l := lossOf(t, durabilityStatus(cr, f), "NodeLoss"); l.AcknowledgedCommits != tc.want {
+			if l := lossOf(t, durabilityOf(cr, f), "NodeLoss"); l.AcknowledgedCommits != tc.want {
 				t.Errorf("%s (%s), want %s", l.AcknowledgedCommits, l.Detail, tc.want)
 			}
 		})
 	}
-	for _, l := range durabilityStatus(quorumOf(3), facts()).Losses {
+	for _, l := range durabilityOf(quorumOf(3), facts()).Losses {
 		if l.AcknowledgedCommits == commitsKept {
 			t.Errorf("without a database: %+v", l)
 		}
@@ -117,7 +124,7 @@ func TestASharedNodeSaysWhatTheStorageKeeps(t *testing.T) {
 	f := proved(t, cr)
 	f.Cluster.Status.Topology = onNodes(2, 1)
 	f.Profile.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeCephRBD, CephRBD: &v1alpha1.CephRBDProfile{}}
-	l := lossOf(t, durabilityStatus(cr, f), "NodeLoss")
+	l := lossOf(t, durabilityOf(cr, f), "NodeLoss")
 	if l.AcknowledgedCommits != commitsMayBeLost || !strings.Contains(l.Detail, "the instance's volume goes to another node") || !strings.Contains(l.Detail, "podAntiAffinityType") {
 		t.Errorf("%+v", l)
 	}
@@ -178,7 +185,7 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 			if counts := o.Kind == outcome.Invalid && !o.Informative; counts != tc.counts {
 				t.Errorf("counts %v, want %v", counts, tc.counts)
 			}
-			if l := lossOf(t, durabilityStatus(tc.cr, f), "ProcessCrash"); l.AcknowledgedCommits != tc.crash {
+			if l := lossOf(t, durabilityOf(tc.cr, f), "ProcessCrash"); l.AcknowledgedCommits != tc.crash {
 				t.Errorf("ProcessCrash: %+v, want %s", l, tc.crash)
 			}
 		})
@@ -226,7 +233,7 @@ func TestUnsafeClustersAreNotAdopted(t *testing.T) {
 			f.Namesake = &observed.Namesake{UID: "x", AdoptBy: "shop"}
 			f.Adoptee = &cnpgv1.Cluster{}
 			tc.change(&f)
-			built, err := Build(shop(nil), f, config)
+			built, err := Build(shop(nil), f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
@@ -83,12 +84,12 @@ func TestClusterPlans(t *testing.T) {
 			if tc.facts != nil {
 				tc.facts(&f)
 			}
-			built, err := Build(shop(tc.change), f, config)
+			built, err := Build(shop(tc.change), f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}
 			golden.Plan(t, "cluster-"+tc.name, &built.Plan)
-			again, err := Build(shop(tc.change), f, config)
+			again, err := Build(shop(tc.change), f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +129,7 @@ func text(t *testing.T, p *plan.Plan) string {
 }
 
 func TestReadBackOutcome(t *testing.T) {
-	built, err := Build(shop(nil), facts(), config)
+	built, err := Build(shop(nil), facts(), catalog.All(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,7 @@ const (
 
 // durability is the statement of the tier and the storage, as far as the placement and
 // the settings that were read back bear it out.
-func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.DurabilityStatus {
-	var flush durability.Flush
-	if v, err := volumes(facts.Profile); err == nil {
-		flush = v.Flush
-	}
+func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flush durability.Flush) *v1alpha1.DurabilityStatus {
 	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), flush)
 	g := groundsOf(cr, facts)
 	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}

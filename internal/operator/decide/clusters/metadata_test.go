@@ -12,12 +12,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // outcome of a cluster about one condition; nil where it has none.
 func conditionOf(t *testing.T, cr *v1alpha1.PgStorageCluster, f observed.Cluster, condition string) *outcome.Outcome {
 	t.Helper()
-	built, err := Build(cr, f, config)
+	built, err := Build(cr, f, catalog.All(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestHaltedDatabases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cr, f := shop(nil), facts()
 			cr.Annotations = tc.annotations
-			built, err := Build(cr, f, config)
+			built, err := Build(cr, f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 	"github.com/pgstorage/pgstorage/internal/testing/hostile"
 )
 
@@ -19,7 +20,7 @@ func TestAttacksByTheEscapeHatchAreRefused(t *testing.T) {
 		t.Run(tc.Name, func(t *testing.T) {
 			built, err := Build(shop(func(s *v1alpha1.PgStorageClusterSpec) {
 				s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(tc.Spec)}}
-			}), facts(), config)
+			}), facts(), catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +43,7 @@ func TestAnImageOfAnotherRepositoryNeedsConsent(t *testing.T) {
 	} {
 		f := facts()
 		f.Profile.Spec.AllowedOverrides = tc.entries
-		built, err := Build(shop(func(s *v1alpha1.PgStorageClusterSpec) { s.Postgres.Image = tc.image }), f, config)
+		built, err := Build(shop(func(s *v1alpha1.PgStorageClusterSpec) { s.Postgres.Image = tc.image }), f, catalog.All(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,7 @@ func TestAnImageOfAnotherRepositoryNeedsConsent(t *testing.T) {
 func TestStatusNamesTheSecretsInUse(t *testing.T) {
 	cr, f := shop(nil), facts()
 	f.Cluster = &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
-	built, err := Build(cr, f, config)
+	built, err := Build(cr, f, catalog.All(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

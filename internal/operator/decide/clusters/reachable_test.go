@@ -11,6 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 // A profile whose nodes are out of reach holds nothing back; one that lacks more does.
@@ -69,7 +70,7 @@ func TestOnlyNewDatabasesWaitForTheirProfile(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			f := facts()
 			f.Profile, f.Cluster = tc.profile, tc.cluster
-			built, err := Build(shop(nil), f, config)
+			built, err := Build(shop(nil), f, catalog.All(), config)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 	s := v1alpha1.PgStorageClusterStatus{
 		ObservedGeneration: cr.Generation,
 		Database:           cr.Status.Database,
-		Durability:         durabilityStatus(cr, facts),
+		Durability:         durabilityStatus(cr, facts, c.flush),
 		Parameters:         parameters(c.Parameters),
 		Volumes:            volumeStatus(facts.Claims),
 		Benchmark:          benchmarkStatus(facts.Benchmark),

@@ -11,7 +11,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
-	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
 func storageOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
@@ -39,11 +38,11 @@ func serves(p *v1alpha1.PgStorageProfile, ready *metav1.Condition) bool {
 		ready.ObservedGeneration == p.Generation && meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionStorageReady)
 }
 
-func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
+func volumes(kinds profile.Catalog, p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 	if p == nil {
 		return profile.Volumes{Medium: postgres.Medium(v1alpha1.MediumSSD)}, nil
 	}
-	t, err := catalog.For(p.Spec.Type)
+	t, err := kinds.For(p.Spec.Type)
 	if err != nil {
 		return profile.Volumes{}, err
 	}
@@ -51,11 +50,11 @@ func volumes(p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {
 }
 
 // verify the volumes of the database by its profile.
-func verify(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (*outcome.Outcome, postgres.Proof) {
+func verify(kinds profile.Catalog, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (*outcome.Outcome, postgres.Proof) {
 	if facts.Profile == nil {
 		return nil, postgres.Proof{Possible: true, Missing: "the profile does not exist"}
 	}
-	t, err := catalog.For(facts.Profile.Spec.Type)
+	t, err := kinds.For(facts.Profile.Spec.Type)
 	if err != nil {
 		return nil, postgres.Proof{}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/crdschema"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/zfsnodes"
 )
 
 const uid = "11111111-2222-3333-4444-555555555555"
@@ -126,18 +127,15 @@ func pinned(c *v1alpha1.CephRBDProfile) {
 }
 
 func node(name string) observed.Node {
-	return observed.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name, Pools: []string{"tank"}, Memory: 64 << 30}
+	n := zfsnodes.Node(name, "tank")
+	n.Memory = 64 << 30
+	return n
 }
 
 func answered(node string) *v1alpha1.PgNodeStorage {
-	return &v1alpha1.PgNodeStorage{
-		ObjectMeta: metav1.ObjectMeta{Name: naming.NodeStorage("ceph", node), Generation: 1},
-		Spec:       v1alpha1.PgNodeStorageSpec{NodeName: node, Profile: "ceph"},
-		Status: v1alpha1.PgNodeStorageStatus{
-			ObservedGeneration: 1, ARC: &v1alpha1.ObservedARC{Max: quantity("8Gi")},
-			Conditions: []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady}},
-		},
-	}
+	s := zfsnodes.Answered("ceph", node)
+	s.Status.ARC = &v1alpha1.ObservedARC{Max: quantity("8Gi")}
+	return s
 }
 
 // healthy facts: everything is made and well, on nodes of these names.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,9 +13,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/component/nbdserver"
-	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/zfsnodes"
 )
 
 func store(name, bucket, region string) v1alpha1.S3Store {
@@ -28,10 +27,6 @@ func store(name, bucket, region string) v1alpha1.S3Store {
 
 // stripe is a profile with only what is required, as the API server completes it.
 func stripe(change func(*v1alpha1.S3NBDProfile)) *v1alpha1.PgStorageProfile {
-	common := v1alpha1.ZFSDatasetProperties{
-		Compression: "lz4", Atime: "off", Relatime: "off", Logbias: "latency", Primarycache: "all", Xattr: "sa", Dnodesize: "legacy",
-		RedundantMetadata: "all", Checksum: "on", Sync: "standard", SpecialSmallBlocks: "0", Dedup: "off",
-	}
 	n := &v1alpha1.S3NBDProfile{
 		Pool:    v1alpha1.S3NBDPool{Name: "lake", Ashift: new(int32(12)), Autotrim: "on", Failmode: "wait", HeadroomPercent: new(int32(20))},
 		Stores:  []v1alpha1.S3Store{store("main", "acme-pg", "eu-central-1")},
@@ -42,8 +37,8 @@ func stripe(change func(*v1alpha1.S3NBDProfile)) *v1alpha1.PgStorageProfile {
 			Resources: v1alpha1.ZeroFSResources{CPU: resource.MustParse("1"), Memory: resource.MustParse("2Gi")},
 			Cache:     v1alpha1.ZeroFSCache{HostPath: "/var/lib/pgstorage/zerofs", Size: resource.MustParse("10Gi"), Memory: resource.MustParse("256Mi")},
 		},
-		Data:         v1alpha1.ZFSDataDataset{ZFSDatasetProperties: common, Recordsize: "8k", Secondarycache: "all"},
-		WAL:          v1alpha1.ZFSWALDataset{ZFSDatasetProperties: common, Recordsize: "32k", Secondarycache: "none"},
+		Data:         v1alpha1.ZFSDataDataset{ZFSDatasetProperties: zfsnodes.Properties(), Recordsize: "8k", Secondarycache: "all"},
+		WAL:          v1alpha1.ZFSWALDataset{ZFSDatasetProperties: zfsnodes.Properties(), Recordsize: "32k", Secondarycache: "none"},
 		OnServerLost: v1alpha1.ServerLostWait,
 		DriftPolicy:  v1alpha1.DriftRepair,
 	}
@@ -61,19 +56,10 @@ func threeStores(n *v1alpha1.S3NBDProfile) {
 	n.Stores = []v1alpha1.S3Store{store("fra", "acme-pg-fra", "eu-central-1"), store("dub", "acme-pg-dub", "eu-west-1"), store("sto", "acme-pg-sto", "eu-north-1")}
 }
 
-func node(name string) observed.Node {
-	return observed.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name, Pools: []string{"lake"}, Memory: 64 << 30}
-}
-
 func answered(node string, conditions ...metav1.Condition) *v1alpha1.PgNodeStorage {
-	if conditions == nil {
-		conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady}}
-	}
-	return &v1alpha1.PgNodeStorage{
-		ObjectMeta: metav1.ObjectMeta{Name: naming.NodeStorage("s3", node), Generation: 3},
-		Spec:       v1alpha1.PgNodeStorageSpec{NodeName: node, Profile: "s3"},
-		Status:     v1alpha1.PgNodeStorageStatus{ObservedGeneration: 3, Conditions: conditions, ARC: &v1alpha1.ObservedARC{Max: new(resource.MustParse("8Gi"))}},
-	}
+	s := zfsnodes.Answered("s3", node, conditions...)
+	s.Status.ARC = &v1alpha1.ObservedARC{Max: new(resource.MustParse("8Gi"))}
+	return s
 }
 
 var operator = observed.Operator{Namespace: "pgstorage-system", Image: "ghcr.io/pgstorage/pgstorage:v0.1.0"}
@@ -102,13 +88,11 @@ func pod(t *testing.T, p *v1alpha1.PgStorageProfile, store v1alpha1.S3Store, nod
 // healthy facts: two nodes that are as declared, with their servers.
 func healthy(t *testing.T, p *v1alpha1.PgStorageProfile) observed.Profile {
 	t.Helper()
-	f := observed.Profile{
-		ForeignAPIs: observed.ForeignAPIs{ZFSLocalPV: true, VolumeSnapshots: true, ZFSQuotaType: true},
-		Classes:     map[string]*storagev1.StorageClass{},
-		Nodes:       []observed.Node{node("n1"), node("n2")},
-		Storages:    []*v1alpha1.PgNodeStorage{answered("n1"), answered("n2")},
-		Reachable:   map[string]observed.Reachability{"n1": {Status: metav1.ConditionTrue}, "n2": {Status: metav1.ConditionTrue}},
-		Operator:    operator,
+	f := zfsnodes.Healthy("s3", "lake")
+	f.ZFSQuotaType, f.Operator = true, operator
+	f.Storages = []*v1alpha1.PgNodeStorage{answered("n1"), answered("n2")}
+	for i := range f.Nodes {
+		f.Nodes[i].Memory = 64 << 30
 	}
 	for _, name := range p.Spec.S3NBD.Stores {
 		f.Servers = append(f.Servers, pod(t, p, name, "n1"), pod(t, p, name, "n2"))
@@ -419,20 +403,6 @@ func TestMemoryOfCacheAndServers(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What was written to devices that are not attached is not known.
-func TestProofNeedsTheDevices(t *testing.T) {
-	claim := observed.Claim{Name: "shop-1", Instance: "shop-1", Volume: "pvc-1", Node: "n1", Observed: &v1alpha1.ObservedVolume{Name: "lake/pgdata/pvc-1", Type: "Filesystem", Recordsize: 8192}}
-	if _, proof := (Type{}).Verify(stripe(nil), 1, []observed.Claim{claim}); !proof.Holds() {
-		t.Errorf("%+v", proof)
-	}
-	claim.Detached = "lake-0 of store main is Lost"
-	o, proof := Type{}.Verify(stripe(nil), 1, []observed.Claim{claim})
-	const want = "the devices beneath lake/pgdata/pvc-1 are not all attached: lake-0 of store main is Lost"
-	if proof.Holds() || proof.Missing != want || o.Reason != v1alpha1.ReasonVerified {
-		t.Errorf("%+v %+v", proof, o)
 	}
 }
 

@@ -2,29 +2,22 @@ package zfslocalpv
 
 import (
 	"testing"
-	"time"
 
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
+	"github.com/pgstorage/pgstorage/internal/testing/zfsnodes"
 )
 
 // adopt is a profile with only what is required, as the API server completes it.
 func adopt(change func(*v1alpha1.ZFSLocalPVProfile)) *v1alpha1.PgStorageProfile {
-	common := v1alpha1.ZFSDatasetProperties{
-		Compression: "lz4", Atime: "off", Relatime: "off", Logbias: "latency", Primarycache: "all", Xattr: "sa", Dnodesize: "legacy",
-		RedundantMetadata: "all", Checksum: "on", Sync: "standard", SpecialSmallBlocks: "0", Dedup: "off",
-	}
 	z := &v1alpha1.ZFSLocalPVProfile{
 		Pool:        v1alpha1.ZFSPool{Name: "tank", Autotrim: "off", Failmode: "wait", HeadroomPercent: new(int32(20))},
-		Data:        v1alpha1.ZFSDataDataset{ZFSDatasetProperties: common, Recordsize: "8k", Secondarycache: "all"},
-		WAL:         v1alpha1.ZFSWALDataset{ZFSDatasetProperties: common, Recordsize: "32k", Secondarycache: "none"},
+		Data:        v1alpha1.ZFSDataDataset{ZFSDatasetProperties: zfsnodes.Properties(), Recordsize: "8k", Secondarycache: "all"},
+		WAL:         v1alpha1.ZFSWALDataset{ZFSDatasetProperties: zfsnodes.Properties(), Recordsize: "32k", Secondarycache: "none"},
 		Medium:      v1alpha1.MediumSSD,
 		DriftPolicy: v1alpha1.DriftRepair,
 	}
@@ -38,32 +31,6 @@ func adopt(change func(*v1alpha1.ZFSLocalPVProfile)) *v1alpha1.PgStorageProfile 
 			NodeSelector: map[string]string{"pgstorage.dev/pool": "tank"},
 			ZFSLocalPV:   z,
 		},
-	}
-}
-
-func node(name string) observed.Node {
-	return observed.Node{Name: name, Selected: true, TopologyKey: zfsvolumes.TopologyKey, TopologyValue: name, Pools: []string{"tank"}}
-}
-
-func answered(node string, conditions ...metav1.Condition) *v1alpha1.PgNodeStorage {
-	if conditions == nil {
-		conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady}}
-	}
-	return &v1alpha1.PgNodeStorage{
-		ObjectMeta: metav1.ObjectMeta{Name: naming.NodeStorage("zfs-nvme", node), Generation: 3},
-		Spec:       v1alpha1.PgNodeStorageSpec{NodeName: node, Profile: "zfs-nvme"},
-		Status:     v1alpha1.PgNodeStorageStatus{ObservedGeneration: 3, Conditions: conditions},
-	}
-}
-
-// healthy facts: two nodes that are as declared, and a driver that lists their pools.
-func healthy() observed.Profile {
-	return observed.Profile{
-		ForeignAPIs: observed.ForeignAPIs{ZFSLocalPV: true, VolumeSnapshots: true},
-		Classes:     map[string]*storagev1.StorageClass{},
-		Nodes:       []observed.Node{node("n1"), node("n2")},
-		Storages:    []*v1alpha1.PgNodeStorage{answered("n1"), answered("n2")},
-		Reachable:   map[string]observed.Reachability{"n1": {Status: metav1.ConditionTrue}, "n2": {Status: metav1.ConditionTrue}},
 	}
 }
 
@@ -102,7 +69,7 @@ func TestPlans(t *testing.T) {
 		{name: "adopt", profile: adopt(nil), facts: func(f *observed.Profile) { f.Reachable["n2"] = observed.Reachability{Status: metav1.ConditionUnknown} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			facts := healthy()
+			facts := zfsnodes.Healthy("zfs-nvme", "tank")
 			if tc.facts != nil {
 				tc.facts(&facts)
 			}
@@ -111,85 +78,6 @@ func TestPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden.Plan(t, tc.name, &built.Plan)
-		})
-	}
-}
-
-func TestVerdicts(t *testing.T) {
-	notBlank := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonDeviceNotBlank, Message: "/dev/disk/by-id/a carries ext4"}
-	stalled := metav1.Condition{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDeviceNotBlank}
-	off := observed.Reachability{Status: metav1.ConditionUnknown, Reason: "NodeStatusUnknown", Since: metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))}
-	ours := func(name string) *storagev1.StorageClass {
-		return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: naming.ProfileLabels("zfs-nvme", "11111111-2222-3333-4444-555555555555")}}
-	}
-	for _, tc := range []struct {
-		name    string
-		facts   func(*observed.Profile)
-		want    map[string]string
-		message string
-		held    bool
-	}{
-		{"everything", func(f *observed.Profile) {
-			f.Classes["zfs-nvme"], f.Classes["zfs-nvme-wal"] = ours("zfs-nvme"), ours("zfs-nvme-wal")
-		},
-			map[string]string{v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverReady, v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodesReady, v1alpha1.ConditionStorageReady: v1alpha1.ReasonStorageClassApplied}, "", false},
-		{"no node", func(f *observed.Profile) { f.Nodes = nil },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNoNodeSelected},
-			"spec.nodeSelector: no node has the labels pgstorage.dev/pool=tank; label one with kubectl label node NAME pgstorage.dev/pool=tank", true},
-		{"an agent that never answered", func(f *observed.Profile) { f.Storages = f.Storages[:1] },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonAgentNotSeen}, "1 of 2 nodes are not ready: n2: its PgNodeStorage was not made yet", false},
-		{"an old answer", func(f *observed.Profile) { f.Storages[0].Generation = 4 },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonAgentNotSeen},
-			"1 of 2 nodes are not ready: n1: no agent has answered for generation 4 of PgNodeStorage zfs-nvme.n1; does a pod of the DaemonSet pgstorage-agent run on the node?", false},
-		{"a person is named before a wait", func(f *observed.Profile) {
-			f.Storages[0].Generation = 4
-			f.Storages[1] = answered("n2", notBlank, stalled)
-		}, map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonDeviceNotBlank}, "", true},
-		{"a node that is off", func(f *observed.Profile) { f.Reachable["n2"] = off },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady, v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverReady},
-			"1 of 2 nodes are not ready: n2: its Node is not Ready since 2026-03-01T12:00:00Z (Unknown: NodeStatusUnknown), so what was read back there last may no longer hold; see kubectl describe node n2, and bring it back", false},
-		{"every node is off", func(f *observed.Profile) { f.Reachable["n1"], f.Reachable["n2"] = off, off },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady}, "", false},
-		{"a node that is off and had its own trouble", func(f *observed.Profile) { f.Reachable["n2"], f.Storages[1] = off, answered("n2", notBlank, stalled) },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotReady},
-			"1 of 2 nodes are not ready: n2: its Node is not Ready since 2026-03-01T12:00:00Z (Unknown: NodeStatusUnknown), so what was read back there last may no longer hold; see kubectl describe node n2, and bring it back; before: /dev/disk/by-id/a carries ext4", false},
-		{"what else waits is named before a node that is off", func(f *observed.Profile) { f.Reachable["n1"], f.Storages[1].Generation = off, 4 },
-			map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonAgentNotSeen}, "", false},
-		{"a node whose Node is gone", func(f *observed.Profile) {
-			f.Nodes, f.Reachable["n2"] = f.Nodes[:1], observed.Reachability{Gone: true}
-		}, map[string]string{v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodeNotFound},
-			"1 of 2 nodes are not ready: n2: its Node does not exist, so what was read back there last may no longer hold; its pool and volumes stay on its disks", false},
-		{"driver missing", func(f *observed.Profile) { f.ZFSLocalPV = false },
-			map[string]string{v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverNotInstalled}, "OpenEBS zfs-localpv is not installed; install its Helm chart (https://openebs.github.io/zfs-localpv)", true},
-		{"driver not on a node", func(f *observed.Profile) { f.Nodes[1].TopologyKey = "" },
-			map[string]string{v1alpha1.ConditionDriverReady: v1alpha1.ReasonDriverNotOnNode, v1alpha1.ConditionNodesReady: v1alpha1.ReasonNodesReady},
-			"1 of 2 nodes are not ready: n2: the CSI driver zfs.csi.openebs.io is not registered on the node; does a pod of its node DaemonSet run there?", false},
-		{"pool not listed", func(f *observed.Profile) { f.Nodes[0].Pools = []string{"other"} },
-			map[string]string{v1alpha1.ConditionDriverReady: v1alpha1.ReasonPoolNotListed}, "1 of 2 nodes are not ready: n1: the driver's ZFSNode does not list pool tank yet; it is renewed every 60 s", false},
-		{"somebody else's class", func(f *observed.Profile) { f.Classes["zfs-nvme"] = &storagev1.StorageClass{} },
-			map[string]string{v1alpha1.ConditionStorageReady: v1alpha1.ReasonStorageClassNotOwned},
-			"StorageClass zfs-nvme exists and is not this profile's; delete it if nothing needs it, or create the profile under another name", true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			facts := healthy()
-			tc.facts(&facts)
-			built, err := Type{}.Build(adopt(nil), facts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			said := false
-			for _, o := range built.Outcomes {
-				if want := tc.want[o.Condition]; want != "" && want != o.Reason {
-					t.Errorf("%s is %s, want %s: %s", o.Condition, o.Reason, want, o.Message)
-				}
-				said = said || o.Message == tc.message
-			}
-			if tc.message != "" && !said {
-				t.Errorf("no outcome says %q: %+v", tc.message, built.Outcomes)
-			}
-			if held := len(built.Plan.Gates) > 0; held != tc.held {
-				t.Errorf("held %v, want %v: %+v", held, tc.held, built.Plan.Gates)
-			}
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package zfslocalpv
+package zfsvolumes_test
 
 import (
 	"testing"
@@ -18,6 +18,8 @@ func TestVerify(t *testing.T) {
 		c.Observed = observed
 		return c
 	}
+	detached := good
+	detached.Detached = "tank-0 of store main is Lost"
 	const verified = "volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten"
 	const remedy = ". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile"
 	for _, tc := range []struct {
@@ -61,6 +63,10 @@ func TestVerify(t *testing.T) {
 			"tank/pgwal/pvc-2 of claim shop-1-wal on node n1 has sync=disabled (local)" + remedy, "tank/pgwal/pvc-2 has sync=disabled",
 		},
 		{
+			"devices that are not attached", 1, []observed.Claim{detached}, v1alpha1.ReasonVerified,
+			"1 " + verified, "the devices beneath tank/pgdata/pvc-1 are not all attached: tank-0 of store main is Lost",
+		},
+		{
 			"a tablespace on other storage", 1, []observed.Claim{good, {Name: "shop-1-tbs-x", Instance: "shop-1", Role: "PG_TABLESPACE", Volume: "pvc-3"}}, v1alpha1.ReasonVerified,
 			"1 " + verified, "claim shop-1-tbs-x of a tablespace is on no volume that an agent has read back",
 		},
@@ -70,7 +76,7 @@ func TestVerify(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o, proof := Type{}.Verify(adopt(nil), tc.instances, tc.claims)
+			o, proof := storage().Verify(tc.instances, tc.claims)
 			if o.Reason != tc.reason || o.Message != tc.message {
 				t.Errorf("%s: %q\nwant %s: %q", o.Reason, o.Message, tc.reason, tc.message)
 			}

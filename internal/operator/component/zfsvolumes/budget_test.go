@@ -1,4 +1,4 @@
-package zfslocalpv
+package zfsvolumes_test
 
 import (
 	"testing"
@@ -46,15 +46,9 @@ func TestMemoryBudget(t *testing.T) {
 					facts.Storages[i].Status.ARC = &v1alpha1.ObservedARC{Max: new(resource.MustParse(tc.arc))}
 				}
 			}
-			built, err := Type{}.Build(adopt(nil), facts)
-			if err != nil {
-				t.Fatal(err)
-			}
 			o := outcome.Outcome{}
-			for _, found := range built.Outcomes {
-				if found.Condition == v1alpha1.ConditionMemoryBudget {
-					o = found
-				}
+			if found := storage().Budget(facts); found != nil {
+				o = *found
 			}
 			if o.Reason != "" && !o.Informative {
 				t.Error("the budget takes part in Ready")
