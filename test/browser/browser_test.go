@@ -169,7 +169,7 @@ func browse(t *testing.T, proxy string, args ...string) (stdout, stderr string) 
 
 var factsElement = regexp.MustCompile(`(?s)<pre id="facts">(.*?)</pre>`)
 
-func TestReport(t *testing.T) {
+func TestReportIsReadableAtEveryWidth(t *testing.T) {
 	text := page(t)
 	for _, host := range chromiums {
 		if strings.Contains(text, host) {

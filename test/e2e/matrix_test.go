@@ -42,9 +42,9 @@ func tiers(namespace string) *v1alpha1.PgBenchmark {
 	}
 }
 
-// TestMatrix measures a matrix on clusters of its own, which go again, and reports on
+// TestMatrixMeasuresAndDeletesItsClusters measures a matrix on clusters of its own, which go again, and reports on
 // it by the plugin as it is shipped.
-func TestMatrix(t *testing.T) {
+func TestMatrixMeasuresAndDeletesItsClusters(t *testing.T) {
 	if err := helm("matrixClusters.enabled=true"); err != nil {
 		t.Fatal(err)
 	}

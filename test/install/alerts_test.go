@@ -34,7 +34,7 @@ func promtool(t *testing.T, rules, cases string) (findings string) {
 
 // Prometheus' own tool finds nothing wrong in the rules, and each alert goes off when it
 // should and not otherwise.
-func TestAlertsGoOff(t *testing.T) {
+func TestAlertsFire(t *testing.T) {
 	for name, file := range alertCases {
 		t.Run(name, func(t *testing.T) {
 			spec := into[monitoringv1.PrometheusRule](t, installed(t, everything...)["PrometheusRule "+namespace+"/"+name]).Spec

@@ -143,7 +143,7 @@ func wrong(all map[string]page, from, link string) string {
 	return ""
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksResolve(t *testing.T) {
 	all, followed := pages(t), 0
 	for from, p := range all {
 		for _, link := range p.links {
@@ -165,8 +165,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// What TestLinksLeadSomewhere finds.
-func TestWrongLinks(t *testing.T) {
+// What TestLinksResolve finds.
+func TestWrongLinksAreFound(t *testing.T) {
 	all := pages(t)
 	for link, want := range map[string]string{
 		"docs/install.md":                     "",
@@ -230,7 +230,7 @@ func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
 }
 
 // What needs a person has a runbook, except where a table says all there is to say.
-func TestWhatNeedsAPersonHasARunbook(t *testing.T) {
+func TestEveryReasonForUsersHasARunbook(t *testing.T) {
 	enough := map[string]string{
 		"InvalidSpec": "the message names the field",
 		"Failed":      "of one benchmark: read its log, and make another",

@@ -224,7 +224,7 @@ func unchecked(w workflow) []string {
 	return out
 }
 
-func TestWorkflows(t *testing.T) {
+func TestWorkflowsAreSafe(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(root, workflows, "*"))
 	if err != nil || len(paths) < 2 {
 		t.Fatalf("%d workflows: %v", len(paths), err)
@@ -250,7 +250,7 @@ func TestWorkflows(t *testing.T) {
 }
 
 // Each check finds what it is for.
-func TestWorkflowChecksFind(t *testing.T) {
+func TestUnsafeWorkflowsAreFound(t *testing.T) {
 	release, ci := readFile(t, workflows+"release.yaml"), readFile(t, workflows+"ci.yaml")
 	for name, tc := range map[string]struct {
 		old, new string
@@ -357,7 +357,7 @@ func tracked(t *testing.T) []string {
 }
 
 // Pins move: each kind of them, and each Go module, is in the updater's list.
-func TestPinsMove(t *testing.T) {
+func TestEveryPinIsUpdated(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(root, ".github/dependabot.yml"))
 	if err != nil {
 		t.Fatal(err)

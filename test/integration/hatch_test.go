@@ -23,9 +23,9 @@ func overridden(ns, name, profile, spec string) *v1alpha1.PgStorageCluster {
 	return cr
 }
 
-// TestAttacksByTheEscapeHatch: each is stored, refused by a condition that names its field,
+// TestEscapeHatchRefusesAttacks: each is stored, refused by a condition that names its field,
 // and makes nothing.
-func TestAttacksByTheEscapeHatch(t *testing.T) {
+func TestEscapeHatchRefusesAttacks(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)

@@ -227,7 +227,7 @@ func TestMatrixContinuesAfterAFailedVariant(t *testing.T) {
 }
 
 // A parameter that only the controllers can refuse fails its variant, not the matrix.
-func TestMatrixWithAClusterThatIsRefused(t *testing.T) {
+func TestMatrixReportsARefusedCluster(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)

@@ -151,7 +151,7 @@ func TestS3NBDProfileFromSecretsToDatabase(t *testing.T) {
 
 // Everything that every form of the profile renders is taken by the real API server
 // with strict validation, and Pods as the template would make them too.
-func TestS3NBDProfileForms(t *testing.T) {
+func TestAPIServerAcceptsEveryS3NBDProfile(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	for name, change := range map[string]func(*v1alpha1.S3NBDProfile){

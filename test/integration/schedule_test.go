@@ -172,7 +172,7 @@ func (n *nights) wantsLeft(want string) {
 	})
 }
 
-func TestScheduleBeginsRunsOnTimeAndOnce(t *testing.T) {
+func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -223,7 +223,7 @@ func TestScheduleSurvivesACrashAfterEveryWrite(t *testing.T) {
 	n.wantsLeft("0")
 }
 
-func TestScheduleBeginsNoneWhileOneRuns(t *testing.T) {
+func TestScheduleStartsNoneWhileOneRuns(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -252,7 +252,7 @@ func TestScheduleSkipsARunThatIsTooLate(t *testing.T) {
 	n.has(v1alpha1.ConditionOnTime, metav1.ConditionTrue, v1alpha1.ReasonOnTime)
 }
 
-func TestScheduleSuspendedAndResumed(t *testing.T) {
+func TestSuspendedScheduleStartsNothingUntilResumed(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.Suspend = true })
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionScheduled, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
@@ -328,7 +328,7 @@ func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 
 // A deleted schedule makes nothing more. Its runs are for the garbage collector, which
 // this API server does not have.
-func TestScheduleDeleted(t *testing.T) {
+func TestDeletedScheduleCreatesNoRun(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)

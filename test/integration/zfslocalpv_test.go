@@ -263,7 +263,7 @@ func TestZFSProfileFollowsItsNodes(t *testing.T) {
 
 // Everything that every form of the profile renders is taken by the real API
 // server with strict validation.
-func TestZFSProfileForms(t *testing.T) {
+func TestAPIServerAcceptsEveryZFSProfile(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	simulatedZFSDriver(t, c, simulatedNode(t, c, "forms", map[string]string{"test": "none"}), "tank")
@@ -317,7 +317,7 @@ func finalizer(t *testing.T, c client.Client, s *v1alpha1.PgNodeStorage, change 
 
 // A profile goes when its agents let go; classes go with it, except one that a
 // volume still needs.
-func TestZFSProfileDeletion(t *testing.T) {
+func TestDeletedZFSProfileWaitsForItsAgents(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	p := zfsProfile("leaving", nil)
@@ -364,7 +364,7 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 
 // The GUID of a node's pool outlives its PgNodeStorage and its Node: the manager tells it
 // to the agent of the object that it makes again, until a person abandons the pool.
-func TestAPoolIsRememberedByItsProfile(t *testing.T) {
+func TestProfileRemembersPoolsUntilAbandoned(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	p := zfsProfile("once", nil)

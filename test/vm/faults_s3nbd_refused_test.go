@@ -42,7 +42,7 @@ var refusals = []refusal{
 
 // A store that is not as it must be is told from others by its reason, and of what the
 // buckets have nothing changes or goes.
-func TestS3NBDRefused(t *testing.T) {
+func TestS3NBDUnsuitableStoresAreRefused(t *testing.T) {
 	t.Parallel()
 	store := bucketStore(t, "main", "foreign")
 	formatted(t, store)

@@ -56,7 +56,7 @@ type fault struct {
 
 // Each fault comes while clients write. No commit that was acknowledged is lost, and
 // clients write again.
-func TestS3NBDFaults(t *testing.T) {
+func TestS3NBDKeepsCommitsThroughFaults(t *testing.T) {
 	t.Parallel()
 	programs := stackPrograms(t)
 	all := journeys(t)

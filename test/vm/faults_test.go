@@ -12,7 +12,7 @@ import (
 
 // Disks fail beneath a running pool and come back. What the agent says and how it
 // bears it is looked at inside; here is whose turn it is.
-func TestFault(t *testing.T) {
+func TestAgentReportsFailingDisks(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, tc := range []struct {

@@ -14,7 +14,7 @@ import (
 
 // What was flushed survives a power cut. What was not is lost with a disk that has
 // a cache, and only with such a disk: that is what makes it worth testing with.
-func TestPowerCut(t *testing.T) {
+func TestFlushedBlocksSurviveAPowerCut(t *testing.T) {
 	dir := t.TempDir()
 	path := func(serial string) string { return filepath.Join(dir, serial) }
 	disks := []vm.Disk{

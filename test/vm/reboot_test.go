@@ -100,7 +100,7 @@ func digest(t *testing.T, path string) string {
 
 // A pool outlives its node's boots, whatever became of its disks meanwhile, and is
 // never made anew.
-func TestReboot(t *testing.T) {
+func TestPoolIsImportedAfterReboot(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	made := phaseDisks(t.TempDir(), 0, 1, 4, 5)
@@ -150,7 +150,7 @@ func copiedUnless(t *testing.T, disks, kept []vm.Disk) []vm.Disk {
 
 // The power goes while a pool is made. What comes next is a pool, or words about
 // what to do; the disk beside it is not touched either way.
-func TestRebootAfterCutInCreation(t *testing.T) {
+func TestPoolConvergesAfterAPowerCutInItsCreation(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, at := range []string{"zpool create", "partitions"} {

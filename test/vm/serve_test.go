@@ -59,7 +59,7 @@ func wantText(t *testing.T, path, want string) {
 }
 
 // A machine that does not end by itself is ended, and says why.
-func TestMachineIsEnded(t *testing.T) {
+func TestHangingMachineIsEnded(t *testing.T) {
 	m := boot(t, vm.Options{Payload: script(t, "sleep 1000"), Timeout: time.Second})
 	if _, err := m.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its time was over") {
 		t.Errorf("Wait returned %v", err)

@@ -314,7 +314,7 @@ func everything(t *testing.T) string {
 
 // An agent that is killed at any command leaves what the next one makes whole: one
 // pool, made once, with everything as if nothing had happened.
-func TestCrashAtEveryCommand(t *testing.T) {
+func TestNextAgentRecoversFromACrashAtEveryCommand(t *testing.T) {
 	var commands []string
 	var want string
 	t.Run("never", func(t *testing.T) {
@@ -380,7 +380,7 @@ func adoptOrphans(t *testing.T) {
 // An agent is killed while zpool create runs, which lives on. Whatever the next
 // agent does meanwhile, in the end there is one pool, and it is whole: it can be
 // exported and imported.
-func TestCrashAmidCreation(t *testing.T) {
+func TestPoolSurvivesACrashDuringItsCreation(t *testing.T) {
 	adoptOrphans(t)
 	for _, when := range []moment{killedStarted, killedPartitioned} {
 		for _, wipe := range []bool{false, true} {
@@ -431,7 +431,7 @@ func (c crash) end(t *testing.T, signal syscall.Signal) {
 // Where zpool create is killed with its agent, as with a container, its partitions
 // are left. They are nobody's but ours, but the agent cannot know: a person must
 // say wipe. Then it goes on.
-func TestCrashTogetherWithCreation(t *testing.T) {
+func TestKilledCreationNeedsAWipe(t *testing.T) {
 	adoptOrphans(t)
 	c := crash{When: killedPartitioned, Dir: t.TempDir()}
 	c.prepare(t)

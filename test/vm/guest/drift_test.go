@@ -111,7 +111,7 @@ func TestDriftIsRepaired(t *testing.T) {
 
 // Under Report everything is told at once, and nothing is touched: not in the next
 // pass, not by an agent that starts anew, and not once the pool was away.
-func TestDriftIsReported(t *testing.T) {
+func TestReportedDriftIsNotRepaired(t *testing.T) {
 	n, s := drifting(t, v1alpha1.DriftReport)
 	says(t, s, v1alpha1.ConditionPropertiesApplied, metav1.ConditionTrue, v1alpha1.ReasonApplied)
 	for _, tc := range tamperings {
@@ -173,7 +173,7 @@ func volumeAt(t *testing.T, pool string) string {
 
 // A node at rest costs the API nothing: its status stays equal while somebody writes
 // a little, and while use goes up and down around a whole percentage.
-func TestStatusRests(t *testing.T) {
+func TestStatusOfAnIdleNodeStaysEqual(t *testing.T) {
 	erase(t, "rest", 0)
 	n, counter := newAgent(nil)
 	s := declared("rest", madeOf(v1alpha1.VdevStripe, 0))
@@ -247,7 +247,7 @@ func settleFrees(t *testing.T, pool string) {
 
 // A pool that runs full is told before and while it is, the agent goes on to work on
 // it, and room that is made is seen.
-func TestPoolRunsFull(t *testing.T) {
+func TestFullPoolIsReportedUntilItHasRoom(t *testing.T) {
 	erase(t, "full", 0)
 	n, _ := newAgent(nil)
 	s := declared("full", madeOf(v1alpha1.VdevStripe, 0))
@@ -288,7 +288,7 @@ func wantNearlyFull(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 
 // A device that somebody took offline, or that is gone, is named; the mirror serves
 // on, and its return is seen.
-func TestDeviceOfMirrorFails(t *testing.T) {
+func TestFailedDeviceOfAMirrorIsNamed(t *testing.T) {
 	device, err := filepath.EvalSymlinks("/sys/class/block/" + kernelName(t, 11) + "/device")
 	if err != nil {
 		t.Fatal(err)

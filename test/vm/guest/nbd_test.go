@@ -251,7 +251,7 @@ func endsWithin(t *testing.T, read <-chan error, limit time.Duration, says strin
 
 const ioError = "Input/output error"
 
-func TestNBDAttach(t *testing.T) {
+func TestNBDDeviceIsAttachedOnce(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	noneAttached(t, c)
 	path := attach(t, c, s.device(3, "a@1"))
@@ -294,7 +294,7 @@ func TestNBDAttach(t *testing.T) {
 }
 
 // A device beyond those that the module made when it was loaded.
-func TestNBDBeyondTheFirst(t *testing.T) {
+func TestNBDDeviceBeyondTheFirstIsCreated(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(40, "a@1"))
 	attachedAs(t, c, 40, "a@1")
@@ -302,7 +302,7 @@ func TestNBDBeyondTheFirst(t *testing.T) {
 	endsWithin(t, reading(t, path), promptly, "")
 }
 
-func TestNBDRefusesServers(t *testing.T) {
+func TestNBDUnsuitableServersAreRefused(t *testing.T) {
 	c := nbd.New("")
 	s := serveNBD(t, nbdnl.FlagHasFlags|nbdnl.FlagSendFlush)
 	d := s.device(3, "a@1")
@@ -319,7 +319,7 @@ func TestNBDRefusesServers(t *testing.T) {
 }
 
 // Another life of the server never gets the device of the former one.
-func TestNBDServerKilled(t *testing.T) {
+func TestNBDSuccessorDoesNotGetTheDevice(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
 	wantError(t, c.Probe(t.Context(), 3), nil)
@@ -342,7 +342,7 @@ func TestNBDServerKilled(t *testing.T) {
 
 // A device that waits for ever for a connection goes on with the one it is given, be it
 // with a request that comes while it has none, or with one that was under way before.
-func TestNBDReconnect(t *testing.T) {
+func TestNBDRequestsContinueAfterAReconnect(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Timeout, d.DeadConnTimeout = 0, nbd.Forever
@@ -391,7 +391,7 @@ func TestNBDReconnect(t *testing.T) {
 }
 
 // What is under way when a server stalls goes on once it answers again.
-func TestNBDServerFrozen(t *testing.T) {
+func TestNBDRequestsContinueAfterAStall(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Timeout = time.Minute
@@ -431,7 +431,7 @@ func TestNBDDisconnectEndsRequests(t *testing.T) {
 	}
 }
 
-func TestNBDTimeout(t *testing.T) {
+func TestNBDRequestsFailAfterTheTimeoutOfEachConnection(t *testing.T) {
 	for name, connections := range map[string]int{"one connection": 1, "three connections": 3} {
 		t.Run(name, func(t *testing.T) {
 			s, c := serveNBD(t, sound), nbd.New("")
@@ -452,7 +452,7 @@ func TestNBDTimeout(t *testing.T) {
 	}
 }
 
-func TestNBDConnections(t *testing.T) {
+func TestNBDDeviceHasTheDeclaredConnections(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Connections = 4
@@ -477,7 +477,7 @@ func TestNBDConnections(t *testing.T) {
 }
 
 // Who has a device open, as an imported pool has, keeps its index after Disconnect.
-func TestNBDHeld(t *testing.T) {
+func TestNBDDisconnectedDeviceInUseKeepsItsIndex(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
 	holder, err := os.Open(path)
@@ -498,7 +498,7 @@ func TestNBDHeld(t *testing.T) {
 }
 
 // Somebody who merely looks at a device does not own it.
-func TestNBDOpenIsNotAttached(t *testing.T) {
+func TestNBDOpenDeviceIsNotTaken(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	holder, err := os.Open("/dev/nbd3")
 	if err != nil {
@@ -514,13 +514,13 @@ func TestNBDOpenIsNotAttached(t *testing.T) {
 }
 
 // A pod has a network namespace of its own, in which the driver does not answer.
-func TestNBDFromAnotherNamespace(t *testing.T) {
+func TestNBDWorksInAnotherNetworkNamespace(t *testing.T) {
 	if socket := os.Getenv(nbdNamespaceEnv); socket != "" {
 		fromAnotherNamespace(t, socket)
 		return
 	}
 	s := serveNBD(t, sound)
-	cmd := exec.Command("unshare", "--net", os.Args[0], "-test.v", "-test.run=^TestNBDFromAnotherNamespace$")
+	cmd := exec.Command("unshare", "--net", os.Args[0], "-test.v", "-test.run=^TestNBDWorksInAnotherNetworkNamespace$")
 	cmd.Env = append(os.Environ(), nbdNamespaceEnv+"="+s.Socket)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, strings.ReplaceAll(string(out), "--- ", "... "))

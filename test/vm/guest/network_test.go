@@ -201,7 +201,7 @@ func (p *networkPool) guid(t *testing.T) string {
 
 // A pool on network devices is made, is as declared, is released in order, and comes
 // back by its GUID.
-func TestNetworkStripe(t *testing.T) {
+func TestNetworkStripeIsReleasedAndImportedAgain(t *testing.T) {
 	p := serveNetwork(t, "netstripe", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, counter := networkAgent(nil)
@@ -266,7 +266,7 @@ func TestNetworkStripe(t *testing.T) {
 
 // A server that is replaced while its pool is not imported is just attached; its former
 // devices are let go of.
-func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
+func TestNetworkServerOfAnExportedPoolIsReplaceable(t *testing.T) {
 	p := serveNetwork(t, "netidle", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -282,7 +282,7 @@ func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
 }
 
 // A mirror serves on without one of its servers, and takes its devices back.
-func TestNetworkMirror(t *testing.T) {
+func TestNetworkMirrorServesWithoutOneServer(t *testing.T) {
 	p := serveNetwork(t, "netmirror", 2)
 	s := p.declared(v1alpha1.VdevMirror, nil)
 	n, _ := networkAgent(nil)
@@ -406,7 +406,7 @@ func (w *writer) check(t *testing.T) {
 
 // A server that is stopped in order beneath a pool under writes, and started again: no
 // request fails, nothing is lost, and nothing is restarted.
-func TestNetworkReconnect(t *testing.T) {
+func TestNetworkServerRestartFailsNoRequest(t *testing.T) {
 	p := serveNetwork(t, "netreconnect", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -461,7 +461,7 @@ func (p *networkPool) sound(t *testing.T) {
 
 // A server that holds what it is asked, as where its store is away: what waits for a
 // flush is not acknowledged, nothing fails, and all goes on by itself.
-func TestNetworkHeld(t *testing.T) {
+func TestNetworkFlushIsAcknowledgedOnlyByTheServer(t *testing.T) {
 	p := serveNetwork(t, "netheld", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -487,7 +487,7 @@ func TestNetworkHeld(t *testing.T) {
 
 // A part of a mirror that stalls is dropped after requestTimeout, and returns without a
 // scrub: its server has all that it acknowledged.
-func TestNetworkMirrorStall(t *testing.T) {
+func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 	p := serveNetwork(t, "netstall", 2)
 	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "3s" })
 	n, _ := networkAgent(nil)
@@ -518,7 +518,7 @@ func TestNetworkMirrorStall(t *testing.T) {
 
 // The servers of a mirror are stopped in order and started again, one after the other,
 // while it is written to: each part is reconnected, and ZFS notices nothing.
-func TestNetworkMirrorUpgrade(t *testing.T) {
+func TestNetworkMirrorDoesNotNoticeAnUpgrade(t *testing.T) {
 	p := serveNetwork(t, "netupgrade", 2)
 	s := p.declared(v1alpha1.VdevMirror, nil)
 	n, _ := networkAgent(nil)
@@ -542,7 +542,7 @@ func TestNetworkMirrorUpgrade(t *testing.T) {
 
 // What waits for a part of a mirror whose server was killed fails at once, and not after
 // requestTimeout.
-func TestNetworkMirrorDrop(t *testing.T) {
+func TestNetworkMirrorDropsAKilledLegAtOnce(t *testing.T) {
 	p := serveNetwork(t, "netdrop", 2)
 	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "10m" })
 	n, _ := networkAgent(nil)
@@ -572,7 +572,7 @@ func TestNetworkMirrorDrop(t *testing.T) {
 }
 
 // Devices grow while no volume of their pool is mounted.
-func TestNetworkGrows(t *testing.T) {
+func TestNetworkDevicesGrowWhileNothingIsMounted(t *testing.T) {
 	p := serveNetwork(t, "netgrow", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -598,7 +598,7 @@ func TestNetworkGrows(t *testing.T) {
 
 // Caches and logs on the node's own disks come and go while the pool is in use, and
 // take no disk that holds something.
-func TestNetworkLocalDevices(t *testing.T) {
+func TestNetworkLocalDevicesComeAndGoInUse(t *testing.T) {
 	p := serveNetwork(t, "netlocal", 1)
 	erase(t, "none", 0, 1, 2)
 	s := p.declared(v1alpha1.VdevStripe, nil)

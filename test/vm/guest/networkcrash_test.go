@@ -152,7 +152,7 @@ func (c networkCrash) run(t *testing.T) (killed bool) {
 // An agent that is killed after any change, while it makes a pool on network devices,
 // while it lets go of one and while it takes one back, leaves what the next one makes
 // whole: the same pool, made once, on two devices.
-func TestNetworkCrash(t *testing.T) {
+func TestNetworkNextAgentRecoversFromACrashAfterEveryChange(t *testing.T) {
 	killed := true
 	for at := 1; killed; at++ {
 		t.Run(fmt.Sprintf("making, change %d", at), func(t *testing.T) { killed = crashMaking(t, at) })

@@ -42,7 +42,7 @@ var phases = map[string]func(*testing.T, *v1alpha1.PgNodeStorage){
 func TestPhase(t *testing.T) {
 	name := os.Getenv("PGSTORAGE_PHASE")
 	if name == "" {
-		t.Skip("a part of TestReboot, TestFault and TestCut of test/vm, which say which")
+		t.Skip("a part of TestPoolIsImportedAfterReboot, TestAgentReportsFailingDisks and TestCut of test/vm, which say which")
 	}
 	phase, ok := phases[name]
 	if !ok {

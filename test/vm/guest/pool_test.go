@@ -22,7 +22,7 @@ import (
 
 // A mirror is made on blank disks, with every property read back, and a pass on
 // it when it is as declared runs at most six commands and changes nothing.
-func TestMirrorIsMade(t *testing.T) {
+func TestMirrorIsCreatedOnBlankDisks(t *testing.T) {
 	erase(t, "made", 0, 1)
 	n, counter := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevMirror, 0, 1))
@@ -80,7 +80,7 @@ func tree(s *v1alpha1.PgNodeStorage) string {
 }
 
 // Each kind of vdev, of as few disks as it can have and survive, and each class.
-func TestPoolIsMade(t *testing.T) {
+func TestEveryKindOfVdevIsCreated(t *testing.T) {
 	mirror, stripe := v1alpha1.VdevMirror, v1alpha1.VdevStripe
 	for name, c := range map[string]struct {
 		create v1alpha1.ZFSPoolCreate
@@ -145,7 +145,7 @@ func wantAshift(t *testing.T, pool string, want int32) {
 
 // A selector takes the smallest paths of what is blank and not named by another
 // vdev.
-func TestPoolBySelector(t *testing.T) {
+func TestSelectorTakesTheSmallestBlankPaths(t *testing.T) {
 	erase(t, "chosen", 0, 1, 10, 11, 2)
 	text(0, "bluestore block device\n")(t, disk(10))
 	before := digests(t, 10)
@@ -160,7 +160,7 @@ func TestPoolBySelector(t *testing.T) {
 
 // Where there is no pool and none can be made, the condition says what to do, and
 // nothing is changed.
-func TestPoolIsNotMade(t *testing.T) {
+func TestPoolThatCannotBeCreatedIsExplained(t *testing.T) {
 	selector := func(change func(*v1alpha1.ZFSDeviceSelector)) func(*v1alpha1.PgNodeStorageSpec) {
 		v := selected(v1alpha1.VdevStripe, 1)
 		change(v.Selector)
@@ -244,7 +244,7 @@ func file(t *testing.T, name, content string) string {
 
 // An existing pool with data is taken as it is: what is declared is set, what is
 // not declared stays, and so do the data.
-func TestPoolIsAdopted(t *testing.T) {
+func TestExistingPoolIsAdoptedWithItsData(t *testing.T) {
 	erase(t, "adopted", 0, 1)
 	known := poolByHand(t, "adopted", 0, 1)
 	run(t, "zpool", "set", "failmode=panic", "adopted")
@@ -290,7 +290,7 @@ func recording(imports *[]string) (*agent.Node, *host.Counter) {
 }
 
 // A pool that was exported is imported again, by its GUID, with nothing mounted.
-func TestPoolIsImportedAgain(t *testing.T) {
+func TestExportedPoolIsImportedByItsGUID(t *testing.T) {
 	for name, keep := range map[string]bool{"status kept": true, "status lost": false} {
 		t.Run(name, func(t *testing.T) {
 			erase(t, "away", 0)
@@ -321,7 +321,7 @@ func TestPoolIsImportedAgain(t *testing.T) {
 }
 
 // Of two pools of one name none is imported, unless status knows which.
-func TestPoolIsAmbiguous(t *testing.T) {
+func TestAmbiguousPoolIsNotImported(t *testing.T) {
 	erase(t, "twin", 0, 1)
 	guids := make([]string, 2)
 	for i := range guids {
@@ -356,7 +356,7 @@ func TestPoolIsAmbiguous(t *testing.T) {
 
 // Another pool of the name is neither used nor changed, whether it is imported or
 // could be.
-func TestPoolIsReplaced(t *testing.T) {
+func TestReplacedPoolIsNotUsed(t *testing.T) {
 	erase(t, "other", 0)
 	found := poolByHand(t, "other", 0)
 	s := declared("other", madeOf(v1alpha1.VdevStripe, 1))
@@ -380,7 +380,7 @@ func TestPoolIsReplaced(t *testing.T) {
 }
 
 // A pool that was there and is gone is not made anew, though its disks are blank.
-func TestPoolIsLost(t *testing.T) {
+func TestLostPoolIsNotCreatedAgain(t *testing.T) {
 	erase(t, "lost", 0, 1)
 	s := declared("lost", madeOf(v1alpha1.VdevMirror, 0, 1))
 	n, _ := newAgent(nil)
@@ -409,7 +409,7 @@ func TestPoolIsLost(t *testing.T) {
 
 // A pool is made once, whatever object is deleted: another one is made only for the GUID
 // that a person abandoned, and what was wiped for the first is not wiped for the second.
-func TestPoolIsMadeOnce(t *testing.T) {
+func TestPoolIsCreatedOnce(t *testing.T) {
 	erase(t, "once", 0, 1)
 	text(0, "bluestore block device\n")(t, disk(0))
 	create := func(spec *v1alpha1.PgNodeStorageSpec) {
@@ -461,7 +461,7 @@ func TestPoolIsMadeOnce(t *testing.T) {
 }
 
 // A layout that is not the declared one is said and left alone; the pool serves.
-func TestPoolLayoutDiffers(t *testing.T) {
+func TestDifferentLayoutIsReportedAndUnchanged(t *testing.T) {
 	erase(t, "layout", 0, 1, 2)
 	s := declared("layout", madeOf(v1alpha1.VdevMirror, 0, 1))
 	n, counter := newAgent(nil)
@@ -479,7 +479,7 @@ func TestPoolLayoutDiffers(t *testing.T) {
 }
 
 // The ARC's limit is set and read back, and set again when somebody changed it.
-func TestPoolARCLimit(t *testing.T) {
+func TestARCLimitIsRestored(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "arc", 0)
 	s := declared("arc", madeOf(v1alpha1.VdevStripe, 0))
@@ -510,7 +510,7 @@ func dry() (*agent.Node, *[]string) {
 }
 
 // A dry run tells the command that would make the pool, and leaves the disks alone.
-func TestPoolDryRunOfCreation(t *testing.T) {
+func TestDryRunCreatesNoPool(t *testing.T) {
 	erase(t, "dry", 0, 1)
 	before := digests(t, 0, 1)
 	n, reported := dry()
@@ -523,7 +523,7 @@ func TestPoolDryRunOfCreation(t *testing.T) {
 }
 
 // A dry run tells what it would wipe, and wipes nothing.
-func TestPoolDryRunOfWipe(t *testing.T) {
+func TestDryRunWipesNothing(t *testing.T) {
 	erase(t, "dry", 0)
 	run(t, "mkfs.ext4", "-q", disk(0))
 	before := digests(t, 0)
@@ -539,7 +539,7 @@ func TestPoolDryRunOfWipe(t *testing.T) {
 
 // A dry run on a pool tells what it would set, the ARC's limit included, and sets
 // nothing.
-func TestPoolDryRunOfProperties(t *testing.T) {
+func TestDryRunSetsNoProperty(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "dry", 0)
 	poolByHand(t, "dry", 0)

@@ -227,7 +227,7 @@ func TestPoolPropertiesTakeEveryValue(t *testing.T) {
 }
 
 // What a pool is made with is looked up in its labels.
-func TestAshiftIsThatOfTheVdev(t *testing.T) {
+func TestAshiftIsReadFromTheVdev(t *testing.T) {
 	for _, ashift := range []int32{9, 13, 16} {
 		t.Run(fmt.Sprint(ashift), func(t *testing.T) {
 			erase(t, "shifted", 0)
@@ -278,7 +278,7 @@ func keepARCMax(t *testing.T) {
 	})
 }
 
-func TestARCMaxIsHeeded(t *testing.T) {
+func TestZFSAppliesARCMax(t *testing.T) {
 	erase(t, "tuned", 0)
 	keepARCMax(t)
 	n, _ := newAgent(nil)
@@ -389,7 +389,7 @@ func allOf(t *testing.T, pool string) string {
 
 // A dataset whose declaration has a value that this version does not take is made
 // without it, rather than not at all.
-func TestRefusedPropertyOfNewDataset(t *testing.T) {
+func TestDatasetIsCreatedWithoutARefusedProperty(t *testing.T) {
 	erase(t, "r", 0)
 	n, _ := newAgent(nil)
 	s := declared("r", madeOf(v1alpha1.VdevStripe, 0))
@@ -402,7 +402,7 @@ func TestRefusedPropertyOfNewDataset(t *testing.T) {
 }
 
 // A volume with values of its own is shown with them, and left alone.
-func TestVolumeDiffersFromParent(t *testing.T) {
+func TestDifferentVolumeIsReportedAndUnchanged(t *testing.T) {
 	erase(t, "made", 0)
 	n, _ := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevStripe, 0))

@@ -185,7 +185,7 @@ func barePool(from int64) func(*testing.T, string) {
 
 // Whatever a disk carries, it is refused and stays as it is to the last byte, until
 // wipe: true is set for it.
-func TestWipeGuard(t *testing.T) {
+func TestNonBlankDiskIsRefusedUntilWiped(t *testing.T) {
 	number := 0
 	for batch := range slices.Chunk(carriers, blankDisks) {
 		number++
@@ -291,7 +291,7 @@ func changes(c *host.Counter) map[string]int {
 
 // What the kernel uses is refused with wipe: true just as without, by the agent
 // and by what wipes for it.
-func TestWipeGuardInUse(t *testing.T) {
+func TestDiskInUseIsNeverWiped(t *testing.T) {
 	for _, c := range []carrier{
 		{name: "mounted disk", put: readOnlyMount("", "mkfs.ext4"), words: "KERNEL mounted at /mnt, device held by the kernel, ext4"},
 		{name: "mounted partition", put: readOnlyMount("-part1", "mkfs.ext4"), words: "KERNEL1 mounted at /mnt, device held by the kernel, gpt, partition KERNEL1, PMBR"},
@@ -368,7 +368,7 @@ func inPool(t *testing.T, device string) {
 
 // A pool is not begun while one of its disks is refused: the one that may be wiped
 // is not either. Then exactly that one is, and no other that carries something.
-func TestWipeOfExactlyTheNamed(t *testing.T) {
+func TestOnlyTheNamedDiskIsWiped(t *testing.T) {
 	erase(t, "named", 0, 1, 2)
 	for number, c := range carriers[:3] {
 		put(t, c, number)
@@ -389,7 +389,7 @@ func TestWipeOfExactlyTheNamed(t *testing.T) {
 
 // A selector takes blank disks only, however wide it is, and wipe has no meaning
 // for it.
-func TestWipeNeverBySelector(t *testing.T) {
+func TestSelectorNeverWipes(t *testing.T) {
 	erase(t, "chosen", 0, 1, 2, 10, 11)
 	for number, c := range carriers[:3] {
 		put(t, c, number)
@@ -405,7 +405,7 @@ func TestWipeNeverBySelector(t *testing.T) {
 }
 
 // Disks that are blank are taken for it, by every program that is asked.
-func TestWipeGuardBlank(t *testing.T) {
+func TestBlankDiskIsTaken(t *testing.T) {
 	n, _ := newAgent(nil)
 	for number := range blankDisks {
 		found, err := n.Devices.Blank(t.Context(), disk(number))
@@ -479,7 +479,7 @@ func digest(device string) (string, error) {
 var zeros [64 << 10]byte
 
 // A digest tells one byte from another, and one place from another.
-func TestWipeDigest(t *testing.T) {
+func TestDigestSeesEveryByteAndPlace(t *testing.T) {
 	erase(t, "none", 0)
 	seen := map[string]bool{digests(t, 0)[0]: true}
 	for _, offset := range []int64{0, 300 << 20, -1} {

@@ -22,7 +22,7 @@ import (
 // A server that ends uncleanly beneath an imported stripe: what waits for it waits for
 // ever, nothing that was not flushed is acknowledged, and no successor gets the devices.
 // Where the profile says so, the node is restarted: once, a while after that was told.
-func TestNetworkServerLost(t *testing.T) {
+func TestNetworkLostServerFailsNoFlushAndKeepsItsDevices(t *testing.T) {
 	p := serveNetwork(t, "netlost", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)

@@ -17,7 +17,7 @@ func root() string {
 }
 
 // What a guest is told is what a profile renders for Rook and the drivers.
-func TestJob(t *testing.T) {
+func TestJobIsThatOfTheProfile(t *testing.T) {
 	got, err := Stack{
 		Pool: "tank", Serial: "disk", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2,
 		MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30,
@@ -52,7 +52,7 @@ func TestJob(t *testing.T) {
 }
 
 // On a pool that another profile makes, nothing is created of disks.
-func TestJobOnAPoolThatExists(t *testing.T) {
+func TestExistingPoolCreatesNothing(t *testing.T) {
 	got, err := Stack{Pool: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2, MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30}.Job(root())
 	if err != nil {
 		t.Fatal(err)
