@@ -163,7 +163,7 @@ func TestImageContainsThePrograms(t *testing.T) {
 	}
 }
 
-// The namespace of the kustomization lets the agent run only where it is asked for.
+// The namespace of the kustomization lets the agent run only where it is enabled.
 func TestNamespaceIsPrivilegedOnlyWithAgents(t *testing.T) {
 	for dir, want := range map[string]string{
 		root + "/config/default":  "restricted",
@@ -287,7 +287,7 @@ func checkAlert(t *testing.T, rule monitoringv1.Rule) {
 	})
 }
 
-// Who installs the agent is told what its namespace needs.
+// The notes say what the agent's namespace needs.
 func TestNotesMentionTheAgent(t *testing.T) {
 	for set, want := range map[string]string{
 		"agent.enabled=false":                            "need the agent on the nodes: agent.enabled=true",

@@ -55,7 +55,7 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// An alert that nobody expected is found.
+// The comparison finds an unexpected alert.
 func TestAlertsAreCompared(t *testing.T) {
 	findings := promtool(t, "groups: [{name: g, rules: [{alert: A, expr: up == 0}]}]", `
 rule_files: [rules.yaml]

@@ -9,9 +9,9 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 )
 
-// mgrMetrics that the alerts ask for, as Ceph's mgr has them with their labels
-// (src/pybind/mgr/prometheus/module.py: health_detail and the pg states of each pool
-// exist since Quincy, and Rook takes Ceph from Squid on).
+// mgrMetrics that the alerts use, with their labels, as Ceph's mgr has them
+// (src/pybind/mgr/prometheus/module.py). health_detail and the pg states of each pool exist
+// since Quincy, and Rook takes Ceph from Squid on.
 var mgrMetrics = map[string][]string{
 	"ceph_health_status": nil,
 	"ceph_health_detail": {"name", "severity"},
@@ -58,8 +58,8 @@ func checksIn(rules []monitoringv1.Rule) []string {
 	return names
 }
 
-// A check that keeps new databases waiting until a person acts is told to a person,
-// and each that an alert asks for is one that profiles judge.
+// A check that keeps new databases waiting for an administrator has an alert. Each check of an
+// alert is one that profiles judge.
 func TestEveryCephCheckHasAnAlert(t *testing.T) {
 	source := readFile(t, "internal/operator/profile/cephrbd/health.go")
 	told := checksIn(rulesOf(t, "pgstorage-ceph"))

@@ -187,8 +187,8 @@ func TestWrongLinksAreFound(t *testing.T) {
 	}
 }
 
-// Each reason that the code has is explained where people look it up, and each runbook
-// can be found: in the list, and from a page or an alert.
+// Each reason that the code has is explained where users look it up. Each runbook is in the
+// list, and linked from a page or an alert.
 func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
 	all := pages(t)
 	var reference strings.Builder
@@ -229,7 +229,8 @@ func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
 	}
 }
 
-// What needs a person has a runbook, except where a table says all there is to say.
+// A reason that needs an administrator has a runbook, unless a table says everything there is
+// to say.
 func TestEveryReasonForUsersHasARunbook(t *testing.T) {
 	enough := map[string]string{
 		"InvalidSpec": "the message names the field",

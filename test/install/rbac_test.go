@@ -256,8 +256,8 @@ func TestBindingsAreOfThisInstallation(t *testing.T) {
 	}
 }
 
-// People see everything and write what is theirs. PgNodeStorages are written by
-// manager and agents: whoever could change one could have any disk wiped.
+// Users see everything and write their own kinds. Manager and agents write PgNodeStorages: a
+// user who could change one could have any disk wiped.
 func TestUsersWriteOnlyTheirKinds(t *testing.T) {
 	all := installed(t)
 	const (

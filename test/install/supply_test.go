@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What GitHub runs and what the image is built of is pinned by content, a release is
-// gated by every check, and a token has the rights of one job.
+// Workflows and base images are pinned by content, every check gates a release, and a token has
+// the rights of one job.
 
 const (
 	workflows = ".github/workflows/"
@@ -146,8 +146,8 @@ func writes(permissions any) []string {
 	return out
 }
 
-// overprivileged names rights that more than one job has, jobs that inherit theirs
-// unsaid, and jobs that may write and use a cache that others may fill.
+// overprivileged names rights that more than one job has, and jobs that inherit theirs
+// implicitly. It also names jobs that may write and use a cache that others may fill.
 func overprivileged(w workflow) []string {
 	var out []string
 	if w.Permissions == nil {
@@ -198,7 +198,7 @@ func ungated(w workflow) []string {
 	return out
 }
 
-// unchecked says why a called workflow is no gate.
+// unchecked says why a called workflow does not gate.
 func unchecked(w workflow) []string {
 	e2e, found := w.Jobs["e2e"]
 	if !found {

@@ -54,7 +54,7 @@ func layered(cr *v1alpha1.PgStorageCluster, name string) *v1alpha1.PgBenchmark {
 	return b
 }
 
-// told is what the manager tells the runner of the layers.
+// told is what the manager passes to the runner of the layers.
 func told(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) *spec.Layers {
 	t.Helper()
 	cm := &corev1.ConfigMap{}
@@ -130,7 +130,7 @@ func TestLayersAreMeasuredOnVolumesLikeThePrimarys(t *testing.T) {
 	})
 }
 
-// Where no volume can be had, the benchmark goes on without.
+// Without a volume, the benchmark continues without layers.
 func TestLayersWithoutADisposableVolumeAreNotMeasured(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

@@ -227,7 +227,7 @@ func TestUnsafeNamesakeIsNotAdopted(t *testing.T) {
 	}
 }
 
-// What somebody writes into the child is set back also where Postgres' default is meant.
+// The manager reverts manual changes of the child, also where the default of Postgres is meant.
 func TestUnsafeEditsOfTheChildAreReverted(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

@@ -45,8 +45,8 @@ func TestEscapeHatchRefusesAttacks(t *testing.T) {
 	}
 }
 
-// TestConsentOpensAField: what a profile allows is applied, what it allows no more keeps
-// the database as it is, and what nobody can allow stays refused.
+// TestConsentOpensAField: the manager applies what a profile allows. A withdrawn consent keeps
+// the database as it is, and what no profile can allow stays refused.
 func TestConsentOpensAField(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

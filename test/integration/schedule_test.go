@@ -105,7 +105,7 @@ func (n *nights) begun(day int) *v1alpha1.PgBenchmark {
 	return b
 }
 
-// simulatedEnd of a run that is no matrix: its controller keeps what has ended.
+// simulatedEnd of a single run: its controller keeps what has ended.
 func (n *nights) simulatedEnd(b *v1alpha1.PgBenchmark, phase string) {
 	n.t.Helper()
 	complete := metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSucceeded}
@@ -298,7 +298,8 @@ func TestScheduleHistoryKeepsTheBaseline(t *testing.T) {
 	}
 }
 
-// What only the library knows is told by a condition, and mended by a change.
+// A condition reports errors that only the library detects, and a change of the schedule
+// corrects them.
 func TestInvalidScheduleStalls(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.Schedule = "61 2 * * *" })
 	create(t, n.c, n.s)
@@ -309,7 +310,7 @@ func TestInvalidScheduleStalls(t *testing.T) {
 	n.wantsLeft("")
 }
 
-// A PgBenchmark of somebody else that has the name is left alone.
+// A schedule does not change a foreign PgBenchmark that has the name.
 func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 	n := newNights(t)
 	other := n.run(0)
@@ -346,8 +347,8 @@ func TestDeletedScheduleCreatesNoRun(t *testing.T) {
 	}
 }
 
-// Without the feature gate a matrix makes no cluster, and says what to switch on; what
-// was made before stays, and is gone on with.
+// Without the feature gate a matrix creates no cluster, and names the gate. Clusters that
+// existed before stay, and the matrix continues with them.
 func TestMatrixClustersAreSwitchedOn(t *testing.T) {
 	c := apiserver.Client(t, config)
 	off := func(o *controllers.Options) { o.MatrixClusters = false }

@@ -140,9 +140,8 @@ func TestAnotherNodesAgentIsNotBelieved(t *testing.T) {
 	fullPageWrites(t, c, cr, "off", "1 of 1 data volumes")
 }
 
-// With standbys full_page_writes=off is taken back from the first sign of a change
-// of the primary until every instance is ready again, and backups come from the
-// primary throughout.
+// With standbys, the manager reverts full_page_writes=off from the first sign of a change of
+// the primary until every instance is ready again. Backups come from the primary throughout.
 func TestFullPageWritesFollowTheInstances(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -362,8 +361,8 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonNoNodeSelected)
 }
 
-// The GUID of a node's pool outlives its PgNodeStorage and its Node: the manager tells it
-// to the agent of the object that it makes again, until a person abandons the pool.
+// The GUID of a node's pool survives its PgNodeStorage and its Node. The manager passes it to
+// the agent with the next object of the node, until an administrator abandons the pool.
 func TestProfileRemembersPoolsUntilAbandoned(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

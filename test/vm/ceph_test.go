@@ -24,14 +24,15 @@ const (
 	cephModel = "Nehalem"
 )
 
-// A database on the images of a real Ceph whose OSDs and mon stand on our zvols keeps
-// every commit that it acknowledged when the power of all of it goes: copies, images,
-// file system and the parameters of Postgres are as the profile CephRBD renders them,
-// short of Rook itself. A second cut, after ZFS was told by hand to acknowledge what is
-// in memory, must lose some: else the first has shown nothing. Where PGSTORAGE_VM_FAULTS
-// is "few" that is left out, and told.
+// A database on Ceph images keeps every acknowledged commit when the power of the whole node
+// goes. Ceph is real; its OSDs and mon use our zvols. Copies, images, file system and the
+// parameters of Postgres are as the profile CephRBD renders them, without Rook itself.
 //
-// It does not run beside other machines: it has both processors.
+// For a second cut, the test has ZFS acknowledge what is in memory. This cut must lose commits,
+// or the first has proved nothing. PGSTORAGE_VM_FAULTS=few skips the second cut, and the test
+// logs that.
+//
+// The test does not run beside other machines: it uses both processors.
 func TestCephRBD(t *testing.T) {
 	s := newCephSubject(t)
 	begin := time.Now()
@@ -94,7 +95,7 @@ func newCephSubject(t *testing.T) *subject {
 	return s
 }
 
-// told what happened, at once: a test that is cut short has told it.
+// told prints an event at once, so that the log of an interrupted test has it.
 func told(begin time.Time, format string, args ...any) {
 	fmt.Printf("Ceph, %4.0f s: %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -98,8 +98,8 @@ func digest(t *testing.T, path string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// A pool outlives its node's boots, whatever became of its disks meanwhile, and is
-// never made anew.
+// A pool survives the boots of its node, whatever happened to its disks meanwhile, and is never
+// created again.
 func TestPoolIsImportedAfterReboot(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
@@ -148,8 +148,8 @@ func copiedUnless(t *testing.T, disks, kept []vm.Disk) []vm.Disk {
 	return out
 }
 
-// The power goes while a pool is made. What comes next is a pool, or words about
-// what to do; the disk beside it is not touched either way.
+// The power goes while a pool is created. The next agent converges, or reports what to do. It
+// does not touch the disk beside it either way.
 func TestPoolConvergesAfterAPowerCutInItsCreation(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")

@@ -275,7 +275,7 @@ func (s *scene) allReady(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// atRest counts writes while nobody changes anything.
+// atRest counts writes while the test changes nothing.
 func (s *scene) atRest(ctx context.Context, f *figures) error {
 	var err error
 	f.atRest, err = s.phase(ctx, "rest", s.watchRest)

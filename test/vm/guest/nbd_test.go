@@ -44,8 +44,7 @@ type nbdServer struct {
 
 const sound = nbdnl.FlagHasFlags | nbdnl.FlagSendFlush | nbdnl.FlagCanMulticonn
 
-// TestNBDServer is that process. Without what the tests below tell it, it has nothing
-// to do.
+// TestNBDServer is that process. It does nothing without a job from the tests below.
 func TestNBDServer(t *testing.T) {
 	text := os.Getenv(nbdServerEnv)
 	if text == "" {
@@ -119,8 +118,8 @@ func (s *nbdServer) kill() {
 	_, _ = s.process.Wait()
 }
 
-// signalled sends a child a signal. One that has to stop has stopped when this returns:
-// a signal alone is on its way while another processor may still answer.
+// signalled sends a child a signal. For a signal that halts the child it returns once the child
+// is halted: another processor may still answer while the signal is on its way.
 func signalled(t *testing.T, child *os.Process, signal syscall.Signal) {
 	t.Helper()
 	if err := child.Signal(signal); err != nil {
@@ -236,7 +235,7 @@ func reading(t *testing.T, path string) <-chan error {
 	return ended
 }
 
-// endsWithin waits for a read's end, which is to say a text, or nothing at all.
+// endsWithin waits until a read ends, with an error that contains a text, or without an error.
 func endsWithin(t *testing.T, read <-chan error, limit time.Duration, says string) {
 	t.Helper()
 	select {
@@ -293,7 +292,7 @@ func TestNBDDeviceIsAttachedOnce(t *testing.T) {
 	attachedAs(t, c, 3, "b@1")
 }
 
-// A device beyond those that the module made when it was loaded.
+// The device is beyond those that the module created when it was loaded.
 func TestNBDDeviceBeyondTheFirstIsCreated(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(40, "a@1"))
@@ -318,7 +317,7 @@ func TestNBDUnsuitableServersAreRefused(t *testing.T) {
 	noneAttached(t, c)
 }
 
-// Another life of the server never gets the device of the former one.
+// A successor of the server never gets the device of the former one.
 func TestNBDSuccessorDoesNotGetTheDevice(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
@@ -340,8 +339,8 @@ func TestNBDSuccessorDoesNotGetTheDevice(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
 
-// A device that waits for ever for a connection goes on with the one it is given, be it
-// with a request that comes while it has none, or with one that was under way before.
+// A device that waits indefinitely for a connection continues with a new connection. This holds
+// for a request that comes while it has none, and for one that was under way before.
 func TestNBDRequestsContinueAfterAReconnect(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
@@ -373,7 +372,7 @@ func TestNBDRequestsContinueAfterAReconnect(t *testing.T) {
 	if again := attachedAs(t, c, 3, "a@1"); again != before {
 		t.Errorf("%+v became %+v", before, again)
 	}
-	// One that is connected stays so; the server has its connection and that it listens on.
+	// A connected device stays connected; the server has its connection and its listener.
 	wantError(t, c.Reconnect(t.Context(), d, yes), nil)
 	endsWithin(t, reading(t, path), promptly, "")
 	wait(t, "the server has lost the connection that was not needed", func() bool { return s.sockets(t) == 2 })
@@ -390,7 +389,7 @@ func TestNBDRequestsContinueAfterAReconnect(t *testing.T) {
 	wantError(t, c.Reconnect(t.Context(), d, yes), nbd.ErrNotAttached)
 }
 
-// What is under way when a server stalls goes on once it answers again.
+// Requests under way when a server stalls continue once it answers again.
 func TestNBDRequestsContinueAfterAStall(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
@@ -411,7 +410,8 @@ func TestNBDRequestsContinueAfterAStall(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
 
-// What is under way when a stalled server dies would wait for the time-out.
+// Without a disconnect, requests under way when a stalled server dies would wait for the
+// time-out.
 func TestNBDDisconnectEndsRequests(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
@@ -440,7 +440,7 @@ func TestNBDRequestsFailAfterTheTimeoutOfEachConnection(t *testing.T) {
 			path := attach(t, c, d)
 			signalled(t, s.process, syscall.SIGSTOP)
 			start := time.Now()
-			// Each connection is tried in turn, and the kernel is late by up to a second.
+			// The kernel tries each connection in turn, and is late by up to a second.
 			endsWithin(t, reading(t, path), time.Minute, ioError)
 			t.Logf("EIO after %s", time.Since(start).Round(time.Millisecond))
 			if least := time.Duration(connections) * d.Timeout; time.Since(start) < least {
@@ -458,7 +458,7 @@ func TestNBDDeviceHasTheDeclaredConnections(t *testing.T) {
 	d.Connections = 4
 	path := attach(t, c, d)
 	attachedAs(t, c, 3, "a@1")
-	// That it listens on is one more.
+	// The listener is one more.
 	if n := s.sockets(t); n != 1+d.Connections {
 		t.Errorf("the server has %d sockets", n)
 	}
@@ -476,7 +476,7 @@ func TestNBDDeviceHasTheDeclaredConnections(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nbd.ErrDead)
 }
 
-// Who has a device open, as an imported pool has, keeps its index after Disconnect.
+// An open device, as in an imported pool, keeps its index after Disconnect.
 func TestNBDDisconnectedDeviceInUseKeepsItsIndex(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
@@ -497,7 +497,7 @@ func TestNBDDisconnectedDeviceInUseKeepsItsIndex(t *testing.T) {
 	attach(t, c, s.device(3, "a@2"))
 }
 
-// Somebody who merely looks at a device does not own it.
+// An open device without a connection is not attached.
 func TestNBDOpenDeviceIsNotTaken(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	holder, err := os.Open("/dev/nbd3")

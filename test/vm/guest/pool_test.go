@@ -20,8 +20,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
-// A mirror is made on blank disks, with every property read back, and a pass on
-// it when it is as declared runs at most six commands and changes nothing.
+// A mirror is created on blank disks, with every property read back. A pass on it when it is as
+// declared runs at most six commands and changes nothing.
 func TestMirrorIsCreatedOnBlankDisks(t *testing.T) {
 	erase(t, "made", 0, 1)
 	n, counter := newAgent(nil)
@@ -79,7 +79,8 @@ func tree(s *v1alpha1.PgNodeStorage) string {
 	return strings.Join(tops, ", ")
 }
 
-// Each kind of vdev, of as few disks as it can have and survive, and each class.
+// The pools have each kind of vdev, with as few disks as it can have and survive, and each
+// class.
 func TestEveryKindOfVdevIsCreated(t *testing.T) {
 	mirror, stripe := v1alpha1.VdevMirror, v1alpha1.VdevStripe
 	for name, c := range map[string]struct {
@@ -143,8 +144,7 @@ func wantAshift(t *testing.T, pool string, want int32) {
 	}
 }
 
-// A selector takes the smallest paths of what is blank and not named by another
-// vdev.
+// A selector takes the smallest paths of the disks that are blank and that no other vdev names.
 func TestSelectorTakesTheSmallestBlankPaths(t *testing.T) {
 	erase(t, "chosen", 0, 1, 10, 11, 2)
 	text(0, "bluestore block device\n")(t, disk(10))
@@ -158,8 +158,8 @@ func TestSelectorTakesTheSmallestBlankPaths(t *testing.T) {
 	wantDigests(t, before, 10)
 }
 
-// Where there is no pool and none can be made, the condition says what to do, and
-// nothing is changed.
+// Where a pool does not exist and cannot be created, the condition says what to do, and nothing
+// is changed.
 func TestPoolThatCannotBeCreatedIsExplained(t *testing.T) {
 	selector := func(change func(*v1alpha1.ZFSDeviceSelector)) func(*v1alpha1.PgNodeStorageSpec) {
 		v := selected(v1alpha1.VdevStripe, 1)
@@ -201,7 +201,7 @@ func TestPoolThatCannotBeCreatedIsExplained(t *testing.T) {
 	}
 }
 
-// everyDisk in the order in which a selector takes them.
+// everyDisk lists the disks in the order in which a selector takes them.
 func everyDisk() string {
 	var out []string
 	for i := range blankDisks {
@@ -211,7 +211,7 @@ func everyDisk() string {
 	return strings.Join(out, ", ")
 }
 
-// poolByHand makes a pool as an administrator does, and returns its GUID.
+// poolByHand creates a pool as an administrator does, and returns its GUID.
 func poolByHand(t *testing.T, pool string, disks ...int) string {
 	t.Helper()
 	args := []string{"create", "-m", "none", pool}
@@ -242,8 +242,8 @@ func file(t *testing.T, name, content string) string {
 	return string(data)
 }
 
-// An existing pool with data is taken as it is: what is declared is set, what is
-// not declared stays, and so do the data.
+// The agent adopts an existing pool with its data: it sets what is declared, and leaves
+// everything else.
 func TestExistingPoolIsAdoptedWithItsData(t *testing.T) {
 	erase(t, "adopted", 0, 1)
 	known := poolByHand(t, "adopted", 0, 1)
@@ -279,7 +279,7 @@ func TestExistingPoolIsAdoptedWithItsData(t *testing.T) {
 	}
 }
 
-// recording is an agent whose imports are recorded.
+// recording is an agent that records its imports.
 func recording(imports *[]string) (*agent.Node, *host.Counter) {
 	return newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool import -N") {
@@ -320,7 +320,7 @@ func TestExportedPoolIsImportedByItsGUID(t *testing.T) {
 	}
 }
 
-// Of two pools of one name none is imported, unless status knows which.
+// The agent imports neither of two pools of one name, unless the status has the GUID of one.
 func TestAmbiguousPoolIsNotImported(t *testing.T) {
 	erase(t, "twin", 0, 1)
 	guids := make([]string, 2)
@@ -354,7 +354,7 @@ func TestAmbiguousPoolIsNotImported(t *testing.T) {
 	}
 }
 
-// Another pool of the name is neither used nor changed, whether it is imported or
+// The agent neither uses nor changes another pool of the name, whether that is imported or
 // could be.
 func TestReplacedPoolIsNotUsed(t *testing.T) {
 	erase(t, "other", 0)
@@ -379,7 +379,7 @@ func TestReplacedPoolIsNotUsed(t *testing.T) {
 	}
 }
 
-// A pool that was there and is gone is not made anew, though its disks are blank.
+// The agent does not create a pool again that is gone, though its disks are blank.
 func TestLostPoolIsNotCreatedAgain(t *testing.T) {
 	erase(t, "lost", 0, 1)
 	s := declared("lost", madeOf(v1alpha1.VdevMirror, 0, 1))
@@ -407,8 +407,9 @@ func TestLostPoolIsNotCreatedAgain(t *testing.T) {
 	}
 }
 
-// A pool is made once, whatever object is deleted: another one is made only for the GUID
-// that a person abandoned, and what was wiped for the first is not wiped for the second.
+// A pool is created once, whatever object is deleted. The agent creates another only for the
+// GUID that an administrator abandoned. What was wiped for the first is not wiped for the
+// second.
 func TestPoolIsCreatedOnce(t *testing.T) {
 	erase(t, "once", 0, 1)
 	text(0, "bluestore block device\n")(t, disk(0))
@@ -460,7 +461,8 @@ func TestPoolIsCreatedOnce(t *testing.T) {
 	}
 }
 
-// A layout that is not the declared one is said and left alone; the pool serves.
+// The agent reports a layout that differs from the declared one, and does not change it; the
+// pool serves.
 func TestDifferentLayoutIsReportedAndUnchanged(t *testing.T) {
 	erase(t, "layout", 0, 1, 2)
 	s := declared("layout", madeOf(v1alpha1.VdevMirror, 0, 1))
@@ -478,7 +480,7 @@ func TestDifferentLayoutIsReportedAndUnchanged(t *testing.T) {
 	}
 }
 
-// The ARC's limit is set and read back, and set again when somebody changed it.
+// The agent sets the ARC's limit, reads it back, and sets it again after a manual change.
 func TestARCLimitIsRestored(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "arc", 0)
@@ -509,7 +511,7 @@ func dry() (*agent.Node, *[]string) {
 	return n, &reported
 }
 
-// A dry run tells the command that would make the pool, and leaves the disks alone.
+// A dry run reports the command that would create the pool, and does not touch the disks.
 func TestDryRunCreatesNoPool(t *testing.T) {
 	erase(t, "dry", 0, 1)
 	before := digests(t, 0, 1)
@@ -522,7 +524,7 @@ func TestDryRunCreatesNoPool(t *testing.T) {
 	wantDigests(t, before, 0, 1)
 }
 
-// A dry run tells what it would wipe, and wipes nothing.
+// A dry run reports what it would wipe, and wipes nothing.
 func TestDryRunWipesNothing(t *testing.T) {
 	erase(t, "dry", 0)
 	run(t, "mkfs.ext4", "-q", disk(0))
@@ -537,8 +539,7 @@ func TestDryRunWipesNothing(t *testing.T) {
 	wantDigests(t, before, 0)
 }
 
-// A dry run on a pool tells what it would set, the ARC's limit included, and sets
-// nothing.
+// A dry run on a pool reports what it would set, the ARC's limit included, and sets nothing.
 func TestDryRunSetsNoProperty(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "dry", 0)

@@ -40,7 +40,8 @@ func TestCleanNeedsEveryPlacementGroup(t *testing.T) {
 	}
 }
 
-// Only what a zvol inherits is held against its parent, in whatever words it was declared.
+// inherits compares only what a zvol inherits with its parent, in whatever words it was
+// declared.
 func TestOnlyInheritedPropertiesAreCompared(t *testing.T) {
 	declared := []v1alpha1.ZFSProperty{{Name: "compression", Value: "lz4"}, {Name: "sync", Value: "standard"}, {Name: "quota", Value: "none"}, {Name: "atime", Value: "off"}}
 	seen := zfs.Dataset{Name: "tank/pgblock/pvc-a", Kind: zfs.Volume, Properties: map[string]zfs.Property{

@@ -1,8 +1,7 @@
 //go:build linux
 
-// Package ledger is the database of a machine whose power is cut: a table of rows of
-// which the host knows those whose commit was acknowledged, beside pgbench's tables,
-// whose sums must agree.
+// Package ledger is the database of a machine whose power is cut. It has a table of rows, whose
+// acknowledged commits the host knows, and pgbench's tables, whose sums must agree.
 package ledger
 
 import (
@@ -51,8 +50,8 @@ func Create(ctx context.Context, instance server.Instance, scale string) error {
 	})
 }
 
-// Recover starts Postgres after a power cut, and tells the host what it came back with:
-// the time it took, the ids that are there, that pg_amcheck finds nothing.
+// Recover starts Postgres after a power cut, and reports its state to the host. It reports the
+// time that the start took, the ids in the table, and that pg_amcheck finds no error.
 func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	took, err := instance.Start(ctx)
 	if err != nil {
