@@ -21,14 +21,14 @@ func (d networkDecider) away() []string {
 	return out
 }
 
-// waitFor servers that are away. What is told ends with what that means.
+// waitFor servers that are away. The message ends with what their absence means.
 func (d networkDecider) waitFor(away []string, meaning string, args ...any) NetworkDecision {
 	var told []string
 	for _, server := range away {
 		told = append(told, d.tell(server))
 	}
 	text := strings.Join(told, "; ") + fmt.Sprintf(meaning, args...)
-	// What needs a person comes first, then what a person may want to look at.
+	// Reasons that need an administrator come first, then those that one may want to check.
 	for _, reason := range []string{v1alpha1.ReasonFenced, v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonServerNotRunning} {
 		if slices.ContainsFunc(away, func(server string) bool { return d.whyAway(server) == reason }) {
 			if reason == v1alpha1.ReasonFenced {
@@ -87,7 +87,7 @@ func (d networkDecider) tell(server string) string {
 	return fmt.Sprintf(msgServerNotRunning, server)
 }
 
-// toldBy is what a server told of its phase.
+// toldBy describes the phase that a server reported.
 func toldBy(told zerofs.ServerStatus) string {
 	switch {
 	case told.Reason == "" && told.Message == "":

@@ -186,7 +186,7 @@ func TestVersion(t *testing.T) {
 		}
 		equal(t, got, s.want)
 	}
-	// Without the module the userland's version is told all the same.
+	// Without the module, zfs still prints the version of the userland.
 	c, _ = answering("zfs version", hosttest.Answer{
 		Stdout: "zfs-2.1.11-1\n", Stderr: "The ZFS modules are not loaded.", Exit: 1,
 	})
