@@ -22,7 +22,7 @@ func read(t testing.TB, name string) string {
 	return string(raw)
 }
 
-// told feeds lines until there is enough, and says how many that took.
+// told feeds lines until the result is complete, and returns how many that took.
 func told(method, text string) (time.Duration, int, error) {
 	f := TestFsync{Method: method}
 	lines := 0
@@ -185,12 +185,12 @@ func TestStatusAndRecord(t *testing.T) {
 	if diff := cmp.Diff(want, status[1]); diff != "" {
 		t.Error(diff)
 	}
-	// The report refuses a layer that stands on one that is not in the list.
+	// The report rejects a layer above one that is not in the list.
 	kept := Record(all)
 	if len(kept) != 1 || kept[0].Name != "WALFlush" || kept[0].Over != "" || kept[0].Bytes != &bytes {
 		t.Errorf("%+v", kept)
 	}
-	// What is counted alone is kept, and nothing stands on it.
+	// A layer with counts only is kept, and no layer is above it.
 	counted := layer(v1alpha1.LayerVolume, "")
 	counted.Bytes, counted.Requests = &bytes, &flushes
 	kept = Record([]Measurement{counted, flush})

@@ -77,9 +77,9 @@ type InitProgress struct {
 	Done bool `json:"done,omitempty"`
 }
 
-// ParseInitProgress reads the lines of pgbench --initialize: "creating tables...",
-// "100000 of 1000000 tuples (10%) done (...)", with "of pgbench_accounts" since
-// PostgreSQL 17, and "done in 0.19 s (...)".
+// ParseInitProgress reads the lines of pgbench --initialize. They are "creating tables...",
+// "100000 of 1000000 tuples (10%) done (...)", with "of pgbench_accounts" since PostgreSQL 17,
+// and "done in 0.19 s (...)".
 func ParseInitProgress(line string) (InitProgress, bool) {
 	line = strings.TrimRight(line, "\r\n ")
 	if strings.HasPrefix(line, "done in ") {
@@ -101,7 +101,7 @@ func ParseInitProgress(line string) (InitProgress, bool) {
 // Complaint is an error of pgbench or of one of its clients.
 type Complaint struct {
 	Text string
-	// Aborted where a client gave up, so that the run went on with fewer.
+	// Aborted where a client stopped, so that the run continued with fewer.
 	Aborted bool
 }
 
