@@ -41,24 +41,24 @@ func TestCephRBD(t *testing.T) {
 		s.boot(t, again)
 	}
 	boot(false)
-	told(begin, "made, ready for load %s s after power on", s.up)
+	logEvent(begin, "made, ready for load %s s after power on", s.up)
 	s.cutDuring(t, "load")
 	durable := maps.Clone(s.acknowledged)
-	told(begin, "the power was cut after %d acknowledged commits", len(durable))
+	logEvent(begin, "the power was cut after %d acknowledged commits", len(durable))
 	boot(true)
-	told(begin, "after the power cut: %s", s)
+	logEvent(begin, "after the power cut: %s", s)
 	if len(s.lost) > 0 {
 		t.Fatalf("acknowledged commits are lost: %d", s.lost)
 	}
 	if os.Getenv("PGSTORAGE_VM_FAULTS") == "few" {
-		told(begin, "without the cut that must lose some; make test-ceph has it")
+		logEvent(begin, "without the cut that must lose some; make test-ceph has it")
 		s.end(t)
 		return
 	}
 	s.cutDuring(t, "relaxed")
-	told(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
+	logEvent(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
 	boot(true)
-	told(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
+	logEvent(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
 	if len(s.lost) == 0 {
 		t.Error("nothing was lost with sync=disabled: these power cuts prove nothing")
 	}
@@ -95,7 +95,7 @@ func newCephSubject(t *testing.T) *subject {
 	return s
 }
 
-// told prints an event at once, so that the log of an interrupted test has it.
-func told(begin time.Time, format string, args ...any) {
+// logEvent prints an event at once, so that the log of an interrupted test has it.
+func logEvent(begin time.Time, format string, args ...any) {
 	fmt.Printf("Ceph, %4.0f s: %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, args...))
 }

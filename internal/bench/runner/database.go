@@ -30,7 +30,7 @@ type database struct{ config *pgx.ConnConfig }
 
 // openDatabase reads the connection from the environment, and rejects any database that is not
 // a benchmark's. Names in its sessions mean the objects of Postgres, whatever a script puts
-// first, so a script cannot change what the runner reports of a figure.
+// first. A script then cannot change what the runner reports of a figure.
 func openDatabase() (*database, error) {
 	config, err := pgx.ParseConfig("")
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	WelchT Test = "WelchT"
 )
 
-// FewestToCompare values of each sample. Of two, with one degree of freedom, an interval at 95%
+// FewestToCompare values of each sample. With two, and so one degree of freedom, an interval at 95%
 // reaches 12.7 standard errors to each side and says nothing.
 const FewestToCompare = 3
 

@@ -157,8 +157,8 @@ func (n *fakeNetwork) release(server string) {
 	delete(n.locks, server)
 }
 
-// tells writes a phase of a life.
-func (n *fakeNetwork) tells(life string, phase zerofs.Phase) {
+// reports writes a phase of a life.
+func (n *fakeNetwork) reports(life string, phase zerofs.Phase) {
 	must(zerofs.WriteStatus(filepath.Join(n.f.root, "servers/a"), zerofs.ServerStatus{Life: life, Phase: phase, Reason: zerofs.ReasonStoreLost}))
 }
 
@@ -300,12 +300,12 @@ func TestNetworkReconnects(t *testing.T) {
 	same(t, "state", s.Status.NetworkDevices[0].State, "Reconnecting")
 
 	net.lives(t, "second", zerofs.StateRunning, "first")
-	net.tells("second", zerofs.PhaseStarting)
+	net.reports("second", zerofs.PhaseStarting)
 	r = passes(t, n, s)
 	same(t, "starting", r.Outcomes[0].Reason, v1alpha1.ReasonStoreUnavailable)
 	same(t, "too early", len(net.did), 0)
 
-	net.tells("second", zerofs.PhaseServing)
+	net.reports("second", zerofs.PhaseServing)
 	r = passes(t, n, s)
 	same(t, "served", r.Outcomes[0].Reason, v1alpha1.ReasonDevicesAttached)
 	same(t, "life", s.Status.NetworkDevices[0].Incarnation, "second")
@@ -366,13 +366,13 @@ func TestNetworkReconnectsToWhatItDecidedOn(t *testing.T) {
 // While the server holds requests nothing else is asked of the pool, or of its device.
 func TestNetworkHeld(t *testing.T) {
 	net, n := newNetwork(t)
-	net.tells("first", zerofs.PhaseServing)
+	net.reports("first", zerofs.PhaseServing)
 	s := storage(fresh, onNetwork)
 	passes(t, n, s)
 	before := asStored(t, s)
 	net.did, net.f.changes, net.f.reads = nil, nil, nil
 	net.dead = true // a device that was asked would be taken for dead
-	net.tells("first", zerofs.PhaseHolding)
+	net.reports("first", zerofs.PhaseHolding)
 	s.Spec.Pool.Properties[0].Value = "panic"
 	r := passes(t, n, s)
 	same(t, "condition", r.Outcomes[0].Reason, v1alpha1.ReasonStoreUnavailable)
@@ -385,7 +385,7 @@ func TestNetworkHeld(t *testing.T) {
 		t.Errorf("the volumes are forgotten: %+v", s.Status.Volumes)
 	}
 	net.dead = false
-	net.tells("first", zerofs.PhaseServing)
+	net.reports("first", zerofs.PhaseServing)
 	s.Spec.Pool.Properties[0].Value = "wait"
 	r = passes(t, n, s)
 	same(t, "soon", r.Soon, false)

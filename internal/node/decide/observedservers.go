@@ -29,7 +29,7 @@ func ObservedServers(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedS
 		}
 		o := v1alpha1.ObservedServer{Name: server.Name, URL: server.URL}
 		if told.Life == life.ID {
-			tell(&o, told, last)
+			copyReport(&o, told, last)
 		} else {
 			o.Phase = string(zerofs.PhaseStarting)
 		}
@@ -41,8 +41,8 @@ func ObservedServers(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedS
 	return out
 }
 
-// tell what a server told of this life.
-func tell(o *v1alpha1.ObservedServer, told zerofs.ServerStatus, last v1alpha1.ObservedServer) {
+// copyReport copies what a server reported in this life.
+func copyReport(o *v1alpha1.ObservedServer, told zerofs.ServerStatus, last v1alpha1.ObservedServer) {
 	since := metav1.NewTime(told.Since.Truncate(1e9)) // as the API server keeps it
 	o.Phase, o.Since, o.Restarts = string(told.Phase), &since, told.Restarts
 	if told.Phase != zerofs.PhaseServing {

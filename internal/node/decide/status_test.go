@@ -181,8 +181,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// An idle node writes nothing. Figures that moved by less than 1% of their whole since the last
-// write do not change the status, whichever they are and wherever they began.
+// An idle node writes nothing. No figure that moved by less than 1% of its whole since the last
+// write changes the status, wherever it began.
 func TestStatusAtRest(t *testing.T) {
 	const whole = 100 * gib
 	figures := func(used, percent uint64) Seen {

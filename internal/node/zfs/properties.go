@@ -105,8 +105,8 @@ func applies(property string, kind Kind) error {
 	return nil
 }
 
-// Canonical form of a value of a dataset property: as ZFS prints it with -p, so that a wanted
-// value compares with one that was read back. It returns ErrInvalid for a value that ZFS
+// Canonical is a value of a dataset property as ZFS prints it with -p. A wanted value then
+// compares with one that was read back. It returns ErrInvalid for a value that ZFS
 // rejects, that pgstorage does not know, or that is not safe for a database.
 func Canonical(property, value string) (string, error) {
 	r, err := lookup(property)

@@ -182,7 +182,7 @@ func (m *Machine) exitCode() (int, error) {
 // PowerCut ends the machine as a power failure would, and returns when it is gone.
 //
 // What a disk keeps depends on its backend. A Disk of a file keeps every write that QEMU had
-// passed to the host, flushed or not: killing QEMU does not cut the host's power. It loses only
+// passed to the host, flushed or not. Killing QEMU does not cut the host's power. It loses only
 // writes still on their way, and what the guest had in its own memory.
 //
 // A Volatile disk also loses what the guest had not flushed, as a drive does whose cache has no

@@ -337,8 +337,8 @@ func (s *server) hold(t *testing.T) (free func()) {
 	return free
 }
 
-// tells writes a phase of the server's life.
-func (s *server) tells(t *testing.T, phase zerofs.Phase) {
+// reports writes a phase of the server's life.
+func (s *server) reports(t *testing.T, phase zerofs.Phase) {
 	t.Helper()
 	if err := zerofs.WriteStatus(s.dir, zerofs.ServerStatus{Life: s.life(t), Phase: phase, Since: time.Now().UTC(), Reason: zerofs.ReasonStoreLost}); err != nil {
 		t.Fatal(err)
@@ -470,7 +470,7 @@ func TestNetworkFlushIsAcknowledgedOnlyByTheServer(t *testing.T) {
 	at := p.mount(t)
 	free := p.servers[0].hold(t)
 	w := newWriter(t, at, 5)
-	p.servers[0].tells(t, zerofs.PhaseHolding)
+	p.servers[0].reports(t, zerofs.PhaseHolding)
 	w.waits(t, 15*time.Second) // longer than the kernel looks at what waits
 	if w.done(t) > 0 {
 		t.Errorf("%d files were acknowledged without a flush", w.done(t))
@@ -478,7 +478,7 @@ func TestNetworkFlushIsAcknowledgedOnlyByTheServer(t *testing.T) {
 	pass(t, n, s)
 	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable)
 	free()
-	p.servers[0].tells(t, zerofs.PhaseServing)
+	p.servers[0].reports(t, zerofs.PhaseServing)
 	w.ends(t, time.Minute)
 	ready(t, n, s)
 	w.check(t)
@@ -496,7 +496,7 @@ func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 	at := p.mount(t)
 	free := p.servers[1].hold(t)
 	w := newWriter(t, at, 10)
-	p.servers[1].tells(t, zerofs.PhaseHolding)
+	p.servers[1].reports(t, zerofs.PhaseHolding)
 	passUntil(t, n, s, func() bool { return strings.Contains(run(t, "zpool", "status", p.name), "DEGRADED") })
 	w.ends(t, time.Minute)
 	converge(t, n, s)
@@ -505,7 +505,7 @@ func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 		t.Errorf("says %q", text)
 	}
 	free()
-	p.servers[1].tells(t, zerofs.PhaseServing)
+	p.servers[1].reports(t, zerofs.PhaseServing)
 	passUntil(t, n, s, func() bool {
 		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "resilvered")
 	})

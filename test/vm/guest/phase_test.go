@@ -69,8 +69,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// tell gives the turn to the host.
-func tell(words string) { fmt.Printf("\nphase: %s\n", words) }
+// handOver gives the turn to the host.
+func handOver(words string) { fmt.Printf("\nphase: %s\n", words) }
 
 // sparing is an agent that must not create or wipe anything.
 func sparing(t *testing.T) *agent.Node {
@@ -182,7 +182,7 @@ func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	at := os.Getenv("PGSTORAGE_CUT")
 	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, at) {
-			tell("cut")
+			handOver("cut")
 		}
 		return nil
 	})
@@ -190,7 +190,7 @@ func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 		go func() { // zpool makes them first, and its labels after
 			for {
 				if _, err := os.Stat(disk(0) + "-part1"); err == nil {
-					tell("cut")
+					handOver("cut")
 					return
 				}
 				runtime.Gosched()
@@ -270,7 +270,7 @@ func phaseErrors(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	n := sparing(t)
 	made, _ := newAgent(nil)
 	ready(t, made, s)
-	tell("fail")
+	handOver("fail")
 	writes := 0
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonPoolUnhealthy, func() {
 		writes++
@@ -290,7 +290,7 @@ func phaseErrors(t *testing.T, s *v1alpha1.PgNodeStorage) {
 		t.Errorf("the good disk is named: %s", message)
 	}
 	ready(t, n, s)
-	tell("heal")
+	handOver("heal")
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHealthy, clearing(t))
 	ready(t, n, s)
 }
@@ -307,7 +307,7 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	madeOf(v1alpha1.VdevStripe, 0)(&s.Spec)
 	n := agent.New("", &host.Exec{Timeout: commandTime})
 	ready(t, n, s)
-	tell("fail")
+	handOver("fail")
 	go func() { // hangs when the pool does
 		for i := range 1 << 20 {
 			_ = exec.CommandContext(t.Context(), "zfs", "set", fmt.Sprint("test:writes=", i), "boot").Run()
@@ -316,7 +316,7 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	}()
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended, func() {})
 	wantBounded(t, n, s)
-	tell("heal")
+	handOver("heal")
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, clearing(t))
 	ready(t, n, s)
 	// What failed while the disk was away is a data error until it was read again

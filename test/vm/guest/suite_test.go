@@ -140,7 +140,7 @@ func run(t *testing.T, program string, args ...string) string {
 	return out
 }
 
-// alone runs what needs a device for itself, and retries for a minute: udev opens a device
+// alone runs what needs a device for itself, and retries for a minute. udev opens a device
 // after each write to it, sometimes even after it has settled.
 func alone(t *testing.T, program string, args ...string) {
 	t.Helper()

@@ -37,7 +37,7 @@ func run(ctx context.Context, program string, args ...string) (string, error) {
 	if errors.Is(err, errStuck) { // and may still print
 		return "", fmt.Errorf("%s: %w", line, err)
 	}
-	tell(line, begin, out.String()+problems.String())
+	printStep(line, begin, out.String()+problems.String())
 	if err != nil {
 		err = fmt.Errorf("%s: %w: %s%s", line, err, &problems, &out)
 	}
@@ -61,8 +61,8 @@ func finish(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// tell prints a line to the console.
-func tell(line string, begin time.Time, printed string) {
+// printStep prints a line to the console.
+func printStep(line string, begin time.Time, printed string) {
 	fmt.Printf("%5.1f s  $ %s\n", time.Since(begin).Seconds(), line)
 	for text := range strings.Lines(printed) {
 		fmt.Println("         " + strings.TrimRight(text, "\n"))

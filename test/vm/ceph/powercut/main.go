@@ -36,7 +36,7 @@ func main() {
 		fmt.Println("powercut:", err)
 		// This comes first, because the host ends the machine when it reads the error.
 		cluster.Explain(ctx)
-		h.Tell("failed %q", err.Error())
+		h.Send("failed %q", err.Error())
 		os.Exit(1)
 	}
 }

@@ -64,10 +64,10 @@ func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	if !strings.Contains(string(log), "automatic recovery in progress") {
 		return fmt.Errorf("no recovery by Postgres:\n%s", log)
 	}
-	h.Tell("recovered %.1f", took.Seconds())
+	h.Send("recovered %.1f", took.Seconds())
 	err = withConn(ctx, func(conn *pgx.Conn) error {
 		present, err := ids(ctx, conn)
-		h.Tell("present %s", present)
+		h.Send("present %s", present)
 		return err
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	if out, err := server.AsPostgres(ctx, "pg_amcheck", "--database=postgres", "--heapallindexed", "--jobs=2"); err != nil || out != "" {
 		return errors.Join(err, fmt.Errorf("pg_amcheck found: %s", out))
 	}
-	h.Tell("checked %.1f", time.Since(begin).Seconds())
+	h.Send("checked %.1f", time.Since(begin).Seconds())
 	return withConn(ctx, func(conn *pgx.Conn) error { return sound(ctx, conn) })
 }
 

@@ -49,6 +49,6 @@ func write(ctx context.Context, h *Host, conn *pgx.Conn, last *atomic.Int64) err
 		if _, err := conn.Exec(ctx, insert, id); err != nil {
 			return err
 		}
-		h.Tell("ack %d", id)
+		h.Send("ack %d", id)
 	}
 }

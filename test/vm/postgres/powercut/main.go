@@ -29,7 +29,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Println("powercut:", err)
-		h.Tell("failed %q", err.Error())
+		h.Send("failed %q", err.Error())
 		os.Exit(1)
 	}
 }

@@ -95,6 +95,6 @@ func (c *clients) one(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, insert, id); err != nil {
 		return err
 	}
-	c.host.tell("ack %d %d", id, mark)
+	c.host.send("ack %d %d", id, mark)
 	return nil
 }

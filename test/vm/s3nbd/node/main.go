@@ -52,7 +52,7 @@ func run(ctx context.Context, address string) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
-	n.host.tell("ready")
+	n.host.send("ready")
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
 		words := strings.Fields(lines.Text())
@@ -63,10 +63,10 @@ func run(ctx context.Context, address string) error {
 		out, err := n.do(ctx, words[0], words[1:])
 		fmt.Printf("node: %s: %.1f s, %v\n", lines.Text(), time.Since(begin).Seconds(), err)
 		if err != nil {
-			n.host.tell("failed %s", strconv.Quote(err.Error()))
+			n.host.send("failed %s", strconv.Quote(err.Error()))
 			continue
 		}
-		n.host.tell("done %s", strconv.Quote(out))
+		n.host.send("done %s", strconv.Quote(out))
 	}
 	return lines.Err()
 }
@@ -77,8 +77,8 @@ type host struct {
 	conn net.Conn
 }
 
-// tell ignores errors: a host that cannot read the line reports its own.
-func (h *host) tell(format string, args ...any) {
+// send ignores errors: a host that cannot read the line reports its own.
+func (h *host) send(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, _ = fmt.Fprintf(h.conn, format+"\n", args...)
