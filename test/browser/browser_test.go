@@ -1,10 +1,10 @@
 //go:build browser
 
-// Package browser opens a report in a real browser, Chromium without a screen, as
+// Package browser opens a report in a real browser, Chromium without a screen. The window is as
 // wide as a telephone and as wide as a desk, on a light page and on a dark one.
 //
-// The browser asks a proxy of the test's own for everything, so that every request
-// is seen. Screenshots are kept in PGSTORAGE_SCREENSHOTS, for people to look at.
+// The browser asks a proxy of the test's own for everything, so that the test sees every
+// request. PGSTORAGE_SCREENSHOTS keeps the screenshots, for people to look at.
 package browser
 
 import (
@@ -169,7 +169,7 @@ func browse(t *testing.T, proxy string, args ...string) (stdout, stderr string) 
 
 var factsElement = regexp.MustCompile(`(?s)<pre id="facts">(.*?)</pre>`)
 
-func TestReport(t *testing.T) {
+func TestReportIsReadableAtEveryWidth(t *testing.T) {
 	text := page(t)
 	for _, host := range chromiums {
 		if strings.Contains(text, host) {
@@ -223,7 +223,7 @@ func checkFacts(t *testing.T, dom string, width int, background, ink string) {
 	if err := json.Unmarshal([]byte(html.UnescapeString(match[1])), &f); err != nil {
 		t.Fatal(err)
 	}
-	// The page does not scroll to the side; what is wider does so by itself.
+	// The page does not scroll to the side; only wider elements do.
 	if f.Width != width || f.Scroll > width {
 		t.Errorf("%d wide, %d with what sticks out, in %d", f.Width, f.Scroll, width)
 	}

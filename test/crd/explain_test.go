@@ -12,7 +12,7 @@ import (
 
 type schema = apiextensionsv1.JSONSchemaProps
 
-// walk calls see with every property of every CRD, beneath its kind.
+// walk calls see with every property of every CRD, below its kind.
 func walk(t *testing.T, see func(path string, s schema)) {
 	t.Helper()
 	for _, crd := range crds(t) {
@@ -40,7 +40,7 @@ func descend(path string, s schema, see func(string, schema)) {
 // foreign are the types of Kubernetes, which bound and describe themselves.
 var foreign = regexp.MustCompile(`\.resources\.(claims|limits|requests)|\.conditions\[\]|\.pgbench\.resources|\.benchmark\.resources`)
 
-// isSpec says whether a person writes the field.
+// isSpec reports whether a user writes the field.
 func isSpec(path string) bool {
 	return strings.Contains(path, ".spec.") && (!foreign.MatchString(path) || strings.HasPrefix(path, "PgStorageCluster.spec.resources."))
 }
@@ -99,8 +99,8 @@ func TestListsAndMapsAreBounded(t *testing.T) {
 	})
 }
 
-// TestStringsAreBounded: a string that a person writes has a choice of values or
-// a greatest length, so that rules on it cost little.
+// TestStringsAreBounded: a string that a user writes has a choice of values or a greatest
+// length, so that rules on it cost little.
 func TestStringsAreBounded(t *testing.T) {
 	walk(t, func(path string, s schema) {
 		if isSpec(path) && s.Type == "string" && s.MaxLength == nil && len(s.Enum) == 0 {
@@ -129,8 +129,8 @@ func TestDescriptionsStateTheBoundsOfNumbers(t *testing.T) {
 	})
 }
 
-// TestDescriptionsStateDefaults: whoever reads the description knows what comes out when
-// the field is left out.
+// TestDescriptionsStateDefaults: a description says which value the API server sets where the
+// user leaves the field out.
 func TestDescriptionsStateDefaults(t *testing.T) {
 	walk(t, func(path string, s schema) {
 		if !isByPerson(path) || s.Default == nil {
@@ -148,8 +148,8 @@ func TestDescriptionsStateDefaults(t *testing.T) {
 	})
 }
 
-// TestDescriptionsStateTheFormatOfQuantities: these are text to the schema, so the
-// description alone tells what they take.
+// TestDescriptionsStateTheFormatOfQuantities: the schema has these as text, so only the
+// description gives their format.
 func TestDescriptionsStateTheFormatOfQuantities(t *testing.T) {
 	want := map[string][]string{
 		"PgStorageCluster.spec.storage.size":              {"at least 1Gi", "never shrinks"},

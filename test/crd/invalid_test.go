@@ -23,8 +23,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// TestInvalidObjectsAreRefused makes every object of the table and reads what a
-// person would.
+// TestInvalidObjectsAreRefused creates every object of the table and reads what a user would.
 func TestInvalidObjectsAreRefused(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -274,9 +273,9 @@ func TestEveryRuleHasARow(t *testing.T) {
 	t.Logf("%d rules are shown", rules)
 }
 
-// TestEveryBoundOfZFSHasARow: each rule, choice, bound and required field of the
-// profile types ZFSLocalPV, S3NBD and CephRBD and of PgNodeStorage has a row at its own path.
-// The datasets of S3NBD have the schema of ZFSLocalPV's.
+// TestEveryBoundOfZFSHasARow: each rule, choice, bound and required field has a row at its own
+// path. This covers the profile types ZFSLocalPV, S3NBD and CephRBD, and PgNodeStorage. The
+// datasets of S3NBD have the schema of ZFSLocalPV's.
 func TestEveryBoundOfZFSHasARow(t *testing.T) {
 	index := regexp.MustCompile(`\[[0-9]+\]`)
 	said := map[string][]string{}
@@ -341,7 +340,8 @@ func bounded(field string, s schema) [][2]string {
 	return out
 }
 
-// TestEveryRefusedOverrideHasARow: each field that the escape hatch opens to nobody.
+// TestEveryRefusedOverrideHasARow: each field that no consent opens in the escape hatch has a
+// row.
 func TestEveryRefusedOverrideHasARow(t *testing.T) {
 	for path := range hatchrules.Never() {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.name == "override "+path }) {

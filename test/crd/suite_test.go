@@ -1,7 +1,6 @@
-// Package crd_test shows what a person sees who writes a custom resource: what
-// is refused and in which words, what is accepted, which defaults come out, and
-// what kubectl explain says. A real API server answers, and the controllers run
-// for what only facts can refuse.
+// Package crd_test shows what the author of a custom resource sees. It covers what is refused
+// and with which message, what is accepted, the defaults, and the output of kubectl explain. A
+// real API server answers, and the controllers run for what only they can refuse.
 package crd_test
 
 import (
@@ -182,7 +181,7 @@ func edit(t testing.TB, object *unstructured.Unstructured, changes ...change) {
 	}
 }
 
-// put returns a node with what lies at a path beneath it replaced.
+// put returns a node with the value at a path below it replaced.
 func put(node any, path []string, value any) any {
 	if len(path) == 0 {
 		return value

@@ -17,13 +17,13 @@ const (
 	replicate = another + " and replicate into a cluster on it"
 )
 
-// ceph is a profile of the type CephRBD; its paths begin beneath cephRBD.
+// ceph is a profile of the type CephRBD; its paths begin below cephRBD.
 func ceph(name string, c change, says ...string) row {
 	c.path = cephSpec + c.path
 	return row{name: "ceph " + name, kind: "CephRBD", stage: onCreate, change: []change{c}, says: says}
 }
 
-// cephAt is how the API server names a field beneath cephRBD.
+// cephAt is how the API server names a field below cephRBD.
 func cephAt(path string) string {
 	out := cephField
 	for i, part := range strings.Split(path, "/") {

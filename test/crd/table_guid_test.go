@@ -26,7 +26,7 @@ func guidRows() []row {
 		guid("too long", strings.Repeat("1", 21), tooLong(at("pool.guid"), 20)))
 }
 
-// notOfDigits is what the API server says of a GUID that is no decimal number.
+// notOfDigits is the API server's message for a GUID other than a decimal number.
 func notOfDigits(path, value string) string {
 	return fmt.Sprintf("%s: Invalid value: %q: %s in body should match '^[1-9][0-9]*$'", path, value, path)
 }

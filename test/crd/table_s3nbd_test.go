@@ -11,7 +11,7 @@ import (
 
 const s3Spec = "spec/s3NBD/"
 
-// s3 is a profile of the type S3NBD; its paths begin beneath s3NBD.
+// s3 is a profile of the type S3NBD; its paths begin below s3NBD.
 func s3(name string, c change, says ...string) row {
 	c.path = s3Spec + c.path
 	return row{name: "s3 " + name, kind: "S3NBD", stage: onCreate, change: []change{c}, says: says}

@@ -41,7 +41,7 @@ func scheduleRows() []row {
 		schedule("values of variants too long", set("spec/template/spec/matrix", map[string]any{"variants": longVariants(9)}), "spec.template.spec.matrix.variants: Invalid value: spec.matrix.variants: the values of all parameters together have at most 16384 characters; shorten or remove some"),
 		schedule("scale 0", set("spec/template/spec/pgbench", map[string]any{"scale": 0}), "spec.template.spec.pgbench.scale in body should be greater than or equal to 1"),
 
-		// What only the library or the calendar can tell.
+		// These need the library or the calendar.
 		schedule("minute 61", at("61 2 * * *"), "spec.schedule: end of range (61) above maximum (59)", "write five fields").condition(),
 		schedule("no such day", at("0 2 31 2 *"), `spec.schedule: "0 2 31 2 *" has no time within five years`).condition(),
 		schedule("no such time zone", set("spec/timeZone", "Europe/Atlantis"), `spec.timeZone: "Europe/Atlantis" is no time zone of the IANA time zone database; write one as Europe/Berlin or UTC`).condition(),

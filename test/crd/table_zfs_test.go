@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The rows of the profile type ZFSLocalPV and of PgNodeStorage. Each says the
-// whole line that a person sees about the field.
+// These are the rows of the profile type ZFSLocalPV and of PgNodeStorage. Each has the whole
+// line that a user sees about the field.
 
-// zfs is a profile of the type ZFSLocalPV; its paths begin beneath zfsLocalPV.
+// zfs is a profile of the type ZFSLocalPV; its paths begin below zfsLocalPV.
 func zfs(name string, c change, says ...string) row {
 	c.path = zfsSpec + c.path
 	return row{name: "zfs " + name, kind: "ZFSLocalPV", stage: onCreate, change: []change{c}, says: says}

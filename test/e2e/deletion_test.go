@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-func TestDeletion(t *testing.T) {
+func TestDeletedDatabaseReleasesItsVolumes(t *testing.T) {
 	profile(t)
 	ns := namespace(t)
 	kept, removed := cluster(ns, "kept"), cluster(ns, "removed")

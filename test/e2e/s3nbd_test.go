@@ -40,8 +40,8 @@ type lake struct {
 	node string
 }
 
-// TestS3NBD runs the servers of profiles of type S3NBD, which are all there is of them
-// without ZFS and NBD in the node's kernel: the pools have tests in virtual machines.
+// TestS3NBD runs the servers of profiles of type S3NBD. Without ZFS and NBD in the node's
+// kernel, nothing else of a profile runs; the pools have tests in virtual machines.
 func TestS3NBD(t *testing.T) {
 	l := &lake{node: anyNode(t)}
 	dryRun := "agent.dryRun=false"
@@ -219,8 +219,8 @@ func (l *lake) refuses(t *testing.T) {
 	}
 }
 
-// lacksDriver: kind's nodes have neither ZFS nor NBD of their own. The agent says so,
-// and goes on.
+// lacksDriver: kind's nodes have neither ZFS nor NBD of their own. The agent reports that, and
+// keeps running.
 func (l *lake) lacksDriver(t *testing.T) {
 	storage := &v1alpha1.PgNodeStorage{}
 	eventually(t, "the agent to tell of the NBD module", func(ctx context.Context) error {

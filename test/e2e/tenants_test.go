@@ -62,9 +62,9 @@ END $do$;
 const outcry = `DO $do$ BEGIN RAISE EXCEPTION '%', E'\x1b[2J\x1b]0;title\x07' || repeat('too much ', 1000); END $do$;
 `
 
-// TestTenants: two tenants have a namespace, a token and a database each. What one of them
+// TestTenantsReachNeitherEachOtherNorTheOperator: two tenants have a namespace, a token and a database each. What one of them
 // tries reaches neither the other's database nor what the operator may do.
-func TestTenants(t *testing.T) {
+func TestTenantsReachNeitherEachOtherNorTheOperator(t *testing.T) {
 	profile(t)
 	a, b := namespace(t), namespace(t)
 	mallory, alice := authorOf(t, a), authorOf(t, b)

@@ -160,8 +160,8 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	}
 }
 
-// retune changes the profile and looks for it in the running volume: in what ZFS
-// says of the dataset, and in the files that Postgres makes and has made.
+// retune changes the profile and looks for it in the running volume. It reads what ZFS reports
+// of the dataset, and the files that Postgres writes and has written.
 func retune(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	before := pods(t, shop)
 	older := fileOf(t, shop, "older")
@@ -255,7 +255,7 @@ func loaded(t *testing.T, shop *v1alpha1.PgStorageCluster) *corev1.Pod {
 	return writer
 }
 
-// nothingLost ends the client, and looks for each row that it was told is there.
+// nothingLost ends the client, and looks for each acknowledged row.
 func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod) {
 	t.Helper()
 	mustPSQL(t, shop, "SET ROLE app; CREATE TABLE stop ()")

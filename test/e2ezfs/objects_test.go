@@ -102,10 +102,9 @@ func database() *v1alpha1.PgStorageCluster {
 	}
 }
 
-// insertLoop commits one row after another, and prints each only when Postgres has
-// acknowledged it. A row whose fate is unknown is not tried again under its number:
-// a session that was cut is followed by one with numbers of its own. It ends when
-// the table "stop" exists.
+// insertLoop commits one row after another, and prints each only when Postgres has acknowledged
+// it. It does not reuse the number of a row whose fate is unknown: after a cut, the next
+// session starts with numbers of its own. It ends when the table "stop" exists.
 const insertLoop = `
 session=0
 until [ "$(psql -XAtq -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null)" = t ]; do

@@ -33,8 +33,8 @@ const (
 	storeNamespace = "e2e-s3"
 )
 
-// TestS3NBD follows one database whose pool is in an S3 store through the ends of what
-// it stands on.
+// TestS3NBD follows one database whose pool is in an S3 store through the failures of each of
+// its parts.
 func TestS3NBD(t *testing.T) {
 	if err := helm("extraArgs={--feature-gates=S3NBD=true}"); err != nil {
 		t.Fatal(err)

@@ -1,9 +1,8 @@
 //go:build e2ezfs
 
 // Package e2ezfs runs the profiles ZFSLocalPV and S3NBD on real ZFS and NBD under a real
-// kubelet, with the real zfs-localpv, and the operator and agent as the chart installs
-// them. make test-e2e-zfs and make test-e2e-s3nbd create the cluster and its virtual
-// machine.
+// kubelet. It uses the real zfs-localpv, and the operator and agent as the chart installs them.
+// make test-e2e-zfs and make test-e2e-s3nbd create the cluster and its virtual machine.
 package e2ezfs
 
 import (

@@ -31,7 +31,7 @@ func daemonSet(t *testing.T, args ...string) appsv1.DaemonSet {
 }
 
 // The agent is privileged, so it is there only for those who ask.
-func TestNoAgentUnasked(t *testing.T) {
+func TestAgentIsOffByDefault(t *testing.T) {
 	for key := range installed(t) {
 		if strings.Contains(key, "agent") {
 			t.Errorf("%s is installed by default", key)
@@ -41,7 +41,7 @@ func TestNoAgentUnasked(t *testing.T) {
 
 // Exactly what is said in docs/install.md, and nothing more: whole structures are
 // compared, so that a field that is added is noticed.
-func TestAgentHasOfTheNodeWhatIsSaid(t *testing.T) {
+func TestAgentPodMatchesItsDocumentation(t *testing.T) {
 	pod := daemonSet(t).Spec.Template.Spec
 	root, yes, directory, fromHost := int64(0), true, corev1.HostPathDirectory, corev1.MountPropagationHostToContainer
 	agent := pod.Containers[0]
@@ -84,7 +84,7 @@ func TestOnlyTheAgentIsPrivileged(t *testing.T) {
 	}
 }
 
-func TestAgentPod(t *testing.T) {
+func TestAgentPodHasProbesAndPorts(t *testing.T) {
 	set := daemonSet(t)
 	pod := set.Spec.Template.Spec
 	agent := pod.Containers[0]
@@ -154,7 +154,7 @@ func TestArgumentsAreFlagsOfTheAgent(t *testing.T) {
 }
 
 // The image holds what the pods run.
-func TestTheImageHoldsThePrograms(t *testing.T) {
+func TestImageContainsThePrograms(t *testing.T) {
 	dockerfile := readFile(t, "Dockerfile")
 	for _, program := range []string{"manager", "agent", "bench"} {
 		if !regexp.MustCompile(`(?m)^COPY --from=build .*/out/`+program+`\b`).MatchString(dockerfile) || !strings.Contains(dockerfile, "./cmd/"+program) {
@@ -163,8 +163,8 @@ func TestTheImageHoldsThePrograms(t *testing.T) {
 	}
 }
 
-// The namespace of the kustomization lets the agent run only where it is asked for.
-func TestPodSecurityOfTheNamespace(t *testing.T) {
+// The namespace of the kustomization lets the agent run only where it is enabled.
+func TestNamespaceIsPrivilegedOnlyWithAgents(t *testing.T) {
 	for dir, want := range map[string]string{
 		root + "/config/default":  "restricted",
 		"testdata/optional":       "restricted",
@@ -182,7 +182,7 @@ func TestPodSecurityOfTheNamespace(t *testing.T) {
 
 // The policy refuses, and names the ServiceAccount and finalizer that are in use.
 // That it does what it says, test/integration proves on a real API server.
-func TestAdmissionPolicy(t *testing.T) {
+func TestAdmissionPolicyNamesTheAgent(t *testing.T) {
 	all := installed(t, append(slices.Clone(everything), "--namespace", "elsewhere")...)
 	policy := into[admissionregistrationv1.ValidatingAdmissionPolicy](t, all["ValidatingAdmissionPolicy /pgstorage-agent"])
 	binding := into[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, all["ValidatingAdmissionPolicyBinding /pgstorage-agent"])
@@ -235,7 +235,7 @@ func TestPodMonitorSelectsTheServers(t *testing.T) {
 }
 
 // The alerts ask for metrics and reasons that the code has, and each has its page.
-func TestAlerts(t *testing.T) {
+func TestAgentAlertsUseExistingMetricsAndReasons(t *testing.T) {
 	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go")
 	reasons := readFile(t, "api/v1alpha1/conditions.go") + readFile(t, "api/v1alpha1/reasons.go") + readFile(t, "api/v1alpha1/reasons_action.go")
 	for _, rule := range rulesOf(t, "pgstorage-agent") {
@@ -287,8 +287,8 @@ func checkAlert(t *testing.T, rule monitoringv1.Rule) {
 	})
 }
 
-// Who installs the agent is told what its namespace needs.
-func TestNotesTellOfTheAgent(t *testing.T) {
+// The notes say what the agent's namespace needs.
+func TestNotesMentionTheAgent(t *testing.T) {
 	for set, want := range map[string]string{
 		"agent.enabled=false":                            "need the agent on the nodes: agent.enabled=true",
 		"agent.enabled=true":                             "kubectl label namespace pgstorage-system --overwrite",

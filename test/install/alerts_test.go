@@ -34,7 +34,7 @@ func promtool(t *testing.T, rules, cases string) (findings string) {
 
 // Prometheus' own tool finds nothing wrong in the rules, and each alert goes off when it
 // should and not otherwise.
-func TestAlertsGoOff(t *testing.T) {
+func TestAlertsFire(t *testing.T) {
 	for name, file := range alertCases {
 		t.Run(name, func(t *testing.T) {
 			spec := into[monitoringv1.PrometheusRule](t, installed(t, everything...)["PrometheusRule "+namespace+"/"+name]).Spec
@@ -55,7 +55,7 @@ func TestAlertsGoOff(t *testing.T) {
 	}
 }
 
-// An alert that nobody expected is found.
+// The comparison finds an unexpected alert.
 func TestAlertsAreCompared(t *testing.T) {
 	findings := promtool(t, "groups: [{name: g, rules: [{alert: A, expr: up == 0}]}]", `
 rule_files: [rules.yaml]

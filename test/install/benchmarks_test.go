@@ -10,9 +10,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// The alerts on benchmarks and databases ask for metrics that the manager has, and tell of labels that
-// these have.
-func TestBenchmarkAlerts(t *testing.T) {
+// The alerts on benchmarks and databases use metrics that the manager has, and name labels of
+// these metrics.
+func TestBenchmarkAlertsUseExistingMetrics(t *testing.T) {
 	source := readFile(t, "controllers/benchmetrics/collector.go") + readFile(t, "controllers/clustermetrics/collector.go")
 	for _, rule := range rulesOf(t, "pgstorage-benchmarks") {
 		t.Run(rule.Alert, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestServiceMonitorKeepsLabels(t *testing.T) {
 	}
 }
 
-// The manager may make and delete databases' objects only where that was asked for.
-func TestNoRightToMakeClustersUnasked(t *testing.T) {
+// The manager may create and delete databases only where the user enabled it.
+func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 	for key, object := range installed(t) {
 		if strings.Contains(key, "matrix-clusters") {
 			t.Errorf("%s is installed by default", key)

@@ -9,9 +9,9 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 )
 
-// mgrMetrics that the alerts ask for, as Ceph's mgr has them with their labels
-// (src/pybind/mgr/prometheus/module.py: health_detail and the pg states of each pool
-// exist since Quincy, and Rook takes Ceph from Squid on).
+// mgrMetrics that the alerts use, with their labels, as Ceph's mgr has them
+// (src/pybind/mgr/prometheus/module.py). health_detail and the pg states of each pool exist
+// since Quincy, and Rook takes Ceph from Squid on.
 var mgrMetrics = map[string][]string{
 	"ceph_health_status": nil,
 	"ceph_health_detail": {"name", "severity"},
@@ -26,7 +26,7 @@ var mgrMetrics = map[string][]string{
 const clusterLabel = "cluster"
 
 // The alerts on Ceph ask for metrics that its mgr has, and group by labels of these.
-func TestCephAlerts(t *testing.T) {
+func TestCephAlertsUseMetricsOfTheMgr(t *testing.T) {
 	for _, rule := range rulesOf(t, "pgstorage-ceph") {
 		t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
 			checkAlert(t, rule)
@@ -58,9 +58,9 @@ func checksIn(rules []monitoringv1.Rule) []string {
 	return names
 }
 
-// A check that keeps new databases waiting until a person acts is told to a person,
-// and each that an alert asks for is one that profiles judge.
-func TestCephChecksAreTold(t *testing.T) {
+// A check that keeps new databases waiting for an administrator has an alert. Each check of an
+// alert is one that profiles judge.
+func TestEveryCephCheckHasAnAlert(t *testing.T) {
 	source := readFile(t, "internal/operator/profile/cephrbd/health.go")
 	told := checksIn(rulesOf(t, "pgstorage-ceph"))
 	quiet := map[string]string{
@@ -87,7 +87,7 @@ func TestCephChecksAreTold(t *testing.T) {
 
 // The ServiceMonitor finds the Service that Rook makes for its mgrs (Rook,
 // pkg/operator/ceph/cluster/mgr/spec.go), and names the cluster as Rook's own does.
-func TestCephServiceMonitor(t *testing.T) {
+func TestCephServiceMonitorSelectsTheMgrOfRook(t *testing.T) {
 	monitor := into[monitoringv1.ServiceMonitor](t, installed(t, everything...)["ServiceMonitor "+namespace+"/pgstorage-ceph"])
 	endpoint := monitor.Spec.Endpoints[0]
 	check(t, map[string]bool{
@@ -100,7 +100,7 @@ func TestCephServiceMonitor(t *testing.T) {
 }
 
 // The monitors of Ceph need no agent: profiles on disks and on Ceph elsewhere have none.
-func TestCephIsWatchedWithoutAgents(t *testing.T) {
+func TestCephIsMonitoredWithoutAgents(t *testing.T) {
 	all := installed(t, "--set", "metrics.enabled=false,metrics.ceph.serviceMonitor.enabled=true,metrics.ceph.prometheusRule.enabled=true")
 	for _, key := range []string{"PrometheusRule " + namespace + "/pgstorage-ceph", "ServiceMonitor " + namespace + "/pgstorage-ceph"} {
 		if all[key] == nil {

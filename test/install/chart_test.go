@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-func TestHelmLint(t *testing.T) {
+func TestChartPassesHelmLint(t *testing.T) {
 	out, stderr, err := tool(t, "HELM", "helm", "lint", "--strict", "--kube-version", kubeVersion, chart)
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, out, stderr)

@@ -61,7 +61,7 @@ func comparedFields(t *testing.T) map[string][]comparedField {
 }
 
 // The page's columns are what the plans have: it cannot say what is no longer so.
-func TestCephComparisonIsOfThePlans(t *testing.T) {
+func TestCephComparisonMatchesThePlans(t *testing.T) {
 	fields := comparedFields(t)
 	for i, file := range comparedPlans {
 		plan := parse(t, readFile(t, file))
@@ -80,7 +80,7 @@ func TestCephComparisonIsOfThePlans(t *testing.T) {
 }
 
 // Nothing of what the operator writes for Rook and Kubernetes is left out.
-func TestCephComparisonIsWhole(t *testing.T) {
+func TestCephComparisonIsComplete(t *testing.T) {
 	fields, leaves := comparedFields(t), 0
 	for key, object := range parse(t, readFile(t, comparedPlans[1])) {
 		if object.GetKind() == "PgNodeStorage" {

@@ -143,7 +143,7 @@ func wrong(all map[string]page, from, link string) string {
 	return ""
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksResolve(t *testing.T) {
 	all, followed := pages(t), 0
 	for from, p := range all {
 		for _, link := range p.links {
@@ -165,8 +165,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// What TestLinksLeadSomewhere finds.
-func TestWrongLinks(t *testing.T) {
+// What TestLinksResolve finds.
+func TestWrongLinksAreFound(t *testing.T) {
 	all := pages(t)
 	for link, want := range map[string]string{
 		"docs/install.md":                     "",
@@ -187,8 +187,8 @@ func TestWrongLinks(t *testing.T) {
 	}
 }
 
-// Each reason that the code has is explained where people look it up, and each runbook
-// can be found: in the list, and from a page or an alert.
+// Each reason that the code has is explained where users look it up. Each runbook is in the
+// list, and linked from a page or an alert.
 func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
 	all := pages(t)
 	var reference strings.Builder
@@ -229,8 +229,9 @@ func TestReasonsAndRunbooksAreDocumented(t *testing.T) {
 	}
 }
 
-// What needs a person has a runbook, except where a table says all there is to say.
-func TestWhatNeedsAPersonHasARunbook(t *testing.T) {
+// A reason that needs an administrator has a runbook, unless a table says everything there is
+// to say.
+func TestEveryReasonForUsersHasARunbook(t *testing.T) {
 	enough := map[string]string{
 		"InvalidSpec": "the message names the field",
 		"Failed":      "of one benchmark: read its log, and make another",

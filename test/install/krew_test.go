@@ -74,7 +74,7 @@ func archives(t *testing.T, version string) (folder string, sums map[string]stri
 }
 
 // The krew manifest is one, and has every platform that is built and no other.
-func TestKrewManifest(t *testing.T) {
+func TestKrewManifestIsValid(t *testing.T) {
 	const version = "v0.1.0"
 	folder, sums := archives(t, version)
 	out, stderr, err := plugin(t, "manifest", version, folder)
@@ -115,7 +115,7 @@ func TestKrewManifest(t *testing.T) {
 	}
 }
 
-func TestKrewManifestRefuses(t *testing.T) {
+func TestKrewManifestNeedsAVersionAndArchives(t *testing.T) {
 	folder, _ := archives(t, "v0.1.0")
 	for _, tc := range []struct{ version, want string }{
 		{"dev", "VERSION must be as v0.1.0, not dev"},

@@ -64,7 +64,7 @@ func checkContainer(t *testing.T, container corev1.Container) {
 	})
 }
 
-func TestManagerPod(t *testing.T) {
+func TestManagerPodHasProbesAndPorts(t *testing.T) {
 	pod := deployment(t, installed(t)).Spec.Template.Spec
 	manager := pod.Containers[0]
 	ports := map[string]int32{}

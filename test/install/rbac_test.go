@@ -111,7 +111,7 @@ func (r right) rule() rbacv1.PolicyRule {
 	}
 }
 
-func TestTheyHaveTheRightsTheyUse(t *testing.T) {
+func TestProgramsHaveTheRightsTheyUse(t *testing.T) {
 	for _, test := range []struct {
 		name, file string
 		rights     []right
@@ -229,7 +229,7 @@ func TestNoRoleHasForbiddenRights(t *testing.T) {
 }
 
 // Every binding is of a ServiceAccount to a role, both of this installation.
-func TestBindings(t *testing.T) {
+func TestBindingsAreOfThisInstallation(t *testing.T) {
 	all := installed(t, everything...)
 	for key, object := range all {
 		var ref rbacv1.RoleRef
@@ -256,9 +256,9 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// People see everything and write what is theirs. PgNodeStorages are written by
-// manager and agents: whoever could change one could have any disk wiped.
-func TestPeople(t *testing.T) {
+// Users see everything and write their own kinds. Manager and agents write PgNodeStorages: a
+// user who could change one could have any disk wiped.
+func TestUsersWriteOnlyTheirKinds(t *testing.T) {
 	all := installed(t)
 	const (
 		written = "create delete patch update"

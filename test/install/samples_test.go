@@ -51,7 +51,7 @@ func TestSamplesAreValid(t *testing.T) {
 }
 
 // A sample that is wrong must be found, or the test above proves nothing.
-func TestValidationOfSamplesRefuses(t *testing.T) {
+func TestWrongSamplesAreRefused(t *testing.T) {
 	cluster := parse(t, readFile(t, "config/samples/cluster-demo.yaml"))["PgStorageCluster default/demo"]
 	for path, value := range map[string]any{
 		"durability": "Quorum", // a rule: one instance

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What GitHub runs and what the image is built of is pinned by content, a release is
-// gated by every check, and a token has the rights of one job.
+// Workflows and base images are pinned by content, every check gates a release, and a token has
+// the rights of one job.
 
 const (
 	workflows = ".github/workflows/"
@@ -146,8 +146,8 @@ func writes(permissions any) []string {
 	return out
 }
 
-// overprivileged names rights that more than one job has, jobs that inherit theirs
-// unsaid, and jobs that may write and use a cache that others may fill.
+// overprivileged names rights that more than one job has, and jobs that inherit theirs
+// implicitly. It also names jobs that may write and use a cache that others may fill.
 func overprivileged(w workflow) []string {
 	var out []string
 	if w.Permissions == nil {
@@ -198,7 +198,7 @@ func ungated(w workflow) []string {
 	return out
 }
 
-// unchecked says why a called workflow is no gate.
+// unchecked says why a called workflow does not gate.
 func unchecked(w workflow) []string {
 	e2e, found := w.Jobs["e2e"]
 	if !found {
@@ -224,7 +224,7 @@ func unchecked(w workflow) []string {
 	return out
 }
 
-func TestWorkflows(t *testing.T) {
+func TestWorkflowsAreSafe(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(root, workflows, "*"))
 	if err != nil || len(paths) < 2 {
 		t.Fatalf("%d workflows: %v", len(paths), err)
@@ -250,7 +250,7 @@ func TestWorkflows(t *testing.T) {
 }
 
 // Each check finds what it is for.
-func TestWorkflowChecksFind(t *testing.T) {
+func TestUnsafeWorkflowsAreFound(t *testing.T) {
 	release, ci := readFile(t, workflows+"release.yaml"), readFile(t, workflows+"ci.yaml")
 	for name, tc := range map[string]struct {
 		old, new string
@@ -357,7 +357,7 @@ func tracked(t *testing.T) []string {
 }
 
 // Pins move: each kind of them, and each Go module, is in the updater's list.
-func TestPinsMove(t *testing.T) {
+func TestEveryPinIsUpdated(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(root, ".github/dependabot.yml"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,5 @@
-// Package install_test proves what an installation consists of: the chart and
-// the kustomization are the same objects, ask for no more rights than the
-// manager uses, and refuse wrong values.
+// Package install_test proves what an installation consists of. The chart and the kustomization
+// are the same objects, request no more rights than the manager uses, and refuse wrong values.
 package install_test
 
 import (

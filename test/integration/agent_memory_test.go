@@ -66,7 +66,7 @@ func reachedBy(config *rest.Config) clientcmdapi.Config {
 }
 
 // The agent is on every storage node, so its memory is paid for on each.
-func TestAgentIdleMemory(t *testing.T) {
+func TestIdleAgentStaysWithinItsMemory(t *testing.T) {
 	c := apiserver.Client(t, config)
 	agent := runAgent(t, "memory")
 	for i := range 10 {

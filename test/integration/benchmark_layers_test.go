@@ -54,8 +54,8 @@ func layered(cr *v1alpha1.PgStorageCluster, name string) *v1alpha1.PgBenchmark {
 	return b
 }
 
-// told is what the manager tells the runner of the layers.
-func told(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) *spec.Layers {
+// layersSpec is what the manager passes to the runner of the layers.
+func layersSpec(t *testing.T, c client.Client, b *v1alpha1.PgBenchmark) *spec.Layers {
 	t.Helper()
 	cm := &corev1.ConfigMap{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: b.Namespace, Name: naming.BenchmarkObject(b.Name, string(b.UID))}, cm); err != nil {
@@ -106,7 +106,7 @@ func TestLayersAreMeasuredOnVolumesLikeThePrimarys(t *testing.T) {
 	if len(pod.InitContainers) != 3 || pod.InitContainers[1].Image != b.Spec.Layers.FioImage {
 		t.Errorf("init containers %+v", pod.InitContainers)
 	}
-	if l := told(t, c, b); len(l.Scratch) != 2 || l.NoScratch != "" || l.FioResult == "" || l.Duration != "5s" || l.Repeats != 3 {
+	if l := layersSpec(t, c, b); len(l.Scratch) != 2 || l.NoScratch != "" || l.FioResult == "" || l.Duration != "5s" || l.Repeats != 3 {
 		t.Errorf("the runner is told %+v", l)
 	}
 
@@ -130,7 +130,7 @@ func TestLayersAreMeasuredOnVolumesLikeThePrimarys(t *testing.T) {
 	})
 }
 
-// Where no volume can be had, the benchmark goes on without.
+// Without a volume, the benchmark continues without layers.
 func TestLayersWithoutADisposableVolumeAreNotMeasured(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -163,7 +163,7 @@ func TestLayersWithoutADisposableVolumeAreNotMeasured(t *testing.T) {
 			if pod.Affinity != nil || len(pod.InitContainers) != 2 || pod.InitContainers[1].Name != "observer" {
 				t.Errorf("%+v %+v", pod.Affinity, pod.InitContainers)
 			}
-			if l := told(t, c, b); !strings.Contains(l.NoScratch, tc.want) || len(l.Scratch) != 0 || l.FioResult != "" {
+			if l := layersSpec(t, c, b); !strings.Contains(l.NoScratch, tc.want) || len(l.Scratch) != 0 || l.FioResult != "" {
 				t.Errorf("the runner is told %+v", l)
 			}
 		})

@@ -246,8 +246,8 @@ func TestKeptBenchmarkKeepsNoSuperuser(t *testing.T) {
 	allGone(t, c, b)
 }
 
-// The names of a benchmark's Secrets follow from its UID. Whoever creates one first
-// chooses no password.
+// The names of a benchmark's Secrets follow from its UID. A tenant who creates one first cannot
+// choose the password.
 func TestSecretsThatExistAlreadyAreReplaced(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

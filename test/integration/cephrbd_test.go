@@ -139,8 +139,8 @@ func (s *cephStack) made(t *testing.T) map[string]string {
 	return out
 }
 
-// The stages of a profile from a Kubernetes cluster without Rook to the end of all that
-// it made, with what Rook does in between simulated.
+// A profile passes its stages, from a Kubernetes cluster without Rook to the deletion of all
+// its objects. The test simulates what Rook does in between.
 func TestCephRBD(t *testing.T) {
 	s := newCephStack(t)
 	for _, stage := range []struct {
@@ -235,7 +235,7 @@ func (s *cephStack) poolsAndClass(t *testing.T) {
 	}
 }
 
-// atRest nothing is written: not when Rook tells that it looked, nor when Ceph fills.
+// atRest nothing is written: not when Rook reports a check, nor when Ceph fills.
 func (s *cephStack) atRest(t *testing.T) {
 	before := settled(t, s.writes)
 	status := cephStatus("HEALTH_OK")
@@ -290,7 +290,7 @@ func (s *cephStack) unchanged(t *testing.T, before map[string]string, objects in
 	}
 }
 
-// blinks of what is read take nothing away and make nothing anew.
+// blinks are reads that fail: they delete nothing and create nothing again.
 func (s *cephStack) blinks(t *testing.T) {
 	before, objects := s.made(t), s.writes.objects.Load()
 	simulatedRook(t, s.c, s.cluster(), nil)
@@ -351,7 +351,7 @@ func (s *cephStack) osdsGo(t *testing.T) {
 	s.unchanged(t, before, objects)
 }
 
-// readBack: what somebody changed is named, and written back where it can be.
+// readBack: the profile names a manual change, and reverts it where it can.
 func (s *cephStack) readBack(t *testing.T) {
 	simulatedRook(t, s.c, s.cluster(), cephStatus("HEALTH_ERR"))
 	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonCephUnhealthy)
@@ -435,8 +435,8 @@ func (s *cephStack) instances(t *testing.T) {
 	deleted(t, s.c, cr)
 }
 
-// external: a CephCluster that somebody else made is used and left as it is, and a pool
-// stays when the profile goes.
+// external: the profile uses a foreign CephCluster without changing it, and a pool stays when
+// the profile is deleted.
 func (s *cephStack) external(t *testing.T) {
 	create(t, s.c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "rook-shared"}})
 	shared := cephClusterIn("rook-shared")
@@ -503,8 +503,8 @@ func (s *cephStack) deletionIsBlocked(t *testing.T) {
 	}
 }
 
-// rooksOrder: class, pools, Ceph's own pool, CephCluster, and what that stood on, each
-// once Rook let go of the one before.
+// rooksOrder is class, pools, Ceph's own pool, CephCluster, and the objects below it. Each is
+// deleted once Rook released the one before.
 func (s *cephStack) rooksOrder(t *testing.T) {
 	blocked := func(o *unstructured.Unstructured, kind, message string) {
 		t.Helper()
@@ -559,7 +559,7 @@ func (s *cephStack) rooksOrder(t *testing.T) {
 	absent(t, s.c, client.ObjectKey{Name: naming.NodeStorage("ceph", "n1")}, &v1alpha1.PgNodeStorage{})
 }
 
-// What is experimental has to be asked for.
+// Experimental features are off by default.
 func TestCephRBDIsOffByDefault(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

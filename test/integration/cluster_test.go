@@ -227,8 +227,8 @@ func TestUnsafeNamesakeIsNotAdopted(t *testing.T) {
 	}
 }
 
-// What somebody writes into the child is set back also where Postgres' default is meant.
-func TestUnsafeEditsOfTheChildAreTakenBack(t *testing.T) {
+// The manager reverts manual changes of the child, also where the default of Postgres is meant.
+func TestUnsafeEditsOfTheChildAreReverted(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -350,7 +350,7 @@ func TestDriftIsRepaired(t *testing.T) {
 	}
 }
 
-func TestDeletionPolicy(t *testing.T) {
+func TestDeletionPolicyDecidesWhatStays(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -439,7 +439,7 @@ func TestRefusedParametersChangeNothing(t *testing.T) {
 	}
 }
 
-func TestEscapeHatch(t *testing.T) {
+func TestEscapeHatchReachesTheDatabase(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -462,7 +462,7 @@ func TestEscapeHatch(t *testing.T) {
 	hasCondition(t, c, wrong, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonOverrideRefused)
 }
 
-func TestStuckPhaseNeedsAPerson(t *testing.T) {
+func TestStuckPhaseIsReported(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -476,7 +476,7 @@ func TestStuckPhaseNeedsAPerson(t *testing.T) {
 	}
 }
 
-func TestProfileIsHeldWhileInUse(t *testing.T) {
+func TestProfileInUseIsNotDeleted(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)

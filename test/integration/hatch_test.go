@@ -23,9 +23,9 @@ func overridden(ns, name, profile, spec string) *v1alpha1.PgStorageCluster {
 	return cr
 }
 
-// TestAttacksByTheEscapeHatch: each is stored, refused by a condition that names its field,
+// TestEscapeHatchRefusesAttacks: each is stored, refused by a condition that names its field,
 // and makes nothing.
-func TestAttacksByTheEscapeHatch(t *testing.T) {
+func TestEscapeHatchRefusesAttacks(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -45,8 +45,8 @@ func TestAttacksByTheEscapeHatch(t *testing.T) {
 	}
 }
 
-// TestConsentOpensAField: what a profile allows is applied, what it allows no more keeps
-// the database as it is, and what nobody can allow stays refused.
+// TestConsentOpensAField: the manager applies what a profile allows. A withdrawn consent keeps
+// the database as it is, and what no profile can allow stays refused.
 func TestConsentOpensAField(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

@@ -195,7 +195,8 @@ func TestMatrixRunsAndCleansUp(t *testing.T) {
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); c == nil || c.Status != metav1.ConditionTrue {
 		t.Errorf("%+v", b.Status.Conditions)
 	}
-	// With the benchmark its runs go, which nobody's garbage collector takes here.
+	// Deleting the benchmark deletes its runs; this API server has no garbage collector for
+	// them.
 	if err := c.Delete(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestMatrixContinuesAfterAFailedVariant(t *testing.T) {
 }
 
 // A parameter that only the controllers can refuse fails its variant, not the matrix.
-func TestMatrixWithAClusterThatIsRefused(t *testing.T) {
+func TestMatrixReportsARefusedCluster(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	ns := namespace(t, c)
@@ -311,10 +312,9 @@ func TestMatrixDeletedWhileItRunsLeavesNothing(t *testing.T) {
 	}
 }
 
-// Throughout a whole matrix each manager is killed after its first write. One that
-// begins as the one before did, because what it wrote is written in each pass until the
-// next thing is there, may write once more than that one: so the cut comes after each
-// write in turn.
+// Throughout a whole matrix each manager is killed after its first write. A manager writes some
+// objects in each pass until the next one exists, so a new manager may repeat that write. In
+// that case the cut comes after each write in turn.
 func TestMatrixSurvivesACrashAfterEveryWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "matrix-killed")

@@ -58,8 +58,8 @@ func versionOf(t *testing.T, c client.Client, class string) string {
 	return get(t, c, client.ObjectKey{Name: class}, &storagev1.StorageClass{}).ResourceVersion
 }
 
-// A node that is powered off is told of by its PgNodeStorage, its profile and the
-// databases there, and nothing that was made for it changes.
+// PgNodeStorage, profile and databases report a node that is powered off, and nothing that was
+// created for it changes.
 func TestNodeThatIsOffIsReported(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

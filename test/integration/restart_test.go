@@ -21,9 +21,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// The API server is killed and started again beneath a manager, which goes on
-// by itself: what was made stays as it was, and what is declared afterwards is
-// made.
+// The API server is killed and started again under a manager, which continues without help.
+// Existing objects stay as they were, and later declarations are applied.
 func TestManagerSurvivesARestartOfTheAPIServer(t *testing.T) {
 	env, stop, err := apiserver.Start(apiserver.Everything)
 	if err != nil {

@@ -149,9 +149,9 @@ func TestS3NBDProfileFromSecretsToDatabase(t *testing.T) {
 	})
 }
 
-// Everything that every form of the profile renders is taken by the real API server
-// with strict validation, and Pods as the template would make them too.
-func TestS3NBDProfileForms(t *testing.T) {
+// The real API server accepts everything that every form of the profile renders, with strict
+// validation. It also accepts Pods as the template would create them.
+func TestAPIServerAcceptsEveryS3NBDProfile(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	for name, change := range map[string]func(*v1alpha1.S3NBDProfile){
@@ -187,8 +187,8 @@ func TestS3NBDProfileForms(t *testing.T) {
 	}
 }
 
-// Of two profiles whose prefixes meet, the later one is refused and nothing of it is
-// made, until the other is gone.
+// Where the prefixes of two profiles overlap, the later profile is refused. Nothing of it is
+// created until the other is gone.
 func TestS3NBDPrefixesDoNotMeet(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -215,8 +215,8 @@ func TestS3NBDPrefixesDoNotMeet(t *testing.T) {
 	get(t, c, client.ObjectKey{Name: naming.NodeStorage("meets-later", "meets-later")}, &v1alpha1.PgNodeStorage{})
 }
 
-// A server stays while the agent has not let go of the pool on it, when its node is no
-// longer selected and when its profile goes.
+// A server stays while the agent has not released the pool on it. This holds when its node is
+// no longer selected, and when its profile is deleted.
 func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -267,7 +267,7 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	absent(t, c, key, &corev1.ConfigMap{})
 }
 
-// What is experimental has to be asked for.
+// Experimental features are off by default.
 func TestS3NBDIsOffByDefault(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config, func(o *controllers.Options) { o.Enabled = nil })
@@ -311,8 +311,8 @@ func TestServersOutliveTheProfileOfARetainedVolume(t *testing.T) {
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 }
 
-// An instance is fenced while the devices beneath it are lost, and no fence of a
-// person is lifted; the proof of whole pages is lost with the devices.
+// The manager fences an instance while its devices are lost, and never lifts a fence that an
+// administrator set. The proof of whole pages is lost with the devices.
 func TestLostDevicesFenceTheirInstance(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -348,7 +348,7 @@ func TestLostDevicesFenceTheirInstance(t *testing.T) {
 	has("", "off")
 	hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionTrue, v1alpha1.ReasonDevicesAttached)
 
-	// What waits for its store goes on by itself.
+	// An instance that waits for its store continues without help.
 	for _, reason := range []string{v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonReconnecting} {
 		simulatedDevices(t, c, "lost", "lost", "ONLINE", reason)
 		hasCondition(t, c, cr, v1alpha1.ConditionVolumesAttached, metav1.ConditionFalse, reason)
@@ -378,7 +378,8 @@ func TestLostDevicesFenceTheirInstance(t *testing.T) {
 		t.Errorf("%s is still %q", naming.AnnotationFenced, got)
 	}
 
-	// A database that is let go keeps the fence that it needs, and it is nobody's then.
+	// A released database keeps the fence that it needs, and the manager no longer owns the
+	// fence.
 	simulatedDevices(t, c, "lost", "lost", "ONLINE", v1alpha1.ReasonServerLost)
 	has(`["shop-1","shop-7"]`, "on")
 	if err := c.Delete(t.Context(), cr); err != nil {

@@ -105,7 +105,7 @@ func (n *nights) begun(day int) *v1alpha1.PgBenchmark {
 	return b
 }
 
-// simulatedEnd of a run that is no matrix: its controller keeps what has ended.
+// simulatedEnd of a single run: its controller keeps what has ended.
 func (n *nights) simulatedEnd(b *v1alpha1.PgBenchmark, phase string) {
 	n.t.Helper()
 	complete := metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSucceeded}
@@ -172,7 +172,7 @@ func (n *nights) wantsLeft(want string) {
 	})
 }
 
-func TestScheduleBeginsRunsOnTimeAndOnce(t *testing.T) {
+func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -223,7 +223,7 @@ func TestScheduleSurvivesACrashAfterEveryWrite(t *testing.T) {
 	n.wantsLeft("0")
 }
 
-func TestScheduleBeginsNoneWhileOneRuns(t *testing.T) {
+func TestScheduleStartsNoneWhileOneRuns(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -252,7 +252,7 @@ func TestScheduleSkipsARunThatIsTooLate(t *testing.T) {
 	n.has(v1alpha1.ConditionOnTime, metav1.ConditionTrue, v1alpha1.ReasonOnTime)
 }
 
-func TestScheduleSuspendedAndResumed(t *testing.T) {
+func TestSuspendedScheduleStartsNothingUntilResumed(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.Suspend = true })
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionScheduled, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
@@ -298,7 +298,8 @@ func TestScheduleHistoryKeepsTheBaseline(t *testing.T) {
 	}
 }
 
-// What only the library knows is told by a condition, and mended by a change.
+// A condition reports errors that only the library detects, and a change of the schedule
+// corrects them.
 func TestInvalidScheduleStalls(t *testing.T) {
 	n := newNights(t, func(s *v1alpha1.PgScheduledBenchmarkSpec) { s.Schedule = "61 2 * * *" })
 	create(t, n.c, n.s)
@@ -309,7 +310,7 @@ func TestInvalidScheduleStalls(t *testing.T) {
 	n.wantsLeft("")
 }
 
-// A PgBenchmark of somebody else that has the name is left alone.
+// A schedule does not change a foreign PgBenchmark that has the name.
 func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 	n := newNights(t)
 	other := n.run(0)
@@ -328,7 +329,7 @@ func TestScheduleDoesNotTakeOverABenchmark(t *testing.T) {
 
 // A deleted schedule makes nothing more. Its runs are for the garbage collector, which
 // this API server does not have.
-func TestScheduleDeleted(t *testing.T) {
+func TestDeletedScheduleCreatesNoRun(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
 	n.has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
@@ -346,8 +347,8 @@ func TestScheduleDeleted(t *testing.T) {
 	}
 }
 
-// Without the feature gate a matrix makes no cluster, and says what to switch on; what
-// was made before stays, and is gone on with.
+// Without the feature gate a matrix creates no cluster, and names the gate. Clusters that
+// existed before stay, and the matrix continues with them.
 func TestMatrixClustersAreSwitchedOn(t *testing.T) {
 	c := apiserver.Client(t, config)
 	off := func(o *controllers.Options) { o.MatrixClusters = false }

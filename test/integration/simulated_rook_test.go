@@ -165,8 +165,8 @@ func simulatedOSDVolume(t *testing.T, c client.Client, p *v1alpha1.PgStorageProf
 	return pv, zvol
 }
 
-// simulatedPV is a volume of a claim, without the finalizer that a controller would
-// have to take away.
+// simulatedPV is a volume of a claim, without the finalizer that a controller would have to
+// remove.
 func simulatedPV(name, class, driver string, claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{
 		StorageClassName: class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -14,8 +14,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// A status that is not what the last pass found is written again, though nothing else
-// of the object or around it changes: a pass whose cache lags behind leaves such a one.
+// The manager restores a status that differs from the result of the last pass, though nothing
+// else of the object or around it changes. A pass with a stale cache leaves such a status.
 func TestEditedStatusIsRestored(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

@@ -1,6 +1,6 @@
-// Package integration runs the manager against a real API server with the real
-// CRDs of the operators that we stand on. What those operators would do is
-// simulated by patching status, and every such function says so in its name.
+// Package integration runs the manager against a real API server with the real CRDs of the
+// operators that we use. Tests simulate those operators by patching status, and every such
+// function says so in its name.
 package integration
 
 import (

@@ -11,8 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// An operator that comes before the operators it stands on runs, and says what
-// is missing.
+// A manager that starts before the operators that it needs runs, and reports what is missing.
 func TestManagerStartsWithoutForeignCRDs(t *testing.T) {
 	env, stop, err := apiserver.Start(apiserver.CRDs{})
 	if err != nil {

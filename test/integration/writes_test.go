@@ -150,8 +150,8 @@ func TestClusterSurvivesACrashAfterAnyWrite(t *testing.T) {
 	}
 }
 
-// isCut waits until a write was cut, or until the cluster has all that it can
-// have before its database runs, and says whether a write was cut.
+// isCut waits until a write was cut, or until the cluster has all that it can have before its
+// database runs. It reports whether a write was cut.
 func isCut(t *testing.T, c client.Client, w *writes, cr *v1alpha1.PgStorageCluster) bool {
 	t.Helper()
 	waits := condition{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy}

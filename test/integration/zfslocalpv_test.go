@@ -140,9 +140,8 @@ func TestAnotherNodesAgentIsNotBelieved(t *testing.T) {
 	fullPageWrites(t, c, cr, "off", "1 of 1 data volumes")
 }
 
-// With standbys full_page_writes=off is taken back from the first sign of a change
-// of the primary until every instance is ready again, and backups come from the
-// primary throughout.
+// With standbys, the manager reverts full_page_writes=off from the first sign of a change of
+// the primary until every instance is ready again. Backups come from the primary throughout.
 func TestFullPageWritesFollowTheInstances(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -263,7 +262,7 @@ func TestZFSProfileFollowsItsNodes(t *testing.T) {
 
 // Everything that every form of the profile renders is taken by the real API
 // server with strict validation.
-func TestZFSProfileForms(t *testing.T) {
+func TestAPIServerAcceptsEveryZFSProfile(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	simulatedZFSDriver(t, c, simulatedNode(t, c, "forms", map[string]string{"test": "none"}), "tank")
@@ -317,7 +316,7 @@ func finalizer(t *testing.T, c client.Client, s *v1alpha1.PgNodeStorage, change 
 
 // A profile goes when its agents let go; classes go with it, except one that a
 // volume still needs.
-func TestZFSProfileDeletion(t *testing.T) {
+func TestDeletedZFSProfileWaitsForItsAgents(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	p := zfsProfile("leaving", nil)
@@ -362,9 +361,9 @@ func TestZFSProfileForgetsADeadNode(t *testing.T) {
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonNoNodeSelected)
 }
 
-// The GUID of a node's pool outlives its PgNodeStorage and its Node: the manager tells it
-// to the agent of the object that it makes again, until a person abandons the pool.
-func TestAPoolIsRememberedByItsProfile(t *testing.T) {
+// The GUID of a node's pool survives its PgNodeStorage and its Node. The manager passes it to
+// the agent with the next object of the node, until an administrator abandons the pool.
+func TestProfileRemembersPoolsUntilAbandoned(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
 	p := zfsProfile("once", nil)

@@ -117,7 +117,7 @@ func (f *following) next() (line string, err error, ended bool) { //nolint:reviv
 	}
 }
 
-func TestBenchStartFollowResult(t *testing.T) {
+func TestBenchStartFollowsUntilTheResult(t *testing.T) {
 	c := apiserver.Client(t, config)
 	measured(t, c, "plugin-bench")
 	out := must(t, "bench", "start", "shop", "-n", "plugin-bench", "--scale", "20", "--clients", "1,4", "--transactions", "100", "--repeats", "3")

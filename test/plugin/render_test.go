@@ -224,7 +224,7 @@ func TestRenderNeedsNoAPIServer(t *testing.T) {
 	}
 }
 
-// samplesWithout what is no object: a folder of two samples.
+// samplesWithout skips files without an object: it is a folder of two samples.
 func samplesWithout(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

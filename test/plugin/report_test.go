@@ -103,7 +103,7 @@ func TestReportFromAClusterMatchesGoldenFiles(t *testing.T) {
 }
 
 // Without records the report uses the status.
-func TestReportOnAnIncompleteMatrix(t *testing.T) {
+func TestReportMarksAnIncompleteMatrix(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "half-way")
 	o := benchmarks.HalfWay(t, "half-way")

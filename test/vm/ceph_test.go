@@ -24,14 +24,15 @@ const (
 	cephModel = "Nehalem"
 )
 
-// A database on the images of a real Ceph whose OSDs and mon stand on our zvols keeps
-// every commit that it acknowledged when the power of all of it goes: copies, images,
-// file system and the parameters of Postgres are as the profile CephRBD renders them,
-// short of Rook itself. A second cut, after ZFS was told by hand to acknowledge what is
-// in memory, must lose some: else the first has shown nothing. Where PGSTORAGE_VM_FAULTS
-// is "few" that is left out, and told.
+// A database on Ceph images keeps every acknowledged commit when the power of the whole node
+// goes. Ceph is real; its OSDs and mon use our zvols. Copies, images, file system and the
+// parameters of Postgres are as the profile CephRBD renders them, without Rook itself.
 //
-// It does not run beside other machines: it has both processors.
+// For a second cut, the test has ZFS acknowledge what is in memory. This cut must lose commits,
+// or the first has proved nothing. PGSTORAGE_VM_FAULTS=few skips the second cut, and the test
+// logs that.
+//
+// The test does not run beside other machines: it uses both processors.
 func TestCephRBD(t *testing.T) {
 	s := newCephSubject(t)
 	begin := time.Now()
@@ -40,24 +41,24 @@ func TestCephRBD(t *testing.T) {
 		s.boot(t, again)
 	}
 	boot(false)
-	told(begin, "made, ready for load %s s after power on", s.up)
+	logEvent(begin, "made, ready for load %s s after power on", s.up)
 	s.cutDuring(t, "load")
 	durable := maps.Clone(s.acknowledged)
-	told(begin, "the power was cut after %d acknowledged commits", len(durable))
+	logEvent(begin, "the power was cut after %d acknowledged commits", len(durable))
 	boot(true)
-	told(begin, "after the power cut: %s", s)
+	logEvent(begin, "after the power cut: %s", s)
 	if len(s.lost) > 0 {
 		t.Fatalf("acknowledged commits are lost: %d", s.lost)
 	}
 	if os.Getenv("PGSTORAGE_VM_FAULTS") == "few" {
-		told(begin, "without the cut that must lose some; make test-ceph has it")
+		logEvent(begin, "without the cut that must lose some; make test-ceph has it")
 		s.end(t)
 		return
 	}
 	s.cutDuring(t, "relaxed")
-	told(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
+	logEvent(begin, "the power was cut after %d acknowledged commits with sync=disabled", len(s.acknowledged)-len(durable))
 	boot(true)
-	told(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
+	logEvent(begin, "after the power cut with sync=disabled: %s; %d of %d acknowledged commits are lost", s, len(s.lost), len(s.acknowledged))
 	if len(s.lost) == 0 {
 		t.Error("nothing was lost with sync=disabled: these power cuts prove nothing")
 	}
@@ -94,7 +95,7 @@ func newCephSubject(t *testing.T) *subject {
 	return s
 }
 
-// told what happened, at once: a test that is cut short has told it.
-func told(begin time.Time, format string, args ...any) {
+// logEvent prints an event at once, so that the log of an interrupted test has it.
+func logEvent(begin time.Time, format string, args ...any) {
 	fmt.Printf("Ceph, %4.0f s: %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, args...))
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
 )
 
-// refusal of a store that is not as it must be.
+// refusal of a store that is not as required.
 type refusal struct {
 	name   string
 	change func(*declare.Store)
-	// preflight and server are the reasons that they give. Where the preflight has one,
-	// the kubelet does not come to the server, and a person who runs it by hand is told
-	// by it. Empty: that one is not asked.
+	// preflight and server are the reasons that they report. Where the preflight has one, the
+	// kubelet does not start the server; only an administrator who starts it by hand sees the
+	// server's reason. The test does not run a program whose reason is empty.
 	preflight, server string
 	// skew of the guest's clock, as date takes it.
 	skew string
-	// adds is what names of new objects have. ZeroFS 0.19.1 opens its database, and takes
-	// it from another writer, before it looks whether the password is right.
+	// adds is what names of new objects contain. ZeroFS 0.19.1 opens its database, and takes it
+	// from another writer, before it checks the password.
 	adds string
 }
 
@@ -40,9 +40,9 @@ var refusals = []refusal{
 	{"behind", func(*declare.Store) {}, "ClockSkew", "", "-2 hours", ""},
 }
 
-// A store that is not as it must be is told from others by its reason, and of what the
-// buckets have nothing changes or goes.
-func TestS3NBDRefused(t *testing.T) {
+// An unsuitable store has a reason of its own, and a refusal changes and deletes nothing in the
+// buckets.
+func TestS3NBDUnsuitableStoresAreRefused(t *testing.T) {
 	t.Parallel()
 	store := bucketStore(t, "main", "foreign")
 	formatted(t, store)
@@ -72,7 +72,7 @@ func TestS3NBDRefused(t *testing.T) {
 	formatted(t, store) // it still opens by the right password
 }
 
-// leaves the buckets as they were, but for what it adds.
+// leaves checks that the buckets are as they were, except for what the refusal adds.
 func (r refusal) leaves(t *testing.T, before, after map[string]string) {
 	t.Helper()
 	for name := range before {
@@ -87,7 +87,7 @@ func (r refusal) leaves(t *testing.T, before, after map[string]string) {
 	}
 }
 
-// refuses with a reason; without one, it does not.
+// refuses checks the reason of a refusal; without a reason, the store must be accepted.
 func (s *stack) refuses(word, reason string) {
 	s.Helper()
 	said := s.do("%s", word)
@@ -97,7 +97,7 @@ func (s *stack) refuses(word, reason string) {
 	}
 }
 
-// formatted by a ZeroFS, so that there is something that another password does not open.
+// formatted has a ZeroFS format the store, so that another password cannot open it.
 func formatted(t *testing.T, store *s3.Store) {
 	t.Helper()
 	program, err := zerofs.Program(t.Context())

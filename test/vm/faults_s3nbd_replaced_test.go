@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// newcomersID is above all that the machine before it comes to.
+	// newcomersID is above every id that the machine before it reaches.
 	newcomersID = 10_000_000
 	// thawTime is how long a machine that was replaced may take to notice.
 	thawTime = 120
 )
 
 // nodeReplaced by another machine of its name, while it is frozen and not off. When it
-// goes on, with Postgres, clients and all, it must acknowledge nothing any more.
+// continues, with Postgres and clients, it must not acknowledge anything.
 var nodeReplaced = fault{"the node is frozen, another machine takes its place, and it thaws", func(s *stack) time.Duration {
 	former := s.running
 	if err := former.machine.Freeze(); err != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/effort"
 )
 
-// reportPlace is where the report lies in its file.
+// reportPlace is where the report goes in its file.
 var reportPlace = document.Place{Begin: "<!-- faults -->", End: "<!-- end of faults -->"}
 
-// s3nbdReport is what this level's faults came to, of all journeys.
+// s3nbdReport has the results of this level's faults, of all journeys.
 var s3nbdReport = &faultReport{}
 
 type faultReport struct {
@@ -49,7 +49,7 @@ func newJournal(s *stack) *journal {
 	}}
 }
 
-// ended a run of a case: so many commits were acknowledged in it.
+// ended records a run of a case, with the number of commits acknowledged in it.
 func (j *journal) ended(name string, acknowledged int, back time.Duration) {
 	run := j.about
 	run.Case, run.Acknowledged, run.Seconds = name, acknowledged, back.Seconds()
@@ -57,9 +57,9 @@ func (j *journal) ended(name string, acknowledged int, back time.Duration) {
 	j.report.add(&run)
 }
 
-// lost commits of cases, as of now. They count as those of the first run of the case:
-// which one lost them is not told. What is known by now is written down, whatever
-// becomes of the journey.
+// lost records the lost commits of cases, as of now. They count as those of the first run of
+// the case, because the run that lost them is unknown. It writes what is known so far, whatever
+// the journey does next.
 func (j *journal) lost(t *testing.T, lost map[string]int) {
 	t.Helper()
 	for name, ids := range lost {
@@ -84,8 +84,8 @@ func (r *faultReport) lost(run *faults.Run, ids int) {
 	run.Lost = ids
 }
 
-// write the table of these runs and all former ones into the page that
-// PGSTORAGE_VM_REPORT names, if it does. The runs are beside it, a line each.
+// write writes the table of these runs and all former ones into the page that
+// PGSTORAGE_VM_REPORT names, if set. The runs are beside it, a line each.
 func (r *faultReport) write() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,7 +29,7 @@ const (
 	hostOfGuest = "10.0.2.2"
 	// stackTime bounds one boot of a guest that runs the whole stack.
 	stackTime = 60 * time.Minute
-	// stepTime bounds what the guest does at a word of ours, and how long it may take
+	// stepTime bounds what the guest does for one command of ours, and how long it may take
 	// until clients write again.
 	stepTime = 10 * time.Minute
 	// someAcks show that clients write.
@@ -38,8 +38,8 @@ const (
 	password = "correct horse battery staple"
 )
 
-// stack is a node with the whole of it: Postgres on a pool on devices of ZeroFS
-// servers, whose buckets are here. It is one through all of its boots.
+// stack is a node with the whole stack: Postgres on a pool on devices of ZeroFS servers, whose
+// buckets are here. It stays the same stack through all of its boots.
 type stack struct {
 	*testing.T
 	options  vm.Options
@@ -57,13 +57,13 @@ type stack struct {
 	acknowledged map[int64]string
 	fault        string
 	count        int
-	// marks are told to the guest, whose clients send the last one that they knew when
+	// mark is the last number that the guest has. Clients send the mark that they knew when
 	// they began a transaction.
 	mark    int
 	resumed chan time.Time
 }
 
-// answer of the guest to a word of ours.
+// answer of the guest to a command of ours.
 type answer struct {
 	text string
 	err  error
@@ -135,7 +135,7 @@ func declaredStore(name, bucket string, store *s3.Store) declare.Store {
 	}
 }
 
-// bucketStore is an S3 server of this host that ends with the test.
+// bucketStore starts an S3 server of this host that ends with the test.
 func bucketStore(t *testing.T, buckets ...string) *s3.Store {
 	t.Helper()
 	program, err := s3.Program(t.Context())
@@ -150,7 +150,7 @@ func bucketStore(t *testing.T, buckets ...string) *s3.Store {
 	return store
 }
 
-// power the node on, and return when that was.
+// power turns the node on, and returns when that was.
 func (s *stack) power() time.Time {
 	s.Helper()
 	content, err := json.Marshal(s.job)
@@ -175,7 +175,7 @@ func (s *stack) power() time.Time {
 	return begin
 }
 
-// cut the power of the node. What arrived before counts.
+// cut cuts the power of the node. Lines that arrived before count.
 func (s *stack) cut() {
 	s.Helper()
 	if err := s.machine.PowerCut(); err != nil {
@@ -184,7 +184,7 @@ func (s *stack) cut() {
 	s.over()
 }
 
-// over waits for the end of what the guest says.
+// over waits for the end of the guest's output.
 func (s *stack) over() {
 	s.Helper()
 	if err := s.guest.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
@@ -194,7 +194,7 @@ func (s *stack) over() {
 	}
 }
 
-// listen to the guest until the end.
+// listen reads the guest's lines until the end.
 func (s *stack) listen(conn net.Conn, answers chan<- answer) {
 	defer close(answers)
 	lines := bufio.NewScanner(conn)
@@ -216,7 +216,7 @@ func (s *stack) listen(conn net.Conn, answers chan<- answer) {
 	}
 }
 
-// try what the guest is to do.
+// try has the guest do something, which may fail.
 func (s *stack) try(limit time.Duration, format string, args ...any) (string, error) {
 	s.Helper()
 	word := fmt.Sprintf(format, args...)
@@ -227,7 +227,7 @@ func (s *stack) try(limit time.Duration, format string, args ...any) (string, er
 	return a.text, a.err
 }
 
-// do has the guest do something, which it must.
+// do has the guest do something, which must succeed.
 func (s *stack) do(format string, args ...any) string {
 	s.Helper()
 	text, err := s.try(stepTime, format, args...)
@@ -253,7 +253,8 @@ func (s *stack) answer(word string, limit time.Duration) answer {
 	return answer{}
 }
 
-// explain a failure by what the guest's servers logged, and what waits in its kernel.
+// explain logs what may explain a failure: the logs of the guest's servers, and what waits in
+// its kernel.
 func (s *stack) explain() {
 	s.Helper()
 	for _, script := range []string{
@@ -270,8 +271,8 @@ func (s *stack) explain() {
 
 const serverFiles = "/var/lib/pgstorage/s3nbd/*/*/*.json"
 
-// start everything, as the kubelet and the agent do on a node that booted. Where a
-// pool was before, volumes are mounted as soon as it is imported.
+// start starts everything, as the kubelet and the agent do on a node that booted. If the pool
+// existed before, volumes are mounted as soon as it is imported.
 func (s *stack) start(until string) {
 	s.Helper()
 	for _, server := range s.job.Servers {

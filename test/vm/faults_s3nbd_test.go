@@ -27,13 +27,13 @@ const (
 	longOutage = 60 * time.Second
 	// absence of a store that is started again.
 	absence = 10 * time.Second
-	// mirrorTimeout after which a mirror goes on without a leg; the default is 60s.
+	// mirrorTimeout after which a mirror continues without a leg; the default is 60s.
 	mirrorTimeout = 20 * time.Second
-	// growthTime is about how long an agent takes to give devices another size.
+	// growthTime is about how long an agent takes to resize devices.
 	growthTime = 10 * time.Second
 )
 
-// outage of a store that is away for long.
+// outage is a long absence of a store.
 var outage = outageTime()
 
 func outageTime() time.Duration {
@@ -44,26 +44,26 @@ func outageTime() time.Duration {
 	return d
 }
 
-// fault of a case: it returns when it is over and clients write again, and how long
-// that took from the end of the fault on.
+// fault of a case. It returns once the fault is over and clients write again. It returns the
+// time from the end of the fault until then.
 type fault struct {
 	name string
 	do   func(*stack) time.Duration
-	// resets the node, which then comes back without ZeroFS' cache: what was
-	// acknowledged before is in the bucket.
+	// resets reports that the fault resets the node, which then comes back without ZeroFS's
+	// cache: the bucket has what was acknowledged before.
 	resets bool
 }
 
 // Each fault comes while clients write. No commit that was acknowledged is lost, and
 // clients write again.
-func TestS3NBDFaults(t *testing.T) {
+func TestS3NBDKeepsCommitsThroughFaults(t *testing.T) {
 	t.Parallel()
 	programs := stackPrograms(t)
 	all := journeys(t)
 	for _, journey := range all {
 		t.Run(journey.name, func(t *testing.T) {
-			// One alone keeps its parent's turn: with one of its own it would begin after all
-			// other tests, and end alone.
+			// A single journey keeps its parent's turn: with a turn of its own it would begin
+			// after all other tests, and end alone.
 			if len(all) > 1 {
 				t.Parallel()
 			}
@@ -96,9 +96,9 @@ type journey struct {
 	faults []fault
 }
 
-// journeys with the faults whose names PGSTORAGE_VM_FAULTS matches, a regular expression.
-// Where it is "few", there is one that has a ZeroFS that ends, a server that is replaced,
-// a store that fails, and at last a power cut.
+// journeys have the faults whose names match PGSTORAGE_VM_FAULTS, a regular expression. With
+// "few", there is one journey: ZeroFS ends, a server is replaced, a store fails, and finally a
+// power cut.
 func journeys(t *testing.T) []journey {
 	t.Helper()
 	one, choice := []string{"main"}, os.Getenv("PGSTORAGE_VM_FAULTS")
@@ -106,7 +106,7 @@ func journeys(t *testing.T) []journey {
 		fmt.Println("few faults of S3NBD; make test-vm has all")
 		return []journey{{"few", one, []fault{zerofsKilled, serverRestarted, storeUnavailable}}}
 	}
-	// About as long as each other, so that two at once end together in any order.
+	// The journeys take about equally long, so that two at once end together in any order.
 	all := []journey{
 		{"server", one, []fault{stopped, zerofsKilled, zerofsTold, serverRestarted}},
 		{"power", one, []fault{powerCut, serverKilled}},
@@ -155,8 +155,7 @@ func (s *stack) suffers(f fault) {
 	}
 }
 
-// atLast the power is cut, and every bucket has to have what was acknowledged in all
-// cases of the boot.
+// atLast cuts the power. Every bucket must have what was acknowledged in all cases of the boot.
 func (s *stack) atLast() {
 	s.Helper()
 	s.reset(true)
@@ -183,8 +182,8 @@ var serverRestarted = fault{"the server's pod is deleted and comes back (gracefu
 	return s.writes(now)
 }, false}
 
-// With the relay, nothing remembers what was not flushed: only a reset of the node
-// lets go of the pool.
+// With the relay, nothing remembers what was not flushed: only a reset of the node releases the
+// pool.
 var serverKilled = fault{"the server's container is killed (SIGKILL of supervisor and ZeroFS), node reset", func(s *stack) time.Duration {
 	s.do("kill main")
 	s.do("serve main")
@@ -248,8 +247,8 @@ var storeFrozen = fault{"the S3 server is frozen (SIGSTOP) for " + outage.String
 	return s.writes(time.Now())
 }, false}
 
-// stopped is the journey of a node that is looked after: pgbench, a clean stop, the
-// pool exported, a boot.
+// stopped is the journey of a well-maintained node: pgbench, a clean stop, the pool exported, a
+// boot.
 var stopped = fault{"everything is stopped in order, and the node boots", func(s *stack) time.Duration {
 	s.Log(s.do("pgbench 10"))
 	s.do("unwatch")
@@ -270,7 +269,7 @@ var stopped = fault{"everything is stopped in order, and the node boots", func(s
 
 var powerCut = fault{"the node's power is cut", func(s *stack) time.Duration { return s.reset(false) }, false}
 
-// secondServer is one too many: the first must acknowledge nothing any more.
+// secondServer is one too many: the first must not acknowledge anything after it starts.
 var secondServer = fault{"a second ZeroFS opens the prefix, node reset", func(s *stack) time.Duration {
 	program, err := zerofs.Program(s.Context())
 	if err != nil {
@@ -304,8 +303,7 @@ var agentKilled = fault{"the agent is killed three times while it detaches, grow
 	return s.grows(3)
 }, false}
 
-// grows takes the pool to a new size, with an agent that is killed some times on the
-// way.
+// grows resizes the pool, with an agent that is killed some times on the way.
 func (s *stack) grows(kills int) time.Duration {
 	s.Helper()
 	size := s.job.Storage.Spec.NetworkDevices.ExportSize
@@ -337,7 +335,7 @@ func (s *stack) grows(kills int) time.Duration {
 	return s.writes(now)
 }
 
-// cacheFull: the cache lies on a small file system, which something else fills.
+// cacheFull: the cache is on a small file system, which another writer fills.
 var cacheFull = fault{"the disk of ZeroFS' cache is full for 30 s", func(s *stack) time.Duration {
 	cache := s.job.Servers[0].Cache
 	s.do("stop main")
@@ -353,9 +351,8 @@ var cacheFull = fault{"the disk of ZeroFS' cache is full for 30 s", func(s *stac
 	return s.writes(time.Now())
 }, false}
 
-// settles waits until the pool's status has words and ZFS is done with what it did to it:
-// beside a load, with each transaction group as slow as the store, longer than one step
-// may take.
+// settles waits until the pool's status has words and ZFS has finished. Beside a load this
+// takes longer than one step may, because each transaction group is as slow as the store.
 func (s *stack) settles(words string) {
 	s.Helper()
 	for range 6 {
@@ -366,7 +363,7 @@ func (s *stack) settles(words string) {
 	s.Fatal(s.do("sh zpool status %s", declare.Pool))
 }
 
-// bucketGone and back: the pool serves on, and resilvers.
+// bucketGone and back: the pool keeps serving, and resilvers.
 var bucketGone = fault{"one of three buckets of a mirror is gone (requestTimeout " + mirrorTimeout.String() + "); seconds are the stall", func(s *stack) time.Duration {
 	if err := s.stores["two"].Kill(); err != nil {
 		s.Fatal(err)
@@ -385,7 +382,8 @@ var bucketGone = fault{"one of three buckets of a mirror is gone (requestTimeout
 	return stall
 }, false}
 
-// alike are the legs of a mirror: a scrub, which reads all of them, has nothing to repair.
+// alike checks that the legs of a mirror are equal: a scrub, which reads all of them, has
+// nothing to repair.
 func (s *stack) alike() {
 	s.Helper()
 	s.do("sh zpool scrub %s", declare.Pool)

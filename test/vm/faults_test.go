@@ -10,9 +10,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// Disks fail beneath a running pool and come back. What the agent says and how it
-// bears it is looked at inside; here is whose turn it is.
-func TestFault(t *testing.T) {
+// Disks fail under a running pool and come back. The test inside the machine checks what the
+// agent reports and does; this part takes turns with it.
+func TestAgentReportsFailingDisks(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, tc := range []struct {
@@ -43,7 +43,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// turn does the host's part once the guest says so.
+// turn does the host's part once the guest reports that it is ready.
 func turn(t *testing.T, m *vm.Machine, line string, do func() error) {
 	t.Helper()
 	if _, err := m.WaitFor(t.Context(), line); err != nil {

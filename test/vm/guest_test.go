@@ -13,11 +13,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// children are parts of other tests, which start them with what they have to do.
+// children are parts of other tests, which start them with a job.
 const children = "^(TestPhase|TestCrashChild|TestServerChild|TestNetworkCrashChild|TestNBDServer)$"
 
-// network are the tests of network devices. They have a machine of their own: two are
-// sooner ready than one.
+// network are the tests of network devices. They have a machine of their own, because two
+// machines finish sooner than one.
 const network = "^(TestNBD|TestNetwork)"
 
 // TestGuest runs the tests of test/vm/guest in one machine with blank disks.
@@ -31,7 +31,7 @@ func TestGuest(t *testing.T) {
 	guest(t, "disks", "-test.skip="+children+"|"+network)
 }
 
-// TestNetworkGuest runs those of network devices.
+// TestNetworkGuest runs the tests of network devices in a machine of their own.
 func TestNetworkGuest(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("PGSTORAGE_VM_RUN") != "" {
@@ -77,8 +77,8 @@ func blank(t *testing.T) []vm.Disk {
 	return disks
 }
 
-// failureLines of a machine are told again at the very end, before each failure:
-// whoever reads the end of a log alone finds the reason there.
+// failureLines of a machine are printed again at the very end, before each failure. The end of
+// a log alone then has the reason.
 const failureLines = 25
 
 // tally relays a test binary's lines, counts how its cases ended, and keeps what came
@@ -105,7 +105,7 @@ func (c *tally) Write(line []byte) (int, error) {
 	case strings.HasPrefix(text, "--- SKIP: "):
 		c.skipped++
 	}
-	// Indented, so that whoever reads our own results does not count these again.
+	// The lines are indented, so that a reader of our own results does not count these again.
 	_, err := fmt.Fprintf(c.to, "    %s| %s", c.name, line)
 	return len(line), err
 }

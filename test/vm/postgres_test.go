@@ -31,9 +31,9 @@ const (
 	leastAcks, mostAcks = 20, 400
 )
 
-// A database on the agent's datasets, with the parameters that we compute, keeps
-// every commit that it acknowledged, and its pages whole, when the power goes: on
-// disks that lose what was not flushed, and without full_page_writes too.
+// A database keeps every commit that it acknowledged, and its pages whole, when the power goes.
+// It uses the agent's datasets and the parameters that we compute. The disks lose what was not
+// flushed; the test also runs without full_page_writes.
 func TestPostgresKeepsCommits(t *testing.T) {
 	t.Parallel()
 	binary := guestProgram(t, "test/vm/postgres/powercut")
@@ -59,8 +59,8 @@ func TestPostgresKeepsCommits(t *testing.T) {
 	}
 }
 
-// The test above would see a loss: sync=disabled, which the agent refuses, has ZFS
-// acknowledge what is in memory, and the same power cut takes it away.
+// The test above would detect a loss: sync=disabled, which the agent refuses, has ZFS
+// acknowledge what is in memory. The same power cut then loses commits.
 func TestPostgresLosesCommitsWithoutSync(t *testing.T) {
 	t.Parallel()
 	s := newSubject(t, guestProgram(t, "test/vm/postgres/powercut"), func(*server.Job) {})
@@ -98,7 +98,7 @@ type subject struct {
 	guest        net.Conn
 	lines        *bufio.Scanner
 	acknowledged map[int64]bool
-	// What the last boot told: seconds, and ids.
+	// recovery, amcheck and up are what the last boot reported: seconds, and ids.
 	recovery, amcheck, up string
 	present               int
 	lost                  []int64

@@ -12,9 +12,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// What was flushed survives a power cut. What was not is lost with a disk that has
-// a cache, and only with such a disk: that is what makes it worth testing with.
-func TestPowerCut(t *testing.T) {
+// What was flushed survives a power cut. A disk with a cache loses what was not, and only such
+// a disk does: that is why the tests need it.
+func TestFlushedBlocksSurviveAPowerCut(t *testing.T) {
 	dir := t.TempDir()
 	path := func(serial string) string { return filepath.Join(dir, serial) }
 	disks := []vm.Disk{

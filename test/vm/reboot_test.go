@@ -98,9 +98,9 @@ func digest(t *testing.T, path string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// A pool outlives its node's boots, whatever became of its disks meanwhile, and is
-// never made anew.
-func TestReboot(t *testing.T) {
+// A pool survives the boots of its node, whatever happened to its disks meanwhile, and is never
+// created again.
+func TestPoolIsImportedAfterReboot(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	made := phaseDisks(t.TempDir(), 0, 1, 4, 5)
@@ -148,9 +148,9 @@ func copiedUnless(t *testing.T, disks, kept []vm.Disk) []vm.Disk {
 	return out
 }
 
-// The power goes while a pool is made. What comes next is a pool, or words about
-// what to do; the disk beside it is not touched either way.
-func TestRebootAfterCutInCreation(t *testing.T) {
+// The power goes while a pool is created. The next agent converges, or reports what to do. It
+// does not touch the disk beside it either way.
+func TestPoolConvergesAfterAPowerCutInItsCreation(t *testing.T) {
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, at := range []string{"zpool create", "partitions"} {

@@ -12,8 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
-// A disk can be made to fail while the guest writes to it, and tells afterwards
-// what was asked of it.
+// A test can make a disk fail while the guest writes to it, and read the requests afterwards.
 func TestServedDiskFails(t *testing.T) {
 	dir := t.TempDir()
 	trigger, stats := filepath.Join(dir, "fail"), filepath.Join(dir, "stats")
@@ -58,8 +57,8 @@ func wantText(t *testing.T, path, want string) {
 	}
 }
 
-// A machine that does not end by itself is ended, and says why.
-func TestMachineIsEnded(t *testing.T) {
+// The test ends a machine that hangs, and the error says why.
+func TestHangingMachineIsEnded(t *testing.T) {
 	m := boot(t, vm.Options{Payload: script(t, "sleep 1000"), Timeout: time.Second})
 	if _, err := m.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its time was over") {
 		t.Errorf("Wait returned %v", err)

@@ -34,7 +34,7 @@ const (
 
 var (
 	image vm.Image
-	// guestLines tell at the very end how TestGuest's cases ended.
+	// guestLines print the results of TestGuest's cases at the very end.
 	guestLines sync.Map
 )
 
@@ -77,7 +77,7 @@ func boot(t *testing.T, o vm.Options) *vm.Machine {
 	return m
 }
 
-// processors of a machine that asks for no number. Emulated ones wait for each other, and
+// processors of a machine that requests no number. Emulated processors wait for each other, and
 // two machines run at once: with one processor each they take a quarter less time.
 func processors() int {
 	if image.Accelerator == "tcg" {

@@ -76,8 +76,8 @@ func TestRejectedRunsAreShownAndDoNotCount(t *testing.T) {
 	}
 }
 
-// Of a run that others have looked at, what they found stands where the checks have
-// no facts, and a figure that is not known is none of the mean.
+// Findings of others on a run replace checks without facts. The mean excludes figures that are
+// not known.
 func TestKnownFindings(t *testing.T) {
 	runs := five(t, "a", 1000)
 	r := &runs[0]

@@ -23,7 +23,7 @@ type Trial struct {
 	// Failure is the reason that there is no Result.
 	Failure string
 	Result  *pgbench.Result
-	// Seconds are the lines of pgbench --progress=1, in order.
+	// Seconds are the lines of pgbench --progress=1, oldest first.
 	Seconds []pgbench.Progress
 	// Latencies of the transactions, or a sample of them; nil without a log.
 	Latencies *histogram.Histogram

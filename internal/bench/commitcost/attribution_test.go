@@ -22,8 +22,8 @@ func read(t testing.TB, name string) string {
 	return string(raw)
 }
 
-// told feeds lines until there is enough, and says how many that took.
-func told(method, text string) (time.Duration, int, error) {
+// parsed feeds lines until the result is complete, and returns how many that took.
+func parsed(method, text string) (time.Duration, int, error) {
 	f := TestFsync{Method: method}
 	lines := 0
 	for line := range strings.Lines(text) {
@@ -57,7 +57,7 @@ func TestTestFsync(t *testing.T) {
 		{"of another section", nextTests + "\n fdatasync  5.000 ops/sec\n", "fdatasync", 0, 1, "no time for"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			took, lines, err := told(tc.method, tc.text)
+			took, lines, err := parsed(tc.method, tc.text)
 			if tc.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
 					t.Errorf("want %q, got %v", tc.wrong, err)
@@ -76,7 +76,7 @@ func FuzzTestFsync(f *testing.F) {
 	f.Add("fdatasync", read(f, "pg_test_fsync-15-ext4.txt"))
 	f.Add("fsync_writethrough", read(f, "pg_test_fsync-15-tmpfs.txt"))
 	f.Fuzz(func(t *testing.T, method, text string) {
-		took, _, err := told(method, text)
+		took, _, err := parsed(method, text)
 		if (err == nil) != (took > 0) {
 			t.Errorf("%v and %v", took, err)
 		}
@@ -185,12 +185,12 @@ func TestStatusAndRecord(t *testing.T) {
 	if diff := cmp.Diff(want, status[1]); diff != "" {
 		t.Error(diff)
 	}
-	// The report refuses a layer that stands on one that is not in the list.
+	// The report rejects a layer above one that is not in the list.
 	kept := Record(all)
 	if len(kept) != 1 || kept[0].Name != "WALFlush" || kept[0].Over != "" || kept[0].Bytes != &bytes {
 		t.Errorf("%+v", kept)
 	}
-	// What is counted alone is kept, and nothing stands on it.
+	// A layer with counts only is kept, and no layer is above it.
 	counted := layer(v1alpha1.LayerVolume, "")
 	counted.Bytes, counted.Requests = &bytes, &flushes
 	kept = Record([]Measurement{counted, flush})

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// FioArgs are the arguments of fio for a folder: a file of 16 MiB, as a segment of WAL
-// has, is filled and then overwritten by 8 kB, each of which is flushed. The result
-// is written to a file; nothing else stays.
+// FioArgs are the arguments of fio for a folder. It fills a file of 16 MiB, as a segment of WAL
+// has, and then overwrites it by 8 kB, each of which it flushes. It writes the result to a file
+// and keeps no other.
 func FioArgs(dir, result string, direct bool, d time.Duration) []string {
 	o := "0"
 	if direct {

@@ -7,11 +7,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// Between compares the variants of a benchmark with those of the same name of an
-// older one, which the messages name as baseline. Their repeats were not run side by
-// side, so they are no pairs. What has no counterpart of the same tier is
-// NotComparable, and so is a variant that only the older one has. All comparisons are
-// corrected together.
+// Between compares the variants of a benchmark with those of the same name of an older one,
+// which the messages name as baseline. Their repeats were not run side by side, so they are not
+// paired. A variant without a counterpart of the same tier is NotComparable, also one that only
+// the older benchmark has. All comparisons are corrected together.
 func Between(figure Figure, baseline string, before, now []Sample) []Difference {
 	g := Group{figure: figure}
 	var differences []Difference

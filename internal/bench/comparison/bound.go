@@ -1,9 +1,9 @@
 package comparison
 
-// Within says that the true difference is smaller than a share, as 0.01 for 1 %,
-// in either direction, with the Confidence of the interval: what "no difference
-// can be claimed" does not say. The interval of 95% makes it the test of two
-// one-sided tests (Schuirmann 1987) at 2.5% each.
+// Within reports whether the true difference is smaller than a share, as 0.01 for 1%, in either
+// direction. It has the Confidence of the interval. "No difference can be claimed" does not say
+// that. The interval of 95% makes it the test of two one-sided tests (Schuirmann 1987) at 2.5%
+// each.
 func (d Difference) Within(share float64) bool {
 	if d.Comparison == nil || share <= 0 {
 		return false
@@ -11,9 +11,9 @@ func (d Difference) Within(share float64) bool {
 	return d.Comparison.Interval.Lower > 1/(1+share) && d.Comparison.Interval.Upper < 1+share
 }
 
-// Beyond says that the variant is worse than the baseline by at least a share,
-// chance excluded: a difference is claimed, and the whole interval lies beyond.
-// It is what a gate fails on.
+// Beyond reports whether the variant is worse than the baseline by at least a share, chance
+// excluded. A difference is claimed, and the whole interval is beyond the share. A gate fails
+// on it.
 func (d Difference) Beyond(share float64) bool {
 	if d.Verdict != Worse || share < 0 {
 		return false
@@ -36,8 +36,8 @@ func (d Difference) BeyondAt(share, confidence float64) bool {
 	return interval.Upper <= 1-share
 }
 
-// ExcludesAt says that the variant is not worse than the baseline by a share or more,
-// with a confidence: not even the worse end of the interval reaches it.
+// ExcludesAt reports whether the variant is not worse than the baseline by a share or more,
+// with a confidence. Not even the worse end of the interval reaches the share.
 func (d Difference) ExcludesAt(share, confidence float64) bool {
 	if d.Comparison == nil {
 		return false

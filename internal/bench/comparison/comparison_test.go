@@ -250,7 +250,7 @@ func TestBetween(t *testing.T) {
 		if w := want[d.Variant]; d.Verdict != w.verdict || !strings.HasPrefix(d.Message, w.says) {
 			t.Errorf("%+v", d)
 		}
-		// The repeats of two benchmarks are no pairs, though they have the same numbers:
+		// The repeats of two benchmarks are not paired, though they have the same numbers:
 		// these would differ without any spread.
 		if d.Comparison != nil && d.Comparison.Test != statistics.WelchT {
 			t.Errorf("%s by %s", d.Variant, d.Comparison.Test)

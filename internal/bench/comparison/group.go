@@ -95,7 +95,7 @@ func (g Group) index(variant string) int {
 	return slices.IndexFunc(g.members, func(m member) bool { return m.Variant == variant })
 }
 
-// repeats that were measured, in order.
+// repeats that were measured, in ascending sequence.
 func (r Sample) repeats() []int {
 	var numbers []int
 	for n := range r.Values {

@@ -62,9 +62,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s %s: %s, %s", d.Group, d.Name, shown(d.A), shown(d.B))
 }
 
-// Comparable says in a sentence whether results on these settings stand for the
-// same; axes are the settings, as group and name, that were varied on purpose and
-// may differ.
+// Comparable says in a sentence whether results on these settings are comparable. Axes are the
+// settings, as group and name, that were varied on purpose and may differ.
 func Comparable(differences []Difference, axes map[Group][]string) (bool, string) {
 	var lines []string
 	for _, d := range differences {

@@ -36,8 +36,8 @@ func (s Settings) Set(group Group, name, value string) {
 	s[group][name] = value
 }
 
-// Hash of all settings: 64 hexadecimal digits of SHA-256 over group, name and value
-// of each, with their lengths, in order. A group without settings is as none.
+// Hash of all settings: 64 hexadecimal digits of SHA-256 over group, name and value of each,
+// with their lengths, sorted. It does not change with a group without settings.
 func (s Settings) Hash() string {
 	sum := sha256.New()
 	for _, g := range slices.Sorted(maps.Keys(s)) {

@@ -16,8 +16,8 @@ import (
 // latencies take 1 to 12 kB.
 const MaxEncoded = 128 << 10
 
-// The text is HdrHistogram's own: base64 of a cookie, a length and zlib's stream
-// of a header and the counts, which other tools read too
+// The text is HdrHistogram's own, which other tools read too. It is base64 of a cookie, a
+// length and zlib's stream of a header and the counts
 // (https://github.com/HdrHistogram/HdrHistogram/blob/master/src/main/java/org/HdrHistogram/AbstractHistogram.java).
 const (
 	cookie           = uint32(hdrhistogram.V2EncodingCookieBase) | 0x10
@@ -40,9 +40,9 @@ func (h *Histogram) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText decodes what MarshalText encoded, of this package's shape only.
-// The text may come from anywhere: it is bounded before it is unpacked, and
-// refused as a whole when any part of it is not as it should be.
+// UnmarshalText decodes what MarshalText encoded, of this package's shape only. The text is
+// untrusted: UnmarshalText checks its bounds before it unpacks it, and rejects all of it when
+// any part is wrong.
 func (h *Histogram) UnmarshalText(text []byte) error {
 	counts, err := decode(text)
 	if err != nil {

@@ -146,8 +146,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Whatever is decoded is a histogram whose figures are in order and that encodes
-// again; everything else is an error.
+// A decoded text is a histogram whose figures ascend and that encodes again; every other text
+// is an error.
 func FuzzDecode(f *testing.F) {
 	for _, values := range [][]int64{nil, {0}, {1, 2, 3}, {highest}, lognormal(5, 1000)} {
 		h := New()

@@ -20,8 +20,8 @@ const (
 	highest = int64(Longest / time.Microsecond)
 	// buckets of this shape: 1024 for each power of two, and those below 1024.
 	buckets = 28 * 1024
-	// most is the highest count that is accepted of all latencies together: a
-	// float64 has it exactly, and no sum of a few thousand of them overflows.
+	// most is the highest count of all latencies together. A float64 has it exactly, and no sum
+	// of a few thousand of them overflows.
 	most = int64(1) << 50
 )
 
@@ -48,7 +48,7 @@ func (h *Histogram) Add(other *Histogram) error {
 	if h.Count()+other.Count() > most {
 		return ErrTooMany
 	}
-	// Of one shape, nothing is dropped.
+	// Both have one shape, so the merge drops nothing.
 	h.h.Merge(other.h)
 	return nil
 }

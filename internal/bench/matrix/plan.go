@@ -67,8 +67,8 @@ func (p *Plan) remedy() string {
 	return "not even one repeat would fit; take variants away, lower duration or raise the budget"
 }
 
-// shuffled variants of one repeat, by SHA-256 of seed, repeat and name: the same
-// with any version of Go, and for the other variants when one is added.
+// shuffled variants of one repeat, by SHA-256 of seed, repeat and name. The order is the same
+// with any version of Go, and stays the same for the other variants when one is added.
 func shuffled(variants []Variant, seed uint64, repeat int) []Variant {
 	key := func(v Variant) []byte {
 		text := binary.BigEndian.AppendUint64(nil, seed)

@@ -89,8 +89,8 @@ func (p *Plan) Progress(records []Record, spent time.Duration) (Progress, error)
 	return progress, nil
 }
 
-// decide what is next: the run that is under way, then the first that is pending,
-// unless it would begin a repeat that the budget does not hold.
+// decide what is next: the run that is under way, then the first that is pending. It starts no
+// repeat that exceeds the budget.
 func (p *Plan) decide(progress *Progress, outcomes map[ID]Outcome, spent time.Duration) {
 	switch {
 	case progress.Current != nil:
@@ -113,8 +113,8 @@ func (p *Plan) begins(repeat int, outcomes map[ID]Outcome) bool {
 	return true
 }
 
-// fits says whether one more repeat of the variants that are not given up does not
-// exceed the budget, at the pace so far where that is slower than the estimate.
+// fits reports whether one more repeat of the remaining variants stays within the budget. It
+// uses the pace so far where that is slower than the estimate.
 func (p *Plan) fits(progress *Progress, spent time.Duration) bool {
 	if p.spec.Budget == 0 {
 		return true

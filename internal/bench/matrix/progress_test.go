@@ -35,8 +35,7 @@ func TestProgress(t *testing.T) {
 	if got.Next != nil || *got.Current != p.Runs[2] || got.Succeeded != 2 || got.Running != 1 || got.Pending != 17 || got.Remaining != 18*75*time.Second {
 		t.Errorf("while one is running: %+v", got)
 	}
-	// What ended outweighs what is running, and the first counts, however often it
-	// is told.
+	// An end overrides a running state, and the first end counts, however often it is reported.
 	got = progress(t, p, append(append(records(Succeeded, p.Runs[0]), records(Running, p.Runs[0])...), records(Failed, p.Runs[0], p.Runs[0])...), 0)
 	if *got.Next != p.Runs[1] || got.Succeeded != 1 || got.Failed != 0 || got.Pending != 19 {
 		t.Errorf("told several times: %+v", got)
@@ -78,7 +77,7 @@ func TestTargetsThatAreLeft(t *testing.T) {
 	}
 }
 
-// A variant that fails twice is given up; the others go on, and all are counted.
+// A variant that fails twice is abandoned; the others continue, and all are counted.
 func TestFailedVariantIsAResult(t *testing.T) {
 	p := plan(t, twoByTwo())
 	bad := p.Runs[0].Variant
@@ -121,8 +120,8 @@ func TestBudgetEndsBetweenRepeats(t *testing.T) {
 	s := twoByTwo()
 	s.Budget = 40 * time.Minute
 	p := plan(t, s)
-	// 10 minutes of targets and 4 of 5 minutes a repeat: at this pace 30 minutes are
-	// spent after two repeats of twice the estimate, and the third does not fit.
+	// The targets took 10 minutes, and 4 runs of a repeat 5 minutes each. At this pace 30
+	// minutes are spent after two repeats of twice the estimate, and the third does not fit.
 	if got := progress(t, p, records(Succeeded, p.Runs[:8]...), 30*time.Minute+time.Second); got.Stop != BudgetSpent || got.Next != nil || got.Pending != 12 {
 		t.Errorf("%+v", got)
 	}
@@ -137,9 +136,8 @@ func TestBudgetEndsBetweenRepeats(t *testing.T) {
 	}
 }
 
-// simulation of a manager that is killed at any moment, over a store that keeps
-// what was written: runs by name, as Jobs are, and records. The plan is made anew
-// at each start.
+// simulation of a manager that is killed at any moment, over a store that keeps what was
+// written. It has runs by name, as Jobs are, and records. It plans again at each start.
 type simulation struct {
 	spec    Spec
 	chance  *rand.Rand

@@ -23,8 +23,8 @@ type Axis struct {
 	// Name, as "recordsize" or "clients", and the names of its Values.
 	Name   string
 	Values []string
-	// Target says that another value is another cluster to measure, as of a
-	// profile or durability, and not just another run, as of a client count.
+	// Target reports that another value needs another cluster to measure, as of a profile or
+	// durability. Other axes, such as a client count, need only another run.
 	Target bool
 }
 
@@ -62,7 +62,7 @@ type Spec struct {
 	// DefaultMaxFailures.
 	MaxFailures int
 	Timing      Timing
-	// Budget of time for everything; zero is no limit.
+	// Budget of time for everything; zero means unlimited.
 	Budget time.Duration
 }
 

@@ -9,7 +9,7 @@ import (
 // the run, and stderr says why.
 var ErrNoReport = errors.New("pgbench printed no report")
 
-// LineError is a line that begins as one of pgbench's and does not go on as one.
+// LineError is a line that begins as one of pgbench's and does not match to its end.
 type LineError struct {
 	// Line is the number of the line, from 1.
 	Line int

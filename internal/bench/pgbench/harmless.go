@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Harmless returns nil where a custom script provably leaves alone what a commit waits
-// for (synchronous_commit above all), so that its transactions have the durability that
-// the server gives to sessions of its role. Otherwise the error names the line and the
-// cause.
+// Harmless returns nil where a custom script provably does not change what a commit waits for
+// (synchronous_commit above all). Its transactions then have the durability that the server
+// gives to sessions of its role. Otherwise the error names the line and the cause.
 //
-// A session can change that setting in many ways: SET, set_config, an update of
-// pg_settings, DO, CALL, or any function. So this knows what is allowed and refuses the
-// rest: statements that begin with SELECT, INSERT, UPDATE, DELETE, VALUES, WITH, or
-// control a transaction; functions that are listed here; no relation of the system's
-// catalogue. It relies on the benchmark's own database, where nothing but pgbench made
-// tables: triggers, rules, views and functions of others are not there.
+// A session can change that setting in many ways: SET, set_config, an update of pg_settings,
+// DO, CALL, or any function. So Harmless has an allow list and rejects the rest. It allows
+// statements that begin with SELECT, INSERT, UPDATE, DELETE, VALUES, WITH, or control a
+// transaction. It allows functions that are listed here, and no relation of the system's
+// catalogue. It relies on the benchmark's own database, where only pgbench created tables, so
+// foreign triggers, rules, views and functions do not exist.
 func Harmless(script string) error {
 	var sql strings.Builder
 	for number, line := range strings.Split(strings.ReplaceAll(script, "\r\n", "\n"), "\n") {
@@ -121,8 +120,8 @@ func partOfInsert(tokens []token, i int, inserts bool) bool {
 	return tokens[i].text == "into" && inserts && is(tokens, i-1, "insert")
 }
 
-// harmlessCall: a word before a parenthesis is SQL's own, a function that is listed, or
-// the name in INSERT INTO t (a, b), also with a schema, or in WITH s (a, b).
+// harmlessCall allows a word before a parenthesis that is SQL's own, or a listed function. It
+// also allows the name in INSERT INTO t (a, b), also with a schema, or in WITH s (a, b).
 func harmlessCall(tokens []token, i int) bool {
 	t := tokens[i]
 	if is(tokens, i-1, ".") {

@@ -79,8 +79,8 @@ func (l *Log) readFile(path string) (err error) {
 	return nil
 }
 
-// Read one log. A line that is not of the format is a *LineError; a last line
-// that was cut off, as when pgbench was stopped, is passed over.
+// Read reads one log. A line of another format is a *LineError. Read skips a last line that was
+// cut off, as when pgbench was stopped.
 func (l *Log) Read(r io.Reader) error {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {

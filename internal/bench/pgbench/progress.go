@@ -77,9 +77,9 @@ type InitProgress struct {
 	Done bool `json:"done,omitempty"`
 }
 
-// ParseInitProgress reads the lines of pgbench --initialize: "creating tables...",
-// "100000 of 1000000 tuples (10%) done (...)", with "of pgbench_accounts" since
-// PostgreSQL 17, and "done in 0.19 s (...)".
+// ParseInitProgress reads the lines of pgbench --initialize. They are "creating tables...",
+// "100000 of 1000000 tuples (10%) done (...)", with "of pgbench_accounts" since PostgreSQL 17,
+// and "done in 0.19 s (...)".
 func ParseInitProgress(line string) (InitProgress, bool) {
 	line = strings.TrimRight(line, "\r\n ")
 	if strings.HasPrefix(line, "done in ") {

@@ -18,7 +18,7 @@ type Result struct {
 	QueryMode       string `json:"queryMode,omitempty"`
 	Clients         int    `json:"clients,omitempty"`
 	Threads         int    `json:"threads,omitempty"`
-	// MaxTries of a transaction; zero is no limit.
+	// MaxTries of a transaction; zero means unlimited.
 	MaxTries int `json:"maxTries,omitempty"`
 
 	// Duration of a run by time; PerClient transactions of a run by number.

@@ -32,9 +32,8 @@ var rules = []struct {
 	{"tps = ", tps},
 }
 
-// scan reads the first word of text, a count or a figure, without the sign that
-// may end it. pgbench prints NaN where it divided by nothing: that is no figure,
-// and zero.
+// scan reads the first word of text, a count or a figure, without the sign that may end it.
+// pgbench prints NaN where it divided by nothing; scan returns zero for that.
 func scan(text string, into any) error {
 	word, _, _ := strings.Cut(text, " ")
 	word = strings.TrimRight(word, "%,)")
@@ -112,8 +111,8 @@ func processed(r *Result, v string) error {
 	return scan(expected, &r.Expected)
 }
 
-// late reads "1.0 ms latency limit: 529/3832 (13.805%)", and, of PostgreSQL 14,
-// "1.0 ms latency limit: 529/3832 (13.805 %)".
+// late reads "1.0 ms latency limit: 529/3832 (13.805%)". PostgreSQL 14 prints a space before
+// the percent sign.
 func late(r *Result, v string) error {
 	limit, rest, ok := strings.Cut(v, " ms latency limit: ")
 	if !ok {

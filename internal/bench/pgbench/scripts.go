@@ -6,11 +6,11 @@ import (
 	"regexp"
 )
 
-// shell is \shell and \setshell, which run a program beside pgbench: wherever a
-// backslash is, since pgbench takes commands after SQL too, in any case, after any space
-// and any continued line (PostgreSQL, src/bin/pgbench/pgbench.c, process_backslash_command,
-// and exprscan.l). It also finds them in strings and comments, where pgbench would not:
-// which those are depends on settings of the server.
+// shell is \shell and \setshell, which run a program beside pgbench. It matches them after any
+// backslash, since pgbench takes commands after SQL too, in any case, after any space and any
+// continued line. (PostgreSQL, src/bin/pgbench/pgbench.c, process_backslash_command, and
+// exprscan.l.) It also finds them in strings and comments, where pgbench would not: which those
+// are depends on settings of the server.
 var shell = regexp.MustCompile(`\\(?:[\s\v]|\\\r?\n)*((?i:set)?(?i:shell))`)
 
 // RefusedScript is a script with a command that may not be used.

@@ -1,7 +1,7 @@
-// Package record is what the runs of one PgBenchmark left: figures, seconds,
-// latencies, what was observed beside them and the settings that they ran on.
+// Package record is the record of the runs of one PgBenchmark. It has figures, seconds and
+// latencies, what was observed beside them, and the settings that they ran on.
 //
-// It is kept in a ConfigMap, as gzip of JSON, because a status is read with every
-// list. Whoever may write that ConfigMap may have written anything: it is bounded
-// before it is unpacked.
+// A ConfigMap keeps it, as gzip of JSON, because a status is read with every list. A user who
+// may write that ConfigMap may have written anything. The package checks its bounds before it
+// unpacks it.
 package record

@@ -45,7 +45,7 @@ type Run struct {
 	// Start by the runner's wall clock.
 	Start  time.Time       `json:"start,omitzero"`
 	Result *pgbench.Result `json:"result,omitempty"`
-	// Seconds are the lines of pgbench --progress=1, in order.
+	// Seconds are the lines of pgbench --progress=1, oldest first.
 	Seconds []pgbench.Progress `json:"seconds,omitempty"`
 	// Latencies is the text of a histogram, empty without one, of SamplingRate of
 	// the transactions.
@@ -55,7 +55,7 @@ type Run struct {
 	Settings     fingerprint.Settings `json:"settings,omitempty"`
 }
 
-// Layer of the storage, measured by itself.
+// Layer of the storage, measured alone.
 type Layer struct {
 	Name string `json:"name"`
 	// Method by which it was measured.

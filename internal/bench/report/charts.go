@@ -39,7 +39,7 @@ type groupCharts struct {
 	runs [][]chart.Chart
 }
 
-// all charts in order.
+// all charts as they follow each other.
 func (c groupCharts) all() []chart.Chart {
 	var out []chart.Chart
 	for _, part := range append([][]chart.Chart{c.overview, c.grids, c.curves, c.layers}, c.runs...) {

@@ -30,8 +30,8 @@ func write(t testing.TB, form Form, r Report, o Options) string {
 	return b.String()
 }
 
-// The forms that people read as text are compared with files that a person has read.
-// TestEveryFigureIsShown and the tests beside it hold the others to invariants.
+// Reviewed golden files have the forms that people read as text. TestEveryFigureIsShown and the
+// tests beside it check invariants of the other forms.
 func TestTextFormsAreAsReviewed(t *testing.T) {
 	r := build(t, sample(t, "17"))
 	for form, file := range map[Form]string{Text: "report.golden.txt", CSV: "report.golden.csv", Markdown: "report.golden.md"} {

@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// printable returns the report with the code of every character that cannot be printed:
-// escape sequences, line ends and marks that change the direction of text. It goes
-// through JSON, so that no text is missed.
+// printable returns the report with the code of every character that cannot be printed. Those
+// are escape sequences, line ends and marks that change the direction of text. It goes through
+// JSON, so that no text is missed.
 func printable(r Report) (Report, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {

@@ -159,7 +159,7 @@ type Second struct {
 	Latency float64 `json:"latency,omitempty"`
 }
 
-// LayerSummary is one layer of the storage, measured by itself, over all repeats.
+// LayerSummary is one layer of the storage, measured alone, over all repeats.
 type LayerSummary struct {
 	// Name is unique in the variant, for example "device". Method says how it was
 	// measured, for example "fio, writes of 8 kB, each flushed".

@@ -15,8 +15,8 @@ import (
 // versions of Postgres in the whole sample.
 var versions = []string{"17", "18"}
 
-// sample of recorded runs: versions by two client counts in two tiers, with a run that
-// was throttled, one that failed (of version 18), and one whose level changes.
+// sample of recorded runs: versions by two client counts in two tiers. One run was throttled,
+// one failed (of version 18), and one changes its level.
 func sample(t testing.TB, versions ...string) Input {
 	t.Helper()
 	in := Input{

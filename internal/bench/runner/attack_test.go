@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// shadowed is what a hostile script puts in front of the names that sessions of the
-// runner or of a check resolve, once the database's search_path begins with its schema.
-// Each definition that some version lacks is skipped.
+// shadowed is what a hostile script puts in front of the names that sessions of the runner or
+// of a check resolve. It works once the database's search_path begins with its schema. Each
+// definition that some version lacks is skipped.
 var shadowed = map[string][]string{
 	"functions": {
 		`CREATE FUNCTION evil.current_setting(text) RETURNS text LANGUAGE plpgsql AS $f$ BEGIN PERFORM evil.seize(); RETURN pg_catalog.current_setting($1); END $f$`,
@@ -75,7 +75,7 @@ func hostile(database string, set []string) string {
 	statements := append([]string{
 		`CREATE SCHEMA IF NOT EXISTS evil`,
 		`GRANT ALL ON SCHEMA evil TO PUBLIC`,
-		// Whoever runs it with the rights of a superuser gives them to the author.
+		// A superuser who runs it gives the author a superuser's rights.
 		`CREATE FUNCTION evil.seize() RETURNS void LANGUAGE plpgsql AS $f$ BEGIN ALTER ROLE %[1]s SUPERUSER; EXCEPTION WHEN OTHERS THEN NULL; END $f$`,
 		`CREATE FUNCTION evil.seized(text) RETURNS text LANGUAGE plpgsql AS $f$ BEGIN PERFORM evil.seize(); RETURN $1; END $f$`,
 	}, set...)

@@ -13,8 +13,8 @@ type budget struct {
 	runs                                       int
 }
 
-// Seconds that the phases take which have no stated time: filling a unit of
-// scale on slow storage, checking it, and a run by number of transactions.
+// Seconds of the phases without a stated time. These are filling a unit of scale on slow
+// storage, checking it, and a run by number of transactions.
 const (
 	fillSeconds  = 0.5
 	checkSeconds = 0.2

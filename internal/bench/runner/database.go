@@ -28,9 +28,9 @@ var ErrNotBenchmarkDatabase = fmt.Errorf("the database's name must begin with %s
 // database is how the runner connects: as the role that owns it, and no other.
 type database struct{ config *pgx.ConnConfig }
 
-// openDatabase reads the connection from the environment, and refuses any
-// database that is not a benchmark's. Names in its sessions mean Postgres' own objects,
-// whatever a script puts first: what is said of a figure is not the script's to say.
+// openDatabase reads the connection from the environment, and rejects any database that is not
+// a benchmark's. Names in its sessions mean the objects of Postgres, whatever a script puts
+// first. A script then cannot change what the runner reports of a figure.
 func openDatabase() (*database, error) {
 	config, err := pgx.ParseConfig("")
 	if err != nil {

@@ -21,8 +21,8 @@ type Durability struct {
 	Standbys []string `json:"standbys,omitempty"`
 }
 
-// durability as pgbench's sessions have it. Who the standbys are the observer asks, where
-// there is one: the benchmark's role is not told their state.
+// durability as pgbench's sessions have it. The observer reads the standbys, where there is
+// one: the benchmark's role cannot see their state.
 func (d *database) durability(ctx context.Context, o Observer) (Durability, error) {
 	var found Durability
 	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {

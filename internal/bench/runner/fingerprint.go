@@ -17,8 +17,8 @@ type setting struct{ Name, Value, Source string }
 
 const settingsQuery = `SELECT name, coalesce(setting, ''), source FROM pg_settings WHERE source <> 'default'`
 
-// volatile settings differ between servers that perform alike, so that they
-// would tell apart what is the same.
+// volatile settings differ between servers that perform alike, so a fingerprint with them would
+// differ too.
 var volatile = map[string]string{
 	"port":                             "where the server listens",
 	"listen_addresses":                 "where the server listens",
@@ -56,8 +56,8 @@ var volatile = map[string]string{
 // ours are the sources of settings of our own session, which pgbench does not share.
 var ours = []string{"client", "session"}
 
-// settingsOf the server that differ from Postgres' defaults and tell servers apart. It
-// is read as the benchmark's role, which does not see what only superusers may.
+// settingsOf the server that differ from the defaults of Postgres and distinguish servers. It
+// reads as the benchmark's role, which does not see what only superusers may.
 func settingsOf(ctx context.Context, c *pgx.Conn) ([]setting, error) {
 	rows, err := c.Query(ctx, settingsQuery)
 	if err != nil {

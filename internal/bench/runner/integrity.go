@@ -125,8 +125,8 @@ func (r *execution) amcheck(ctx context.Context, timeout time.Duration) v1alpha1
 	}
 	out, err := command{
 		path: program(r.Bin, "pg_amcheck"),
-		// As the role that owns the database: what the check calls of it, such as the
-		// expression of an index, has the rights of whoever made it, and no more.
+		// The check runs as the role that owns the database. What it calls there, such as the
+		// expression of an index, then has the rights of its author, and no more.
 		args:    []string{"--heapallindexed", "--no-password", r.db.config.Database},
 		env:     environment("PGOPTIONS=-c search_path= -c statement_timeout=0 -c lock_timeout=0"),
 		dir:     r.WorkDir,

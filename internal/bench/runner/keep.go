@@ -27,7 +27,7 @@ func (run *MeasuredRun) judge() error {
 // mostOfFailure of a run that is kept, in bytes.
 const mostOfFailure = 1000
 
-// remember a run in the record, as it ended, and keep what there is: a runner that is
+// remember adds a run to the record, as it ended, and stores the record. A runner that is
 // stopped in the next run has lost nothing of this one.
 func (r *execution) remember(ctx context.Context, done MeasuredRun, failed error) {
 	kept := record.Run{
@@ -62,8 +62,7 @@ func (r *execution) keep(ctx context.Context) {
 	r.report.Record = name
 }
 
-// keepAtLast tries again where the newest record was not kept, unless the runner has
-// been told to stop.
+// keepAtLast tries again where the newest record was not kept, unless the runner must stop.
 func (r *execution) keepAtLast(ctx context.Context) {
 	backoff := wait.Backoff{Duration: time.Second, Factor: 3, Steps: 4}
 	for r.lost != nil && backoff.Steps > 0 && ctx.Err() == nil {

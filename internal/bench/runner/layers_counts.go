@@ -142,8 +142,8 @@ func (l *layering) countedOnly() []commitcost.Measurement {
 // flushesUntil is the last version whose pg_stat_wal counts writes and flushes.
 const flushesUntil = 17
 
-// written to the WAL by the whole server since its statistics began, once the sessions
-// of pgbench are gone: they hand in what they counted at their end.
+// written to the WAL by the whole server since its statistics began. It waits until the
+// sessions of pgbench are gone: they report their counts at their end.
 func (l *layering) written(ctx context.Context) (w machine.Written, err error) {
 	query := `SELECT wal_bytes::float8, wal_write::float8, CASE WHEN current_setting('wal_sync_method') IN ('fdatasync', 'fsync', 'fsync_writethrough') THEN wal_sync::float8 END FROM pg_stat_wal`
 	if l.server.Major > flushesUntil {

@@ -37,7 +37,7 @@ func (l *layering) makeTables(ctx context.Context) bool {
 	return true
 }
 
-// writes says why the benchmark's script has no layers to tell apart.
+// writes says why the benchmark's script has no distinct layers.
 func (l *layering) writes() error {
 	switch l.Spec.Builtin() {
 	case pgbench.TPCB, pgbench.SimpleUpdate:

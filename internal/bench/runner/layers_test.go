@@ -299,7 +299,7 @@ func TestLineWriter(t *testing.T) {
 	}
 }
 
-// A failure drops the figures of earlier repeats: they are fewer than were asked for.
+// A failure drops the figures of earlier repeats: they are fewer than requested.
 func TestLayerThatFailsLater(t *testing.T) {
 	p := &postgres{}
 	runner, _ := p.runner(t, withLayers(t, shortBenchmark))

@@ -123,8 +123,8 @@ func (l *layering) readFio() {
 // maxMethod bounds what is kept of how another container says it measured.
 const maxMethod = 400
 
-// credible are figures of as many repeats as were asked for, each of which a test of
-// less than a day can give.
+// credible reports whether there are as many figures as requested repeats, each one possible
+// for a test of less than a day.
 func credible(milliseconds []float64, repeats int) bool {
 	const day = 24 * 60 * 60 * 1000
 	return len(milliseconds) == repeats && !slices.ContainsFunc(milliseconds, func(ms float64) bool { return ms <= 0 || ms > day })

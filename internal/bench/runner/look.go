@@ -113,8 +113,7 @@ func between(before, after observed) (pods []validity.Pod, nodes []validity.Node
 	return pods, nodes
 }
 
-// reportedEvery is how often, at the latest, a session that is busy tells what it
-// changed.
+// reportedEvery is how often, at the latest, a busy session reports its changes.
 const reportedEvery = 2 * time.Second
 
 // writes says whether the workload changes anything: of the built-in scripts that is

@@ -23,7 +23,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// kept is a keeper that fails as often as it is told to.
+// kept is a keeper that fails a given number of times.
 type kept struct {
 	failures int
 	data     []map[string][]byte
@@ -81,8 +81,8 @@ func finding(t *testing.T, r v1alpha1.BenchmarkResult, check string) v1alpha1.Be
 	return v1alpha1.BenchmarkFinding{}
 }
 
-// What is said of a run is of what was seen beside it, on a real server and as its
-// superuser, and each run is kept once it has ended.
+// The findings on a run are of what was seen beside it, on a real server and as its superuser.
+// Each run is kept once it has ended.
 func TestRunsAreKeptAndJudged(t *testing.T) {
 	p := sharedPostgres(t)
 	p.database(t)
@@ -124,7 +124,7 @@ func TestRunsAreKeptAndJudged(t *testing.T) {
 		!strings.HasPrefix(s[fingerprint.Versions]["postgres"], "1") {
 		t.Errorf("%v", s)
 	}
-	// The server shares this machine: its node is observed where the kernel tells.
+	// The server shares this machine: its node is observed where the kernel shows it.
 	if !slices.ContainsFunc(f.Pods, func(p validity.Pod) bool { return p.Name == "nightly-x" && p.Throttled == 80 }) {
 		t.Errorf("%+v", f.Pods)
 	}
@@ -241,7 +241,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// One machine is told of once, whoever looked at it.
+// One machine is reported once, whichever program looked at it.
 func TestOneNodeIsToldOnce(t *testing.T) {
 	at := func(host, boot, stat string) machine.Snapshot {
 		return machine.Read(map[string]string{"/proc/sys/kernel/hostname": host, "/proc/sys/kernel/random/boot_id": boot, "/proc/stat": stat})

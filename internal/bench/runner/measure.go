@@ -22,9 +22,9 @@ const (
 	// logLines is about how many transactions of a run are logged at most, for
 	// percentiles: 40 bytes each, on the disk of the node.
 	logLines = 2e6
-	// logRate is about how many are logged in a second at most, once a rate was seen: at
-	// 18,000 in a second a log of all took 2% of the rate, where processors are what
-	// limits it (make bench-runner).
+	// logRate is about how many are logged in a second at most, once a rate was seen. At 18,000
+	// in a second a log of all took 2% of the rate, where processors limit it (make
+	// bench-runner).
 	logRate = 2500
 	// unseenRate is the rate that is assumed before any was seen.
 	unseenRate = 20000
@@ -250,9 +250,9 @@ func (r *execution) options(clients int) (pgbench.RunOptions, error) {
 	return o, nil
 }
 
-// sampling keeps the log of a run bounded, and what it costs, by the rate that was
-// seen last, or more where this run has more clients. Before any was seen, only the
-// size is bounded: of a slow run too little would be left.
+// sampling bounds the log of a run, and what it costs, by the rate that was seen last. It keeps
+// more where this run has more clients. Before the first rate it bounds only the size: a
+// smaller share would leave too little of a slow run.
 func (r *execution) sampling(o pgbench.RunOptions) float64 {
 	rate, sample := float64(unseenRate), 1.0
 	if r.rate > 0 {

@@ -72,7 +72,7 @@ func (r *execution) counted(ctx context.Context) (machine.Counted, string, error
 	return machine.ReadCounted(f.Texts), f.Directory, err
 }
 
-// chill empties what holds the benchmark's tables in memory, where that was asked for.
+// chill empties what keeps the benchmark's tables in memory, where the spec requests it.
 func (r *execution) chill(ctx context.Context) error {
 	if !r.Spec.Pgbench.ColdCache {
 		return nil

@@ -16,8 +16,8 @@ const interval = 2 * time.Second
 // reportTimeout bounds one try of a report.
 const reportTimeout = 10 * time.Second
 
-// publisher sends the newest report and never makes the run wait: a report that
-// a newer one overtakes is not sent, one that is lost is tried again until then.
+// publisher sends the newest report and never makes the run wait. It skips a report that a
+// newer one overtakes, and until then retries one that is lost.
 type publisher struct {
 	reporter Reporter
 	clock    clock.Clock

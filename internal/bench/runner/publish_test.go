@@ -17,7 +17,7 @@ type arrival struct {
 	after   time.Duration
 }
 
-// collector takes reports, and fails as many as it is told.
+// collector takes reports, and fails a given number of them.
 type collector struct {
 	began    time.Time
 	failing  int
@@ -127,7 +127,7 @@ func TestReportThatNeverEndsHoldsNothingUp(t *testing.T) {
 	})
 }
 
-// When the runner is told to stop, the last report is tried for seconds only.
+// When the runner must stop, it tries the last report for seconds only.
 func TestLastReportHastens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		t.Setenv("PGDATABASE", "app")

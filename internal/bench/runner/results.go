@@ -15,7 +15,7 @@ const (
 	maxStatements = 40
 )
 
-// summarise returns one result for each client count, in the order of counts: its median
+// summarise returns one result for each client count, in the order of counts. It is the median
 // run by TPS, the lower of two, so that all figures come from one actual run. It excludes
 // rejected runs unless all are rejected.
 func summarise(counts []int32, runs []MeasuredRun) []v1alpha1.BenchmarkResult {

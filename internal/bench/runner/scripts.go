@@ -17,9 +17,9 @@ const mostOfScript = 2 << 20
 // mostOfNote of the status, in bytes.
 const mostOfNote = 1000
 
-// stageScripts copies the custom scripts, refuses those that would run programs, and
-// finds the tier that their transactions have. The copies are what is run: whoever may
-// write the ConfigMap could change the originals after they were read.
+// stageScripts copies the custom scripts, refuses those that would run programs, and finds the
+// tier that their transactions have. The runner uses the copies: a user who may write the
+// ConfigMap could change the originals after they were read.
 func (r *execution) stageScripts() error {
 	r.tier = r.Spec.Durability
 	scripts, err := r.Spec.Scripts()

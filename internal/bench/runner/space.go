@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at free space, and lookCloser that
-	// between them near the floor: at 500 MB/s the floor of 128 MiB lasts for 250 ms.
+	// lookEvery is the time between two looks at free space. lookCloser is that near the floor:
+	// at 500 MB/s the floor of 128 MiB lasts for 250 ms.
 	lookEvery  = time.Second
 	lookCloser = 250 * time.Millisecond
 	// lookTimeout bounds one look.

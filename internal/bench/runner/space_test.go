@@ -76,7 +76,7 @@ func smallVolume(t *testing.T, size string) (*postgres, int64) {
 		t.Skip("mounting a file system needs root")
 	}
 	dir := t.TempDir()
-	// Postgres' own user looks for its folder.
+	// The user that runs Postgres looks for its folder.
 	for d := dir; d != "/" && d != "."; d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
 			break
@@ -105,8 +105,8 @@ func smallVolume(t *testing.T, size string) (*postgres, int64) {
 	return p, int64(fs.Blocks) * fs.Bsize
 }
 
-// endless is one statement that writes until the volume is full, and does not notice
-// that its client has gone. What it sets for its role is to hinder whoever stops it.
+// endless is one statement that writes until the volume is full, and does not notice that its
+// client has gone. The settings of its role hinder a session that tries to stop it.
 const endless = `ALTER ROLE CURRENT_USER SET statement_timeout = 1;
 SET statement_timeout = 0;
 CREATE TABLE grows AS SELECT repeat(md5(i::text), 30) AS filler FROM generate_series(1, 1000000000) i;

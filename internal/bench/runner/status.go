@@ -22,9 +22,9 @@ type StatusReporter struct {
 	Namespace, Name string
 }
 
-// ConfigMapKeeper applies a record as binaryData of a ConfigMap, of which nobody else
-// writes any. It needs to patch that ConfigMap, which the manager makes, and nothing
-// more: it cannot make one.
+// ConfigMapKeeper applies a record as binaryData of a ConfigMap, which has no other writer of
+// binaryData. It needs only to patch that ConfigMap, which the manager creates. It cannot
+// create one.
 type ConfigMapKeeper struct {
 	Client          dynamic.Interface
 	Namespace, Name string

@@ -10,13 +10,12 @@ import (
 const (
 	// shortestSegment in values: what is shorter is a spike, not a level.
 	shortestSegment = 5
-	// leastChange of a level that is told, as a share of the level before it: a
-	// tenth of this is not reproducible on any machine, and half of it matters to
-	// nobody.
+	// leastChange of a reported level, as a share of the level before it. A tenth of this is
+	// not reproducible on any machine, and half of it does not matter.
 	leastChange = 0.05
-	// penaltyFactor times log(n) times the variance is what a change must explain;
-	// 2 is Schwarz' criterion for a level and its place, and 3 leaves room for the
-	// noise being an estimate.
+	// penaltyFactor times log(n) times the variance is what a change must explain. 2 is the
+	// criterion of Schwarz for a level and its place, and 3 leaves room because the noise is an
+	// estimate.
 	penaltyFactor = 3
 	// fewestBlocks whose spread says anything.
 	fewestBlocks = 8
@@ -42,16 +41,15 @@ type Segmentation struct {
 	Spikes []int `json:"spikes,omitempty"`
 }
 
-// Segment a series into levels by PELT (Killick, Fearnhead & Eckley 2012) with
-// squared error: the places of any number of changes that explain the series
-// best, when each must explain more than chance does. The noise comes from
-// the series itself; noise that drifts, as of a database's checkpoints, counts in
-// full. Levels are at least 5 values long and differ by at least 5 %. Spikes are
-// taken out first, by a Hampel filter over 7 values (Hampel 1974) beyond 5
-// scaled median deviations.
+// Segment splits a series into levels by PELT (Killick, Fearnhead & Eckley 2012) with squared
+// error. It finds the places of any number of changes that explain the series best, when each
+// must explain more than chance does. The noise comes from the series itself; noise that
+// drifts, as of a database's checkpoints, counts in full. Levels are at least 5 values long and
+// differ by at least 5%. A Hampel filter over 7 values (Hampel 1974) first removes spikes
+// beyond 5 scaled median deviations.
 //
-// Any value that is not finite gives an empty Segmentation, and so does a series
-// of fewer than 10.
+// Any value that is not finite gives an empty Segmentation, and so does a series of fewer than
+// 10.
 func Segment(series []float64) Segmentation {
 	if len(series) < 2*shortestSegment || checkFinite(series) != nil {
 		return Segmentation{}
@@ -98,9 +96,9 @@ func (c Change) share() float64 {
 
 func medianOf(values []float64) float64 { return median(slices.Sorted(slices.Values(values))) }
 
-// penalty of each change point. The variance is of the differences of neighbours,
-// which no level is part of; where neighbours resemble each other that is too
-// little, and the means of blocks tell.
+// penalty of each change point. The variance is of the differences of neighbours, which no
+// level is part of. Where neighbours resemble each other that is too little, and the means of
+// blocks decide.
 func penalty(series []float64) float64 {
 	variance := differenceVariance(series)
 	for _, length := range blockLengths {

@@ -20,8 +20,8 @@ const (
 	WelchT Test = "WelchT"
 )
 
-// FewestToCompare values of each sample: of two, with one degree of freedom, an
-// interval at 95% reaches 12.7 standard errors to each side and says nothing.
+// FewestToCompare values of each sample. With two, and so one degree of freedom, an interval at 95%
+// reaches 12.7 standard errors to each side and says nothing.
 const FewestToCompare = 3
 
 // Errors of a comparison that cannot be made.
@@ -38,14 +38,14 @@ type Comparison struct {
 	// Ratio of the geometric means, 1.05 is 5% more, with its Interval.
 	Ratio    float64  `json:"ratio"`
 	Interval Interval `json:"interval"`
-	// T statistic with its Degrees of freedom, zero where nothing varies, and the two-sided P of a ratio at
-	// least as far from 1 where the true one is 1.
+	// T statistic with its Degrees of freedom, zero where nothing varies. P is two-sided: that
+	// of a ratio at least as far from 1 where the true one is 1.
 	T       float64 `json:"t"`
 	Degrees float64 `json:"degrees"`
 	P       float64 `json:"p"`
-	// HedgesG is the difference of the logarithms in their pooled standard
-	// deviations, corrected for few values (Hedges 1981): how far the samples
-	// stand apart against their spread, where the ratio says how far in fact.
+	// HedgesG is the difference of the logarithms in their pooled standard deviations,
+	// corrected for few values (Hedges 1981). It is how far the samples are apart relative to
+	// their spread; the ratio is how far in fact.
 	HedgesG float64 `json:"hedgesG"`
 	// MannWhitneyP is the two-sided P of the Mann-Whitney U test, exact up to 50
 	// values (25 with ties), without regard to pairs.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Holm corrects the P-values of several comparisons that answer one question, so
-// that the chance of even one false claim among them stays below the level that
-// each is held against (Holm 1979). The result is in the order of the values.
+// Holm corrects the P-values of several comparisons that answer one question (Holm 1979). The
+// chance of even one false claim among them stays below the level with which each is compared.
+// The result is in the order of the values.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

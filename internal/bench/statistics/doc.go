@@ -1,8 +1,7 @@
-// Package statistics says what repeats of a measurement allow to be said: where
-// the figure lies, whether two variants differ, and where a run changed.
+// Package statistics says what repeats of a measurement allow to claim: the range of the
+// figure, whether two variants differ, and where a run changed.
 //
-// It is made for few repeats, five by default. Its rules, each with its source
-// where it is carried out:
+// It is made for few repeats, five by default. Its rules, each with its source in its function:
 //
 //   - The interval of a mean is Student's t at 95%. The interval of a median from
 //     order statistics alone assumes nothing, but does not exist below six values:
@@ -10,10 +9,10 @@
 //     and keeps less.
 //   - Variants are compared by logarithms, so by ratio: a storage is "so many
 //     percent faster", and what disturbs a machine multiplies. The test is the
-//     paired t test where each repeat ran both variants, which takes out what the
-//     machine did to the whole repeat, and Welch's otherwise.
-//   - The Mann-Whitney U test stands beside it, as what needs no assumption. With
-//     five against five it can reach 0.008, and after a correction for many
+//     paired t test where each repeat ran both variants. It removes what the
+//     machine did to the whole repeat. Otherwise it is Welch's.
+//   - The Mann-Whitney U test is reported beside it, since it needs no assumption.
+//     With five against five it can reach 0.008, and after a correction for many
 //     comparisons it can never be significant; so it does not decide.
 //   - P-values of one question are corrected together, by Holm.
 //   - Outliers are named, never removed.

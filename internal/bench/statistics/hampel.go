@@ -3,7 +3,7 @@ package statistics
 import "math"
 
 const (
-	// neighbours on each side that a value is held against.
+	// neighbours on each side with which a value is compared.
 	neighbours = 3
 	// spike in scaled median deviations. Hampel's own 3 takes out one value of
 	// fifty of a window of seven, where nothing is wrong.

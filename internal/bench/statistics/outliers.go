@@ -16,11 +16,11 @@ const (
 	outlierShare = 4
 )
 
-// Outliers are the indices of the values that do not belong to the others, in
-// order: generalised extreme studentised deviate test at 5% (Rosner 1983;
-// https://www.itl.nist.gov/div898/handbook/eda/section3/eda35h3.htm), which with
-// five values is Grubbs' test. Of samples without an outlier it names one in
-// twenty; the fences of a box plot, of five values, would in about one of three.
+// Outliers are the indices of the values that do not belong to the others, ascending. The test
+// is the generalised extreme studentised deviate test at 5% (Rosner 1983;
+// https://www.itl.nist.gov/div898/handbook/eda/section3/eda35h3.htm). With five values it is
+// Grubbs's test. It names an outlier in one of twenty samples without any; the fences of a box
+// plot, of five values, would in about one of three.
 func Outliers(values []float64) []int {
 	n := len(values)
 	if n < fewestForOutliers {

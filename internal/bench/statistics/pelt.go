@@ -2,16 +2,15 @@ package statistics
 
 import "math"
 
-// pelt finds the change points that make the sum of squared errors within segments
-// and of a penalty for each change least, with segments no shorter than least
-// values. It is exact, and takes linear time where changes go on turning up,
-// quadratic at worst (Killick, Fearnhead & Eckley, Journal of the American
-// Statistical Association 107:1590, section 3.2).
+// pelt finds the change points with the least sum of squared errors within segments and of a
+// penalty for each change. Segments have at least least values. It is exact, and takes linear
+// time where changes keep appearing, quadratic at worst (Killick, Fearnhead & Eckley, Journal
+// of the American Statistical Association 107:1590, section 3.2).
 func pelt(series []float64, penalty float64, least int) []int {
 	n := len(series)
 	cost := squaredErrors(series)
-	// best[t] is the least cost of the first t values, reached with the last
-	// segment from last[t]; candidates are the starts that may still be best.
+	// best[t] is the least cost of the first t values, reached with the last segment from
+	// last[t]. Candidates are the starts that may still be best.
 	best, last := make([]float64, n+1), make([]int, n+1)
 	for t := range best {
 		best[t] = math.Inf(1)
@@ -23,7 +22,8 @@ func pelt(series []float64, penalty float64, least int) []int {
 		if start := t - least; start == 0 || start >= least {
 			candidates = append(candidates, start)
 		}
-		// Whoever is beaten by a change at end, a full segment ago, is beaten for good.
+		// A start that loses against a change at end, a full segment ago, can never be best
+		// again.
 		end := t - least
 		candidates = prune(candidates, func(start int) bool {
 			return end < start+least || best[start]+cost(start, end) <= best[end]
@@ -37,10 +37,9 @@ func pelt(series []float64, penalty float64, least int) []int {
 	return placesOf(last, n)
 }
 
-// prune keeps the starts that can still be best: one whose segment up to an end
-// costs more than the best up to there never is again beyond it, whatever follows.
-// A change at that end must leave room for a segment, or it could not take the
-// other's place.
+// prune keeps the starts that can still be best. A start is out if its segment up to an end
+// costs more than the best up to there, whatever follows. A change at that end must leave room
+// for a segment, or it could not replace the start.
 func prune(candidates []int, keep func(int) bool) []int {
 	kept := candidates[:0]
 	for _, start := range candidates {

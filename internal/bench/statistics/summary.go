@@ -33,8 +33,7 @@ type Summary struct {
 	Max    float64 `json:"max"`
 	// Stddev is the standard deviation of the sample (n-1); zero with one value.
 	Stddev float64 `json:"stddev"`
-	// Variation is Stddev as a share of the mean: 0.05 is 5 %. Zero where the mean
-	// is zero.
+	// Variation is Stddev as a share of the mean: 0.05 is 5%. Zero where the mean is zero.
 	Variation float64 `json:"variation"`
 	// Interval of the mean, by Student's t; absent with one value.
 	Interval *Interval `json:"interval,omitempty"`

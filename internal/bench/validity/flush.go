@@ -7,10 +7,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// LeastFlush is a floor for any device whose own is not known: a write that is on
-// stable media sooner than in 5 microseconds is faster than flash with a protected
-// cache, which takes 10 to 30, and than a round trip of NVMe. It was kept in
-// memory.
+// LeastFlush is a floor for any device whose own is not known. Flash with a protected cache
+// takes 10 to 30 microseconds, and a round trip of NVMe takes longer than 5. A write that is
+// faster was kept in memory.
 const LeastFlush = 5 * time.Microsecond
 
 // Flushed says whether the device keeps the promise of a flush, without which

@@ -66,9 +66,9 @@ func (f Facts) neighbours(n Node) Finding {
 	return Finding{}
 }
 
-// othersStalled is the resource that others on a node waited for longest. The
-// node's time is that in which anyone waited; what the benchmark's own pods waited
-// in all is the most of it that can have been theirs, so the rest is others'.
+// othersStalled is the resource that others on a node waited for longest. The node's time is
+// that in which any process waited. At most the total wait of the benchmark's own pods can be
+// theirs, so the rest is others'.
 func (f Facts) othersStalled(n Node) (resource string, longest time.Duration) {
 	if !f.separatesOthers(n) {
 		return "", 0

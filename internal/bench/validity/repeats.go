@@ -14,8 +14,8 @@ const (
 	wideSpread = 0.1
 )
 
-// Repeats says whether the repeats of a variant agree enough to stand for it;
-// numbers are those of the repeats that were summarised, in their order.
+// Repeats says whether the repeats of a variant agree enough to represent it. Numbers are those
+// of the summarised repeats, in the same order.
 func Repeats(s statistics.Summary, numbers []int) Finding {
 	switch {
 	case s.N < EnoughRepeats:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Checkpoints of a workload that writes: one inside a short run weighs on it more
-// than on a long one, and a run without any never pays for what it wrote.
+// Checkpoints of a workload that writes. One inside a short run costs it more than a long one,
+// and a run without any never pays for what it wrote.
 func Checkpoints(f Facts) Finding {
 	if !f.Workload.Writes {
 		return passed(CheckCheckpoint, "the workload only reads")

@@ -218,7 +218,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// Facts that nobody observed let nothing pass that depends on them.
+// Without its facts, no check passes.
 func TestNothingObserved(t *testing.T) {
 	for _, f := range Check(Facts{Workload: Workload{Writes: true, Tier: v1alpha1.DurabilityLocal}}) {
 		if f.Verdict != NotRun {

@@ -10,11 +10,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// connections of each device. With more than one, a kernel that is short of workers for
-// a moment (10 ms) runs all receivers of a device on its rescuer, one after the other,
-// and the first never ends. Answers on the other connections are then lost until the
-// request times out (Linux 6.1, recv_work of nbd.c on a WQ_MEM_RECLAIM workqueue; seen on
-// a machine under load). Several devices have several queues too.
+// connections of each device. With more than one, a kernel that is short of workers for a
+// moment (10 ms) runs all receivers of a device on its rescuer. It runs them one after the
+// other, and the first never ends. Answers on the other connections are then lost until the
+// request times out. (Linux 6.1, recv_work of nbd.c on a WQ_MEM_RECLAIM workqueue; seen on a
+// machine under load.) Several devices have several queues too.
 const connections = 1
 
 // AttachDevices attaches devices, one after the other.

@@ -57,9 +57,9 @@ func (e networkExecutor) reconnect(ctx context.Context, d decide.NetworkDevice) 
 // decision was about.
 var ErrReplaced = errors.New("the server was replaced meanwhile")
 
-// confirmLife returns nil while the server of a device is in the life that the decision
-// was about, and still has everything written to the device. A successor that answers on
-// the socket by now has recorded its life before; then the error is ErrReplaced.
+// confirmLife returns nil while the server of a device is in the life of the decision, and
+// still has everything written to the device. A successor that answers on the socket has
+// recorded its own life before; then the error is ErrReplaced.
 func (e networkExecutor) confirmLife(d decide.NetworkDevice) error {
 	was, now := e.net.Lives[d.Server], e.currentLife(d.Server)
 	if now.Problem != "" || now.ID != was.ID || !now.Running || !now.Held || !now.Has(d.Attached.Life) {

@@ -71,10 +71,10 @@ type answered struct {
 	at    time.Time
 }
 
-// listen for devices whose requests wait: by what their server tells, which knows of one
-// that waits while others are answered, and by what the kernel does, which knows of those
-// that no server has. Where one of a stripe waits although its server answers, and holds
-// none, its connection broke, which nothing else tells.
+// listen finds devices whose requests wait. The status of a server has a request that waits
+// while the server answers others. The kernel has the requests that never reached a server. If
+// a device of a stripe has waiting requests, although its server answers and has none, its
+// connection broke; no other source shows that.
 func (n *Node) listen(net *decide.Network) {
 	for _, d := range net.Attached() {
 		told := net.Servers[d.Server]

@@ -52,14 +52,13 @@ func (n *Node) ServersDigest(s *v1alpha1.PgNodeStorage) string {
 	return out.String()
 }
 
-// held reports whether a process holds the lock of a server. The kernel releases it with
-// the last process that has it, however that ends, so a free lock proves the end of a
-// life.
+// held reports whether a process holds the lock of a server. The kernel releases it with the
+// last process that has it, however that ends, so a free lock proves the end of a life.
 //
-// It tries the lock instead of searching /proc/locks. The kernel shows that file in
-// pieces, between which entries can move, and hides a lock whose first holder is dead from
-// all but the first PID namespace. A running server does not notice the attempt. If the
-// lock is free, held takes it for an instant, in which a server that starts has to retry.
+// It tries the lock instead of searching /proc/locks. The kernel shows that file in pieces,
+// between which entries can move. It also hides a lock whose first holder is dead from all but
+// the first PID namespace. A running server does not notice the attempt. If the lock is free,
+// held takes it for an instant, in which a server that starts has to retry.
 func held(path string) (bool, error) {
 	lock := flock.New(path, flock.SetFlag(os.O_RDONLY)) // no lock file is an error
 	free, err := lock.TryRLock()

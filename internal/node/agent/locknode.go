@@ -19,10 +19,10 @@ const (
 	lockInterval = time.Second
 )
 
-// LockNode makes this process the only agent of the machine whose / is at root, until the
-// lock is closed or the process ends: two agents would overwrite each other's records.
-// While another agent runs, for example after its pod was deleted by force, it waits. It
-// returns an error when ctx ends first.
+// LockNode makes this process the only agent of the machine whose / is at root. It stays so
+// until the lock is closed or the process ends: two agents would overwrite each other's
+// records. While another agent runs, for example after its pod was deleted by force, it waits.
+// It returns an error when ctx ends first.
 func LockNode(ctx context.Context, root string) (io.Closer, error) {
 	dir := filepath.Join(root, recordDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -49,8 +49,9 @@ func abandons(guid v1alpha1.PoolGUID) func(*v1alpha1.PgNodeStorage) {
 	return func(s *v1alpha1.PgNodeStorage) { s.Spec.Pool.AbandonedGUIDs = append(s.Spec.Pool.AbandonedGUIDs, guid) }
 }
 
-// A pool that was made once is not made again, on blank disks or by a wipe, though every
-// object that knew of it was deleted; until a person abandons it, and then once.
+// The agent does not create a pool again, on blank disks or by a wipe, though every object that
+// had its GUID was deleted. Once an administrator abandons the pool, the agent creates one
+// more.
 func TestAPoolIsMadeOnce(t *testing.T) {
 	f, s := newFake(t, gone, carries), storage(fresh, creates("b!", "c!"))
 	healthy := newFake(t).answers
@@ -102,8 +103,8 @@ func TestAPoolIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A wipe: true is used up with the pool that was made: for the next one it wipes
-// nothing, until a person names the disk by its serial number.
+// A wipe: true is used up with the pool that was created. It wipes nothing for the next pool,
+// until an administrator names the disk by its serial number.
 func TestAWipeIsUsedUp(t *testing.T) {
 	disk := func(serial string) func(*fake) {
 		with := replaced(vdc, `"model": "Disk"`, `"model": "Disk", "serial": "`+serial+`"`)
@@ -199,8 +200,8 @@ func TestAWipeIsBoundToADisk(t *testing.T) {
 	}
 }
 
-// A record that cannot be read, or written, ends the pass before anything is changed: it
-// may know of a pool that must not be made again.
+// A record that cannot be read or written ends the pass before any change. It may name a pool
+// that must not be created again.
 func TestARecordThatCannotBeRead(t *testing.T) {
 	const record = recordDir + "/pools/disks/tank.json"
 	for name, c := range map[string]struct {

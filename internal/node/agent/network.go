@@ -24,7 +24,7 @@ const (
 	netlinkTimeout = 30 * time.Second
 	// exportsTimeout with a server that lists or makes exports: it flushes to its store.
 	exportsTimeout = time.Minute
-	// probeTimeout with a device that is asked for a block; it answers later too.
+	// probeTimeout bounds the read of a block of a device, which may also answer later.
 	probeTimeout = 2 * time.Second
 )
 
@@ -44,8 +44,8 @@ type Exports interface {
 	Grow(ctx context.Context, export string, bytes uint64) error
 }
 
-// identity that the kernel keeps with a device, for a life of its server. It is there
-// with the device and goes with it, so that no file has to tell the same.
+// identity that the kernel keeps with a device, for a life of its server. It exists exactly as
+// long as the device, so that no file has to repeat it.
 func identity(s *v1alpha1.PgNodeStorage, d decide.NetworkDevice, life string) string {
 	return nbd.Identify(s.Spec.Profile+"/"+d.Name(), life)
 }
@@ -67,7 +67,7 @@ func (n *Node) observeNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) (*
 	for _, server := range s.Spec.NetworkDevices.Servers {
 		directory := filepath.Join(n.Root, server.Directory)
 		net.Lives[server.Name] = readLife(directory)
-		// It may not have told yet; what it tells says of which life.
+		// The server may not have written a status yet; a status names its life.
 		if told, err := zerofs.ReadStatus(directory); err == nil {
 			net.Servers[server.Name] = told
 		}
@@ -111,8 +111,8 @@ func (n *Node) attachments(s *v1alpha1.PgNodeStorage, net *decide.Network, state
 	n.listen(net)
 }
 
-// prefers one of two devices, as where a former one is still held open: that of the life
-// of now, and of those of one life that which has its name.
+// prefers chooses one of two devices, as where a former one is still open. It prefers the
+// device of the present life, and among devices of one life the one that has its name.
 func (n *Node) prefers(net *decide.Network, d decide.NetworkDevice, a *decide.Attachment) bool {
 	now := net.Lives[d.Server].ID
 	if a.Life != d.Attached.Life || a.Life != now {
@@ -122,10 +122,10 @@ func (n *Node) prefers(net *decide.Network, d decide.NetworkDevice, a *decide.At
 	return err == nil && named == a.Path
 }
 
-// probe devices that there is reason to doubt: where the pool is not imported or not
-// well, and all of mirrors, where a request that waits tells of a part that does not
-// answer. Those of a stripe whose server is away wait for ever, and so would whoever
-// asks them.
+// probe reads devices that may be broken. Those are all devices while the pool is not imported
+// or not healthy, and all devices of a mirror while a waiting request shows that a leg does not
+// answer. It skips devices of a stripe whose server is away: a read of those waits
+// indefinitely.
 func (n *Node) probe(ctx context.Context, seen *decide.Seen) {
 	net := seen.Network
 	doubted := seen.Pool == nil || !seen.Serves() || !allOnline(seen.Status)

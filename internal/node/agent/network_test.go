@@ -157,8 +157,8 @@ func (n *fakeNetwork) release(server string) {
 	delete(n.locks, server)
 }
 
-// tells a phase of a life.
-func (n *fakeNetwork) tells(life string, phase zerofs.Phase) {
+// reports writes a phase of a life.
+func (n *fakeNetwork) reports(life string, phase zerofs.Phase) {
 	must(zerofs.WriteStatus(filepath.Join(n.f.root, "servers/a"), zerofs.ServerStatus{Life: life, Phase: phase, Reason: zerofs.ReasonStoreLost}))
 }
 
@@ -187,8 +187,8 @@ func passes(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) PassResult {
 	return PassResult{}
 }
 
-// A pool on a network device is made step by step, is as declared with the commands of
-// any other, and is let go of in order.
+// The agent creates a pool on a network device step by step, and then runs the same commands as
+// for any other pool. It releases the pool cleanly.
 func TestNetworkPasses(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
@@ -223,7 +223,7 @@ func TestNetworkPasses(t *testing.T) {
 	}
 }
 
-// The record knows a pool that the status forgot: it is not made anew.
+// The record has a pool that the status lost: the agent does not create it again.
 func TestNetworkPoolIsRemembered(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
@@ -241,8 +241,7 @@ func TestNetworkPoolIsRemembered(t *testing.T) {
 	}
 }
 
-// Devices that are somebody else's are not let go of, and a number that is taken is
-// left to whom it belongs.
+// The agent does not detach foreign devices, and leaves a number in use to its owner.
 func TestNetworkLeavesOthersAlone(t *testing.T) {
 	net, n := newNetwork(t)
 	net.states = []nbd.State{{Index: 0, Identifier: "other"}, {Index: 1, Identifier: "fast/a/xx@first"}}
@@ -252,8 +251,8 @@ func TestNetworkLeavesOthersAlone(t *testing.T) {
 	same(t, "network", strings.Join(net.did, "; "), "create x of 8388608; attach x to 2 as fast/a/x@first, 0s, 87600h0m0s")
 }
 
-// A server that ended beneath the pool: nothing is connected, also where ZFS does not
-// answer, and the node is restarted where the profile says so.
+// A server ended under the pool. The agent connects nothing, also where ZFS does not answer,
+// and restarts the node where the profile says so.
 func TestNetworkLost(t *testing.T) {
 	for _, stuck := range []bool{false, true} {
 		net, n := newNetwork(t)
@@ -288,8 +287,8 @@ func TestNetworkLost(t *testing.T) {
 	}
 }
 
-// A server that was stopped in order has its device connected to the successor, beneath
-// the pool, once, and as often as it takes where the agent ends in between.
+// A server was stopped cleanly under the pool. The agent connects its device to the successor,
+// once, and again after each crash of the agent in between.
 func TestNetworkReconnects(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
@@ -301,12 +300,12 @@ func TestNetworkReconnects(t *testing.T) {
 	same(t, "state", s.Status.NetworkDevices[0].State, "Reconnecting")
 
 	net.lives(t, "second", zerofs.StateRunning, "first")
-	net.tells("second", zerofs.PhaseStarting)
+	net.reports("second", zerofs.PhaseStarting)
 	r = passes(t, n, s)
 	same(t, "starting", r.Outcomes[0].Reason, v1alpha1.ReasonStoreUnavailable)
 	same(t, "too early", len(net.did), 0)
 
-	net.tells("second", zerofs.PhaseServing)
+	net.reports("second", zerofs.PhaseServing)
 	r = passes(t, n, s)
 	same(t, "served", r.Outcomes[0].Reason, v1alpha1.ReasonDevicesAttached)
 	same(t, "life", s.Status.NetworkDevices[0].Incarnation, "second")
@@ -367,13 +366,13 @@ func TestNetworkReconnectsToWhatItDecidedOn(t *testing.T) {
 // While the server holds requests nothing else is asked of the pool, or of its device.
 func TestNetworkHeld(t *testing.T) {
 	net, n := newNetwork(t)
-	net.tells("first", zerofs.PhaseServing)
+	net.reports("first", zerofs.PhaseServing)
 	s := storage(fresh, onNetwork)
 	passes(t, n, s)
 	before := asStored(t, s)
 	net.did, net.f.changes, net.f.reads = nil, nil, nil
 	net.dead = true // a device that was asked would be taken for dead
-	net.tells("first", zerofs.PhaseHolding)
+	net.reports("first", zerofs.PhaseHolding)
 	s.Spec.Pool.Properties[0].Value = "panic"
 	r := passes(t, n, s)
 	same(t, "condition", r.Outcomes[0].Reason, v1alpha1.ReasonStoreUnavailable)
@@ -386,14 +385,14 @@ func TestNetworkHeld(t *testing.T) {
 		t.Errorf("the volumes are forgotten: %+v", s.Status.Volumes)
 	}
 	net.dead = false
-	net.tells("first", zerofs.PhaseServing)
+	net.reports("first", zerofs.PhaseServing)
 	s.Spec.Pool.Properties[0].Value = "wait"
 	r = passes(t, n, s)
 	same(t, "soon", r.Soon, false)
 	same(t, "served again", asStored(t, s), before)
 }
 
-// A connection that broke while the server lives is told by requests that wait.
+// Waiting requests show a connection that broke while the server lives.
 func TestNetworkSilent(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
@@ -431,8 +430,8 @@ func TestNetworkSilent(t *testing.T) {
 	same(t, "slow", r.Outcomes[0].Reason, v1alpha1.ReasonDevicesAttached)
 }
 
-// A server tells of a request that waits while others are answered. What it told in
-// another life does not concern the device.
+// A server reports a request that waits while it answers others. A report of another life does
+// not concern the device.
 func TestNetworkWaits(t *testing.T) {
 	_, n := newNetwork(t)
 	for _, c := range []struct {
@@ -451,7 +450,7 @@ func TestNetworkWaits(t *testing.T) {
 	}
 }
 
-// Whether a server lives is told by its lock, which nobody else is disturbed by.
+// The lock of a server shows whether it lives, and reading it disturbs no other process.
 func TestLife(t *testing.T) {
 	net, n := newNetwork(t)
 	dir := filepath.Join(n.Root, "servers/a")
@@ -472,7 +471,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// A name as long as Kubernetes allows is told from others, in each life.
+// A name as long as Kubernetes allows stays distinct from others, in each life.
 func TestNetworkLongNames(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)
@@ -528,9 +527,9 @@ func recordOf(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) decide.NetworkRe
 	return record
 }
 
-// A part of a mirror is let go of at once when its server was killed, and returns with
-// the next one; then a scrub looks for what that one may have lost, until one that
-// looked at everything has ended.
+// The agent releases a leg of a mirror at once when its server was killed, and takes it back
+// with the next server. A scrub then looks for what the killed server may have lost, until a
+// scrub has read everything.
 func TestNetworkMirrorReturns(t *testing.T) {
 	net, n, s := newMirror(t)
 	net.release("b")
@@ -634,7 +633,7 @@ func TestNetworkMirrorLooksAgain(t *testing.T) {
 	same(t, "did", net.since(), "")
 }
 
-// A mirror that was not released in order is scrubbed once it is imported.
+// The agent scrubs an imported mirror that was not released cleanly.
 func TestNetworkMirrorImported(t *testing.T) {
 	for _, released := range []bool{false, true} {
 		net, n, s := newMirror(t)
@@ -690,7 +689,7 @@ func TestNetworkGrowsLater(t *testing.T) {
 	same(t, "commands", strings.Join(net.f.changes, "; "), "zpool export tank; zpool import -N -o cachefile=none -d /run/pgstorage/fast 42")
 }
 
-// A device whose connection broke while no pool was imported from it is attached anew.
+// The agent attaches a device again whose connection broke while no pool used it.
 func TestNetworkDeadBeneathNothing(t *testing.T) {
 	net, n := newNetwork(t)
 	s := storage(fresh, onNetwork)

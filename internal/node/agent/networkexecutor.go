@@ -18,9 +18,9 @@ func (n *Node) actNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, seen d
 	return decision.Action.Execute(ctx, n.networkExecutor(s, seen))
 }
 
-// networkExecutor changes the network devices of one PgNodeStorage. Its methods, one file
-// each, write the record in the order that lets an agent continue which was killed at any
-// point: before an effect that the next agent could not find out about by reading.
+// networkExecutor changes the network devices of one PgNodeStorage. It has one file for each
+// method. A killed agent can continue at any point: each method writes the record before an
+// effect that the next agent could not detect by reading.
 type networkExecutor struct {
 	*Node
 	s    *v1alpha1.PgNodeStorage

@@ -11,7 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
-// finishNetwork reads what depends on the state of the pool: which devices are dead,
+// finishNetwork reads what depends on the state of the pool. That is which devices are dead,
 // which exports could be attached, and the contents of new caches and logs.
 func (n *Node) finishNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *decide.Seen) error {
 	if seen.Pool != nil {

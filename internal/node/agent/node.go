@@ -29,8 +29,8 @@ type Node struct {
 	Exports func(socket string) Exports
 	// Restart the machine at once.
 	Restart func() error
-	// DryRun, when given, is told what would be written, and it is not; commands are
-	// the Runner's.
+	// DryRun, when given, receives each write instead of the node; the Runner does the same for
+	// commands.
 	DryRun func(argv []string)
 
 	versions zfs.Versions

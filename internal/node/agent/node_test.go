@@ -19,8 +19,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/facts"
 )
 
-// A pass on a node that is as declared runs five commands, and then four; it changes
-// nothing, and its status is that of the pass before.
+// A pass on a node that is as declared runs five commands, and the next one four. It changes
+// nothing, and its status equals that of the pass before.
 func TestPassAtRest(t *testing.T) {
 	f, s := newFake(t), storage()
 	n := f.node()
@@ -80,7 +80,8 @@ func brief(commands []string) string {
 	return strings.Join(out, ", ")
 }
 
-// What a pass changes, in order, and what it says of the pool and the properties.
+// These are the changes of a pass, one after the other, and its status of the pool and the
+// properties.
 func TestPass(t *testing.T) {
 	const (
 		online    = "done PoolOnline: pool tank is imported, ONLINE"
@@ -310,8 +311,8 @@ func TestDriftIsReportedAfterAFailure(t *testing.T) {
 	}
 }
 
-// The ARC's limit is written where the module has it, as bytes, and read back at once:
-// the module takes any number and heeds only some.
+// The agent writes the ARC's limit to the module in bytes, and reads it back at once. The
+// module accepts any number and applies only some.
 func TestARCMax(t *testing.T) {
 	for _, c := range []struct {
 		name, before string
@@ -376,7 +377,7 @@ func TestPassesToRest(t *testing.T) {
 	if s.Status.Pool.GUID != "99" {
 		t.Errorf("GUID %s", s.Status.Pool.GUID)
 	}
-	// It is lost, and blank devices are there again: it is not made anew.
+	// The pool is lost, and blank devices are there: the agent does not create it again.
 	gone(f)
 	before := len(f.changes)
 	for range 2 {
@@ -421,7 +422,7 @@ func TestFullAt(t *testing.T) {
 	if ahead < 90*time.Hour || ahead > 115*time.Hour || len(seen) > 3 {
 		t.Errorf("full in %s; told %v", ahead, seen)
 	}
-	// What is forgotten is watched anew.
+	// The trend of a forgotten pool starts again.
 	n.forget(s.Name)
 	r, err := n.Pass(t.Context(), s)
 	if err != nil || r.Status.Pool.FullAt != nil {
@@ -429,7 +430,7 @@ func TestFullAt(t *testing.T) {
 	}
 }
 
-// The version is read again once the module was loaded anew.
+// The agent reads the version again after the module was reloaded.
 func TestVersionOfAModuleLoadedAnew(t *testing.T) {
 	f := newFake(t)
 	n := f.node()

@@ -88,8 +88,8 @@ func unread(err error) outcome.Outcome {
 	return o
 }
 
-// stillUsed reports whether a pool could not be released because something uses it. That
-// is no failure: its growth waits.
+// stillUsed reports whether a pool could not be released because something uses it. Its growth
+// then waits; nothing failed.
 func stillUsed(action decide.NetworkAction, failed error) bool {
 	_, releases := action.(decide.ReleasePool)
 	return releases && errors.Is(failed, zfs.ErrInUse)

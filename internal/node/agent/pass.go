@@ -27,10 +27,9 @@ type PassResult struct {
 	Seen decide.Seen
 }
 
-// Pass reads the node, decides, and makes at most one kind of change: it changes the
-// network devices, imports or creates the pool, or sets properties that differ. On a node
-// that is as declared it runs five commands. It reports nothing as done: the next pass
-// reads it back.
+// Pass reads the node, decides, and makes at most one kind of change. It changes the network
+// devices, imports or creates the pool, or sets properties that differ. On a node that is as
+// declared it runs five commands. It reports nothing as done: the next pass reads it back.
 func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (PassResult, error) {
 	var net *decide.Network
 	if s.Spec.NetworkDevices != nil {

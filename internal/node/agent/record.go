@@ -26,8 +26,8 @@ func (n *Node) records(s *v1alpha1.PgNodeStorage) records {
 	return records{filepath.Join(n.Root, recordDir, s.Name+".json")}
 }
 
-// load the record; none is an empty one. One that cannot be read is an error: it may
-// know of a pool that must not be made anew.
+// load returns the record, or an empty one if the file is missing. An unreadable record is an
+// error: it may name a pool that must not be created again.
 func (r records) load() (decide.NetworkRecord, error) {
 	var out decide.NetworkRecord
 	return out, loadJSON(r.path, "record of network devices", &out)
@@ -81,7 +81,7 @@ func (r records) remove() error {
 	return nil
 }
 
-// remember the pool, and the sizes of its devices once it stands on them.
+// remember records the pool, and the sizes of its devices once it uses them.
 func (n *Node) remember(s *v1alpha1.PgNodeStorage, seen decide.Seen) error {
 	net := seen.Network
 	if n.DryRun != nil || !memorable(s, seen) {
@@ -99,7 +99,7 @@ func (n *Node) remember(s *v1alpha1.PgNodeStorage, seen decide.Seen) error {
 	return n.records(s).save(record)
 }
 
-// memorable is a pool that stands on all its devices, and is the one that is known.
+// memorable is a pool that uses all its devices and has the known GUID.
 func memorable(s *v1alpha1.PgNodeStorage, seen decide.Seen) bool {
 	if seen.Pool == nil || !seen.Network.Complete() || decide.Foreign(seen) {
 		return false
@@ -108,8 +108,9 @@ func memorable(s *v1alpha1.PgNodeStorage, seen decide.Seen) bool {
 	return known == nil || known.GUID == "" || known.GUID == seen.Pool["guid"].Value
 }
 
-// noteImport of a pool, before it is done. A mirror that was not released in order may
-// differ between its parts by what a server lost with its end, so a scrub is due.
+// noteImport records the import of a pool before it happens. A server that ended uncleanly may
+// have lost writes, so the legs of a mirror that was not released cleanly may differ. A scrub
+// is then due.
 func (n *Node) noteImport(s *v1alpha1.PgNodeStorage, net *decide.Network) error {
 	if net == nil || n.DryRun != nil {
 		return nil
@@ -125,9 +126,9 @@ func (n *Node) noteImport(s *v1alpha1.PgNodeStorage, net *decide.Network) error 
 	return n.records(s).save(net.Record)
 }
 
-// made is the record of the pool of a PgNodeStorage. A pool on disks is known on the node
-// by its name, whichever profile declares it; one on network devices by its profile, as
-// another profile's is in another bucket.
+// made is the record of the pool of a PgNodeStorage. The record of a pool on disks has the
+// pool's name, whichever profile declares it. That of a pool on network devices has the
+// profile's name, because another profile uses another bucket.
 func (n *Node) made(s *v1alpha1.PgNodeStorage) poolRecord {
 	kind, name := "disks", s.Spec.Pool.Name
 	if s.Spec.NetworkDevices != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
-// What told of a signature.
+// These are the sources of a signature.
 const (
 	ByWipefs  = "wipefs"
 	ByBlkid   = "blkid"
@@ -36,7 +36,7 @@ type Signature struct {
 
 // Signatures of one device.
 type Signatures struct {
-	// Device as it was asked for.
+	// Device is the path of the caller.
 	Device string
 	// Is the device that was found there.
 	Is Identity
@@ -52,16 +52,16 @@ type Identity struct {
 	Size                uint64
 }
 
-// Blank devices hold nothing: no signature, no use, and zeros at both ends. Data without
-// a signature is not blank, as a volume of plain dm-crypt or a database on the raw device
-// has none; whoever knows better names the device with wipe.
+// Blank devices have no signature, no use, and zeros at both ends. Data without a signature is
+// not blank, as a volume of plain dm-crypt or a database on the raw device has none. Users who
+// do not need the data name the device with wipe.
 func (s Signatures) Blank() bool { return s.Clean() && !s.Data }
 
 // Clean devices have no signature and no use, but may hold data: so is what was wiped.
 func (s Signatures) Clean() bool { return len(s.Found) == 0 }
 
-// InUse says that the kernel uses the device, so that it is not to be wiped either. A
-// partition that nothing uses is no use.
+// InUse reports whether the kernel uses the device, so that not even wipe applies to it. An
+// unused partition does not count.
 func (s Signatures) InUse() bool {
 	return slices.ContainsFunc(s.Found, func(f Signature) bool { return f.By == ByKernel && !strings.HasPrefix(f.What, "partition ") })
 }
@@ -205,8 +205,8 @@ func (c *Client) blkid(ctx context.Context, _ Device, s *Signatures) error {
 	return err
 }
 
-// parseBlkid of lines KEY=value. Of a blank partition it tells the entry in the table,
-// which is no signature.
+// parseBlkid parses lines KEY=value. blkid prints the table entry of a blank partition, which
+// does not count as a signature.
 func parseBlkid(out string) []Signature {
 	var found []Signature
 	for line := range strings.Lines(out) {

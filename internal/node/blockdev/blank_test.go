@@ -119,7 +119,7 @@ func TestBlank(t *testing.T) {
 			n.lsblk.Stdout = lsblkOf(`,"children":[{"kname":"/dev/vdk1","type":"part","size":1}]`)
 			n.files = fstest.MapFS{"sys/class/block/vdk1/holders/md0": {}}
 		}, "/dev/vdk1 held by md0, partition /dev/vdk1", false, true},
-		// ZFS has no holder in /sys: only the kernel's refusal tells.
+		// ZFS has no holder in /sys: only the kernel's refusal shows the use.
 		{"an imported pool", func(_ *testing.T, n *node) { n.openErr = ErrInUse }, "device held by the kernel", false, true},
 	} {
 		n := blankNode()

@@ -17,9 +17,9 @@ type Content interface {
 	io.Closer
 }
 
-// OpenExclusive gives a Client.Open of the devices of the node whose / is at root. The
-// kernel refuses it for devices that are mounted or held, in any mount namespace, which
-// neither lsblk nor /proc tell a container.
+// OpenExclusive returns a Client.Open of the devices of the node whose / is at root. The kernel
+// refuses to open devices that are mounted or held, in any mount namespace. A container cannot
+// see these in lsblk or /proc.
 func OpenExclusive(root string) func(device string) (Content, error) {
 	return func(device string) (Content, error) {
 		f, err := os.OpenFile(filepath.Join(root, device), os.O_RDONLY|os.O_EXCL, 0)

@@ -64,7 +64,7 @@ func TestContentOfDevices(t *testing.T) {
 		{"MD RAID 1.2", disk{size, map[int64]string{4096: mdMagic}, nil}},
 		{"MD RAID 1.0", disk{size, map[int64]string{size - 8192: mdMagic}, nil}},
 		{"MD RAID 0.90", disk{size, map[int64]string{size - 65536: mdMagic}, nil}},
-		// A size that is no multiple of anything.
+		// The size is not a multiple of anything.
 		{"MD RAID 0.90", disk{size + 4608, map[int64]string{size - 65536: mdMagic}, nil}},
 		{"MD RAID 1.0", disk{size + 512, map[int64]string{size - 8192: mdMagic}, nil}},
 		{"ZFS label", disk{size, map[int64]string{zfsUberblocks + 28*1024: "\x0c\xb1\xba\x00\x00\x00\x00\x00"}, nil}},

@@ -39,8 +39,8 @@ var (
 	ErrInvalid = errors.New("invalid")
 )
 
-// Device is a block device as lsblk sees it. Sizes are bytes; what the device does not
-// tell is empty.
+// Device is a block device as lsblk sees it. Sizes are bytes; fields that the device does not
+// have are empty.
 type Device struct {
 	// Path by which the device is known after a restart too, or empty where it has
 	// none. See stable.go.

@@ -1,3 +1,3 @@
-// Package blockdev tells which disks a node has, which of them are blank, and wipes
-// one that is named. Safety rule 1 rests on it: what is not known to be blank is not.
+// Package blockdev lists the disks of a node, detects which of them are blank, and wipes a
+// named one. Safety rule 1 depends on it: a disk that is not known to be blank is not blank.
 package blockdev

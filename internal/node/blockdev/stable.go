@@ -24,7 +24,7 @@ var preferred = []string{
 // passing links are named by what was written on the device, or by an administrator.
 var passing = []string{"/dev/disk/by-id/lvm-pv-uuid-", "/dev/disk/by-id/dm-name-", "/dev/disk/by-id/md-name-"}
 
-// attached devices have the number that whoever attached them chose.
+// attached devices have a number that the attaching program chose.
 var attached = []string{"/dev/nbd", "/dev/loop"}
 
 // links to each device, by its kernel name.
@@ -76,9 +76,9 @@ func stablePath(kernel string, links []string) string {
 	})
 }
 
-// NamesOneDisk reports whether a path is udev's name of one disk, by what its maker wrote
-// into it: by-path names a slot, and the others what was written on a disk, which a copy
-// of it has too.
+// NamesOneDisk reports whether a path is udev's name of one disk, by what its maker wrote into
+// it. A by-path name is that of a slot. The other names come from data on a disk, which a copy
+// of the disk has too.
 func NamesOneDisk(path string) bool {
 	return strings.HasPrefix(path, "/dev/disk/by-id/") && hasPrefix(path, passing) < 0
 }

@@ -9,7 +9,7 @@ import (
 // DetachDevices detaches devices that no imported pool uses.
 type DetachDevices struct {
 	Devices []NetworkDevice
-	// GrownTo is the size of exports in bytes that the agent records once all devices are
+	// GrownTo is the size of exports in bytes. The agent records it once all devices are
 	// detached, so that it detaches them once for each size.
 	GrownTo uint64
 }

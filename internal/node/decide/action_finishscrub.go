@@ -18,8 +18,8 @@ func (a FinishScrub) Execute(ctx context.Context, e NetworkExecutor) error {
 	return e.FinishScrub(ctx, a)
 }
 
-// scrubbed reports whether a scrub ended that began after it was due, and that read
-// everything: a resilver of a device that returned meanwhile replaces it.
+// scrubbed reports whether a scrub ended that began after it was due, and that read everything.
+// A resilver of a device that returned meanwhile replaces a scrub.
 func (d networkDecider) scrubbed() bool {
 	scan, since := d.seen.Status.Scan, d.net.Record.ScrubSince
 	return !since.IsZero() && scan.State == zfs.ScanFinished && !scan.Resilver && !scan.At.Before(since.Truncate(time.Second))

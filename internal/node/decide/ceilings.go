@@ -19,8 +19,8 @@ const (
 	volumeBytes = 384 << 10
 )
 
-// listed are the volumes that the status has room for, in their own order: first those
-// that it listed before, so that a new volume never displaces one that is relied on.
+// listed returns the volumes that the status has room for, in their own order. Volumes that it
+// listed before come first, so that a new volume never displaces one that a database relies on.
 func listed(all, before []v1alpha1.ObservedVolume) []v1alpha1.ObservedVolume {
 	known := map[string]bool{}
 	for _, v := range before {
@@ -56,8 +56,8 @@ func bytesOf(v v1alpha1.ObservedVolume) int {
 	return len(text)
 }
 
-// Complete is the condition StatusComplete, or nil while the status lists all that was
-// read. What is not listed works, but nobody sees it: a database on such a volume keeps
+// Complete returns the condition StatusComplete, or nil while the status lists everything that
+// was read. An unlisted volume works, but the manager cannot see it: a database on it keeps
 // full_page_writes on.
 func Complete(status v1alpha1.PgNodeStorageStatus, seen Seen) *outcome.Outcome {
 	var missing []string

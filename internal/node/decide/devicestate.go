@@ -21,9 +21,9 @@ const (
 	DeviceUnknown      DeviceState = "Unknown"
 )
 
-// State of a device. A device is lost once it has failed, or once the life of its server
-// has provably ended without a clean shutdown: another life is recorded, or no process
-// holds the lock.
+// State of a device. A device is lost once it has failed, or once the life of its server has
+// provably ended without a clean shutdown. The proof is a record of another life, or a lock
+// that no process holds.
 func (n *Network) State(d NetworkDevice) DeviceState {
 	life := n.Lives[d.Server]
 	switch {

@@ -1,6 +1,6 @@
-// Package decide decides what a node's agent does next: from what a
-// PgNodeStorage declares and what a pass has read, it tells the changes that are
-// missing, the conditions, and the status. It runs nothing and knows no clock.
+// Package decide decides what a node's agent does next. It takes what a PgNodeStorage declares
+// and what a pass has read, and returns the missing changes, the conditions, and the status. It
+// runs nothing and reads no clock.
 package decide
 
 import (

@@ -49,7 +49,7 @@ func DevicesOutcome(s *v1alpha1.PgNodeStorage, seen Seen) outcome.Outcome {
 	return o
 }
 
-// otherLayout tells of a pool that is not as it is declared.
+// otherLayout says how a pool differs from its declaration.
 func otherLayout(s *v1alpha1.PgNodeStorage, seen Seen) string {
 	switch {
 	case s.Spec.NetworkDevices != nil:
@@ -95,8 +95,8 @@ func ailment(s zfs.Status, bad []string) string {
 	return strings.Join(parts, ". ")
 }
 
-// shape of a pool: each top-level vdev in words, sorted, so that a device that was
-// replaced makes no difference and a vdev that was added does.
+// shapeOf describes each top-level vdev of a pool in words, sorted. A replaced device makes no
+// difference to it; an added vdev does.
 func shapeOf(c v1alpha1.ZFSPoolCreate) []string {
 	var out []string
 	for _, part := range []struct {
@@ -162,9 +162,9 @@ func CapacityOutcome(s *v1alpha1.PgNodeStorage, seen Seen, now, fullAt time.Time
 	return o
 }
 
-// Foreseen is when the pool will be full, as status tells it: a forecast wavers with
-// each reading, and one that moved by a tenth of how far ahead it is, or by an hour, is
-// no news.
+// Foreseen is when the pool will be full, as the status shows it. A forecast varies with each
+// reading. So the status keeps its time until that moved by a tenth of the time left, and by
+// more than an hour.
 func Foreseen(s *v1alpha1.PgNodeStorage, now, fullAt time.Time) time.Time {
 	if fullAt.IsZero() || s.Status.Pool == nil || s.Status.Pool.FullAt == nil {
 		return fullAt
@@ -186,8 +186,8 @@ type sample struct {
 	allocated uint64
 }
 
-// The trend is drawn over a day, from samples a minute apart, once they span an
-// hour: less says more about a checkpoint than about growth.
+// The trend covers a day, from samples a minute apart, once they span an hour. A shorter span
+// says more about a checkpoint than about growth.
 const (
 	trendSpan  = 24 * time.Hour
 	trendEvery = time.Minute
@@ -205,9 +205,8 @@ func (t *Trend) Add(at time.Time, allocated uint64) {
 	}
 }
 
-// FullAt is when the free bytes will be used up, in whole hours, or zero while the
-// pool does not fill or was not watched for long enough. The slope is by least
-// squares.
+// FullAt is when the free bytes will be used up, in whole hours. It is zero while the pool does
+// not fill, or without enough samples. The slope is by least squares.
 func (t *Trend) FullAt(free uint64) time.Time {
 	n := len(t.samples)
 	if n < 2 || t.samples[n-1].at.Sub(t.samples[0].at) < trendLeast {

@@ -186,7 +186,7 @@ func TestCapacityOutcome(t *testing.T) {
 	}
 }
 
-// never is no time.
+// never is the zero time.
 var never time.Time
 
 func TestTrend(t *testing.T) {

@@ -53,7 +53,7 @@ func criteria(s v1alpha1.ZFSDeviceSelector) blockdev.Criteria {
 	return c
 }
 
-// layouter fills vdevs in order, each device at most once.
+// layouter fills vdevs one after the other, each device at most once.
 type layouter struct {
 	seen  Seen
 	taken map[string]bool

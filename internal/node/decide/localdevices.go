@@ -10,8 +10,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
-// LocalDecision is what the agent does next about the caches and logs that a pool on
-// network devices has on disks of its node: besides Wipe, at most one member is set.
+// LocalDecision is what the agent does next about caches and logs on disks of its node, for a
+// pool on network devices. Besides Wipe, at most one member is set.
 type LocalDecision struct {
 	// Remove lists vdevs to remove, by their name in zpool status.
 	Remove []string

@@ -34,18 +34,18 @@ func Survives(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 // survivorWaits is how long a device may have answered nothing that is to go on alone.
 const survivorWaits = 5 * time.Second
 
-// SettleTime after it took a device back ZFS may not tell yet what that lacks: its
-// resilver begins some transaction groups later.
+// SettleTime after a device returned, ZFS may not show yet what that device lacks: its resilver
+// begins some transaction groups later.
 const SettleTime = time.Minute
 
-// settling says that a device came back, and that what ZFS tells of it is not all yet.
+// settling reports whether a device came back, and ZFS may not show yet what it lacks.
 func (r NetworkRecord) settling(device string) bool {
 	_, returned := r.Returned[device]
 	return returned || slices.Contains(r.Returning, device) || slices.Contains(r.Suspect, device)
 }
 
-// survivor is a device that is attached, that is not on its way back, nor still to be
-// scrubbed since, and of which ZFS says that it has all and never failed.
+// survivor is an attached device that ZFS reports as complete and that never failed. It is not
+// returning, and needs no scrub since it returned.
 func survivor(d NetworkDevice, seen Seen) bool {
 	leg, others := legOf(d, seen.Status)
 	return leg != nil && seen.Network.State(d) == DeviceAttached && seen.Network.Answers(d.Server) &&
@@ -56,9 +56,9 @@ func survivor(d NetworkDevice, seen Seen) bool {
 // entire says that a disk lacks nothing that ZFS knows of.
 func entire(disk zfs.VdevStatus) bool { return disk.State == zfs.Online && !resilvered(disk) }
 
-// resilvered disks are told as soon as something was copied to them, and never in ZFS'
-// JSON. So while a resilver is under way the others of a mirror are whole only where
-// one is told.
+// resilvered reports whether ZFS shows a disk as resilvered. It does so as soon as it copied
+// something to the disk, and never in its JSON. So while a resilver is under way, the other
+// legs of a mirror count as complete only where ZFS shows such a disk.
 func resilvered(disk zfs.VdevStatus) bool { return strings.Contains(disk.Note, "resilver") }
 
 func resilvers(s zfs.Status) bool { return s.Scan.State == zfs.ScanInProgress && s.Scan.Resilver }

@@ -124,7 +124,7 @@ func tells(server string, phase zerofs.Phase, life string) func(*Seen) {
 	})
 }
 
-// legs of the mirror of the first export, as ZFS tells them.
+// leg changes one of the legs of the mirror of the first export, as ZFS reports them.
 func leg(number int, change func(*zfs.VdevStatus)) func(*Seen) {
 	return func(seen *Seen) { change(&seen.Status.Vdevs[0].Children[number]) }
 }
@@ -225,7 +225,8 @@ func TestNetworkDecision(t *testing.T) {
 		{"another writer", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "find and stop the other writer"},
 		{"a server that was killed", stripe, []func(*Seen){absent, killed("a")}, "detach a/x, a/y", "wait Attaching", ""},
 		{"a successor", stripe, []func(*Seen){absent, lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", ""},
-		// Beneath an imported pool a stripe is connected only to what has all that it wrote.
+		// Under an imported pool a stripe is connected only to a server that has everything it
+		// wrote.
 		{"a successor that inherits", stripe, []func(*Seen){lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", "none is lost"},
 		{"a successor that starts", stripe, []func(*Seen){lived("a", heir), tells("a", zerofs.PhaseStarting, "a3")}, "", "wait StoreUnavailable", "is starting"},
 		{"a successor that was killed", stripe, []func(*Seen){lived("a", heir), killed("a")}, "", "invalid ServerLost", "ended uncleanly"},
@@ -389,7 +390,7 @@ func TestRestartsBackOff(t *testing.T) {
 		got = append(got, last.Wait.String())
 	}
 	same(t, "waits", strings.Join(got, " "), "10m0s 20m0s 40m0s 1h20m0s 2h40m0s 4h0m0s 4h0m0s 10m0s 20m0s")
-	// One that was told and did not come to be changes nothing.
+	// A restart that was announced and did not happen changes nothing.
 	last.Done, last.Wait = false, time.Hour
 	seen := seenNetwork(s, lived("a", Life{ID: "a2", Running: true}), recorded(func(r *NetworkRecord) { r.Restart = last }))
 	if got, is := NetworkDecisionFor(s, seen, now).Action.(AnnounceRestart); !is || got.Restart.Wait != time.Hour {

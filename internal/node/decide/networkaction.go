@@ -34,8 +34,9 @@ type NetworkExecutor interface {
 	RestartNode(ctx context.Context, a RestartNode) error
 }
 
-// WithoutZFS returns the action if it is safe while ZFS does not answer: a reconnection,
-// for which ZFS may be waiting, or a restart of the node. Otherwise it returns nil.
+// WithoutZFS returns the action if it is safe while ZFS does not answer. That is a
+// reconnection, for which ZFS may be waiting, or a restart of the node. Otherwise it returns
+// nil.
 func WithoutZFS(action NetworkAction) NetworkAction {
 	switch action.(type) {
 	case ReconnectDevices, AnnounceRestart, RestartNode:

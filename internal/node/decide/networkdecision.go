@@ -21,11 +21,11 @@ type NetworkDecision struct {
 	Outcome outcome.Outcome
 }
 
-// NetworkDecisionFor decides about the network devices of s. The agent attaches a device
-// while the pool is not imported, and below an imported pool only as the leg of a mirror
-// that serves without it. It reconnects a device, also below an imported pool, only to a
-// server that has everything written to it. Anything else would hide from ZFS what a
-// server lost when it ended.
+// NetworkDecisionFor decides about the network devices of s. The agent attaches a device while
+// the pool is not imported. Below an imported pool, it attaches one only as the leg of a mirror
+// that serves without it. It reconnects a device, also below an imported pool, only to a server
+// that has everything written to it. Anything else would hide from ZFS what a server lost when
+// it ended.
 func NetworkDecisionFor(s *v1alpha1.PgNodeStorage, seen Seen, now time.Time) NetworkDecision {
 	d := networkDecider{s: s, seen: seen, net: seen.Network, now: now}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
-// ObservedDevices as status tells them; one that is not attached by its link.
+// ObservedDevices are the devices as the status shows them; a detached one has its link.
 func ObservedDevices(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedNetworkDevice {
 	urls := map[string]string{}
 	for _, server := range s.Spec.NetworkDevices.Servers {

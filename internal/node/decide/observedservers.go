@@ -10,11 +10,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// phaseEnded of a server that does not live, which no server can tell of itself.
+// phaseEnded is the phase of a server that does not live, which the server cannot report.
 const phaseEnded = "Ended"
 
-// ObservedServers as status tells them: those of which anything is known. Figures that
-// move by themselves are kept from the last status until they moved by much.
+// ObservedServers are the servers as the status shows them, where anything is known of one.
+// Figures that change all the time keep the value of the last status until they moved by much.
 func ObservedServers(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedServer {
 	var out []v1alpha1.ObservedServer
 	for _, server := range s.Spec.NetworkDevices.Servers {
@@ -29,7 +29,7 @@ func ObservedServers(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedS
 		}
 		o := v1alpha1.ObservedServer{Name: server.Name, URL: server.URL}
 		if told.Life == life.ID {
-			tell(&o, told, last)
+			copyReport(&o, told, last)
 		} else {
 			o.Phase = string(zerofs.PhaseStarting)
 		}
@@ -41,8 +41,8 @@ func ObservedServers(s *v1alpha1.PgNodeStorage, n *Network) []v1alpha1.ObservedS
 	return out
 }
 
-// tell what a server told of this life.
-func tell(o *v1alpha1.ObservedServer, told zerofs.ServerStatus, last v1alpha1.ObservedServer) {
+// copyReport copies what a server reported in this life.
+func copyReport(o *v1alpha1.ObservedServer, told zerofs.ServerStatus, last v1alpha1.ObservedServer) {
 	since := metav1.NewTime(told.Since.Truncate(1e9)) // as the API server keeps it
 	o.Phase, o.Since, o.Restarts = string(told.Phase), &since, told.Restarts
 	if told.Phase != zerofs.PhaseServing {
@@ -62,8 +62,8 @@ func tell(o *v1alpha1.ObservedServer, told zerofs.ServerStatus, last v1alpha1.Ob
 	o.CacheHitPercent = steady(last.CacheHitPercent, hits(told.Reads-told.S3.Requests["GET"], told.Reads))
 }
 
-// hits in percent of all; nil where there is nothing to tell. ZeroFS also gets what
-// nobody reads, its manifests, so that hits can be below 0, which is told as 0.
+// hits in percent of all; nil without any. ZeroFS also gets objects without a reader, its
+// manifests, so the result could fall below 0; it is clamped at zero.
 func hits(hits, all int64) *int32 {
 	if all <= 0 {
 		return nil

@@ -52,8 +52,8 @@ func Pool(s *v1alpha1.PgNodeStorage, seen Seen) PoolDecision {
 	return creation(s, seen)
 }
 
-// MayCreate reports whether the pool may be created: the profile declares it, the node
-// never had it, and no pool of its name can be imported. Only then the agent probes the
+// MayCreate reports whether the pool may be created. The profile must declare it, the node must
+// never have had it, and no pool of its name may be importable. Only then the agent probes the
 // contents of devices.
 func MayCreate(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 	_, candidates := importable(s.Spec.Pool.Name, knownGUID(s), seen)
@@ -61,7 +61,7 @@ func MayCreate(s *v1alpha1.PgNodeStorage, seen Seen) bool {
 	return declared && candidates == 0 && knownGUID(s) == ""
 }
 
-// WithKnownPool returns s with the pool of the node in its status: the pool that the
+// WithKnownPool returns s with the pool of the node in its status. That is the pool that the
 // status already shows, else spec.pool.guid, else the first GUID that the node recorded.
 // Abandoned pools do not count.
 func WithKnownPool(s *v1alpha1.PgNodeStorage, recorded ...string) *v1alpha1.PgNodeStorage {

@@ -173,7 +173,7 @@ func TestMayCreate(t *testing.T) {
 	}
 }
 
-// nothingOn devices, as a probe of them tells.
+// nothingOn returns the result of probing blank devices.
 func nothingOn(names ...string) map[string]blockdev.Signatures {
 	out := map[string]blockdev.Signatures{}
 	for _, n := range names {

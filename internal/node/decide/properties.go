@@ -25,7 +25,7 @@ type Changes struct {
 	// Refused says in words which values this version of ZFS does not take. They are in
 	// none of the changes.
 	Refused []string
-	// Drift says in words what somebody changed by hand: to repair, or to report.
+	// Drift describes manual changes, to repair or to report.
 	Drift []string
 }
 
@@ -42,8 +42,8 @@ func (c Changes) None() bool { return len(c.Pool) == 0 && len(c.Datasets) == 0 &
 // parent keeps a parent dataset from being mounted: it only hands down properties.
 var parent = map[string]string{"canmount": "off", "mountpoint": "none"}
 
-// Properties compares what is declared with what was read. What is not as it was
-// once applied for this generation is drift.
+// Properties compares what is declared with what was read. A property is drift if it differs
+// from what was applied for this generation.
 func Properties(s *v1alpha1.PgNodeStorage, seen Seen) Changes {
 	out := Changes{Pool: map[string]string{}}
 	for _, p := range s.Spec.Pool.Properties {
@@ -131,8 +131,8 @@ func asDeclared(want v1alpha1.ZFSProperty, have zfs.Property) bool {
 	return !strings.HasPrefix(have.Source, "inherited")
 }
 
-// inWords is what was seen; a right value that is not the dataset's own is told by
-// where it comes from.
+// inWords describes what was read. A right value that the dataset does not set itself comes
+// with its source.
 func inWords(want v1alpha1.ZFSProperty, have zfs.Property) string {
 	if zfs.Same(want.Name, want.Value, have.Value) {
 		return fmt.Sprintf("%s only as %s", have.Value, have.Source)
@@ -153,9 +153,9 @@ func differs(object, property, want, have string) string {
 	return fmt.Sprintf("%s of %s is %s, declared is %s", property, object, have, want)
 }
 
-// PropertiesOutcome is the condition PropertiesApplied. Failed is what the node
-// answered to a change, if it refused one. While the pool cannot be looked at, the
-// reason stays what it was: it is what tells drift from a first application later.
+// PropertiesOutcome returns the condition PropertiesApplied. Failed is the node's answer to a
+// change that it refused, if any. While the pool cannot be read, the reason stays as it was:
+// later it distinguishes drift from a first application.
 func PropertiesOutcome(s *v1alpha1.PgNodeStorage, pool outcome.Outcome, changes Changes, failed error) outcome.Outcome {
 	const c = v1alpha1.ConditionPropertiesApplied
 	switch {

@@ -21,14 +21,14 @@ func (d networkDecider) away() []string {
 	return out
 }
 
-// waitFor servers that are away. What is told ends with what that means.
+// waitFor servers that are away. The message ends with what their absence means.
 func (d networkDecider) waitFor(away []string, meaning string, args ...any) NetworkDecision {
 	var told []string
 	for _, server := range away {
-		told = append(told, d.tell(server))
+		told = append(told, d.describe(server))
 	}
 	text := strings.Join(told, "; ") + fmt.Sprintf(meaning, args...)
-	// What needs a person comes first, then what a person may want to look at.
+	// Reasons that need an administrator come first, then those that one may want to check.
 	for _, reason := range []string{v1alpha1.ReasonFenced, v1alpha1.ReasonStoreUnavailable, v1alpha1.ReasonServerNotRunning} {
 		if slices.ContainsFunc(away, func(server string) bool { return d.whyAway(server) == reason }) {
 			if reason == v1alpha1.ReasonFenced {
@@ -61,23 +61,23 @@ func (d networkDecider) waits(server string) bool {
 	return slices.ContainsFunc(d.net.in(DeviceReconnecting), func(n NetworkDevice) bool { return n.Server == server })
 }
 
-// tell of a server that does not answer.
-func (d networkDecider) tell(server string) string {
+// describe says why a server does not answer.
+func (d networkDecider) describe(server string) string {
 	life, told := d.net.Lives[server], d.net.Servers[server]
 	switch {
 	case life.Problem != "":
 		return fmt.Sprintf(msgServerUnknown, server, life.Problem)
 	case d.net.Fenced(server):
-		return fmt.Sprintf(msgServerFenced, server, toldBy(told))
+		return fmt.Sprintf(msgServerFenced, server, phaseInWords(told))
 	case life.BootID != d.net.BootID:
 		return fmt.Sprintf(msgServerNotStarted, server)
 	}
 	switch d.net.phase(server) {
 	case zerofs.PhaseHolding:
 		return fmt.Sprintf(msgServerHolds,
-			server, told.Since.UTC().Format(time.RFC3339), told.Restarts, toldBy(told))
+			server, told.Since.UTC().Format(time.RFC3339), told.Restarts, phaseInWords(told))
 	case zerofs.PhaseStarting:
-		return fmt.Sprintf(msgServerStarts, server, toldBy(told))
+		return fmt.Sprintf(msgServerStarts, server, phaseInWords(told))
 	case zerofs.PhaseStopping:
 		return fmt.Sprintf(msgServerStops, server)
 	}
@@ -87,8 +87,8 @@ func (d networkDecider) tell(server string) string {
 	return fmt.Sprintf(msgServerNotRunning, server)
 }
 
-// toldBy is what a server told of its phase.
-func toldBy(told zerofs.ServerStatus) string {
+// phaseInWords describes the phase that a server reported.
+func phaseInWords(told zerofs.ServerStatus) string {
 	switch {
 	case told.Reason == "" && told.Message == "":
 		return ""

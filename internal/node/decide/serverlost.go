@@ -10,19 +10,18 @@ import (
 )
 
 const (
-	// RestartDelay between the decision to restart a node, which is told, and the
-	// restart.
+	// RestartDelay between the report of the decision to restart a node and the restart.
 	RestartDelay = 15 * time.Second
-	// restartWait after a restart of a node by its agent before the next one; it doubles
-	// up to restartLongest while they follow each other, until restartForgotten.
+	// restartWait after a restart of a node by its agent before the next one. It doubles up to
+	// restartLongest while restarts follow each other, until restartForgotten.
 	restartWait      = 10 * time.Minute
 	restartLongest   = 4 * time.Hour
 	restartForgotten = 24 * time.Hour
 )
 
-// lost devices beneath an imported pool: nothing is connected. Only a restart of the
-// node lets go of a pool whose devices are gone, and after it the pool is imported at
-// its last transaction group.
+// lost devices under an imported pool: the agent connects nothing. Only a restart of the node
+// releases a pool whose devices are lost. After it the pool is imported at its last transaction
+// group.
 func (d networkDecider) lost() NetworkDecision {
 	bad := d.net.in(DeviceLost, DeviceDetached)
 	pool := d.s.Spec.Pool.Name
@@ -72,8 +71,8 @@ func (d networkDecider) ending(device NetworkDevice) string {
 	return fmt.Sprintf(msgEndedUncleanly, device.Server)
 }
 
-// restart of the node: told first, done a while later and once, and only where a device
-// is lost that it would bring back.
+// restart of the node. The agent reports it first, and does it once, a while later. It does so
+// only where a restart brings back a lost device.
 func (d networkDecider) restart(decision *NetworkDecision, bad []NetworkDevice) {
 	last := d.net.Record.Restart
 	want := Restart{BootID: d.net.BootID, Lost: lives(bad), At: d.now, Wait: last.wait(d.now)}
@@ -97,8 +96,9 @@ func (d networkDecider) restart(decision *NetworkDecision, bad []NetworkDevice) 
 	}
 }
 
-// of this boot, which ends with its first restart: done, or meant for the same loss and
-// of late, since what healed meanwhile is not restarted for.
+// of reports whether a restart is of this boot, which ends with its first restart. The restart
+// is done, or was recently meant for the same loss: a loss that healed meanwhile causes no
+// restart.
 func (r *Restart) of(want Restart) bool {
 	if r == nil || r.BootID != want.BootID {
 		return false
@@ -125,7 +125,7 @@ func (r *Restart) wait(now time.Time) time.Duration {
 	return r.pause()
 }
 
-// lives that were lost, in words that tell them from others.
+// lives that were lost, in words that distinguish them.
 func lives(bad []NetworkDevice) string {
 	var out []string
 	for _, d := range bad {

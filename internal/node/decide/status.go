@@ -42,8 +42,8 @@ func Status(s *v1alpha1.PgNodeStorage, seen Seen, fullAt time.Time) v1alpha1.PgN
 	return out
 }
 
-// absentPool is what is told of a pool that is not there: its GUID tells it from
-// another pool of its name, and all else would be old.
+// absentPool is what the status keeps of an absent pool. Its GUID distinguishes it from another
+// pool of its name, and everything else would be out of date.
 func absentPool(last *v1alpha1.ObservedPool) *v1alpha1.ObservedPool {
 	if last == nil {
 		return nil

@@ -181,8 +181,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// A node at rest writes nothing: figures that moved by less than 1% of their whole since
-// they were written make no other status, whichever they are and wherever they began.
+// An idle node writes nothing. No figure that moved by less than 1% of its whole since the last
+// write changes the status, wherever it began.
 func TestStatusAtRest(t *testing.T) {
 	const whole = 100 * gib
 	figures := func(used, percent uint64) Seen {
@@ -263,7 +263,7 @@ func TestStatusIsDeterministic(t *testing.T) {
 	}
 }
 
-// What is read is not changed by being told.
+// Building a status does not change what was read.
 func TestStatusTakesNothing(t *testing.T) {
 	s, seen := storage(), converged()
 	s.Status = Status(s, seen, never)
@@ -527,7 +527,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-// Snapshots of a parent and of all beneath it are summed, and of nothing else.
+// Snapshots of a parent and of all datasets below it are summed, and no others.
 func TestSnapshotsAreSummed(t *testing.T) {
 	seen := Seen{Datasets: []zfs.Dataset{
 		dataset("tank", "usedbysnapshots", 1),

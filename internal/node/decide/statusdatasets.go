@@ -62,7 +62,7 @@ func volumes(s *v1alpha1.PgNodeStorage, seen Seen, size uint64) ([]v1alpha1.Obse
 	return listed(all, s.Status.Volumes), &count
 }
 
-// children of a declared parent that are no parents themselves.
+// children of a declared parent, except declared parents.
 func children(s *v1alpha1.PgNodeStorage, seen Seen, parent string) []zfs.Dataset {
 	var out []zfs.Dataset
 	for _, d := range seen.Datasets {
@@ -74,7 +74,7 @@ func children(s *v1alpha1.PgNodeStorage, seen Seen, parent string) []zfs.Dataset
 	return out
 }
 
-// VolumeCount is how many volumes there are beneath the declared parents.
+// VolumeCount is the number of volumes below the declared parents.
 func VolumeCount(s *v1alpha1.PgNodeStorage, seen Seen) int32 {
 	n := 0
 	for _, want := range s.Spec.Datasets {
@@ -83,7 +83,7 @@ func VolumeCount(s *v1alpha1.PgNodeStorage, seen Seen) int32 {
 	return int32(n)
 }
 
-// isParent says that a dataset is declared, also where it is beneath another.
+// isParent reports whether a dataset is declared, also where it is below another.
 func isParent(s *v1alpha1.PgNodeStorage, name string) bool {
 	return slices.ContainsFunc(s.Spec.Datasets, func(d v1alpha1.NodeDataset) bool { return d.Name == name })
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// A pool that another machine had last is taken from it only where each of its devices
-// is that of a server here, which keeps the other machine's out.
+// The agent takes over a pool that another machine had last only if each device is that of a
+// server here. The server then rejects the other machine's server.
 func TestTakeOver(t *testing.T) {
 	disk := func(name string) zfs.VdevStatus {
 		return zfs.VdevStatus{Class: zfs.Data, Type: "disk", Name: name, State: zfs.Online}

@@ -113,7 +113,7 @@ func (d maker) is(serial string) bool {
 	return serial != "" && (serial == d.serial || strings.TrimPrefix(serial, "0x") == strings.TrimPrefix(d.wwn, "0x"))
 }
 
-// named is the serial that a person would declare.
+// named is the serial that a user would declare.
 func (d maker) named() string {
 	if d.serial != "" {
 		return d.serial

@@ -29,9 +29,9 @@ const (
 	SlowFactor = 10
 )
 
-// environment of every child. UTC because a child reads the node's zone, and whoever
-// parses the times that it prints has another. udevadm does nothing in what it takes
-// for a chroot, unless told.
+// environment of every child. The times that a child prints are in UTC: the child reads the
+// node's zone, and its parser may have another. By default, udevadm does nothing in what it
+// takes for a chroot.
 var environment = []string{"LC_ALL=C", "SYSTEMD_IGNORE_CHROOT=1", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TZ=UTC0"}
 
 // slow commands, of which a kill would leave work half done.
@@ -45,8 +45,8 @@ var programDirs = []string{
 // Exec runs commands as children, after Check. The zero value is usable, and may be
 // used by several goroutines at once.
 type Exec struct {
-	// Root is where the node's / is mounted; a child is confined to it, so that the
-	// userland of ZFS is that of the node's kernel module. Empty: no confinement.
+	// Root is where the node's / is mounted. A child is confined to it, so that it uses the
+	// userland of the node's ZFS module. If empty, there is no confinement.
 	Root string
 	// Timeout of each command; 0 is DefaultTimeout. Ten times as much for creating,
 	// importing and exporting pools. The whole process group is killed when it passes, or when the
@@ -89,7 +89,7 @@ func (e *Exec) run(ctx context.Context, change bool, program string, args []stri
 		return fail(err)
 	}
 	if change {
-		// Whoever ends the agent does not end a change half way; its time-out does.
+		// The end of the agent does not interrupt a change; the time-out does.
 		ctx = context.WithoutCancel(ctx)
 	}
 	timeout := e.timeout(program, args)
@@ -137,8 +137,8 @@ func (e *Exec) command(ctx context.Context, path string, args []string) *exec.Cm
 	return cmd
 }
 
-// wait for the command, but not for ever: a process that waits for a suspended pool
-// ignores SIGKILL, and with it exec.Cmd.Wait would not return.
+// wait for the command, within a bound: a process that waits for a suspended pool ignores
+// SIGKILL, and with it exec.Cmd.Wait would not return.
 func (e *Exec) wait(ctx context.Context, cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
@@ -169,8 +169,8 @@ func (e *Exec) wait(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// find the program in the fixed directories beneath Root. The entry itself may be a
-// link that holds only beneath Root, so it is not followed.
+// find finds the program in the fixed directories below Root. The entry itself may be a link
+// that is valid only below Root, so find does not follow it.
 func (e *Exec) find(program string) (string, error) {
 	dirs := programDirs
 	if e.dirs != nil {

@@ -136,7 +136,7 @@ func TestTimeoutKillsTheWholeGroup(t *testing.T) {
 	eventually(t, func() bool { return gone(n) })
 }
 
-// gone says that a process has ended, even if nobody has taken its status yet.
+// gone reports whether a process has ended, even if its parent has not read the exit code.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(stat), ") Z ")
@@ -279,7 +279,7 @@ func TestConfinedToTheNodesRoot(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "usr/sbin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// An absolute link holds only beneath the root.
+	// An absolute link is valid only below the root.
 	if err := os.Symlink("/usr/lib/zfs/zpool", filepath.Join(root, "usr/sbin/zpool")); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ var (
 type Error struct {
 	// Argv is the program and its arguments.
 	Argv []string
-	// ExitCode is what the program returned, or -1 where it did not exit by itself.
+	// ExitCode is what the program returned, or -1 where it was killed or did not start.
 	ExitCode int
 	// Stderr is what the program said, bounded as all output.
 	Stderr string

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// rule is one command that may run. A command without a rule, and an option that
-// its rule does not name, is refused: this file is the whole of what pgstorage can
-// do to a node.
+// rule is one command that may run. A command without a rule, and an option that its rule does
+// not name, is refused. This file has everything that pgstorage can do to a node.
 type rule struct {
 	// options as getopt(3) takes them: a colon follows one with a value.
 	options string
@@ -194,7 +193,7 @@ func oneDevice(_ context.Context, _, operands []string) error {
 	return nil
 }
 
-// addsCacheOrLog: any other vdev would be in the pool for ever.
+// addsCacheOrLog refuses any other vdev, which the pool could never remove.
 func addsCacheOrLog(_ context.Context, _, operands []string) error {
 	if len(operands) < 3 || operands[1] != "cache" && operands[1] != "log" {
 		return refuse("zpool add only adds a cache or a log")

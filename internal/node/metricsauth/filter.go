@@ -1,7 +1,7 @@
-// Package metricsauth lets those read metrics whom the API server knows and allows to. It
-// asks what controller-runtime's filter asks, and without the server library beneath
-// that one: an agent is on every storage node, and the library is a third of its
-// memory (docs/adr/0017-own-metrics-filter.md).
+// Package metricsauth serves metrics to clients that the API server authenticates and
+// authorises. It asks the same as controller-runtime's filter, without the server library of
+// that filter. An agent is on every storage node, and the library is a third of its memory
+// (docs/adr/0017-own-metrics-filter.md).
 package metricsauth
 
 import (
@@ -33,10 +33,9 @@ const (
 	patience = 10 * time.Second
 )
 
-// Filter is a metricsserver.Options.FilterProvider. A request needs a bearer token
-// that a TokenReview finds to be somebody's (else 401) and a SubjectAccessReview that
-// allows its path and method (else 403). It is refused with 500 where the API server
-// does not answer.
+// Filter is a metricsserver.Options.FilterProvider. A request needs a bearer token that a
+// TokenReview authenticates (else 401). A SubjectAccessReview must allow its path and method
+// (else 403). Without an answer of the API server, the filter returns 500.
 func Filter(config *rest.Config, http *http.Client) (metricsserver.Filter, error) {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(authenticationv1.AddToScheme(scheme))

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// heldPatience: how long somebody who looks at a device, as udev does at a new one,
-	// may keep it open.
+	// heldPatience is how long another process that looks at a device, as udev does at a new
+	// one, may keep it open.
 	heldPatience = 5 * time.Second
 	heldInterval = 100 * time.Millisecond
 	// probeAgain is how long after a read that failed a device is asked once more.
@@ -31,22 +31,22 @@ type Client struct {
 	greetPatience time.Duration
 }
 
-// New Client. Root is where the node's / is mounted, with its /dev, /proc and /sys, or
-// empty for this process's own. It needs CAP_SYS_ADMIN in the initial user namespace;
-// with a root also CAP_SYS_PTRACE, to find the node's network namespace, outside of
-// which the driver does not answer.
+// New Client. Root is where the node's / is mounted, with its /dev, /proc and /sys, or empty
+// for this process's own. It needs CAP_SYS_ADMIN in the initial user namespace. With a root it
+// also needs CAP_SYS_PTRACE, to find the node's network namespace: the driver answers only
+// there.
 func New(root string) *Client {
 	return &Client{root: root, kernel: driver{root: root}, read: readDirect, greetPatience: greetPatience}
 }
 
-// Attach an export to /dev/nbdN and return that path. What the kernel made is read
-// back. A device that is attached with the same identifier and block size, and that
-// answers a Probe, is left as it is; if its export has grown since, State.Bytes is less.
+// Attach attaches an export to /dev/nbdN and returns that path. It reads back what the kernel
+// created. It does not change a device that is attached with the same identifier and block
+// size, and that answers a Probe. If its export has grown since, State.Bytes is less.
 //
-// Errors: ErrInvalid; ErrNotLoaded; ErrInUse, which names both identifiers; ErrHeld;
-// ErrDead: attached with the same identifier, but it fails to be read, so Disconnect
-// it; ErrNoSuchExport; ErrUnfit; ErrMismatch; the end of ctx, after which the device
-// may or may not be attached: call again.
+// Errors: ErrInvalid; ErrNotLoaded; ErrInUse, which names both identifiers; ErrHeld; ErrDead;
+// ErrNoSuchExport; ErrUnfit; ErrMismatch; the end of ctx. ErrDead is a device with the same
+// identifier whose reads fail: Disconnect it. After the end of ctx the device may or may not be
+// attached: call Attach again.
 func (c *Client) Attach(ctx context.Context, d Device) (string, error) {
 	d = d.withDefaults()
 	if err := d.validate(); err != nil {
@@ -90,8 +90,8 @@ func inUse(s *State, wanted string) error {
 	return fmt.Errorf("%w: %s is attached as %q, not as %q", ErrInUse, Path(s.Index), s.Identifier, wanted)
 }
 
-// connect to the server and give the kernel the connections. The kernel refuses while
-// somebody merely has the device open.
+// connect connects to the server and gives the kernel the connections. The kernel refuses while
+// another process has the device open.
 func (c *Client) connect(ctx context.Context, d Device) (offer, error) {
 	var o offer
 	var err, busy error
@@ -115,8 +115,8 @@ func (c *Client) connect(ctx context.Context, d Device) (offer, error) {
 	return o, fmt.Errorf("%w: close it: %w", ErrHeld, err)
 }
 
-// verify what was made, and take it back if it is not as it should be: nobody can use
-// it yet.
+// verify reads back the new device, and disconnects it if it is not as requested: no process
+// uses it yet.
 func (c *Client) verify(ctx context.Context, d Device, o offer) error {
 	s, err := c.state(ctx, d.Index)
 	if err != nil {
@@ -133,15 +133,15 @@ func (c *Client) verify(ctx context.Context, d Device, o offer) error {
 	return nil
 }
 
-// Disconnect the device that is attached with an identifier; requests that wait fail
-// with EIO. What is not attached is no error. Whatever uses the device must have let go
-// of it before, if its data is to be kept: the pool exported, the file system unmounted.
-// The kernel says good-bye to the server first, which may take up to the device's
-// time-out if the server has stopped to read: end such a server before.
+// Disconnect disconnects the device that is attached with an identifier; waiting requests fail
+// with EIO. It succeeds for a device that is not attached. To keep the data, release the device
+// before: export its pool, or unmount its file system. The kernel first ends the connection
+// with the server. That may take up to the device's time-out if the server has stopped reading:
+// end such a server before.
 //
-// Errors: ErrInvalid; ErrNotLoaded; ErrInUse: it has another identifier; ErrHeld: all
-// of it fails, yet somebody still has it open, so its index is not free; the end of
-// ctx.
+// Errors: ErrInvalid; ErrNotLoaded; ErrInUse: it has another identifier; ErrHeld; the end of
+// ctx. With ErrHeld, all requests to the device fail, but another process still has it open, so
+// its index is not free.
 func (c *Client) Disconnect(ctx context.Context, index int, identifier string) error {
 	if err := errors.Join(validIndex(index), validIdentifier(identifier)); err != nil {
 		return err
@@ -181,15 +181,15 @@ func patiently(ctx context.Context, done func() bool) {
 	}
 }
 
-// Probe reads the first block of a device from its server. ErrDead: it failed twice in a
-// row, probeAgain apart, since a server may answer one read with an error; so does all
-// else that the device is asked. The end of ctx: no answer yet, be the server stopped or
-// slow; the request goes on to its own time-out, and a Probe meanwhile waits for the
-// same one. Other errors are of opening the device.
+// Probe reads the first block of a device from its server. It returns ErrDead if the read
+// failed twice in a row, probeAgain apart, since a server may answer one read with an error.
+// All other requests to such a device fail too. At the end of ctx there is no answer yet,
+// because the server is stopped or slow. The request continues to its own time-out, and a Probe
+// meanwhile waits for the same one. Other errors are of opening the device.
 //
-// It tells what no file or message of the kernel does: a device whose connections are
-// all dead looks attached. While requests of the device wait for ever, so does what
-// Probe has begun, and this process can then not end: do not ask such a device.
+// No file or message of the kernel shows this: a device whose connections are all dead looks
+// attached. While requests of the device wait indefinitely, the read of a Probe waits too, and
+// this process then cannot end. Do not probe such a device.
 func (c *Client) Probe(ctx context.Context, index int) error {
 	if err := validIndex(index); err != nil {
 		return err

@@ -20,16 +20,16 @@ import (
 // fake is a driver whose devices are files in a folder, as in /sys.
 type fake struct {
 	root string
-	// open are devices that somebody merely has open, held those that someone still has
-	// open once they are disconnected.
+	// open are devices that another process has open, held those that stay open once they are
+	// disconnected.
 	open, held map[int]bool
 	// change what is made of a device.
 	change func(*State)
 
 	connects, disconnects int
-	// tried is told of each connect, when it is given.
+	// tried, when given, is called for each connect.
 	tried func(connects int)
-	// reconnected devices, as they were asked for.
+	// reconnected devices, as the caller gave them.
 	reconnected []Device
 }
 
@@ -316,8 +316,8 @@ func TestHandshakeEndsWithContext(t *testing.T) {
 	}
 }
 
-// A device gets new connections only to what has no less than it, and only once the
-// caller has confirmed that, with the server already on the line.
+// A device gets new connections only to a server that has everything written to it. The caller
+// must have confirmed that, with the server already connected.
 func TestReconnect(t *testing.T) {
 	c, f := client(t)
 	d := serve(t, 1<<20, sound)

@@ -56,7 +56,7 @@ var (
 	ErrNotAttached = errors.New("not attached")
 	// ErrConnected: the device has a connection that lives, and the server no other for it.
 	ErrConnected = errors.New("connected already")
-	// ErrMismatch: what was read back is not what was asked for.
+	// ErrMismatch: what was read back differs from the request.
 	ErrMismatch = errors.New("not as asked for")
 	// ErrNoFreeIndex: every index is taken.
 	ErrNoFreeIndex = errors.New("no free index")
@@ -72,9 +72,9 @@ type Device struct {
 	Export string
 	// Socket is the absolute path of the server's Unix socket, at most 107 bytes.
 	Socket string
-	// BlockSize in bytes, logical and physical; a power of two from 512 to 4096, and the
-	// export's size is a multiple of it. 0 is DefaultBlockSize. It is never taken from
-	// the server: ZeroFS tells none, and the kernel would take 512.
+	// BlockSize in bytes, logical and physical. It is a power of two from 512 to 4096, and the
+	// export's size is a multiple of it. 0 is DefaultBlockSize. It never comes from the server:
+	// ZeroFS reports none, and the kernel would take 512.
 	BlockSize uint32
 	// Timeout of one request, whole seconds up to MaxTimeout. 0 waits for as long as
 	// there is a connection: choose it where the server itself bounds nothing and loses
@@ -95,15 +95,15 @@ type Device struct {
 	// server that says that a flush on one covers what was written on all
 	// (NBD_FLAG_CAN_MULTI_CONN). The kernel uses as many at once as the node has CPUs.
 	Connections int
-	// Identifier is kept by the kernel while the device is attached, and tells later
-	// whose it is (NBD_ATTR_BACKEND_IDENTIFIER, Linux 5.14): 1 to MaxIdentifier printable
-	// ASCII characters without blanks. See Identify.
+	// Identifier is kept by the kernel while the device is attached, and later shows its owner
+	// (NBD_ATTR_BACKEND_IDENTIFIER, Linux 5.14). It has 1 to MaxIdentifier printable ASCII
+	// characters without blanks. See Identify.
 	Identifier string
 }
 
-// Identify makes an Identifier that is another one when the server was started again.
-// So a device of a former life of the server is in use, not attached already. What is
-// too long of the export is told by its hash, which is the same each time.
+// Identify makes an Identifier that differs for each start of the server. So a device of a
+// former life of the server is in use, not attached already. It replaces an export name that is
+// too long by its hash, which is the same each time.
 func Identify(export, incarnation string) string {
 	if len(export) > maxDescription {
 		sum := sha256.Sum256([]byte(export))

@@ -128,7 +128,7 @@ func TestIdentify(t *testing.T) {
 	if Identify("a", "1") == Identify("a", "2") || validIdentifier(Identify("pool-a", "6c9b2f0e@2026-01-02T03:04:05Z")) != nil {
 		t.Error("identifiers are equal or invalid")
 	}
-	// A name as long as Kubernetes allows is told by its hash, ahead of the same life.
+	// A hash replaces a name as long as Kubernetes allows, ahead of the same life.
 	long := strings.Repeat("x", 253)
 	one, two := Identify(long+"/store/disk0", "6c9b2f0e-0000-4000-8000-000000000000"), Identify(long+"/store/disk1", "6c9b2f0e-0000-4000-8000-000000000000")
 	if one == two || one != Identify(long+"/store/disk0", "6c9b2f0e-0000-4000-8000-000000000000") || validIdentifier(one) != nil {

@@ -46,15 +46,15 @@ type kernel interface {
 	// reconfigure what is attached to have these sockets in place of dead ones, and close
 	// them whenever it ends. What has no dead one drops them without an error.
 	reconfigure(ctx context.Context, d Device, s sockets) error
-	// disconnect what is attached to an index; nothing is no error.
+	// disconnect disconnects the device of an index, and succeeds if there is none.
 	disconnect(ctx context.Context, index int) error
-	// configured are the indices that have a configuration: those attached, and those
-	// that somebody merely has open.
+	// configured are the indices that have a configuration: attached devices, and those that a
+	// process only has open.
 	configured(ctx context.Context) ([]int, error)
 }
 
-// driver talks to the kernel. It is on a connection of its own each time: calls are
-// rare, and the module may be loaded at any time, each time under another number.
+// driver talks to the kernel, on a new connection each time. Calls are rare, and the module may
+// be loaded at any time, each time under another number.
 type driver struct {
 	// root of the node, or empty for this process's. The driver answers in the initial
 	// network namespace alone, which is where process 1 of the node is.
@@ -69,7 +69,7 @@ func (k driver) connect(ctx context.Context, d Device, o offer, s sockets) error
 	}
 	return bounded(ctx, func() error {
 		defer s.close()
-		// It answers with the index, so that no acknowledgement is asked for.
+		// It answers with the index, so the request needs no acknowledgement.
 		_, err := k.execute(cmdConnect, netlink.Request, body)
 		return err
 	})

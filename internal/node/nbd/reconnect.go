@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// resendEvery is how often the kernel looks at the requests of a device without a
-// Timeout: what went to a connection that was replaced meanwhile, it sends again. With
-// each look it logs a line for each request that waits.
+// resendEvery is how often the kernel looks at the requests of a device without a Timeout. It
+// then resends what went to a connection that was replaced meanwhile. With each look it logs a
+// line for each request that waits.
 const resendEvery = 10 * time.Second
 
 const (
@@ -24,19 +24,19 @@ const (
 	answerPatience = 5 * time.Second
 )
 
-// Reconnect gives the attached device new connections in place of dead ones, also while
-// it is in use: requests that wait go on, those that were under way are sent again. Its
-// size stays as it is. Confirm is asked once the server has answered, right before the
-// kernel is told, whether that server has all that was written to the device: the
-// server may be another one by then. An error of it ends the call.
+// Reconnect gives the attached device new connections in place of dead ones, also while it is
+// in use. Waiting requests continue, and the kernel resends those that were under way. The size
+// stays as it is. Reconnect calls confirm once the server has answered, right before it changes
+// the device. Confirm returns nil if that server has everything written to the device: by then
+// it may be another server. An error of it ends the call.
 //
-// A device whose connections live stays as it is. Where the server takes one client at a
-// time, that is ErrConnected; otherwise the kernel drops the new connections, which it
-// does not tell, so that it is no error.
+// A device whose connections live stays as it is. Where the server takes one client at a time,
+// the error is ErrConnected. Otherwise the kernel drops the new connections without a report,
+// so Reconnect succeeds.
 //
-// Errors: ErrInvalid; ErrNotLoaded; ErrNotAttached; ErrConnected; ErrInUse: it has another identifier;
-// ErrNoSuchExport; ErrUnfit; ErrMismatch: the export has become smaller than the device,
-// or what is read back differs; that of confirm; the end of ctx.
+// Errors: ErrInvalid; ErrNotLoaded; ErrNotAttached; ErrConnected; ErrInUse: it has another
+// identifier; ErrNoSuchExport; ErrUnfit; ErrMismatch; that of confirm; the end of ctx.
+// ErrMismatch: the export has become smaller than the device, or what is read back differs.
 func (c *Client) Reconnect(ctx context.Context, d Device, confirm func() error) error {
 	d = d.withDefaults()
 	if err := d.validate(); err != nil {

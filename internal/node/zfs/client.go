@@ -13,13 +13,12 @@ import (
 // Client of one node's ZFS.
 type Client struct {
 	host.Runner
-	// SearchDirs hold the devices that are searched for pools to import. Empty: where
-	// zpool searches by itself.
+	// SearchDirs are searched for the devices of pools to import. If empty, zpool chooses.
 	SearchDirs []string
-	// CacheFile of pools that are imported. Empty: the default, so that the next boot
-	// imports them by itself; none: it does not.
+	// CacheFile of pools that are imported. Empty is the default, so that the next boot imports
+	// them automatically; "none" prevents that.
 	CacheFile string
-	// Userland as Version told it. The zero value asks for nothing that 2.1 has not.
+	// Userland is the result of Version. The zero value uses nothing newer than 2.1.
 	Userland Version
 }
 
@@ -120,8 +119,8 @@ func ValidPoolName(name string) error {
 	return nil
 }
 
-// ValidDatasetName says what is wrong with the name of a filesystem or volume, or nil.
-// Snapshots and bookmarks are no datasets here.
+// ValidDatasetName says what is wrong with the name of a filesystem or volume, or nil. It does
+// not accept snapshots and bookmarks.
 func ValidDatasetName(name string) error {
 	if len(name) > maxName {
 		return fmt.Errorf("%w: dataset name %.20q... is longer than %d bytes; shorten it", ErrInvalid, name, maxName)

@@ -54,7 +54,7 @@ func TestErrorsHaveMeanings(t *testing.T) {
 		{"invalid vdev specification\nuse '-f' to override the following errors:\n" +
 			"/dev/disk/by-id/virtio-disk0-part1 is part of exported pool 'stripe'", ErrInUse},
 		{"cannot import 'stripe': one or more devices is currently unavailable", ErrUnavailable},
-		// Of the sources.
+		// These are from the sources of ZFS.
 		{"cannot import 'tank': pool is imported on node-1 (hostid: 0x1)\nExport the pool", ErrInUse},
 		{"cannot import 'tank': pool was previously in use from another system.", ErrInUse},
 		{"The ZFS modules are not loaded.\nTry running '/sbin/modprobe zfs' as root to load them.", ErrNotLoaded},
@@ -186,7 +186,7 @@ func TestVersion(t *testing.T) {
 		}
 		equal(t, got, s.want)
 	}
-	// Without the module the userland's version is told all the same.
+	// Without the module, zfs still prints the version of the userland.
 	c, _ = answering("zfs version", hosttest.Answer{
 		Stdout: "zfs-2.1.11-1\n", Stderr: "The ZFS modules are not loaded.", Exit: 1,
 	})

@@ -36,7 +36,7 @@ type VdevStatus struct {
 	Children []VdevStatus
 }
 
-// Disks of the vdev and all beneath it.
+// Disks of the vdev and all below it.
 func (v VdevStatus) Disks() []VdevStatus {
 	if len(v.Children) == 0 {
 		return []VdevStatus{v}
@@ -80,7 +80,7 @@ func (s section) text() string {
 // report of one pool.
 type report []section
 
-// texts by key. Of a key that is there twice, the last.
+// texts by key. The last one counts where a key is there twice.
 func (r report) texts() map[string]string {
 	all := map[string]string{}
 	for _, s := range r {

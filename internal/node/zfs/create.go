@@ -53,11 +53,11 @@ func (c *Client) CreatePool(ctx context.Context, spec PoolSpec) error {
 // partitionings of the same devices, at most.
 const partitionings = 3
 
-// partition runs a command of zpool that partitions whole disks, and runs it again
-// where zpool or the kernel then finds no partition: udev has not named it yet, or is
-// naming it anew (OpenZFS issues 1646, 3708 and 9830, where people do the same by hand).
-// Left for later, it would be a partition table on a device that has to be blank. The
-// command has no force: what is in use, or has a file system, is refused each time.
+// partition runs a command of zpool that partitions whole disks, and repeats it where zpool or
+// the kernel then finds no partition. udev has not named the partition yet, or is naming it
+// again (OpenZFS issues 1646, 3708 and 9830, where users repeat it manually). A later pass
+// would find a partition table on a device that has to be blank. The command has no force: each
+// time it refuses what is in use, or has a file system.
 func (c *Client) partition(ctx context.Context, args ...string) error {
 	var err error
 	for range partitionings {
@@ -169,8 +169,8 @@ func assignments(props map[string]string, canonical func(name, value string) (st
 	return out, nil
 }
 
-// settable form of a canonical value: quotas print as 0 where there is none, and are
-// set by that word only (libzfs: "use 'none' to disable quota/refquota").
+// settable returns the form of a canonical value that ZFS accepts. A quota prints as 0 where
+// there is none, and only "none" sets that (libzfs: "use 'none' to disable quota/refquota").
 func settable(name, canonical string) string {
 	if canonical == "0" && slices.Contains([]string{"quota", "refquota", "reservation", "refreservation"}, name) {
 		return "none"

@@ -70,8 +70,8 @@ func (l *late) Change(ctx context.Context, program string, args ...string) (host
 	return out, err
 }
 
-// zpool partitions a device and does not find what it made: it is told so again. What
-// it refuses for any other reason stays refused.
+// zpool partitions a device and does not find the partition: the client repeats the command. A
+// refusal for any other reason stays one.
 func TestPartitionsThatAreNamedLate(t *testing.T) {
 	const gone = "cannot label 'vdd': failed to detect device partitions on '/dev/disk/by-id/a-part1': 19\ncannot create 'tank': unknown error"
 	for _, tc := range []struct {

@@ -49,16 +49,16 @@ func readProperties() string {
 	return strings.Join(names, ",")
 }
 
-// pageOf datasets are read by one command where all at once are too much: with the
+// pageOf is how many datasets one command reads where all at once are too much. With the
 // longest names that ZFS allows, and every property, they are below host.DefaultMaxOutput.
 const pageOf = 256
 
 // relists of datasets, at most, where one is destroyed between its listing and its page.
 const relists = 3
 
-// Datasets are all filesystems and volumes of an imported pool, or beneath and with a
-// dataset, parents first: by one command, or page by page where that prints more than
-// the Runner takes.
+// Datasets are all filesystems and volumes of an imported pool, or a dataset and all below it,
+// parents first. One command reads them, or one for each page where the output exceeds the
+// Runner's limit.
 func (c *Client) Datasets(ctx context.Context, root string) ([]Dataset, error) {
 	if err := ValidDatasetName(root); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func parseDatasets(out string) ([]Dataset, error) {
 	return all, kindsKnown(all)
 }
 
-// words that an output repeats, each kept once and apart from it: the output of
-// thousands of datasets is many times what is kept of it.
+// words that an output repeats, each kept once and apart from it. The output of thousands of
+// datasets is many times as large as what is kept of it.
 type words map[string]string
 
 func (w words) of(text string) string {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// ExportPool releases an imported pool once all that was written to it is on its
-// devices; never with force: ErrInUse where a dataset of it is in use. Do not call it
-// for a pool whose devices are gone: it would wait for them for ever.
+// ExportPool releases an imported pool once everything written to it is on its devices. It
+// never uses force: ErrInUse where a dataset of it is in use. Do not call it for a pool whose
+// devices are lost: it would wait for them indefinitely.
 func (c *Client) ExportPool(ctx context.Context, name string) error {
 	if err := ValidPoolName(name); err != nil {
 		return err

@@ -21,15 +21,15 @@ type Importable struct {
 	Vdevs               []VdevStatus
 }
 
-// Foreign says that another machine had the pool last, and did not export it. Source:
-// the texts of ZPOOL_STATUS_HOSTID_MISMATCH and _ACTIVE in cmd/zpool/zpool_main.c, of
-// which the latter (another machine is seen to use it now, by multihost) is not meant.
+// Foreign reports whether another machine had the pool last, and did not export it. Source: the
+// texts of ZPOOL_STATUS_HOSTID_MISMATCH and _ACTIVE in cmd/zpool/zpool_main.c. Foreign is false
+// for the latter, where multihost shows that another machine uses the pool now.
 func (p Importable) Foreign() bool {
 	return strings.Contains(p.Explanation, "last accessed by another system")
 }
 
-// Importable pools on the node's devices; none is no error. Exported and foreign pools
-// are listed, destroyed ones are not.
+// Importable pools on the node's devices; an empty list is valid. It lists exported and foreign
+// pools, and skips destroyed ones.
 func (c *Client) Importable(ctx context.Context) ([]Importable, error) {
 	args := append([]string{"import"}, c.search()...)
 	out, err := c.Run(ctx, "zpool", args...)
@@ -64,16 +64,16 @@ func parseImportable(out string) ([]Importable, error) {
 	return all, nil
 }
 
-// Import a pool by its GUID, as names may be twice, and mount nothing of it: a mount would
-// be seen in the agent's mount namespace only. Never forced: ErrInUse where
-// another node may have it; ErrNoSuchPool where no device has it.
+// Import imports a pool by its GUID, since two pools may have one name. It mounts nothing: a
+// mount would be visible in the agent's mount namespace only. It never uses force: ErrInUse
+// where another node may have it; ErrNoSuchPool where no device has it.
 func (c *Client) Import(ctx context.Context, guid uint64) error {
 	return c.importPool(ctx, guid)
 }
 
-// TakeOver is Import of a pool that another machine had last and did not export. Nothing
-// in the pool tells whether that machine still writes to it: the caller has to know
-// that it cannot, by what keeps it from the devices.
+// TakeOver imports a pool that another machine had last and did not export. Nothing in the pool
+// shows whether that machine still writes to it. The caller must know that something keeps that
+// machine from the devices.
 func (c *Client) TakeOver(ctx context.Context, guid uint64) error {
 	return c.importPool(host.PermitTakeOver(ctx, strconv.FormatUint(guid, 10)), guid, "-f")
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Kernel reads what the node's kernel tells of ZFS. FS is the node's /, as
-// os.DirFS("/") gives it.
+// Kernel reads what the node's kernel reports of ZFS. FS is the node's /, as from
+// os.DirFS("/").
 type Kernel struct {
 	FS fs.FS
 }

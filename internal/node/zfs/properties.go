@@ -27,7 +27,7 @@ type Rule struct {
 	Name string
 	// Filesystems and Volumes: which of them have the property.
 	Filesystems, Volumes bool
-	// Inheritable by datasets beneath.
+	// Inheritable by datasets below.
 	Inheritable bool
 	Effect      Effect
 
@@ -105,9 +105,9 @@ func applies(property string, kind Kind) error {
 	return nil
 }
 
-// Canonical form of a value of a dataset property: as ZFS prints it with -p, so that
-// what is wanted compares with what is read back. ErrInvalid for what ZFS would not
-// take, for what pgstorage does not know, and for what is not safe for a database.
+// Canonical is a value of a dataset property as ZFS prints it with -p. A wanted value then
+// compares with one that was read back. It returns ErrInvalid for a value that ZFS
+// rejects, that pgstorage does not know, or that is not safe for a database.
 func Canonical(property, value string) (string, error) {
 	r, err := lookup(property)
 	if err != nil {
@@ -124,9 +124,9 @@ func canonical(property, value string, parse parser) (string, error) {
 	return out, nil
 }
 
-// Same says whether a value that was read back is what was wanted. Releases of ZFS differ
-// in what xattr=on means and in how they print it: one that is wanted leaves that to the
-// release, and one that was seen is dir.
+// Same reports whether a value that was read back is the wanted one. Releases of ZFS differ in
+// what xattr=on means and in how they print it. As a wanted value it leaves that to the
+// release, and as a value that was read it is dir.
 func Same(property, wanted, seen string) bool {
 	want, err := Canonical(property, wanted)
 	if err != nil {

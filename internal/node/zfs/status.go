@@ -43,7 +43,7 @@ type Scan struct {
 	State ScanState
 	// Resilver, otherwise a scrub.
 	Resilver bool
-	// At is when it began (in progress), was paused, or ended; zero where it was not told.
+	// At is when it began (in progress), was paused, or ended; zero where ZFS does not show it.
 	At time.Time
 	// Errors that it found and could not repair; of a finished scan only.
 	Errors uint64
@@ -51,8 +51,8 @@ type Scan struct {
 	Text string
 }
 
-// Status of one imported pool, by `zpool status`: by its JSON where Userland is 2.3 or
-// later, otherwise by its text, the times of which are in UTC as host.Exec asks for.
+// Status of one imported pool, by `zpool status`. Where Userland is 2.3 or later it reads the
+// JSON, otherwise the text, whose times are in UTC by host.Exec's environment.
 func (c *Client) Status(ctx context.Context, name string) (Status, error) {
 	if err := ValidPoolName(name); err != nil {
 		return Status{}, err

@@ -1,6 +1,5 @@
-// Package apiserver starts a real kube-apiserver and etcd for tests, with our
-// CRDs and the real CRDs of the operators that we stand on, taken from their Go
-// modules.
+// Package apiserver starts a real kube-apiserver and etcd for tests. It installs our CRDs and
+// the real CRDs of the operators that we use, taken from their Go modules.
 package apiserver
 
 import (
@@ -45,7 +44,7 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 	}
 	env = &envtest.Environment{
 		CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New(),
-		// It ends open watches at leisure.
+		// It does not hurry to end open watches.
 		ControlPlaneStopTimeout: 2 * time.Minute,
 	}
 	if _, err := env.Start(); err != nil {
@@ -105,8 +104,8 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// module finds the folder of a module that go.mod pins, or that the list of
-// modules with CRDs only pins, and downloads it when the cache lacks it.
+// module finds the folder of a module that go.mod pins, or that the list of CRD modules pins.
+// It downloads a module that the cache lacks.
 func module(path string) (string, error) {
 	for _, modfile := range []string{"go.mod", filepath.Join("hack", "crds", "go.mod")} {
 		cmd := exec.Command("go", "mod", "download", "-json", "-modfile="+filepath.Join(Root(), modfile), path) //nolint:gosec // fixed arguments

@@ -1,6 +1,5 @@
-// Package crdschema holds objects against the real CRDs of other operators, without an
-// API server: unknown fields and wrong values are errors, as with strict field
-// validation.
+// Package crdschema validates objects by the real CRDs of other operators, without an API
+// server. Unknown fields and wrong values are errors, as with strict field validation.
 package crdschema
 
 import (

@@ -1,5 +1,5 @@
-// Package faults keeps what each run of a fault came to, one JSON line for each, and
-// makes a table of all of them. Runs of several days add up: one that went badly stays.
+// Package faults keeps the result of each run of a fault, one JSON line each, and makes a table
+// of all of them. Runs of several days add up: a failed run stays.
 package faults
 
 import (
@@ -22,8 +22,8 @@ type Run struct {
 	Versions string `json:"versions"`
 	// Accelerator of the machine's processor: kvm, or tcg where it is emulated.
 	Accelerator string `json:"accelerator"`
-	// Slower is how many times as long as on the host the same work took in the machine
-	// when it was started, beside whatever else ran.
+	// Slower compares the machine with the host: how many times as long the same work took in
+	// the machine when it started, beside whatever else ran.
 	Slower float64 `json:"slower"`
 	// Case is the fault.
 	Case string `json:"case"`
@@ -64,7 +64,7 @@ func (f *File) Write(runs []*Run) ([]*Run, error) {
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(f.path, out.Bytes(), 0o644); err != nil { //nolint:gosec // G306: for everybody
+	if err := os.WriteFile(f.path, out.Bytes(), 0o644); err != nil { //nolint:gosec // Write appends the runs that came since the file was opened, and returns all runs. A loss may be detected later; Write then writes that run again.
 		return nil, err
 	}
 	return slices.Concat(f.former, runs), nil

@@ -10,7 +10,7 @@ type Override struct {
 	Field string
 }
 
-// Overrides that need consent or that nobody may set. A refusal of each names its field.
+// Overrides need consent, or no author may set them. A refusal of each names its field.
 var Overrides = []Override{
 	{"a privileged container", `{"securityContext": {"privileged": true}}`, "securityContext.privileged"},
 	{"the defaults of a container dropped", `{"securityContext": {}}`, "securityContext"},

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Spent is the time of the host's processors: all of it, the busy part, and the part of
+// Spent is the time of the host's processors. It has all of it, the busy part, and the part of
 // this program and its children, which include QEMU.
 type Spent struct{ all, busy, own time.Duration }
 

@@ -25,8 +25,8 @@ const patience = time.Minute
 // Namespace that the manager takes for its own.
 const Namespace = "default"
 
-// Start runs a manager, configured as ours is, until stop is called or the test
-// ends, with all that is experimental. Stopping one that ended by itself with an error fails the test.
+// Start runs a manager, configured as ours is and with all experimental features, until stop is
+// called or the test ends. Stopping a manager that already ended with an error fails the test.
 func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Options)) (stop func()) {
 	t.Helper()
 	mgr, err := ctrl.NewManager(rest.CopyConfig(config), ctrl.Options{

@@ -40,14 +40,14 @@ func Bin() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// Server that trusts whoever reaches its Unix socket, which is in Dir. It owns Dir.
+// Server trusts every client that can reach its Unix socket, which is in Dir. It owns Dir.
 type Server struct {
 	Bin, Dir, Data string
 	settings       []string
 }
 
-// Start a server with checksums and with settings over Postgres' own, as name=value.
-// The superuser is postgres.
+// Start starts a server with checksums. Settings, as name=value, replace the defaults of
+// Postgres. The superuser is postgres.
 func Start(ctx context.Context, settings ...string) (*Server, error) {
 	bin, err := Bin()
 	if err != nil {
@@ -83,13 +83,13 @@ func (s *Server) start(ctx context.Context) error {
 	return s.Up(ctx)
 }
 
-// Up brings a server up that was shut down, with the settings that it had.
+// Up starts a server that was shut down, with the settings that it had.
 func (s *Server) Up(ctx context.Context) error {
 	options := strings.Join(append([]string{"-c listen_addresses= -c unix_socket_directories=" + s.Dir}, s.settings...), " -c ")
 	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
-// Stop at once, and remove everything.
+// Stop ends the server at once, and removes everything.
 func (s *Server) Stop() error {
 	_, err := os.Stat(filepath.Join(s.Data, "postmaster.pid"))
 	if err == nil {
@@ -100,7 +100,7 @@ func (s *Server) Stop() error {
 	return errors.Join(err, os.RemoveAll(s.Dir))
 }
 
-// Run a program of the server to its end.
+// Run runs a program of the server until it ends.
 func (s *Server) Run(ctx context.Context, name string, args ...string) error {
 	out, err := s.Command(ctx, name, args...).CombinedOutput()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) Run(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// Command of the server, as somebody else than root, whom Postgres refuses.
+// Command runs a program of the server under a user other than root, whom Postgres refuses.
 func (s *Server) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.Bin, name), args...) //nolint:gosec // G204: a program of Postgres
 	cmd.Dir, cmd.Env = s.Dir, []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}

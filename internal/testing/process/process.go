@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// patience bounds how long a killed process may take to go.
+	// patience bounds how long a killed process may take to end.
 	patience = 30 * time.Second
-	// pause between two looks at something that nobody announces.
+	// pause between two looks at something that sends no event.
 	pause = 20 * time.Millisecond
 )
 
@@ -31,8 +31,8 @@ type Process struct {
 	err  error // after done
 }
 
-// Start starts a child that the kernel kills when we die. The kernel takes the end
-// of the thread that started it for our end, so that thread stays.
+// Start starts a child that the kernel kills when we die. The kernel takes the end of the
+// thread that started the child for our end, so that thread stays.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -80,8 +80,8 @@ func (p *Process) Wait(limit time.Duration) error {
 	}
 }
 
-// Kill ends the process at once, if it still runs, a halted one too. That it was
-// killed is no error.
+// Kill ends the process at once, if it still runs, even a halted one. The kill itself counts as
+// success.
 func (p *Process) Kill() error {
 	err := p.Signal(syscall.SIGKILL)
 	if waited := p.Wait(patience); !errors.As(waited, new(*exec.ExitError)) {
@@ -90,8 +90,8 @@ func (p *Process) Kill() error {
 	return err
 }
 
-// UntilReady repeats a look until it succeeds. It fails with the process, or when
-// the limit is over, and tells what the last look said.
+// UntilReady repeats a look until it succeeds. It fails when the process ends or the limit is
+// over, with the error of the last look.
 func (p *Process) UntilReady(ctx context.Context, limit time.Duration, look func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -110,8 +110,8 @@ func (p *Process) UntilReady(ctx context.Context, limit time.Duration, look func
 	}
 }
 
-// Output runs one of our scripts, which tells on standard error what it does
-// meanwhile, and returns what it prints.
+// Output runs one of our scripts and returns what it prints. The script reports its progress on
+// standard error.
 func Output(ctx context.Context, path string, args ...string) ([]byte, error) {
 	out := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, path, args...) //nolint:gosec // our own script

@@ -38,7 +38,7 @@ func TestKillEndsAHaltedProcess(t *testing.T) {
 	}
 }
 
-// One that has ended, and whose end is not told yet.
+// The process has ended, and its parent has not read the exit code yet.
 func TestSignalOfAnEndedProcessIsNoError(t *testing.T) {
 	p := &Process{cmd: exec.CommandContext(t.Context(), "true"), done: make(chan struct{})}
 	if err := p.cmd.Run(); err != nil {

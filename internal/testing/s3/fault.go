@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Fault is what a proxy does to requests. One without any of these does nothing.
+// Fault is what a proxy does to requests. A Fault without any of these does nothing.
 type Fault struct {
 	// Bucket and Operations, as Call has them, choose requests; all of them, if empty.
 	Bucket     string
@@ -20,9 +20,9 @@ type Fault struct {
 	// answer in the store's stead.
 	Status int
 	Code   string
-	// Reset closes the connection; the store is not asked.
+	// Reset closes the connection before the request reaches the store.
 	Reset bool
-	// LoseAnswer closes the connection when the store has done what it was asked.
+	// LoseAnswer closes the connection once the store has done the work.
 	LoseAnswer bool
 }
 
@@ -52,7 +52,7 @@ func combined(faults []Fault, c Call) Fault {
 	return all
 }
 
-// delay ends early, and reports so, when nobody waits for the answer any more.
+// delay ends early, and reports so, when the client stops waiting for the answer.
 func delay(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Proxy stands before a store on loopback: it counts requests and has faults. It
-// changes nothing of a request, so that a signature stays valid.
+// Proxy forwards requests to a store on loopback, counts them and injects faults. It does not
+// change a request, so a signature stays valid.
 type Proxy struct {
 	listener net.Listener
 	server   *http.Server
@@ -64,7 +64,7 @@ func (p *Proxy) Fail(faults ...Fault) {
 // Counts of what was answered since the last ResetCounts.
 func (p *Proxy) Counts() Counts { return p.ledger.read() }
 
-// ResetCounts begins anew and returns what was counted until now.
+// ResetCounts returns the counts so far and starts again at zero.
 func (p *Proxy) ResetCounts() Counts { return p.ledger.reset() }
 
 // Close ends the proxy with its connections.

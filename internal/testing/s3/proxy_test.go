@@ -111,7 +111,7 @@ func TestProxyCountsRequestsAndBytes(t *testing.T) {
 func TestProxyInjectsFaults(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault      Fault
-		wantStatus int // 0 is no answer
+		wantStatus int // 0 means that the proxy sends no answer
 		wantAsked  int64
 	}{
 		"none":              {wantStatus: 200, wantAsked: 1},

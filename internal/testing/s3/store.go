@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package s3 runs a real S3 server for tests, behind a proxy that counts requests
-// and has faults.
+// Package s3 runs a real S3 server for tests, behind a proxy that counts requests and injects
+// faults.
 package s3
 
 import (
@@ -62,7 +62,7 @@ func Program(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// Start runs a store until Close. Buckets are made that are not there.
+// Start runs a store until Close, and creates the buckets that are missing.
 func Start(ctx context.Context, o Options) (*Store, error) {
 	for _, bucket := range o.Buckets {
 		if err := os.MkdirAll(filepath.Join(o.Dir, bucket), 0o750); err != nil {
@@ -130,10 +130,10 @@ func (s *Store) Kill() error {
 	return s.server.Kill()
 }
 
-// Freeze halts the server: whoever asks waits for an answer.
+// Freeze halts the server: its clients wait for an answer.
 func (s *Store) Freeze() error { return s.server.Signal(syscall.SIGSTOP) }
 
-// Thaw lets a halted server go on.
+// Thaw lets a halted server continue.
 func (s *Store) Thaw() error { return s.server.Signal(syscall.SIGCONT) }
 
 // Objects of a bucket, each with a digest of its content, past server and proxy.
@@ -144,7 +144,7 @@ func (s *Store) Objects(bucket string) (map[string]string, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // beneath a test's own folder
+		content, err := os.ReadFile(path) //nolint:gosec // below a test's own folder
 		if err != nil {
 			return err
 		}

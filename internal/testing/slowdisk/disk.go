@@ -31,11 +31,11 @@ type Options struct {
 	Rate int64
 }
 
-// Disk stands between QEMU and nbdkit, whose delay filter delays everything
-// but a flush: it answers a flush itself, when the time that it takes is over.
-// The disk behind it is a file in the host's memory, with costs of its own that
-// the host does not promise; power is not cut here.
-// The protocol: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
+// Disk relays between QEMU and nbdkit, whose delay filter delays everything but a flush. Disk
+// answers a flush itself, when the time that a flush takes is over. The disk behind it is a
+// file in the host's memory, whose own costs the host does not promise. Tests do not cut the
+// power of this disk. The protocol:
+// https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
 type Disk struct {
 	// Socket is for vm.Disk.NBD.
 	Socket string
@@ -76,10 +76,10 @@ func Start(ctx context.Context, o Options) (*Disk, error) {
 // Close ends nbdkit.
 func (d *Disk) Close() { d.nbdkit.Kill() }
 
-// WrittenBytes that the disk was asked for.
+// WrittenBytes counts the bytes of all write requests.
 func (d *Disk) WrittenBytes() int64 { return d.written.Load() }
 
-// Flushes that the disk was asked for.
+// Flushes counts the flush requests.
 func (d *Disk) Flushes() int64 { return d.flushes.Load() }
 
 // The protocol's numbers.
@@ -117,7 +117,7 @@ func (d *Disk) serve(ctx context.Context, listener net.Listener) error {
 	}
 }
 
-// relay until one side goes, which is how a connection ends.
+// relay copies until one side closes, which is how a connection ends.
 func (d *Disk) relay(client, server net.Conn) {
 	replies := &sync.Mutex{}
 	go func() {
@@ -128,7 +128,7 @@ func (d *Disk) relay(client, server net.Conn) {
 	_ = server.Close()
 }
 
-// relayReplies whole, so that a flush's can come in between.
+// relayReplies relays whole replies, so that the reply of a flush can come in between.
 func relayReplies(client io.Writer, server io.Reader, replies sync.Locker) error {
 	if _, err := io.CopyN(client, server, greetingBytes); err != nil {
 		return err
@@ -141,8 +141,8 @@ func relayReplies(client io.Writer, server io.Reader, replies sync.Locker) error
 	}
 }
 
-// relayReply of any form. A simple one has no data: with the structured replies
-// that QEMU asks for, what was read comes in those alone.
+// relayReply relays a reply of any form. A simple reply has no data: with the structured
+// replies that QEMU requests, only those carry what was read.
 func relayReply(client io.Writer, server io.Reader, header []byte, replies sync.Locker) error {
 	if _, err := io.ReadFull(server, header[:4]); err != nil {
 		return err
@@ -195,8 +195,8 @@ func (d *Disk) relayRequests(client io.ReadWriter, server io.Writer, replies syn
 	}
 }
 
-// relayWhole reads the rest of a header, and relays it with the data whose length
-// it tells.
+// relayWhole reads the rest of a header, and relays it with its data. The header has the length
+// of the data.
 func relayWhole(client io.Reader, server io.Writer, header []byte, length int) error {
 	if _, err := io.ReadFull(client, header[4:]); err != nil {
 		return err
@@ -236,7 +236,7 @@ func (d *Disk) relayRequest(client io.ReadWriter, server io.Writer, header []byt
 	return err
 }
 
-// flush is answered later, and holds nothing else up.
+// flush answers later, and delays nothing else.
 func (d *Disk) flush(client io.Writer, cookie []byte, replies sync.Locker) {
 	reply := binary.BigEndian.AppendUint32(nil, structuredReply)
 	reply = binary.BigEndian.AppendUint16(reply, flagDone)

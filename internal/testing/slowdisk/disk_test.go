@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A flush is answered by the disk itself, after its time; a write and a read that
-// come after it are not held up, and reach the server. nbdkit answers the one with
-// a simple reply, the other with a structured one.
+// The disk answers a flush itself, after its time. A write and a read that come after it are
+// not delayed, and reach the server. nbdkit answers the write with a simple reply, the read
+// with a structured one.
 func TestFlushTakesItsTime(t *testing.T) {
 	d := &Disk{latency: 50 * time.Millisecond}
 	client, clientEnd := net.Pipe()

@@ -40,8 +40,8 @@ func Objects(t testing.TB, path string) []unstructured.Unstructured {
 	return out
 }
 
-// Cluster of a file that has one PgStorageCluster and what it stands on. A kind that
-// has no place of its own in a snapshot is one of the profile's objects.
+// Cluster reads a file that has one PgStorageCluster and the objects that it uses. An object of
+// a kind without a place of its own in a snapshot counts as one of the profile's objects.
 func Cluster(t testing.TB, path string) snapshot.Cluster {
 	t.Helper()
 	s := snapshot.Cluster{}

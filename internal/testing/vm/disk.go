@@ -78,8 +78,8 @@ func makeDisk(path string, size int64) error {
 	return errors.Join(file.Truncate(size), file.Close())
 }
 
-// drive is what stands behind a disk, in QEMU's words. Flushes are passed on; the
-// host's page cache is passed by where the file system can do that.
+// drive is the backend of a disk, in QEMU's words. QEMU passes flushes on, and bypasses the
+// host's page cache where the file system allows it.
 func (d Disk) drive() string {
 	if d.NBD != "" {
 		return "driver=nbd,server.type=unix,server.path=" + escape(d.NBD) + ",discard=unmap,cache=writeback"
@@ -91,7 +91,7 @@ func (d Disk) drive() string {
 	return "format=raw,file=" + escape(d.Path) + ",discard=unmap,cache=" + cache
 }
 
-// direct tells whether a file can be written past the page cache.
+// direct reports whether a file can be written past the page cache.
 func direct(path string) bool {
 	file, err := os.OpenFile(path, os.O_RDWR|syscall.O_DIRECT, 0)
 	if err != nil {

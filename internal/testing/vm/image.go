@@ -48,7 +48,7 @@ func (i Image) acceleration(model string) []string {
 	return args
 }
 
-// script runs hack/vm.sh, which tells on standard error what it does meanwhile.
+// script runs hack/vm.sh, which reports its progress on standard error.
 func script(ctx context.Context, verb string) (string, error) {
 	out, err := process.Output(ctx, filepath.Join(Root(), "hack", "vm.sh"), verb)
 	return strings.TrimSpace(string(out)), err

@@ -20,8 +20,8 @@ const artefactsBytes = 256 << 20
 func (m *Machine) payloadPath() string   { return filepath.Join(m.options.Dir, "payload.tar") }
 func (m *Machine) artefactsPath() string { return filepath.Join(m.options.Dir, "artefacts.tar") }
 
-// writePayload makes the two disks that carry files in and out: a tar archive from
-// the first byte on, since an archive needs neither a file system nor a mount.
+// writePayload makes the two disks that carry files in and out. Each has a tar archive from the
+// first byte on, since an archive needs neither a file system nor a mount.
 func (m *Machine) writePayload() error {
 	if m.options.Payload["run"] == "" {
 		return errors.New(`the payload has no file "run"`)

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// kernelArguments for a machine that is emulated: without mitigations, and with each
-// program at the same addresses in all its processes, by which the emulator finds again
-// what it has translated already (a third less processor time).
+// kernelArguments suit an emulated machine. It runs without mitigations, and each program has
+// the same addresses in all its processes. The emulator then reuses what it has translated
+// already (a third less processor time).
 const kernelArguments = "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off norandmaps net.ifnames=0"
 
-// arguments of QEMU. Without its defaults, the guest has what is named here alone.
+// arguments of QEMU. Its defaults are off, so the guest has only what is named here.
 func (m *Machine) arguments(disks []Disk) []string {
 	image := m.options.Image
 	args := append(image.acceleration(m.options.Model),

@@ -26,7 +26,7 @@ const (
 	defaultTimeout    = 5 * time.Minute
 	defaultMemoryMiB  = 2048
 	defaultProcessors = 2
-	// patience bounds how long a killed process may take to go.
+	// patience bounds how long a killed process may take to end.
 	patience = 30 * time.Second
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 	Model string
 	// Console gets what the guest prints, line by line.
 	Console io.Writer
-	// Timeout ends a machine that has not ended by itself; 5 minutes without it.
+	// Timeout ends a machine that is still running; 5 minutes without it.
 	Timeout time.Duration
 }
 
@@ -75,7 +75,7 @@ type Machine struct {
 	console *console
 	qemu    *process.Process
 	servers []*Server
-	// end stops everything that belongs to the machine; why tells the first reason.
+	// end stops everything that belongs to the machine; why has the first reason.
 	end context.CancelCauseFunc
 	why func() error
 	cut atomic.Bool
@@ -170,7 +170,7 @@ func (m *Machine) Wait(ctx context.Context) (Result, error) {
 
 var exitLine = regexp.MustCompile(`^pgstorage-vm: exit (\d+)$`)
 
-// exitCode is what the guest's init told last: before it, the payload had the word.
+// exitCode is what the guest's init printed last: before it, the payload had the console.
 func (m *Machine) exitCode() (int, error) {
 	match := m.console.lastMatch(exitLine)
 	if match == nil {
@@ -181,12 +181,13 @@ func (m *Machine) exitCode() (int, error) {
 
 // PowerCut ends the machine as a power failure would, and returns when it is gone.
 //
-// What a disk keeps depends on what stands behind it. A Disk of a file keeps every
-// write that QEMU had passed to the host, flushed or not: killing QEMU does not cut
-// the host's power. Only writes still on their way are lost, and what the guest had
-// in its own memory. A Volatile disk also loses what the guest had not flushed, as
-// a drive does whose cache has no battery: its server dies with the unflushed
-// writes. The guest is halted first, so that it does not see its disks die.
+// What a disk keeps depends on its backend. A Disk of a file keeps every write that QEMU had
+// passed to the host, flushed or not. Killing QEMU does not cut the host's power. It loses only
+// writes still on their way, and what the guest had in its own memory.
+//
+// A Volatile disk also loses what the guest had not flushed, as a drive does whose cache has no
+// battery. Its server dies with the unflushed writes. PowerCut halts the guest first, so that
+// the guest does not see its disks die.
 func (m *Machine) PowerCut() error {
 	m.cut.Store(true)
 	if err := m.qemu.Signal(syscall.SIGSTOP); err != nil {
@@ -201,7 +202,7 @@ func (m *Machine) PowerCut() error {
 // Its clock does not stand still meanwhile.
 func (m *Machine) Freeze() error { return m.qemu.Signal(syscall.SIGSTOP) }
 
-// Thaw lets a machine go on that was frozen.
+// Thaw lets a frozen machine continue.
 func (m *Machine) Thaw() error { return m.qemu.Signal(syscall.SIGCONT) }
 
 // Close ends a machine at once, if it still runs; so it suits t.Cleanup.

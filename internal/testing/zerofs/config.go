@@ -24,11 +24,11 @@ type Config struct {
 	// Dir has the cache, the sockets, and all else that one ZeroFS has locally. Its
 	// path is short: a socket's has at most 107 bytes.
 	Dir string
-	// FlushSeconds between flushes that nobody asked for; ZeroFS's own 30, if 0.
+	// FlushSeconds between the flushes of ZeroFS's own; its default 30, if 0.
 	FlushSeconds int
-	// L0MaxSSTs is how many flushes may wait for a compaction. With one more, 0.19 says
-	// that it has stored what it has not, and a clean stop does not store it either;
-	// its own number is 16. So it is more than there ever are, if 0.
+	// L0MaxSSTs is how many flushes may wait for a compaction. ZeroFS 0.19 acknowledges one
+	// more without storing it, and a clean stop does not store it either. Its own number is 16.
+	// If 0, the tests use a number that they never reach.
 	L0MaxSSTs int
 }
 

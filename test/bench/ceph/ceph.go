@@ -1,9 +1,9 @@
 //go:build linux
 
-// Package ceph measures what the profile CephRBD is worth. In a virtual machine with a
-// real Ceph, on one disk whose flush takes a known time, it compares the profile with Ceph
-// on ZFS without any settings, and both with ZFS alone. It also counts what each layer
-// writes for a transaction.
+// Package ceph measures what the profile CephRBD is worth. It runs in a virtual machine with a
+// real Ceph, on one disk whose flush takes a known time. It compares the profile with Ceph on
+// ZFS without any settings, and both with ZFS alone. It also counts what each layer writes for
+// a transaction.
 package ceph
 
 import (

@@ -1,6 +1,6 @@
-// Package harness holds what all benchmarks share: the command line, the rounds in a
-// virtual machine, the comparison of configurations, and how a benchmark prints its
-// results and writes its page below docs/benchmarks.
+// Package harness has what all benchmarks share: the command line, the rounds in a virtual
+// machine, and the comparison of configurations. It also prints the results of a benchmark and
+// writes its page below docs/benchmarks.
 package harness
 
 import (

@@ -57,9 +57,9 @@ func Fill(ctx context.Context, scale int, instance server.Instance) (int64, erro
 	return size, instance.Stop(ctx)
 }
 
-// Clone a stopped instance without a volume for its WAL to one with it, file by file, so
-// that both hold the same pages and the second one costs an emulated processor less than
-// the first.
+// Clone copies a stopped instance without a volume for its WAL to one with it, file by file.
+// Both then have the same pages, and the second costs an emulated processor less than the
+// first.
 func Clone(ctx context.Context, from, to server.Instance) error {
 	begin := time.Now()
 	data, wal := to.Data+"/pgdata", to.WAL+"/pg_wal"
@@ -78,8 +78,8 @@ func Clone(ctx context.Context, from, to server.Instance) error {
 	return nil
 }
 
-// Serve a database on a port of its own, and read it once: it is the state after hours
-// that is measured, not that after a start.
+// Serve serves a database on a port of its own, and reads it once. A benchmark measures the
+// state after hours, not that after a start.
 func Serve(ctx context.Context, instance server.Instance, port string) error {
 	settings := map[string]string{"port": port}
 	maps.Copy(settings, instance.Settings)

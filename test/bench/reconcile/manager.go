@@ -39,7 +39,7 @@ type manager struct {
 	client   *http.Client
 }
 
-// startManager calls died with the reason, should the manager end by itself.
+// startManager calls died with the reason, should the manager end before it is stopped.
 func startManager(ctx context.Context, config *rest.Config, server string, died func(error)) (_ *manager, err error) {
 	dir, err := os.MkdirTemp("", "pgstorage-bench-")
 	if err != nil {

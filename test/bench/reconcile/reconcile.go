@@ -1,6 +1,6 @@
-// Package reconcile measures what reconciling costs, on a real API server with the real
-// CRDs: requests by verb, times, memory, and that nothing is written at rest. The manager
-// runs as a process behind a proxy that counts its requests.
+// Package reconcile measures what reconciling costs, on a real API server with the real CRDs.
+// It measures requests by verb, times and memory, and that nothing is written at rest. The
+// manager runs as a process behind a proxy that counts its requests.
 package reconcile
 
 import (

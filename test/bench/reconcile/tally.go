@@ -66,9 +66,8 @@ func patchOf(contentType string) string {
 	return kind
 }
 
-// owner of an object that is written: the cluster of its label, else the object
-// itself, as a cluster and its children have one name. What has no namespace is no
-// cluster's.
+// owner of an object that is written: the cluster of its label, else the object itself, as a
+// cluster and its children have one name. An object without a namespace belongs to no cluster.
 func owner(r *http.Request, info *apirequest.RequestInfo) string {
 	if info.Namespace == "" {
 		return ""

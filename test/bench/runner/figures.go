@@ -141,8 +141,8 @@ func (l line) verdict() string {
 	return untold
 }
 
-// wanted is about how many pairs would tell, the spread being what it is: the interval
-// narrows with the square root of their number.
+// wanted is about how many pairs would show a difference at this spread: the interval narrows
+// with the square root of their number.
 func (l line) wanted() int {
 	if l.compared == nil {
 		return statistics.FewestToCompare
@@ -184,10 +184,10 @@ func rate(s statistics.Summary) string {
 	return fmt.Sprintf("%.0f (%.0f to %.0f)", s.Mean, s.Interval.Lower, s.Interval.Upper)
 }
 
-// judged is what the runner costs by itself.
+// judged is the cost of the runner alone.
 func (l line) judged() bool { return l.side == Runner && l.against == Bare }
 
-// judge by the mark. What cannot be told is not met.
+// judge compares the figures with the mark. A mark that the figures cannot decide is not met.
 func (f figures) judge() error {
 	var missed []error
 	count := 0

@@ -33,7 +33,7 @@ var settings = []string{
 	"synchronous_commit=off", "shared_buffers=512MB", "max_wal_size=8GB", "checkpoint_timeout=1d", "autovacuum=off",
 }
 
-// measured is everything that was found out.
+// measured has all results.
 type measured struct {
 	runs    []Run
 	version string
@@ -107,9 +107,9 @@ func open(ctx context.Context, o options) (bench, func() error, error) {
 // pairsOfBlock at most: with more, what a block writes would not fit into memory.
 const pairsOfBlock = 8
 
-// block is one benchmark of the runner, in whose breaks the other sides run. So all have
-// the same tables at the same place in memory, which between two fillings differs by
-// more than the cost that is looked for.
+// block is one benchmark of the runner, in whose breaks the other sides run. All sides then
+// have the same tables at the same place in memory. Two fillings differ there by more than the
+// cost that the benchmark measures.
 type block struct {
 	script v1alpha1.Script
 	// repeats of the runner, of which the first does not count.
@@ -182,7 +182,7 @@ func idle(ctx context.Context) (float64, error) {
 	return after.Elsewhere(before), err
 }
 
-// sql of the superuser, each statement by itself.
+// sql runs statements as the superuser, one after the other.
 func (b bench) sql(ctx context.Context, database string, statements ...string) error {
 	conn, err := pgx.Connect(ctx, "host="+b.server.Dir+" user=postgres dbname="+database)
 	if err != nil {

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package runner measures what the runner of a PgBenchmark costs. It compares pgbench
-// under the runner with the same pgbench called by hand, and with a pgbench that observes
-// nothing, in pairs on a Postgres of this machine.
+// Package runner measures what the runner of a PgBenchmark costs. It compares pgbench under the
+// runner with the same pgbench called by hand, and with a pgbench that observes nothing. It
+// measures in pairs on a Postgres of this machine.
 package runner
 
 import (

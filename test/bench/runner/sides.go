@@ -30,7 +30,7 @@ const (
 	Runner = "runner"
 	// Bare is pgbench called by hand, with the options that the runner calls it with.
 	Bare = "bare"
-	// Plain is pgbench called by hand without those that observe: it tells a rate alone.
+	// Plain is pgbench called by hand without the options that observe: it reports only a rate.
 	Plain = "plain"
 )
 
@@ -48,8 +48,8 @@ var scripts = map[v1alpha1.Script]string{
 	v1alpha1.ScriptSimpleUpdate: pgbench.SimpleUpdate,
 }
 
-// tier of all runs: where no commit waits for a disk there are the most transactions,
-// and the most that a cost of each of them can take.
+// tier of all runs. Where no commit waits for a disk there are the most transactions, so a cost
+// of each transaction is largest.
 const tier = v1alpha1.DurabilityAsync
 
 // Run that was measured.
@@ -75,8 +75,8 @@ type bench struct {
 	dir string
 }
 
-// carryOut a block: the runner's whole way, from filling the tables to its last report,
-// and in the break after each of its runs those of the other sides that are due.
+// carryOut runs a block: the runner's whole way, from filling the tables to its last report. In
+// the break after each of its runs it runs those of the other sides that are due.
 func (b bench) carryOut(ctx context.Context, todo block, done func(Run)) error {
 	if err := b.sql(ctx, database, "CHECKPOINT"); err != nil {
 		return err

@@ -69,8 +69,8 @@ type Facts struct {
 	// DatabaseBytes once it was filled, and SharedBuffers.
 	DatabaseBytes int64
 	SharedBuffers string
-	// Flush is the flush latency as the agent reported it under the load of 16 clients
-	// without commit_delay, and Derived the commit_delay in µs that follows.
+	// Flush is the flush latency as the agent reported it under the load of 16 clients without
+	// commit_delay. Derived is the commit_delay in µs that follows.
 	Flush   time.Duration
 	Derived int64
 	// Siblings is commit_siblings as derived.

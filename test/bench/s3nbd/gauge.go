@@ -15,9 +15,9 @@ const asPostgres = "runuser -u postgres -- env PGHOST=/run/postgresql PGUSER=pos
 var gaugeScript = gaugeOf(asPostgres, "nbd*", `
 	awk '$1 ~ /^(hits|misses|l2_hits|size|l2_asize)$/ { print "arc", $1, $3 }' /proc/spl/kstat/zfs/arcstats;`)
 
-// gaugeOf defines a function of the shell that prints all that is read before and
-// after a run, a line each: /proc/stat's, the sum over the devices of their
-// /sys/block/*/stat, what more there is, and Postgres'.
+// gaugeOf defines a shell function that prints what is read before and after a run, a line
+// each. The lines are those of /proc/stat, the sum of the devices' /sys/block/*/stat, the
+// additional ones, and those of Postgres.
 func gaugeOf(asPostgres, devices, more string) string {
 	return `gauge() {
 	head -n1 /proc/stat;

@@ -23,8 +23,7 @@ const (
 	stepTime = 10 * time.Minute
 )
 
-// guest is a node with the whole stack (test/vm/s3nbd/node). It does what it is told,
-// a line each.
+// guest is a node with the whole stack (test/vm/s3nbd/node). It runs commands, a line each.
 type guest struct {
 	machine *vm.Machine
 	conn    net.Conn

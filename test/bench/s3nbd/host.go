@@ -31,10 +31,10 @@ const (
 	hostStep  = 5 * time.Minute
 )
 
-// host is a Postgres on this host's own processors, whose WAL is on a network block
-// device of a ZeroFS beside it. The kernel of a test machine has neither NBD nor ZFS,
-// so nbdfuse shows the export as a file, and a loop device with ext4 is on that: what
-// a flush waits for is the same ZeroFS and store, and no processor is emulated.
+// host is a Postgres on this host's own processors, whose WAL is on a network block device of a
+// ZeroFS beside it. The kernel of a test machine has neither NBD nor ZFS. So nbdfuse shows the
+// export as a file, below a loop device with ext4. A flush waits for the same ZeroFS and store,
+// and no processor is emulated.
 type host struct {
 	dir    string
 	server *zerofs.Server
@@ -168,7 +168,7 @@ func (h *host) moveWAL(ctx context.Context) error {
 	return h.pg.Up(ctx)
 }
 
-// stop in the order of the layers. What is not there is not stopped.
+// stop stops the layers from top to bottom, and skips missing ones.
 func (h *host) stop() error {
 	var errs []error
 	if h.pg != nil {
@@ -203,7 +203,7 @@ func (h *host) workplace() workplace {
 	return workplace{sh: h.sh, postgres: as, gauge: gaugeOf(as, h.loop, ""), settle: "sync -f " + h.wal()}
 }
 
-// workplace is where Postgres is asked for commits.
+// workplace is where Postgres commits.
 type workplace struct {
 	sh func(ctx context.Context, script string) (string, error)
 	// postgres begins a command of the user that owns the database.

@@ -278,8 +278,8 @@ func (b *bench) declareStorage(ctx context.Context, change func(*v1alpha1.PgNode
 	return err
 }
 
-// confirm that the guest's kernel counted the flushes that the relay saw, which tells
-// of them within 10 s.
+// confirm that the guest's kernel counted the flushes that the relay saw. The relay reports
+// them within 10 s.
 func (b *bench) confirm(ctx context.Context) error {
 	text, err := b.guest.sh(ctx, "sleep 11; "+gaugeScript+"gauge; echo; cat "+b.job.Servers[0].Directory+"/server.json")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 )
 
-// colours of the lines, which are told apart in grey too.
+// colours of the lines, which also differ in grey.
 var colours = map[string]color.Color{
 	Undelayed: color.RGBA{R: 0xb0, G: 0xb7, B: 0xbf, A: 0xff},
 	Durable:   color.RGBA{R: 0x1f, G: 0x5f, B: 0xa8, A: 0xff},

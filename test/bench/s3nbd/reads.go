@@ -122,8 +122,8 @@ func (b *bench) readRuns(ctx context.Context, variant string) error {
 	return nil
 }
 
-// reached is how many reads can have reached the store: what no device was asked for
-// did not, and the rest of the GETs are of ZeroFS' own compactions.
+// reached is how many reads can have reached the store. Reads without a device read did not,
+// and the other GETs are of ZeroFS's own compactions.
 func (r Read) reached() int64 { return min(r.Gets, r.DeviceReads) }
 
 // share of the blocks that Postgres read, in percent.

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Package s3nbd measures the profile S3NBD: Postgres on a pool on network block devices of
-// a real ZeroFS, in a virtual machine, whose store is a real S3 server on this host with a
-// known latency. It measures what a commit costs, what the derived commit_delay is worth,
-// and which cache or store serves repeated reads.
+// Package s3nbd measures the profile S3NBD: Postgres on a pool on network block devices of a
+// real ZeroFS. Postgres runs in a virtual machine, and the store is a real S3 server on this
+// host with a known latency. The benchmark measures what a commit costs, what the derived
+// commit_delay is worth, and which cache or store serves repeated reads.
 package s3nbd
 
 import (

@@ -27,7 +27,7 @@ const (
 )
 
 const (
-	// siblings is Postgres' own commit_siblings.
+	// siblings is the default of commit_siblings in Postgres.
 	siblings = 5
 	// mostDelay of commit_delay, in µs.
 	mostDelay = 100000

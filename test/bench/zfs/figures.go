@@ -15,8 +15,8 @@ import (
 // processors of the machine.
 const processors = 2
 
-// side is one configuration in one line. Of the processors, it has the part that
-// worked, and the seconds per transaction.
+// side is one configuration in one line. It has the busy part of the processors, and their
+// seconds per transaction.
 type side struct {
 	tps, sustained, bytes, running, flushes, flushTime, wal, fullPages, reads, busy, work statistics.Summary
 	// rounds are the TPS by round.

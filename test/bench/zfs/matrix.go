@@ -208,7 +208,7 @@ func (x matrixOf) whole(o options, m *measured) (report.Report, error) {
 	})
 }
 
-// overview has the intervals of all variants, and no run by itself.
+// overview has the intervals of all variants, without single runs.
 func overview(r report.Report) report.Report {
 	r.Groups = slices.Clone(r.Groups)
 	for i := range r.Groups {

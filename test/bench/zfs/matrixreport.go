@@ -86,7 +86,7 @@ func mean(s *statistics.Summary, unit float64) string {
 	return fmt.Sprintf("%.1f (%.1f to %.1f)", s.Mean/unit, s.Interval.Lower/unit, s.Interval.Upper/unit)
 }
 
-// held against the profile: two cells.
+// held compares a variant with the profile: two cells.
 func held(differences map[string]comparison.Difference, variant string) string {
 	d, compared := differences[variant]
 	if !compared {
@@ -99,7 +99,7 @@ var words = map[comparison.Conclusion]string{
 	comparison.Better: "better", comparison.Worse: "worse", comparison.NoDifference: "no difference can be claimed", comparison.NotComparable: "cannot be compared",
 }
 
-// claim of what matters, and of what cannot be told.
+// claim names what matters, and what the runs cannot decide.
 func (g group) claim(figure string, all map[string]comparison.Difference) string {
 	var parts []string
 	for _, verdict := range []comparison.Conclusion{comparison.Better, comparison.Worse, comparison.NoDifference, comparison.NotComparable} {

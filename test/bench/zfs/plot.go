@@ -18,7 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 )
 
-// colours of the bars, which are told apart in grey too.
+// colours of the bars, which also differ in grey.
 var colours = map[string]color.Color{
 	cell.Default: color.RGBA{R: 0xb0, G: 0xb7, B: 0xbf, A: 0xff},
 	cell.Ours:    color.RGBA{R: 0x1f, G: 0x5f, B: 0xa8, A: 0xff},

@@ -14,9 +14,9 @@ import (
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 )
 
-// published is what a write-up of a cloud volume on a host with one processor
-// reports for the same comparison, with the default and with the best properties:
-// the document's table has all of it. Its shape is what matters, not its height.
+// published has the figures of a write-up of a cloud volume on a host with one processor. It
+// makes the same comparison, with the default and with the best properties; the document's
+// table has all of it. Its shape matters, not its height.
 var published = map[bool]struct{ other, ours float64 }{
 	true:  {144.9, 191.4},
 	false: {436.9, 952.8},

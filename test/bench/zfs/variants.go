@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 )
 
-// theProfile is the variant that the others are held against.
+// theProfile is the variant with which the others are compared.
 const theProfile = "profile"
 
 // variants of the matrix. Each but the first two after the profile changes one thing of
@@ -38,8 +38,8 @@ var varied = map[fingerprint.Group][]string{
 	fingerprint.Postgres: {"full_page_writes", "synchronous_commit"},
 }
 
-// matrixMemory of each cluster of the matrix, as a container's limit would be: all of
-// them are served at once, and each keeps a quarter of it as shared_buffers.
+// matrixMemory of each cluster of the matrix, as the limit of a container would be. All
+// clusters are served at once, and each has a quarter of it as shared_buffers.
 const matrixMemory = 256 << 20
 
 // name of a variant in its tier.

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package zfs measures what the profile ZFSLocalPV and the derived parameters are worth
-// against the defaults of ZFS and Postgres, and which property of a dataset matters. It
+// Package zfs measures what the profile ZFSLocalPV and the derived parameters are worth against
+// the defaults of ZFS and Postgres. It also measures which property of a dataset matters. It
 // compares in turns, in one virtual machine, on one disk whose flush takes a known time.
 package zfs
 

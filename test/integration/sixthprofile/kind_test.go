@@ -29,8 +29,8 @@ const (
 	reasonArrayBusy     = "ArrayBusy"
 )
 
-// arrayKind is a foreign kind that only the sixth kind of storage knows: a disk array whose
-// status has health and latency, and a counter that changes all the time.
+// arrayKind is a foreign kind that only the sixth kind of storage knows. It is a disk array
+// whose status has health and latency, and a counter that changes all the time.
 var (
 	arrayKind = schema.GroupVersionKind{Group: "sixth.example", Version: "v1", Kind: "DiskArray"}
 	arrayCRD  = "diskarrays.sixth.example"
@@ -43,8 +43,7 @@ type array struct {
 	busy    bool
 }
 
-// sixth is a kind of storage on a disk array that somebody else created. It is all the code
-// that a new kind needs.
+// sixth is a kind of storage on a foreign disk array. It is all the code that a new kind needs.
 type sixth struct{}
 
 var _ profile.Type = sixth{}

@@ -1,7 +1,7 @@
-// Package sixthprofile proves that a new kind of storage is one folder, one API file and
-// one line of the catalogue: it compiles a kind that no other file knows, and takes a
-// profile of it from creation to Ready and to deletion through the real manager, with the
-// real CRD, controller, caches and status.
+// Package sixthprofile proves that a new kind of storage is one folder, one API file and one
+// line of the catalogue. It compiles a kind that no other file knows. It takes a profile of it
+// from creation to Ready and to deletion through the real manager, with the real CRD,
+// controller, caches and status.
 package sixthprofile
 
 import (
@@ -31,8 +31,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// patience bounds every wait. It is below the interval after which a pass reads again what
-// no watch covers, so that only a watch can end a wait in time.
+// patience bounds every wait. It is below the interval after which a pass reads again what no
+// watch covers. So only a watch can end a wait in time.
 const patience = 12 * time.Second
 
 func TestNewKindOfStorageNeedsNoOtherFile(t *testing.T) {
@@ -66,7 +66,7 @@ func TestNewKindOfStorageNeedsNoOtherFile(t *testing.T) {
 		t.Errorf("get the StorageClass before the array exists: got %v, want NotFound", err)
 	}
 
-	// Only the watch of the source can tell the controller of the array.
+	// Only the watch of the source notifies the controller of the array.
 	a := diskArray(p.Name, "Good")
 	create(t, c, a)
 	waitFor(t, c, p, metav1.ConditionTrue, reasonArrayReady)
@@ -178,7 +178,7 @@ func addToEnum(t *testing.T, c client.Client) {
 	})
 }
 
-// diskArrays is the CRD of an operator that nobody but the sixth kind knows.
+// diskArrays is the CRD of an operator that only the sixth kind knows.
 func diskArrays() *apiextensionsv1.CustomResourceDefinition {
 	preserve := true
 	return &apiextensionsv1.CustomResourceDefinition{

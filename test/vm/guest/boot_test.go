@@ -37,7 +37,7 @@ func TestModulesAreLoaded(t *testing.T) {
 }
 
 // What the agent reads is of the version that the parsers were written for.
-func TestZFSVersion(t *testing.T) {
+func TestZFSHasTheVersionOfTheParsers(t *testing.T) {
 	lines := strings.Fields(output(t, "zfs", "version"))
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "zfs-2.1.") || !strings.HasPrefix(lines[1], "zfs-kmod-2.1.") {
 		t.Errorf("zfs version printed %q, want a tool and a module of 2.1", lines)
@@ -53,7 +53,7 @@ func TestDisksAreBlank(t *testing.T) {
 }
 
 // A pool on a whole disk needs udev to name the partitions that zpool makes.
-func TestPoolOnWholeDisk(t *testing.T) {
+func TestPoolIsCreatedOnAWholeDisk(t *testing.T) {
 	erase(t, "boottest", 0)
 	output(t, "zpool", "create", "-m", "none", "boottest", diskPath(0))
 	if out := output(t, "zpool", "list", "-Hp", "-o", "health", "boottest"); strings.TrimSpace(out) != "ONLINE" {
@@ -61,7 +61,7 @@ func TestPoolOnWholeDisk(t *testing.T) {
 	}
 }
 
-func TestProgramsAreThere(t *testing.T) {
+func TestProgramsAreInstalled(t *testing.T) {
 	for _, program := range []string{
 		"postgres", "initdb", "pg_ctl", "pgbench", "pg_amcheck", "nbd-client",
 		"mkfs.ext4", "mkfs.xfs", "mkfs.vfat", "mkswap", "sfdisk", "pvcreate", "mdadm", "wipefs", "blkid", "lsblk",

@@ -39,7 +39,7 @@ func counted(t *testing.T, path string) machine.Written {
 }
 
 // What is written to a dataset is counted for it by OpenZFS, and read as such.
-func TestWrittenIsCounted(t *testing.T) {
+func TestWrittenBytesAreCounted(t *testing.T) {
 	erase(t, "made", 0)
 	n, _ := newAgent(nil)
 	ready(t, n, declared("made", madeOf(v1alpha1.VdevStripe, 0)))

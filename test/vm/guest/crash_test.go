@@ -32,18 +32,18 @@ const (
 	// Before and after its command number At.
 	killedBefore moment = "before"
 	killedAfter  moment = "after"
-	// Amid the zpool create that it has started and that lives on: once the program
-	// runs, and once the disks have their partitions.
+	// These fall within the zpool create that the agent started and that survives it: once the
+	// program runs, and once the disks have their partitions.
 	killedStarted     moment = "started"
 	killedPartitioned moment = "partitioned"
 )
 
-// crash is what a child is told: an agent that is killed at a moment.
+// crash is the job of a child: an agent that is killed at a moment.
 type crash struct {
 	When moment
 	At   int
-	// Dir has what outlives the agent: its status, as the API server keeps it, and
-	// the commands that it ran.
+	// Dir has what survives the agent: its status, as the API server keeps it, and the commands
+	// that it ran.
 	Dir string
 	// Wipe is that of the first disk.
 	Wipe bool
@@ -60,8 +60,8 @@ func (c crash) declared() *v1alpha1.PgNodeStorage {
 	return s
 }
 
-// TestCrashChild is the agent that is killed, in a process of its own. Without what
-// the tests below tell it, it has nothing to do.
+// TestCrashChild is the agent that is killed, in a process of its own. It does nothing without
+// a job from the tests below.
 func TestCrashChild(t *testing.T) {
 	text := os.Getenv(crashEnv)
 	if text == "" {
@@ -98,8 +98,8 @@ func (c crash) keep(s v1alpha1.PgNodeStorageStatus) error {
 	return os.WriteFile(c.file("status"), data, 0o600)
 }
 
-// runner that dies at the moment, and writes down each command ahead of it and the
-// changes that were made.
+// runner dies at the moment. It records each command before it runs, and the changes that were
+// made.
 func (c crash) runner() host.Runner {
 	count := 0
 	return &host.Hook{
@@ -160,8 +160,8 @@ func (m *mortal) dieAfter() {
 	}
 }
 
-// dieAmid stops the running command where it is, and leaves its number. The kernel
-// knows of partitions before udev has named them, for which zpool waits.
+// dieAmid halts the running command, and records its process id. The kernel knows partitions
+// before udev has named them, for which zpool waits.
 func (m *mortal) dieAmid() {
 	kernel, err := filepath.EvalSymlinks(disk(0))
 	if err != nil {
@@ -199,13 +199,13 @@ func childOf(parent int, program string) int {
 	return 0
 }
 
-// die as by the OOM killer: nothing is tidied up.
+// die ends the process as the OOM killer does: it cleans up nothing.
 func die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
 
-// killed runs the child, which must die where it was told to, or come to its end.
+// killed runs the child, which must die at its moment, or finish.
 func (c crash) killed(t *testing.T) {
 	t.Helper()
 	if killed := runChild(t, "TestCrashChild", crashEnv, c); killed != (c.When != neverKilled) {
@@ -213,8 +213,8 @@ func (c crash) killed(t *testing.T) {
 	}
 }
 
-// runChild runs a test of this binary in a process of its own, told by the environment
-// what to do, and says whether it was killed. It may end in no other way but well.
+// runChild runs a test of this binary in a process of its own, with its job in the environment.
+// It reports whether the child was killed. Any other failure of the child fails the test.
 func runChild(t *testing.T, test, env string, todo any) (killed bool) {
 	t.Helper()
 	text, err := json.Marshal(todo)
@@ -248,7 +248,7 @@ func (c crash) lines(t *testing.T, name string) []string {
 	return strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' })
 }
 
-// prepare disk 0, which carries something if it is to be wiped.
+// prepare clears disk 0, which then carries a file system if it is to be wiped.
 func (c crash) prepare(t *testing.T) {
 	t.Helper()
 	erase(t, "crashed", 0)
@@ -257,8 +257,8 @@ func (c crash) prepare(t *testing.T) {
 	}
 }
 
-// recover has a fresh agent converge, with the status that was kept or with none,
-// and returns the pool creations that succeeded, of both agents.
+// recover has a fresh agent converge, with the status that was kept or without one. It returns
+// the pool creations that succeeded, of both agents.
 func (c crash) recover(t *testing.T, kept bool) {
 	t.Helper()
 	was := importedGUID(t)
@@ -284,14 +284,14 @@ func (c crash) recover(t *testing.T, kept bool) {
 	}
 }
 
-// successor of the agent that was killed: it goes on with the same notes, and lives.
+// successor of the agent that was killed: it continues with the same notes, and lives.
 func (c crash) successor() (*agent.Node, *host.Counter) {
 	c.When = neverKilled
 	counter := host.Counting(c.runner())
 	return agent.New("", counter), counter
 }
 
-// importedGUID of the pool, or nothing.
+// importedGUID of the pool, or empty.
 func importedGUID(t *testing.T) string {
 	t.Helper()
 	for line := range strings.Lines(run(t, "zpool", "list", "-Hp", "-o", "name,guid,health")) {
@@ -305,16 +305,16 @@ func importedGUID(t *testing.T) string {
 	return ""
 }
 
-// everything that is declared of the pool, as programs print it.
+// everything declared of the pool, as programs print it.
 func everything(t *testing.T) string {
 	t.Helper()
 	return run(t, "zpool", "get", "-Hp", "-o", "name,property,value,source", "ashift,autotrim,failmode,health,size", "crashed") + "\n" +
 		run(t, "zfs", "get", "-Hp", "-r", "-o", "name,property,value,source", "-s", "local", "all", "crashed")
 }
 
-// An agent that is killed at any command leaves what the next one makes whole: one
-// pool, made once, with everything as if nothing had happened.
-func TestCrashAtEveryCommand(t *testing.T) {
+// After an agent was killed at any command, the next one converges. There is one pool, created
+// once, with everything as without a crash.
+func TestNextAgentRecoversFromACrashAtEveryCommand(t *testing.T) {
 	var commands []string
 	var want string
 	t.Run("never", func(t *testing.T) {
@@ -341,15 +341,15 @@ func TestCrashAtEveryCommand(t *testing.T) {
 	}
 }
 
-// reads says that a command changes nothing: who is killed after it leaves what he
-// leaves who is killed before the next.
+// reads reports that a command changes nothing. A crash after it is then equal to a crash
+// before the next command.
 func reads(t *testing.T, command string) bool {
 	words := strings.Fields(command)
 	return host.Check(t.Context(), false, words[0], words[1:]...) == nil
 }
 
-// crashAt kills at a command, with the status kept, which is there once the first
-// pass has ended, or lost.
+// crashAt kills at a command, with the status kept or lost. There is a status once the first
+// pass has ended.
 func crashAt(t *testing.T, c crash, command string, kept bool, want string) {
 	c.Dir = t.TempDir()
 	c.prepare(t)
@@ -377,10 +377,9 @@ func adoptOrphans(t *testing.T) {
 	t.Cleanup(func() { set(0) })
 }
 
-// An agent is killed while zpool create runs, which lives on. Whatever the next
-// agent does meanwhile, in the end there is one pool, and it is whole: it can be
-// exported and imported.
-func TestCrashAmidCreation(t *testing.T) {
+// An agent is killed while zpool create runs, which survives it. Whatever the next agent does
+// meanwhile, in the end there is one complete pool, which can be exported and imported.
+func TestPoolSurvivesACrashDuringItsCreation(t *testing.T) {
 	adoptOrphans(t)
 	for _, when := range []moment{killedStarted, killedPartitioned} {
 		for _, wipe := range []bool{false, true} {
@@ -410,7 +409,7 @@ func TestCrashAmidCreation(t *testing.T) {
 	}
 }
 
-// end the command that outlived its agent, by a signal.
+// end ends the command that outlived its agent, by a signal.
 func (c crash) end(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	pid, err := strconv.Atoi(file(t, c.file("pid"), ""))
@@ -428,10 +427,10 @@ func (c crash) end(t *testing.T, signal syscall.Signal) {
 	}
 }
 
-// Where zpool create is killed with its agent, as with a container, its partitions
-// are left. They are nobody's but ours, but the agent cannot know: a person must
-// say wipe. Then it goes on.
-func TestCrashTogetherWithCreation(t *testing.T) {
+// Where zpool create is killed with its agent, as with a container, its partitions remain. Only
+// we know that they are ours; the agent cannot, so an administrator must set wipe. Then the
+// agent continues.
+func TestKilledCreationNeedsAWipe(t *testing.T) {
 	adoptOrphans(t)
 	c := crash{When: killedPartitioned, Dir: t.TempDir()}
 	c.prepare(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 )
 
-// tamperings is what a person may do to a pool "d", and how the agent tells it.
+// tamperings are manual changes of a pool "d", and how the agent reports them.
 var tamperings = []struct {
 	command string
 	says    string
@@ -61,7 +61,7 @@ func tamper(t *testing.T, command string) {
 	}
 }
 
-// drifting is a pool d that is as declared.
+// drifting creates a pool d that is as declared.
 func drifting(t *testing.T, policy v1alpha1.DriftPolicy) (*agent.Node, *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	erase(t, "d", 0)
@@ -109,9 +109,9 @@ func TestDriftIsRepaired(t *testing.T) {
 	}
 }
 
-// Under Report everything is told at once, and nothing is touched: not in the next
-// pass, not by an agent that starts anew, and not once the pool was away.
-func TestDriftIsReported(t *testing.T) {
+// Under Report, the agent reports all drift at once, and changes nothing. This is so in the
+// next pass, after a restart of the agent, and after the pool was exported.
+func TestReportedDriftIsNotRepaired(t *testing.T) {
 	n, s := drifting(t, v1alpha1.DriftReport)
 	says(t, s, v1alpha1.ConditionPropertiesApplied, metav1.ConditionTrue, v1alpha1.ReasonApplied)
 	for _, tc := range tamperings {
@@ -135,11 +135,11 @@ func TestDriftIsReported(t *testing.T) {
 	if out := run(t, "zfs", "list", "-H", "-o", "name"); strings.Contains(out, "d/pgwal") {
 		t.Error("a destroyed dataset was made again though only to report")
 	}
-	s.Generation++ // whoever edits the profile wants it as it now is
+	s.Generation++ // an edit of the profile requests its present values
 	ready(t, n, s)
 }
 
-// wantReported wants every change that was made by hand named, or these.
+// wantReported checks that the agent names every manual change, or these.
 func wantReported(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, others ...string) {
 	t.Helper()
 	r := pass(t, n, s)
@@ -161,7 +161,7 @@ func wantReported(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, others
 	}
 }
 
-// volumeAt makes a volume beneath pgdata and mounts it.
+// volumeAt creates a volume below pgdata and mounts it.
 func volumeAt(t *testing.T, pool string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -171,17 +171,17 @@ func volumeAt(t *testing.T, pool string) string {
 	return dir
 }
 
-// A node at rest costs the API nothing: its status stays equal while somebody writes
-// a little, and while use goes up and down around a whole percentage.
-func TestStatusRests(t *testing.T) {
+// The status of an idle node stays equal, so it costs the API nothing. This holds for small
+// writes, and while use varies around a whole percentage.
+func TestStatusOfAnIdleNodeStaysEqual(t *testing.T) {
 	erase(t, "rest", 0)
 	n, counter := newAgent(nil)
 	s := declared("rest", madeOf(v1alpha1.VdevStripe, 0))
 	ready(t, n, s)
 	dir := volumeAt(t, "rest")
 	rises := fill(t, dir)
-	// From here on figures are kept that are of now. Those of the empty pool may be almost
-	// as far off as they can be without being news.
+	// From here on the figures are current. Those of the empty pool may differ almost as far as
+	// possible without an update.
 	s.Status.Datasets, s.Status.Pool.Allocated, s.Status.Pool.Free = nil, nil, nil
 	ready(t, n, s)
 	percentages := map[string]bool{}
@@ -209,8 +209,8 @@ func TestStatusRests(t *testing.T) {
 	}
 }
 
-// fill a volume until the used percentage rises, and return a file of 2 MiB without which
-// it is lower: by more than what ZFS needs for itself meanwhile.
+// fill fills a volume until the used percentage rises. It returns a file of 2 MiB without which
+// the percentage is lower, by more than ZFS needs for itself meanwhile.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	first, before := "", ""
@@ -237,7 +237,7 @@ func writeFile(t *testing.T, path string, size int) {
 	}
 }
 
-// settleFrees: what was freed comes back after some transaction groups.
+// settleFrees waits for freed space, which comes back after some transaction groups.
 func settleFrees(t *testing.T, pool string) {
 	t.Helper()
 	for range 4 {
@@ -245,9 +245,9 @@ func settleFrees(t *testing.T, pool string) {
 	}
 }
 
-// A pool that runs full is told before and while it is, the agent goes on to work on
-// it, and room that is made is seen.
-func TestPoolRunsFull(t *testing.T) {
+// The agent warns before a pool is full, reports while it is, keeps working on it, and notices
+// freed space.
+func TestFullPoolIsReportedUntilItHasRoom(t *testing.T) {
 	erase(t, "full", 0)
 	n, _ := newAgent(nil)
 	s := declared("full", madeOf(v1alpha1.VdevStripe, 0))
@@ -255,7 +255,7 @@ func TestPoolRunsFull(t *testing.T) {
 	ready(t, n, s)
 	says(t, s, v1alpha1.ConditionCapacityHealthy, metav1.ConditionTrue, v1alpha1.ReasonHealthy)
 	dir := volumeAt(t, "full")
-	// Large records: blocks of Postgres' size take an emulated processor minutes.
+	// Records are large, because blocks of Postgres size take an emulated processor minutes.
 	run(t, "zfs", "set", "recordsize=1M", "full/pgdata/volume")
 	file := filepath.Join(dir, "big")
 	writeFile(t, file, 310<<20)
@@ -286,9 +286,9 @@ func wantNearlyFull(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	}
 }
 
-// A device that somebody took offline, or that is gone, is named; the mirror serves
-// on, and its return is seen.
-func TestDeviceOfMirrorFails(t *testing.T) {
+// The agent names a device that was taken offline, or that is gone. The mirror keeps serving,
+// and the agent notices the device's return.
+func TestFailedDeviceOfAMirrorIsNamed(t *testing.T) {
 	device, err := filepath.EvalSymlinks("/sys/class/block/" + kernelName(t, 11) + "/device")
 	if err != nil {
 		t.Fatal(err)

@@ -44,8 +44,7 @@ type nbdServer struct {
 
 const sound = nbdnl.FlagHasFlags | nbdnl.FlagSendFlush | nbdnl.FlagCanMulticonn
 
-// TestNBDServer is that process. Without what the tests below tell it, it has nothing
-// to do.
+// TestNBDServer is that process. It does nothing without a job from the tests below.
 func TestNBDServer(t *testing.T) {
 	text := os.Getenv(nbdServerEnv)
 	if text == "" {
@@ -119,8 +118,8 @@ func (s *nbdServer) kill() {
 	_, _ = s.process.Wait()
 }
 
-// signalled sends a child a signal. One that has to stop has stopped when this returns:
-// a signal alone is on its way while another processor may still answer.
+// signalled sends a child a signal. For a signal that halts the child it returns once the child
+// is halted: another processor may still answer while the signal is on its way.
 func signalled(t *testing.T, child *os.Process, signal syscall.Signal) {
 	t.Helper()
 	if err := child.Signal(signal); err != nil {
@@ -236,7 +235,7 @@ func reading(t *testing.T, path string) <-chan error {
 	return ended
 }
 
-// endsWithin waits for a read's end, which is to say a text, or nothing at all.
+// endsWithin waits until a read ends, with an error that contains a text, or without an error.
 func endsWithin(t *testing.T, read <-chan error, limit time.Duration, says string) {
 	t.Helper()
 	select {
@@ -251,7 +250,7 @@ func endsWithin(t *testing.T, read <-chan error, limit time.Duration, says strin
 
 const ioError = "Input/output error"
 
-func TestNBDAttach(t *testing.T) {
+func TestNBDDeviceIsAttachedOnce(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	noneAttached(t, c)
 	path := attach(t, c, s.device(3, "a@1"))
@@ -293,8 +292,8 @@ func TestNBDAttach(t *testing.T) {
 	attachedAs(t, c, 3, "b@1")
 }
 
-// A device beyond those that the module made when it was loaded.
-func TestNBDBeyondTheFirst(t *testing.T) {
+// The device is beyond those that the module created when it was loaded.
+func TestNBDDeviceBeyondTheFirstIsCreated(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(40, "a@1"))
 	attachedAs(t, c, 40, "a@1")
@@ -302,7 +301,7 @@ func TestNBDBeyondTheFirst(t *testing.T) {
 	endsWithin(t, reading(t, path), promptly, "")
 }
 
-func TestNBDRefusesServers(t *testing.T) {
+func TestNBDUnsuitableServersAreRefused(t *testing.T) {
 	c := nbd.New("")
 	s := serveNBD(t, nbdnl.FlagHasFlags|nbdnl.FlagSendFlush)
 	d := s.device(3, "a@1")
@@ -318,8 +317,8 @@ func TestNBDRefusesServers(t *testing.T) {
 	noneAttached(t, c)
 }
 
-// Another life of the server never gets the device of the former one.
-func TestNBDServerKilled(t *testing.T) {
+// A successor of the server never gets the device of the former one.
+func TestNBDSuccessorDoesNotGetTheDevice(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
 	wantError(t, c.Probe(t.Context(), 3), nil)
@@ -340,9 +339,9 @@ func TestNBDServerKilled(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
 
-// A device that waits for ever for a connection goes on with the one it is given, be it
-// with a request that comes while it has none, or with one that was under way before.
-func TestNBDReconnect(t *testing.T) {
+// A device that waits indefinitely for a connection continues with a new connection. This holds
+// for a request that comes while it has none, and for one that was under way before.
+func TestNBDRequestsContinueAfterAReconnect(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Timeout, d.DeadConnTimeout = 0, nbd.Forever
@@ -373,7 +372,7 @@ func TestNBDReconnect(t *testing.T) {
 	if again := attachedAs(t, c, 3, "a@1"); again != before {
 		t.Errorf("%+v became %+v", before, again)
 	}
-	// One that is connected stays so; the server has its connection and that it listens on.
+	// A connected device stays connected; the server has its connection and its listener.
 	wantError(t, c.Reconnect(t.Context(), d, yes), nil)
 	endsWithin(t, reading(t, path), promptly, "")
 	wait(t, "the server has lost the connection that was not needed", func() bool { return s.sockets(t) == 2 })
@@ -390,8 +389,8 @@ func TestNBDReconnect(t *testing.T) {
 	wantError(t, c.Reconnect(t.Context(), d, yes), nbd.ErrNotAttached)
 }
 
-// What is under way when a server stalls goes on once it answers again.
-func TestNBDServerFrozen(t *testing.T) {
+// Requests under way when a server stalls continue once it answers again.
+func TestNBDRequestsContinueAfterAStall(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Timeout = time.Minute
@@ -411,7 +410,8 @@ func TestNBDServerFrozen(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nil)
 }
 
-// What is under way when a stalled server dies would wait for the time-out.
+// Without a disconnect, requests under way when a stalled server dies would wait for the
+// time-out.
 func TestNBDDisconnectEndsRequests(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
@@ -431,7 +431,7 @@ func TestNBDDisconnectEndsRequests(t *testing.T) {
 	}
 }
 
-func TestNBDTimeout(t *testing.T) {
+func TestNBDRequestsFailAfterTheTimeoutOfEachConnection(t *testing.T) {
 	for name, connections := range map[string]int{"one connection": 1, "three connections": 3} {
 		t.Run(name, func(t *testing.T) {
 			s, c := serveNBD(t, sound), nbd.New("")
@@ -440,7 +440,7 @@ func TestNBDTimeout(t *testing.T) {
 			path := attach(t, c, d)
 			signalled(t, s.process, syscall.SIGSTOP)
 			start := time.Now()
-			// Each connection is tried in turn, and the kernel is late by up to a second.
+			// The kernel tries each connection in turn, and is late by up to a second.
 			endsWithin(t, reading(t, path), time.Minute, ioError)
 			t.Logf("EIO after %s", time.Since(start).Round(time.Millisecond))
 			if least := time.Duration(connections) * d.Timeout; time.Since(start) < least {
@@ -452,13 +452,13 @@ func TestNBDTimeout(t *testing.T) {
 	}
 }
 
-func TestNBDConnections(t *testing.T) {
+func TestNBDDeviceHasTheDeclaredConnections(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	d := s.device(3, "a@1")
 	d.Connections = 4
 	path := attach(t, c, d)
 	attachedAs(t, c, 3, "a@1")
-	// That it listens on is one more.
+	// The listener is one more.
 	if n := s.sockets(t); n != 1+d.Connections {
 		t.Errorf("the server has %d sockets", n)
 	}
@@ -476,8 +476,8 @@ func TestNBDConnections(t *testing.T) {
 	wantError(t, c.Probe(t.Context(), 3), nbd.ErrDead)
 }
 
-// Who has a device open, as an imported pool has, keeps its index after Disconnect.
-func TestNBDHeld(t *testing.T) {
+// An open device, as in an imported pool, keeps its index after Disconnect.
+func TestNBDDisconnectedDeviceInUseKeepsItsIndex(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(3, "a@1"))
 	holder, err := os.Open(path)
@@ -497,8 +497,8 @@ func TestNBDHeld(t *testing.T) {
 	attach(t, c, s.device(3, "a@2"))
 }
 
-// Somebody who merely looks at a device does not own it.
-func TestNBDOpenIsNotAttached(t *testing.T) {
+// An open device without a connection is not attached.
+func TestNBDOpenDeviceIsNotTaken(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	holder, err := os.Open("/dev/nbd3")
 	if err != nil {
@@ -514,13 +514,13 @@ func TestNBDOpenIsNotAttached(t *testing.T) {
 }
 
 // A pod has a network namespace of its own, in which the driver does not answer.
-func TestNBDFromAnotherNamespace(t *testing.T) {
+func TestNBDWorksInAnotherNetworkNamespace(t *testing.T) {
 	if socket := os.Getenv(nbdNamespaceEnv); socket != "" {
 		fromAnotherNamespace(t, socket)
 		return
 	}
 	s := serveNBD(t, sound)
-	cmd := exec.Command("unshare", "--net", os.Args[0], "-test.v", "-test.run=^TestNBDFromAnotherNamespace$")
+	cmd := exec.Command("unshare", "--net", os.Args[0], "-test.v", "-test.run=^TestNBDWorksInAnotherNetworkNamespace$")
 	cmd.Env = append(os.Environ(), nbdNamespaceEnv+"="+s.Socket)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, strings.ReplaceAll(string(out), "--- ", "... "))

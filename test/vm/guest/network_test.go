@@ -31,11 +31,11 @@ type networkPool struct {
 	name    string
 	dir     string
 	servers []*server
-	// lost devices keep their pool for as long as the machine lives.
+	// lost devices keep their pool until the machine restarts.
 	lost bool
 }
 
-// serveNetwork starts servers a, b... and tidies up after the test.
+// serveNetwork starts servers a, b... and cleans up after the test.
 func serveNetwork(t *testing.T, name string, servers int) *networkPool {
 	t.Helper()
 	dir := filepath.Join("/tmp", name) // a socket's path is short
@@ -48,8 +48,9 @@ func serveNetwork(t *testing.T, name string, servers int) *networkPool {
 	return p
 }
 
-// tidy destroys the pool, unless its devices are lost: then nothing lets go of it, and
-// only what waits for them is ended, as the machine's own end would wait for it.
+// tidy destroys the pool, unless its devices are lost: then nothing releases the pool. In that
+// case it ends only what waits for the devices, because the machine's own shutdown would wait
+// for it.
 func (p *networkPool) tidy(t *testing.T) {
 	if t.Failed() {
 		p.explain(t)
@@ -87,7 +88,7 @@ func (p *networkPool) explain(t *testing.T) {
 	t.Log(strings.Join(lines[max(0, len(lines)-20):], "\n"))
 }
 
-// health of the pool, or nothing.
+// health of the pool, or empty.
 func (p *networkPool) health(t *testing.T) string {
 	t.Helper()
 	for line := range strings.Lines(run(t, "zpool", "list", "-Hp", "-o", "name,health")) {
@@ -146,7 +147,7 @@ func (f files) Grow(_ context.Context, export string, bytes uint64) error {
 	return os.Truncate(filepath.Join(f.dir, export), int64(bytes))
 }
 
-// networkAgent is the hands of an agent with the tests' servers.
+// networkAgent builds an agent with the tests' servers.
 func networkAgent(before func(argv []string) error) (*agent.Node, *host.Counter) {
 	n, counter := newAgent(before)
 	n.Exports = func(socket string) agent.Exports { return files{filepath.Join(filepath.Dir(socket), "exports")} }
@@ -179,7 +180,7 @@ func (p *networkPool) write(t *testing.T, megabytes int) {
 	alone(t, "umount", at)
 }
 
-// mount a volume as the CSI driver makes it.
+// mount mounts a volume as the CSI driver creates it.
 func (p *networkPool) mount(t *testing.T) string {
 	t.Helper()
 	volume := p.name + "/pgdata/pvc-1"
@@ -199,9 +200,9 @@ func (p *networkPool) guid(t *testing.T) string {
 	return run(t, "zpool", "get", "-Hp", "-o", "value", "guid", p.name)
 }
 
-// A pool on network devices is made, is as declared, is released in order, and comes
-// back by its GUID.
-func TestNetworkStripe(t *testing.T) {
+// A pool on network devices is created as declared, released cleanly, and imported again by its
+// GUID.
+func TestNetworkStripeIsReleasedAndImportedAgain(t *testing.T) {
 	p := serveNetwork(t, "netstripe", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, counter := networkAgent(nil)
@@ -251,7 +252,7 @@ func TestNetworkStripe(t *testing.T) {
 	if now := p.guid(t); now != guid {
 		t.Errorf("the pool's GUID was %s and is %s", guid, now)
 	}
-	// Once its contents are gone, it is not made anew.
+	// The agent does not create a pool again once its contents are gone.
 	if err := n.Release(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -264,9 +265,9 @@ func TestNetworkStripe(t *testing.T) {
 	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonExportShrunk)
 }
 
-// A server that is replaced while its pool is not imported is just attached; its former
-// devices are let go of.
-func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
+// The agent attaches a server that was replaced while its pool was not imported, and releases
+// its former devices.
+func TestNetworkServerOfAnExportedPoolIsReplaceable(t *testing.T) {
 	p := serveNetwork(t, "netidle", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -281,8 +282,8 @@ func TestNetworkServerReplacedBeneathNothing(t *testing.T) {
 	}
 }
 
-// A mirror serves on without one of its servers, and takes its devices back.
-func TestNetworkMirror(t *testing.T) {
+// A mirror keeps serving without one of its servers, and takes its devices back.
+func TestNetworkMirrorServesWithoutOneServer(t *testing.T) {
 	p := serveNetwork(t, "netmirror", 2)
 	s := p.declared(v1alpha1.VdevMirror, nil)
 	n, _ := networkAgent(nil)
@@ -291,7 +292,7 @@ func TestNetworkMirror(t *testing.T) {
 	b := p.servers[1]
 	former := b.life(t)
 	b.kill(t)
-	pass(t, n, s) // gives the part up, which writes would wait for
+	pass(t, n, s) // abandons the leg, which writes would wait for
 	p.write(t, 8)
 	pass(t, n, s)
 	t.Log(run(t, "zpool", "status", "-P", p.name))
@@ -312,7 +313,7 @@ func TestNetworkMirror(t *testing.T) {
 	}
 }
 
-// passUntil runs passes until something holds, for two minutes.
+// passUntil runs passes until a condition holds, for two minutes.
 func passUntil(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
@@ -324,7 +325,7 @@ func passUntil(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, holds fun
 	t.Fatalf("it never held: %+v\n%s", s.Status.Conditions, run(t, "zpool", "status", "-P", s.Spec.Pool.Name))
 }
 
-// hold the flushes of a server, as where its store is away; free lets them go.
+// hold holds the flushes of a server, as where its store is unavailable; free releases them.
 func (s *server) hold(t *testing.T) (free func()) {
 	t.Helper()
 	path := filepath.Join(s.dir, holdFile)
@@ -336,8 +337,8 @@ func (s *server) hold(t *testing.T) (free func()) {
 	return free
 }
 
-// tells a phase of its life.
-func (s *server) tells(t *testing.T, phase zerofs.Phase) {
+// reports writes a phase of the server's life.
+func (s *server) reports(t *testing.T, phase zerofs.Phase) {
 	t.Helper()
 	if err := zerofs.WriteStatus(s.dir, zerofs.ServerStatus{Life: s.life(t), Phase: phase, Since: time.Now().UTC(), Reason: zerofs.ReasonStoreLost}); err != nil {
 		t.Fatal(err)
@@ -351,8 +352,8 @@ type writer struct {
 	ended     chan error
 }
 
-// newWriter of so many files beneath a folder. It is left to itself: where its disk
-// never answers, it never ends.
+// newWriter starts a writer of so many files below a folder. The test does not wait for it:
+// where its disk never answers, it never ends.
 func newWriter(t *testing.T, at string, files int) *writer {
 	t.Helper()
 	w := &writer{at: at, notes: filepath.Join(t.TempDir(), "notes"), ended: make(chan error, 1)}
@@ -365,7 +366,7 @@ func newWriter(t *testing.T, at string, files int) *writer {
 	return w
 }
 
-// done are the files that are on disk, as far as the writer was told.
+// done counts the files that are on disk, as far as the writer knows.
 func (w *writer) done(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(w.notes)
@@ -375,8 +376,8 @@ func (w *writer) done(t *testing.T) int {
 	return strings.Count(string(text), "\n")
 }
 
-// waits says that for so long no file came to be on disk, from one that may have been
-// under way.
+// waits checks that for so long no file reached the disk, except one that may have been under
+// way.
 func (w *writer) waits(t *testing.T, span time.Duration) {
 	t.Helper()
 	before := w.done(t)
@@ -404,9 +405,9 @@ func (w *writer) check(t *testing.T) {
 	run(t, "sha256sum", "--quiet", "-c", w.notes)
 }
 
-// A server that is stopped in order beneath a pool under writes, and started again: no
-// request fails, nothing is lost, and nothing is restarted.
-func TestNetworkReconnect(t *testing.T) {
+// A server is stopped cleanly under a pool with writes, and started again. No request fails,
+// nothing is lost, and nothing is restarted.
+func TestNetworkServerRestartFailsNoRequest(t *testing.T) {
 	p := serveNetwork(t, "netreconnect", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -445,7 +446,7 @@ func TestNetworkReconnect(t *testing.T) {
 	p.sound(t)
 }
 
-// sound wants that ZFS never saw an error.
+// sound checks that ZFS never saw an error.
 func (p *networkPool) sound(t *testing.T) {
 	t.Helper()
 	status := run(t, "zpool", "status", "-P", p.name)
@@ -459,9 +460,9 @@ func (p *networkPool) sound(t *testing.T) {
 	}
 }
 
-// A server that holds what it is asked, as where its store is away: what waits for a
-// flush is not acknowledged, nothing fails, and all goes on by itself.
-func TestNetworkHeld(t *testing.T) {
+// A server holds its requests, as where its store is unavailable. The pool does not acknowledge
+// what waits for a flush, nothing fails, and everything continues without help.
+func TestNetworkFlushIsAcknowledgedOnlyByTheServer(t *testing.T) {
 	p := serveNetwork(t, "netheld", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -469,7 +470,7 @@ func TestNetworkHeld(t *testing.T) {
 	at := p.mount(t)
 	free := p.servers[0].hold(t)
 	w := newWriter(t, at, 5)
-	p.servers[0].tells(t, zerofs.PhaseHolding)
+	p.servers[0].reports(t, zerofs.PhaseHolding)
 	w.waits(t, 15*time.Second) // longer than the kernel looks at what waits
 	if w.done(t) > 0 {
 		t.Errorf("%d files were acknowledged without a flush", w.done(t))
@@ -477,7 +478,7 @@ func TestNetworkHeld(t *testing.T) {
 	pass(t, n, s)
 	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable)
 	free()
-	p.servers[0].tells(t, zerofs.PhaseServing)
+	p.servers[0].reports(t, zerofs.PhaseServing)
 	w.ends(t, time.Minute)
 	ready(t, n, s)
 	w.check(t)
@@ -485,9 +486,9 @@ func TestNetworkHeld(t *testing.T) {
 	p.sound(t)
 }
 
-// A part of a mirror that stalls is dropped after requestTimeout, and returns without a
-// scrub: its server has all that it acknowledged.
-func TestNetworkMirrorStall(t *testing.T) {
+// A mirror drops a leg that stalls after requestTimeout. The leg returns without a scrub,
+// because its server has everything that it acknowledged.
+func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 	p := serveNetwork(t, "netstall", 2)
 	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "3s" })
 	n, _ := networkAgent(nil)
@@ -495,7 +496,7 @@ func TestNetworkMirrorStall(t *testing.T) {
 	at := p.mount(t)
 	free := p.servers[1].hold(t)
 	w := newWriter(t, at, 10)
-	p.servers[1].tells(t, zerofs.PhaseHolding)
+	p.servers[1].reports(t, zerofs.PhaseHolding)
 	passUntil(t, n, s, func() bool { return strings.Contains(run(t, "zpool", "status", p.name), "DEGRADED") })
 	w.ends(t, time.Minute)
 	converge(t, n, s)
@@ -504,7 +505,7 @@ func TestNetworkMirrorStall(t *testing.T) {
 		t.Errorf("says %q", text)
 	}
 	free()
-	p.servers[1].tells(t, zerofs.PhaseServing)
+	p.servers[1].reports(t, zerofs.PhaseServing)
 	passUntil(t, n, s, func() bool {
 		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "resilvered")
 	})
@@ -516,9 +517,9 @@ func TestNetworkMirrorStall(t *testing.T) {
 	alone(t, "umount", at)
 }
 
-// The servers of a mirror are stopped in order and started again, one after the other,
-// while it is written to: each part is reconnected, and ZFS notices nothing.
-func TestNetworkMirrorUpgrade(t *testing.T) {
+// The servers of a mirror are stopped cleanly and started again, one after the other, during
+// writes. The agent reconnects each leg, and ZFS notices nothing.
+func TestNetworkMirrorDoesNotNoticeAnUpgrade(t *testing.T) {
 	p := serveNetwork(t, "netupgrade", 2)
 	s := p.declared(v1alpha1.VdevMirror, nil)
 	n, _ := networkAgent(nil)
@@ -540,9 +541,9 @@ func TestNetworkMirrorUpgrade(t *testing.T) {
 	alone(t, "umount", at)
 }
 
-// What waits for a part of a mirror whose server was killed fails at once, and not after
+// Requests to a leg of a mirror fail at once when its server was killed, without waiting for
 // requestTimeout.
-func TestNetworkMirrorDrop(t *testing.T) {
+func TestNetworkMirrorDropsAKilledLegAtOnce(t *testing.T) {
 	p := serveNetwork(t, "netdrop", 2)
 	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "10m" })
 	n, _ := networkAgent(nil)
@@ -572,7 +573,7 @@ func TestNetworkMirrorDrop(t *testing.T) {
 }
 
 // Devices grow while no volume of their pool is mounted.
-func TestNetworkGrows(t *testing.T) {
+func TestNetworkDevicesGrowWhileNothingIsMounted(t *testing.T) {
 	p := serveNetwork(t, "netgrow", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -596,9 +597,9 @@ func TestNetworkGrows(t *testing.T) {
 	ready(t, n, s)
 }
 
-// Caches and logs on the node's own disks come and go while the pool is in use, and
-// take no disk that holds something.
-func TestNetworkLocalDevices(t *testing.T) {
+// Caches and logs on the node's own disks come and go while the pool is in use. They take only
+// blank disks.
+func TestNetworkLocalDevicesComeAndGoInUse(t *testing.T) {
 	p := serveNetwork(t, "netlocal", 1)
 	erase(t, "none", 0, 1, 2)
 	s := p.declared(v1alpha1.VdevStripe, nil)

@@ -21,13 +21,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
 )
 
-// networkCrash is what a child is told: an agent of a pool on network devices that is
-// killed right after its change number At, be it a command, a device or an export.
-// Number 0 is none.
+// networkCrash is the job of a child: an agent of a pool on network devices. It is killed right
+// after its change number At: a command, a device or an export. Number 0 kills at no change.
 type networkCrash struct {
 	Pool, Servers, Dir string
 	At                 int
-	// LetGo of the storage, instead of making it so.
+	// LetGo releases the storage, instead of converging it.
 	LetGo bool
 }
 
@@ -85,7 +84,7 @@ func TestNetworkCrashChild(t *testing.T) {
 	t.Fatalf("fifteen passes did not converge: %+v", s.Status.Conditions)
 }
 
-// mortalNetwork dies after a change, and writes down each that it made.
+// mortalNetwork dies after a change, and records each change.
 type mortalNetwork struct {
 	host.Runner
 	agent.NBD
@@ -143,16 +142,15 @@ func (e mortalExports) Create(ctx context.Context, export string, bytes uint64) 
 	return err
 }
 
-// run the child, and tell whether it was killed.
+// run runs the child, and reports whether it was killed.
 func (c networkCrash) run(t *testing.T) (killed bool) {
 	t.Helper()
 	return runChild(t, "TestNetworkCrashChild", networkCrashEnv, c)
 }
 
-// An agent that is killed after any change, while it makes a pool on network devices,
-// while it lets go of one and while it takes one back, leaves what the next one makes
-// whole: the same pool, made once, on two devices.
-func TestNetworkCrash(t *testing.T) {
+// An agent is killed after any change, while it creates a pool on network devices, releases one
+// or takes one back. The next agent converges: the same pool, created once, on two devices.
+func TestNetworkNextAgentRecoversFromACrashAfterEveryChange(t *testing.T) {
 	killed := true
 	for at := 1; killed; at++ {
 		t.Run(fmt.Sprintf("making, change %d", at), func(t *testing.T) { killed = crashMaking(t, at) })
@@ -176,7 +174,7 @@ func TestNetworkCrash(t *testing.T) {
 	}
 }
 
-// crashMaking kills while the pool is made; every other time the status is lost too.
+// crashMaking kills while the pool is created; every other time the status is lost too.
 func crashMaking(t *testing.T, at int) (killed bool) {
 	p := serveNetwork(t, fmt.Sprintf("netcrash%d", at), 1)
 	c := networkCrash{Pool: p.name, Servers: p.dir, Dir: t.TempDir(), At: at}
@@ -194,7 +192,7 @@ func crashMaking(t *testing.T, at int) (killed bool) {
 	return killed
 }
 
-// crashBetween kills while the pool is let go of, or while it is taken back.
+// crashBetween kills while the pool is released, or while it is taken back.
 func (p *networkPool) crashBetween(t *testing.T, c networkCrash, guid string) (killed bool) {
 	before, after := c, c
 	before.LetGo, before.At, after.At = !c.LetGo, 0, 0

@@ -21,16 +21,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// A server of network devices, in a process of its own so that it can be killed. As
-// ZeroFS it answers a write from memory, and has it on disk with the next flush: who
-// kills it loses what was not flushed. As the relay before ZeroFS it has a lock for as
-// long as it lives, records its life, and when it is told to stop it answers nothing
-// more before it flushes.
+// A server of network devices runs in a process of its own, so that a test can kill it. Like
+// ZeroFS it answers a write from memory, and stores it with the next flush: a kill loses what
+// was not flushed. Like the relay in front of ZeroFS it has a lock for as long as it lives, and
+// records its life. On a request to stop, it stops answering before it flushes.
 
 const serverEnv = "PGSTORAGE_NBD_SERVER"
 
-// TestServerChild is such a server. Without what the tests tell it, it has nothing to
-// do.
+// TestServerChild is such a server. It does nothing without a job from the tests.
 func TestServerChild(t *testing.T) {
 	dir := os.Getenv(serverEnv)
 	if dir == "" {
@@ -380,14 +378,14 @@ func (s *server) life(t *testing.T) string {
 	return i.ID
 }
 
-// kill it, so that what was not flushed is lost. Its record says that it runs, as that
-// of one whose supervisor was killed with it.
+// kill kills the server, which loses what was not flushed. Its record still has it running, as
+// where the supervisor was killed too.
 func (s *server) kill(t *testing.T) {
 	t.Helper()
 	s.finish(t, syscall.SIGKILL)
 }
 
-// stop it in order.
+// stop stops the server cleanly.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	s.finish(t, syscall.SIGTERM)

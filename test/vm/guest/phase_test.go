@@ -25,8 +25,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
-// phases are the parts, inside a machine, of the host's tests: one for each boot.
-// What status was, a boot gets in its payload, and leaves to the next.
+// phases are the parts of the host's tests that run inside a machine: one for each boot. A boot
+// gets the previous status in its payload, and leaves its own for the next.
 var phases = map[string]func(*testing.T, *v1alpha1.PgNodeStorage){
 	"make":        phaseMake,
 	"return":      phaseReturn,
@@ -42,7 +42,7 @@ var phases = map[string]func(*testing.T, *v1alpha1.PgNodeStorage){
 func TestPhase(t *testing.T) {
 	name := os.Getenv("PGSTORAGE_PHASE")
 	if name == "" {
-		t.Skip("a part of TestReboot, TestFault and TestCut of test/vm, which say which")
+		t.Skip("a part of TestPoolIsImportedAfterReboot, TestAgentReportsFailingDisks and TestCut of test/vm, which say which")
 	}
 	phase, ok := phases[name]
 	if !ok {
@@ -69,10 +69,10 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// tell the host that it is its turn.
-func tell(words string) { fmt.Printf("\nphase: %s\n", words) }
+// handOver gives the turn to the host.
+func handOver(words string) { fmt.Printf("\nphase: %s\n", words) }
 
-// sparing is an agent that must not make or wipe anything.
+// sparing is an agent that must not create or wipe anything.
 func sparing(t *testing.T) *agent.Node {
 	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool create") || strings.HasPrefix(command, "wipefs -a") {
@@ -84,8 +84,8 @@ func sparing(t *testing.T) *agent.Node {
 	return n
 }
 
-// phaseMake makes a pool, which is in use until the end, and by hand another one of
-// its name.
+// phaseMake creates a pool, which is in use until the end, and manually another one of its
+// name.
 func phaseMake(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	n, _ := newAgent(nil)
 	ready(t, n, s)
@@ -97,7 +97,7 @@ func phaseMake(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	run(t, "zpool", "import", "-d", "/dev/disk/by-id", s.Status.Pool.GUID)
 }
 
-// returned wants the very pool that there was, with what was in it.
+// returned checks that the pool is the same one, with its contents.
 func returned(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	guid := s.Status.Pool.GUID
@@ -131,8 +131,7 @@ func phaseDegraded(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	}
 }
 
-// phaseLost: the pool's disks are gone, and blank ones are there that its declaration
-// would take.
+// phaseLost: the pool's disks are gone, and its declaration matches blank ones.
 func phaseLost(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	guid := s.Status.Pool.GUID
 	low, high := resource.MustParse("100Mi"), resource.MustParse("200Mi")
@@ -160,8 +159,8 @@ func phaseLost(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	}
 }
 
-// phaseTwins: there are two pools of the name. One that knows none takes none; one
-// that knows its own takes that.
+// phaseTwins: there are two pools of the name. An agent without a record imports neither; an
+// agent with a record imports its own.
 func phaseTwins(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	guid := s.Status.Pool.GUID
 	stranger := declared("boot", nil)
@@ -178,12 +177,12 @@ func phaseTwins(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	says(t, stranger, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolReplaced)
 }
 
-// phaseCut goes as far as the host lets it.
+// phaseCut runs until the host cuts the power.
 func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	at := os.Getenv("PGSTORAGE_CUT")
 	n, _ := newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, at) {
-			tell("cut")
+			handOver("cut")
 		}
 		return nil
 	})
@@ -191,7 +190,7 @@ func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 		go func() { // zpool makes them first, and its labels after
 			for {
 				if _, err := os.Stat(disk(0) + "-part1"); err == nil {
-					tell("cut")
+					handOver("cut")
 					return
 				}
 				runtime.Gosched()
@@ -202,7 +201,7 @@ func phaseCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	<-t.Context().Done() // the power goes meanwhile
 }
 
-// phaseAfterCut converges, or says what to do, and converges once that is done.
+// phaseAfterCut converges, or reports what to do, and converges once that is done.
 func phaseAfterCut(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	s.Status = v1alpha1.PgNodeStorageStatus{}
 	n, _ := newAgent(nil)
@@ -232,8 +231,8 @@ func conditionReason(s *v1alpha1.PgNodeStorage, kind string) string {
 	return ""
 }
 
-// until passes until a condition has a reason, for as long as a fault may need to
-// come and go.
+// until runs passes until a condition has a reason, for as long as a fault may need to come and
+// go.
 func until(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, kind, reason string, each func()) {
 	t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); {
@@ -246,8 +245,8 @@ func until(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, kind, reason 
 	t.Fatalf("%s never became %s: %+v", kind, reason, s.Status.Conditions)
 }
 
-// clearing runs zpool clear as a person does, one at a time and without waiting for
-// it: where the devices still fail it may not end.
+// clearing runs zpool clear as an administrator does, one at a time and without waiting for it.
+// While the devices still fail, the command may not end.
 func clearing(t *testing.T) func() {
 	done := make(chan struct{})
 	close(done)
@@ -271,7 +270,7 @@ func phaseErrors(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	n := sparing(t)
 	made, _ := newAgent(nil)
 	ready(t, made, s)
-	tell("fail")
+	handOver("fail")
 	writes := 0
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonPoolUnhealthy, func() {
 		writes++
@@ -291,15 +290,15 @@ func phaseErrors(t *testing.T, s *v1alpha1.PgNodeStorage) {
 		t.Errorf("the good disk is named: %s", message)
 	}
 	ready(t, n, s)
-	tell("heal")
+	handOver("heal")
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHealthy, clearing(t))
 	ready(t, n, s)
 }
 
 const (
 	commandTime = 2 * time.Second
-	// passBound: each of at most five commands has its time, and then a while for
-	// the kernel to let go of it.
+	// passBound: each of at most five commands has its time, and then a while until the kernel
+	// releases it.
 	passBound = 5 * (commandTime + 11*time.Second)
 )
 
@@ -308,7 +307,7 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	madeOf(v1alpha1.VdevStripe, 0)(&s.Spec)
 	n := agent.New("", &host.Exec{Timeout: commandTime})
 	ready(t, n, s)
-	tell("fail")
+	handOver("fail")
 	go func() { // hangs when the pool does
 		for i := range 1 << 20 {
 			_ = exec.CommandContext(t.Context(), "zfs", "set", fmt.Sprint("test:writes=", i), "boot").Run()
@@ -317,7 +316,7 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	}()
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended, func() {})
 	wantBounded(t, n, s)
-	tell("heal")
+	handOver("heal")
 	until(t, n, s, v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolOnline, clearing(t))
 	// A busy machine may need longer than commandTime for a command.
 	until(t, n, s, v1alpha1.ConditionReady, v1alpha1.ReasonReady, func() {})
@@ -326,7 +325,7 @@ func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	until(t, n, s, v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHealthy, func() { readAgain(t) })
 }
 
-// readAgain scrubs the pool as a person does who was told of data errors.
+// readAgain scrubs the pool, as an administrator does after a report of data errors.
 func readAgain(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()

@@ -20,9 +20,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
-// A mirror is made on blank disks, with every property read back, and a pass on
-// it when it is as declared runs at most six commands and changes nothing.
-func TestMirrorIsMade(t *testing.T) {
+// A mirror is created on blank disks, with every property read back. A pass on it when it is as
+// declared runs at most six commands and changes nothing.
+func TestMirrorIsCreatedOnBlankDisks(t *testing.T) {
 	erase(t, "made", 0, 1)
 	n, counter := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevMirror, 0, 1))
@@ -79,8 +79,9 @@ func tree(s *v1alpha1.PgNodeStorage) string {
 	return strings.Join(tops, ", ")
 }
 
-// Each kind of vdev, of as few disks as it can have and survive, and each class.
-func TestPoolIsMade(t *testing.T) {
+// The pools have each kind of vdev, with as few disks as it can have and survive, and each
+// class.
+func TestEveryKindOfVdevIsCreated(t *testing.T) {
 	mirror, stripe := v1alpha1.VdevMirror, v1alpha1.VdevStripe
 	for name, c := range map[string]struct {
 		create v1alpha1.ZFSPoolCreate
@@ -143,9 +144,8 @@ func wantAshift(t *testing.T, pool string, want int32) {
 	}
 }
 
-// A selector takes the smallest paths of what is blank and not named by another
-// vdev.
-func TestPoolBySelector(t *testing.T) {
+// A selector takes the smallest paths of the disks that are blank and that no other vdev names.
+func TestSelectorTakesTheSmallestBlankPaths(t *testing.T) {
 	erase(t, "chosen", 0, 1, 10, 11, 2)
 	text(0, "bluestore block device\n")(t, disk(10))
 	before := digests(t, 10)
@@ -158,9 +158,9 @@ func TestPoolBySelector(t *testing.T) {
 	wantDigests(t, before, 10)
 }
 
-// Where there is no pool and none can be made, the condition says what to do, and
-// nothing is changed.
-func TestPoolIsNotMade(t *testing.T) {
+// Where a pool does not exist and cannot be created, the condition says what to do, and nothing
+// is changed.
+func TestPoolThatCannotBeCreatedIsExplained(t *testing.T) {
 	selector := func(change func(*v1alpha1.ZFSDeviceSelector)) func(*v1alpha1.PgNodeStorageSpec) {
 		v := selected(v1alpha1.VdevStripe, 1)
 		change(v.Selector)
@@ -201,7 +201,7 @@ func TestPoolIsNotMade(t *testing.T) {
 	}
 }
 
-// everyDisk in the order in which a selector takes them.
+// everyDisk lists the disks in the order in which a selector takes them.
 func everyDisk() string {
 	var out []string
 	for i := range blankDisks {
@@ -211,7 +211,7 @@ func everyDisk() string {
 	return strings.Join(out, ", ")
 }
 
-// poolByHand makes a pool as an administrator does, and returns its GUID.
+// poolByHand creates a pool as an administrator does, and returns its GUID.
 func poolByHand(t *testing.T, pool string, disks ...int) string {
 	t.Helper()
 	args := []string{"create", "-m", "none", pool}
@@ -242,9 +242,9 @@ func file(t *testing.T, name, content string) string {
 	return string(data)
 }
 
-// An existing pool with data is taken as it is: what is declared is set, what is
-// not declared stays, and so do the data.
-func TestPoolIsAdopted(t *testing.T) {
+// The agent adopts an existing pool with its data: it sets what is declared, and leaves
+// everything else.
+func TestExistingPoolIsAdoptedWithItsData(t *testing.T) {
 	erase(t, "adopted", 0, 1)
 	known := poolByHand(t, "adopted", 0, 1)
 	run(t, "zpool", "set", "failmode=panic", "adopted")
@@ -279,7 +279,7 @@ func TestPoolIsAdopted(t *testing.T) {
 	}
 }
 
-// recording is an agent whose imports are recorded.
+// recording is an agent that records its imports.
 func recording(imports *[]string) (*agent.Node, *host.Counter) {
 	return newAgent(func(argv []string) error {
 		if command := strings.Join(argv, " "); strings.HasPrefix(command, "zpool import -N") {
@@ -290,7 +290,7 @@ func recording(imports *[]string) (*agent.Node, *host.Counter) {
 }
 
 // A pool that was exported is imported again, by its GUID, with nothing mounted.
-func TestPoolIsImportedAgain(t *testing.T) {
+func TestExportedPoolIsImportedByItsGUID(t *testing.T) {
 	for name, keep := range map[string]bool{"status kept": true, "status lost": false} {
 		t.Run(name, func(t *testing.T) {
 			erase(t, "away", 0)
@@ -320,8 +320,8 @@ func TestPoolIsImportedAgain(t *testing.T) {
 	}
 }
 
-// Of two pools of one name none is imported, unless status knows which.
-func TestPoolIsAmbiguous(t *testing.T) {
+// The agent imports neither of two pools of one name, unless the status has the GUID of one.
+func TestAmbiguousPoolIsNotImported(t *testing.T) {
 	erase(t, "twin", 0, 1)
 	guids := make([]string, 2)
 	for i := range guids {
@@ -354,9 +354,9 @@ func TestPoolIsAmbiguous(t *testing.T) {
 	}
 }
 
-// Another pool of the name is neither used nor changed, whether it is imported or
+// The agent neither uses nor changes another pool of the name, whether that is imported or
 // could be.
-func TestPoolIsReplaced(t *testing.T) {
+func TestReplacedPoolIsNotUsed(t *testing.T) {
 	erase(t, "other", 0)
 	found := poolByHand(t, "other", 0)
 	s := declared("other", madeOf(v1alpha1.VdevStripe, 1))
@@ -379,8 +379,8 @@ func TestPoolIsReplaced(t *testing.T) {
 	}
 }
 
-// A pool that was there and is gone is not made anew, though its disks are blank.
-func TestPoolIsLost(t *testing.T) {
+// The agent does not create a pool again that is gone, though its disks are blank.
+func TestLostPoolIsNotCreatedAgain(t *testing.T) {
 	erase(t, "lost", 0, 1)
 	s := declared("lost", madeOf(v1alpha1.VdevMirror, 0, 1))
 	n, _ := newAgent(nil)
@@ -407,9 +407,10 @@ func TestPoolIsLost(t *testing.T) {
 	}
 }
 
-// A pool is made once, whatever object is deleted: another one is made only for the GUID
-// that a person abandoned, and what was wiped for the first is not wiped for the second.
-func TestPoolIsMadeOnce(t *testing.T) {
+// A pool is created once, whatever object is deleted. The agent creates another only for the
+// GUID that an administrator abandoned. What was wiped for the first is not wiped for the
+// second.
+func TestPoolIsCreatedOnce(t *testing.T) {
 	erase(t, "once", 0, 1)
 	text(0, "bluestore block device\n")(t, disk(0))
 	create := func(spec *v1alpha1.PgNodeStorageSpec) {
@@ -460,8 +461,9 @@ func TestPoolIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A layout that is not the declared one is said and left alone; the pool serves.
-func TestPoolLayoutDiffers(t *testing.T) {
+// The agent reports a layout that differs from the declared one, and does not change it; the
+// pool serves.
+func TestDifferentLayoutIsReportedAndUnchanged(t *testing.T) {
 	erase(t, "layout", 0, 1, 2)
 	s := declared("layout", madeOf(v1alpha1.VdevMirror, 0, 1))
 	n, counter := newAgent(nil)
@@ -478,8 +480,8 @@ func TestPoolLayoutDiffers(t *testing.T) {
 	}
 }
 
-// The ARC's limit is set and read back, and set again when somebody changed it.
-func TestPoolARCLimit(t *testing.T) {
+// The agent sets the ARC's limit, reads it back, and sets it again after a manual change.
+func TestARCLimitIsRestored(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "arc", 0)
 	s := declared("arc", madeOf(v1alpha1.VdevStripe, 0))
@@ -509,8 +511,8 @@ func dry() (*agent.Node, *[]string) {
 	return n, &reported
 }
 
-// A dry run tells the command that would make the pool, and leaves the disks alone.
-func TestPoolDryRunOfCreation(t *testing.T) {
+// A dry run reports the command that would create the pool, and does not touch the disks.
+func TestDryRunCreatesNoPool(t *testing.T) {
 	erase(t, "dry", 0, 1)
 	before := digests(t, 0, 1)
 	n, reported := dry()
@@ -522,8 +524,8 @@ func TestPoolDryRunOfCreation(t *testing.T) {
 	wantDigests(t, before, 0, 1)
 }
 
-// A dry run tells what it would wipe, and wipes nothing.
-func TestPoolDryRunOfWipe(t *testing.T) {
+// A dry run reports what it would wipe, and wipes nothing.
+func TestDryRunWipesNothing(t *testing.T) {
 	erase(t, "dry", 0)
 	run(t, "mkfs.ext4", "-q", disk(0))
 	before := digests(t, 0)
@@ -537,9 +539,8 @@ func TestPoolDryRunOfWipe(t *testing.T) {
 	wantDigests(t, before, 0)
 }
 
-// A dry run on a pool tells what it would set, the ARC's limit included, and sets
-// nothing.
-func TestPoolDryRunOfProperties(t *testing.T) {
+// A dry run on a pool reports what it would set, the ARC's limit included, and sets nothing.
+func TestDryRunSetsNoProperty(t *testing.T) {
 	keepARCMax(t)
 	erase(t, "dry", 0)
 	poolByHand(t, "dry", 0)

@@ -17,8 +17,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 )
 
-// secondValues are all that OpenZFS 2.1 takes of what the API accepts, but for the
-// value that declared has already.
+// secondValues are all values that OpenZFS 2.1 takes of those the API accepts, except those
+// that declared has already.
 var secondValues = map[string][]string{
 	"recordsize": {"16384", "32768", "65536", "131072", "262144", "524288", "1048576"},
 	"compression": slices.Concat(
@@ -36,8 +36,8 @@ var secondValues = map[string][]string{
 	"quota":                {"67108864", "134217728"}, "reservation": {"1048576", "1000000"},
 }
 
-// printed is how 2.1 prints some values with zfs get -p. What xattr=on means is left
-// to ZFS, so that sa stays where it was.
+// printed is how 2.1 prints some values with zfs get -p. ZFS decides what xattr=on means, so sa
+// stays where it was.
 var printed = map[string]string{
 	"compression=gzip-6": "gzip", "compression=zstd-fast-1": "zstd-fast",
 	"xattr=dir": "on", "xattr=on": "sa", "quota=none": "0", "reservation=none": "0",
@@ -75,7 +75,7 @@ func read(t *testing.T, pool string) map[string]map[string]string {
 	return out
 }
 
-// parents are as many as there can be, so that many values are tried at once.
+// parents are as many as possible, so that a pass tries many values at once.
 const parents = 14
 
 // TestPropertiesTakeEveryValue retunes parents with running volumes through every
@@ -93,7 +93,7 @@ func TestPropertiesTakeEveryValue(t *testing.T) {
 	longest := len(secondValues["compression"])
 	for from := 0; from < longest; from += parents {
 		retune(t, n, s, func(i int) map[string]string { return valuesAt(from + i) })
-		if from == 0 { // as the CSI driver would; they run through all that follows
+		if from == 0 { // as the CSI driver would create them; they stay for all values
 			for _, d := range s.Spec.Datasets {
 				run(t, "zfs", "create", "-o", "mountpoint=legacy", d.Name+"/running")
 			}
@@ -110,7 +110,7 @@ func TestPropertiesTakeEveryValue(t *testing.T) {
 	wantBack(t, s)
 }
 
-// valuesAt is a value of each property; those with fewer begin again.
+// valuesAt is a value of each property; properties with fewer values repeat them.
 func valuesAt(i int) map[string]string {
 	out := map[string]string{}
 	for name, values := range secondValues {
@@ -174,8 +174,8 @@ func observed(list []v1alpha1.ObservedProperty, name string) string {
 	return ""
 }
 
-// wantBack: what the profile no longer says is rendered with its default, and so
-// taken back everywhere.
+// wantBack checks values that the profile no longer has: the manager renders their default, and
+// the agent restores it everywhere.
 func wantBack(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	seen := read(t, "tuned")
@@ -226,8 +226,8 @@ func TestPoolPropertiesTakeEveryValue(t *testing.T) {
 	}
 }
 
-// What a pool is made with is looked up in its labels.
-func TestAshiftIsThatOfTheVdev(t *testing.T) {
+// Only the labels have the value that a pool was created with.
+func TestAshiftIsReadFromTheVdev(t *testing.T) {
 	for _, ashift := range []int32{9, 13, 16} {
 		t.Run(fmt.Sprint(ashift), func(t *testing.T) {
 			erase(t, "shifted", 0)
@@ -251,7 +251,7 @@ const (
 	arcStats   = "/proc/spl/kstat/zfs/arcstats"
 )
 
-// arcMax is the limit that the module heeds.
+// arcMax is the limit that the module applies.
 func arcMax(t *testing.T) string {
 	t.Helper()
 	stats, err := os.ReadFile(arcStats)
@@ -267,7 +267,7 @@ func arcMax(t *testing.T) string {
 	return ""
 }
 
-// keepARCMax sets the limit back after a test.
+// keepARCMax restores the limit after a test.
 func keepARCMax(t *testing.T) {
 	t.Helper()
 	before := arcMax(t)
@@ -278,7 +278,7 @@ func keepARCMax(t *testing.T) {
 	})
 }
 
-func TestARCMaxIsHeeded(t *testing.T) {
+func TestZFSAppliesARCMax(t *testing.T) {
 	erase(t, "tuned", 0)
 	keepARCMax(t)
 	n, _ := newAgent(nil)
@@ -296,11 +296,11 @@ func TestARCMaxIsHeeded(t *testing.T) {
 	}
 }
 
-// refusals are what the API accepts and this node does not.
+// refusals are values that the API accepts and this node does not.
 var refusals = []struct {
 	name   string
 	change func(*v1alpha1.PgNodeStorageSpec)
-	// says is what a person must read.
+	// says is what the message must contain.
 	says []string
 }{
 	{"blake3 before 2.2", dataProperty("checksum", "blake3"), []string{"r/pgdata", "checksum=blake3", "needs ZFS 2.2.0", "node has zfs-2.1."}},
@@ -322,8 +322,8 @@ func dataProperty(name, value string) func(*v1alpha1.PgNodeStorageSpec) {
 	}
 }
 
-// A value that the node does not take is named; what it had stays, and everything
-// else that is declared is applied.
+// The agent names a value that the node does not take. The property keeps its value, and
+// everything else that is declared is applied.
 func TestRefusedPropertyIsNamed(t *testing.T) {
 	erase(t, "r", 0)
 	keepARCMax(t)
@@ -350,7 +350,7 @@ func TestRefusedPropertyIsNamed(t *testing.T) {
 	}
 }
 
-// wantRefused runs several passes: the refusal stays, in the same words.
+// wantRefused runs several passes: the refusal stays, with the same message.
 func wantRefused(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, parts []string) {
 	t.Helper()
 	var last string
@@ -387,9 +387,9 @@ func allOf(t *testing.T, pool string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A dataset whose declaration has a value that this version does not take is made
-// without it, rather than not at all.
-func TestRefusedPropertyOfNewDataset(t *testing.T) {
+// The agent creates a dataset without a value that this version does not take, rather than not
+// at all.
+func TestDatasetIsCreatedWithoutARefusedProperty(t *testing.T) {
 	erase(t, "r", 0)
 	n, _ := newAgent(nil)
 	s := declared("r", madeOf(v1alpha1.VdevStripe, 0))
@@ -401,8 +401,8 @@ func TestRefusedPropertyOfNewDataset(t *testing.T) {
 	}
 }
 
-// A volume with values of its own is shown with them, and left alone.
-func TestVolumeDiffersFromParent(t *testing.T) {
+// The status lists a volume with values of its own, and the agent does not change it.
+func TestDifferentVolumeIsReportedAndUnchanged(t *testing.T) {
 	erase(t, "made", 0)
 	n, _ := newAgent(nil)
 	s := declared("made", madeOf(v1alpha1.VdevStripe, 0))

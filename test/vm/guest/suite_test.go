@@ -27,8 +27,7 @@ import (
 // disk is the stable path of a disk of this machine.
 func disk(number int) string { return fmt.Sprintf("/dev/disk/by-id/virtio-disk%d", number) }
 
-// agent is the hands of an agent on this machine; before, when given, is called
-// ahead of each command.
+// newAgent builds an agent on this machine; it calls before, when given, ahead of each command.
 func newAgent(before func(argv []string) error) (*agent.Node, *host.Counter) {
 	var runner host.Runner = &host.Exec{}
 	if before != nil {
@@ -123,15 +122,15 @@ func says(t *testing.T, s *v1alpha1.PgNodeStorage, kind string, want metav1.Cond
 	return c.Message
 }
 
-// ready converges and wants everything as declared.
+// ready converges and checks that everything is as declared.
 func ready(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage) {
 	t.Helper()
 	converge(t, n, s)
 	says(t, s, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 }
 
-// run is for what a person does by hand, or a test to check; the agent does not
-// use it.
+// run runs what an administrator does by hand, or what a test checks; the agent does not use
+// it.
 func run(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	out, err := tryRun(t, program, args...)
@@ -141,8 +140,8 @@ func run(t *testing.T, program string, args ...string) string {
 	return out
 }
 
-// alone runs what needs a device for itself, again and again for a minute: udev looks at
-// a device after each write to it, and may have it open even where it has settled.
+// alone runs what needs a device for itself, and retries for a minute. udev opens a device
+// after each write to it, sometimes even after it has settled.
 func alone(t *testing.T, program string, args ...string) {
 	t.Helper()
 	var last error
@@ -188,7 +187,7 @@ func poolRecord(pool string) string {
 	return "/var/lib/pgstorage/agent/pools/disks/" + pool + ".json"
 }
 
-// forget a pool, as a node that is installed again does.
+// forget deletes the record of a pool, as a new installation of the node does.
 func forget(t *testing.T, pool string) {
 	t.Helper()
 	if err := os.Remove(poolRecord(pool)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -26,8 +26,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
-// carrier makes a disk carry something; words are what the agent says of it, with
-// KERNEL for the disk's kernel name.
+// carrier makes a disk carry something. Words are what the agent says of it, with KERNEL for
+// the disk's kernel name.
 type carrier struct {
 	name  string
 	put   func(t *testing.T, device string)
@@ -183,9 +183,9 @@ func barePool(from int64) func(*testing.T, string) {
 	}
 }
 
-// Whatever a disk carries, it is refused and stays as it is to the last byte, until
-// wipe: true is set for it.
-func TestWipeGuard(t *testing.T) {
+// The agent refuses a disk that carries anything, and leaves it unchanged to the last byte,
+// until wipe: true is set for it.
+func TestNonBlankDiskIsRefusedUntilWiped(t *testing.T) {
 	number := 0
 	for batch := range slices.Chunk(carriers, blankDisks) {
 		number++
@@ -247,7 +247,7 @@ func kernelNames(t *testing.T, words string, number int) string {
 	return strings.ReplaceAll(words, "KERNEL", kernel)
 }
 
-// refused runs passes that must say a message and change nothing.
+// refused runs passes that must report a message and change nothing.
 func refused(t *testing.T, s *v1alpha1.PgNodeStorage, passes int, message string) {
 	t.Helper()
 	n, counter := newAgent(nil)
@@ -264,7 +264,7 @@ func refused(t *testing.T, s *v1alpha1.PgNodeStorage, passes int, message string
 	}
 }
 
-// leaves wants the words for a disk on which wipefs leaves something.
+// leaves checks the words for a disk on which wipefs leaves something.
 func leaves(t *testing.T, s *v1alpha1.PgNodeStorage, number int, left string) {
 	t.Helper()
 	n, counter := newAgent(nil)
@@ -289,9 +289,9 @@ func changes(c *host.Counter) map[string]int {
 	return out
 }
 
-// What the kernel uses is refused with wipe: true just as without, by the agent
-// and by what wipes for it.
-func TestWipeGuardInUse(t *testing.T) {
+// The agent refuses a disk that the kernel uses, with wipe: true as without. So does the code
+// that wipes for it.
+func TestDiskInUseIsNeverWiped(t *testing.T) {
 	for _, c := range []carrier{
 		{name: "mounted disk", put: readOnlyMount("", "mkfs.ext4"), words: "KERNEL mounted at /mnt, device held by the kernel, ext4"},
 		{name: "mounted partition", put: readOnlyMount("-part1", "mkfs.ext4"), words: "KERNEL1 mounted at /mnt, device held by the kernel, gpt, partition KERNEL1, PMBR"},
@@ -366,9 +366,9 @@ func inPool(t *testing.T, device string) {
 	t.Cleanup(func() { alone(t, "zpool", "export", "foreign") })
 }
 
-// A pool is not begun while one of its disks is refused: the one that may be wiped
-// is not either. Then exactly that one is, and no other that carries something.
-func TestWipeOfExactlyTheNamed(t *testing.T) {
+// The agent does not start a pool while it refuses one of its disks, and does not wipe the disk
+// that it may wipe. Afterwards it wipes exactly that disk, and no other that carries something.
+func TestOnlyTheNamedDiskIsWiped(t *testing.T) {
 	erase(t, "named", 0, 1, 2)
 	for number, c := range carriers[:3] {
 		put(t, c, number)
@@ -387,9 +387,8 @@ func TestWipeOfExactlyTheNamed(t *testing.T) {
 	wantDigests(t, bystander, 2)
 }
 
-// A selector takes blank disks only, however wide it is, and wipe has no meaning
-// for it.
-func TestWipeNeverBySelector(t *testing.T) {
+// A selector takes blank disks only, however wide it is, and wipe does not apply to it.
+func TestSelectorNeverWipes(t *testing.T) {
 	erase(t, "chosen", 0, 1, 2, 10, 11)
 	for number, c := range carriers[:3] {
 		put(t, c, number)
@@ -404,8 +403,8 @@ func TestWipeNeverBySelector(t *testing.T) {
 	wantDigests(t, before, 0, 1, 2)
 }
 
-// Disks that are blank are taken for it, by every program that is asked.
-func TestWipeGuardBlank(t *testing.T) {
+// Every program takes a blank disk for blank.
+func TestBlankDiskIsTaken(t *testing.T) {
 	n, _ := newAgent(nil)
 	for number := range blankDisks {
 		found, err := n.Devices.Blank(t.Context(), disk(number))
@@ -478,8 +477,8 @@ func digest(device string) (string, error) {
 
 var zeros [64 << 10]byte
 
-// A digest tells one byte from another, and one place from another.
-func TestWipeDigest(t *testing.T) {
+// A digest differs for each byte, and for each place.
+func TestDigestSeesEveryByteAndPlace(t *testing.T) {
 	erase(t, "none", 0)
 	seen := map[string]bool{digests(t, 0)[0]: true}
 	for _, offset := range []int64{0, 300 << 20, -1} {

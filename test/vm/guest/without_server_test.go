@@ -16,13 +16,13 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 )
 
-// These tests leave pools that nothing but a restart of the machine lets go of, so they
-// are in the last file.
+// Only a restart of the machine releases the pools of these tests, so they are in the last
+// file.
 
-// A server that ends uncleanly beneath an imported stripe: what waits for it waits for
-// ever, nothing that was not flushed is acknowledged, and no successor gets the devices.
-// Where the profile says so, the node is restarted: once, a while after that was told.
-func TestNetworkServerLost(t *testing.T) {
+// A server ends uncleanly under an imported stripe. Its requests wait indefinitely, nothing
+// that was not flushed is acknowledged, and no successor gets the devices. Where the profile
+// says so, the agent restarts the node: once, a while after it reported that.
+func TestNetworkLostServerFailsNoFlushAndKeepsItsDevices(t *testing.T) {
 	p := serveNetwork(t, "netlost", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)

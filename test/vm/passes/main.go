@@ -1,6 +1,6 @@
-// Command passes is an agent without an API server: it runs passes on this machine for
-// a PgNodeStorage from a file until its conditions are as a test waits for. The status
-// is kept in a file beside it, as the API server would.
+// Command passes is an agent without an API server. It runs passes on this machine for a
+// PgNodeStorage from a file until its conditions are as a test waits for. It keeps the status
+// in a file beside it, as the API server would.
 //
 //	passes -until Ready=True storage.yaml
 //	passes -until DevicesAttached=False/ServerLost -timeout 5m storage.yaml
@@ -102,8 +102,8 @@ func (a *loop) passUntil(ctx context.Context, until string) error {
 	}
 }
 
-// pass runs one, keeps its status, and prints each condition that changed. One that
-// could not read the node is no end.
+// pass runs one pass, keeps its status, and prints each condition that changed. A pass that
+// could not read the node does not end the loop.
 func (a *loop) pass(ctx context.Context) (changed bool, err error) {
 	s := &a.storage
 	result, passErr := a.node.Pass(ctx, s)

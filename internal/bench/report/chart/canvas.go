@@ -31,8 +31,8 @@ var (
 	decimals = regexp.MustCompile(`-?\d+(?:\.\d+)?e[-+]\d+|-?\d+\.\d+`)
 )
 
-// tag with numbers of one decimal, a tenth of a point, and with attributes that a
-// style sheet can overrule in place of a style, which it cannot.
+// tag writes numbers with one decimal, a tenth of a point. It writes attributes in place of a
+// style: a style sheet can overrule attributes, but not a style.
 func tag(t string) string {
 	t = styles.ReplaceAllStringFunc(t, func(s string) string {
 		return attributes(styles.FindStringSubmatch(s)[1])

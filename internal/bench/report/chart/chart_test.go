@@ -79,7 +79,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// Every mark has a colour that a dark page changes, or lies on a heat map.
+// Every mark has a colour that a dark page changes, or is part of a heat map.
 func TestColoursFollowThePage(t *testing.T) {
 	pinned := map[string]bool{"none": true, hex(onLight.light): true, hex(onDark.light): true}
 	for _, c := range samples(t, "name") {

@@ -1,9 +1,9 @@
 // Package chart draws the charts of a benchmark's report as SVG, by gonum/plot.
 //
-// A chart is 320 points wide, so that a telephone shows it as it is; what needs
-// more room is wider and is to be scrolled. Colours are attributes that every
-// renderer of SVG knows, for a light page; a class beside each lets Style change
-// them on a dark one. Nothing is told by colour alone.
+// A chart is 320 points wide, so that a telephone shows it without scaling. A chart that needs
+// more room is wider and scrolls. Colours are attributes that every renderer of SVG knows, for
+// a light page; a class beside each lets Style change them on a dark one. Nothing depends on
+// colour alone.
 //
-// Texts must be printable: what no XML may hold is not escaped here.
+// Texts must be printable: this package does not escape what XML cannot contain.
 package chart

@@ -27,7 +27,7 @@ type Cell struct {
 }
 
 const (
-	// shades from light to dark: one hue, so that lightness alone tells.
+	// shades from light to dark have one hue, so that lightness alone shows the value.
 	shades    = 7
 	cellWidth = 78
 	// rowRoom for the names of rows.

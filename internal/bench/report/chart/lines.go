@@ -37,9 +37,9 @@ var (
 	changeLine   = draw.LineStyle{Color: ink, Width: vg.Points(1), Dashes: []vg.Length{1, 3}}
 )
 
-// OverTime shows the repeats of one variant over seconds, from zero on. Of a line
-// with many points the least and the most of neighbours are drawn, so that a stall
-// of a second is seen.
+// OverTime shows the repeats of one variant over seconds, from zero on. It draws the least and
+// the most of neighbours where a line has many points, so that a stall of a second stays
+// visible.
 func OverTime(title, text, unit string, lines []Line) (Chart, error) {
 	p := axes("seconds")
 	p.Add(grid(false, true))

@@ -13,10 +13,9 @@ type colour struct {
 	light, dark uint32
 }
 
-// Colours by what they are for. Those of lines are told apart without red or green,
-// and every one stands out from its page by 3 to 1, text by 4.5 to 1: tests hold
-// them to it. The light ones stem from Okabe and Ito
-// (https://jfly.uni-koeln.de/color/).
+// Colours by purpose. Those of lines differ without red or green. Every one has a contrast to
+// its page of at least 3 to 1, and text one of 4.5 to 1; tests check that. The light ones are
+// from Okabe and Ito (https://jfly.uni-koeln.de/color/).
 var (
 	ink    = colour{"ink", 0x1b1f24, 0xe6edf3}
 	faint  = colour{"faint", 0x59636e, 0x9aa4af}

@@ -90,8 +90,8 @@ func lab(c uint32, m [3][3]float64) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// Lines are told apart by their colours whatever the eyes; dashes and glyphs tell
-// them apart too. A difference of 2.3 is just seen.
+// Lines differ in colour for any eyes; they also differ in dashes and glyphs. A difference of
+// 2.3 is just visible.
 func TestColoursAreToldApart(t *testing.T) {
 	const least = 15
 	lines := []colour{blue, orange, green, purple, brown}

@@ -28,7 +28,7 @@ type PercentInterval struct {
 	Range
 }
 
-// MostCurves that are told apart in one chart.
+// MostCurves is how many curves stay distinct in one chart.
 const MostCurves = 5
 
 // curveStyles differ in colour, dashes and glyph.
@@ -43,9 +43,8 @@ var curveStyles = [MostCurves]struct {
 	{draw.LineStyle{Color: brown, Dashes: []vg.Length{1, 3}}, draw.CrossGlyph{}},
 }
 
-// Percentiles of up to MostCurves, the horizontal axis stretched so that 90, 99 and
-// 99.9 % are equally far apart. The vertical one is logarithmic where the values
-// span more than ten times.
+// Percentiles of up to MostCurves, the horizontal axis stretched so that 90, 99 and 99.9% are
+// equally far apart. The vertical one is logarithmic where the values span more than ten times.
 func Percentiles(title, text string, curves []Curve) (Chart, error) {
 	if len(curves) > MostCurves {
 		return Chart{}, fmt.Errorf("%d curves in one chart are more than %d", len(curves), MostCurves)
@@ -97,7 +96,7 @@ func addCurve(p *plot.Plot, c Curve, values Range, line draw.LineStyle, glyph dr
 	return nil
 }
 
-// nines is where a percent lies: 90 % at 1, 99 % at 2.
+// nines is the place of a percent: 90% at 1, 99% at 2.
 func nines(percent float64, count int64) float64 {
 	last := math.Log10(math.Max(1, float64(count)))
 	if percent >= 100 {

@@ -68,7 +68,7 @@ func Intervals(title, text, axis string, rows []Row) (Chart, error) {
 	return finish(title, text, p, width, rowsHeight(rows), entries)
 }
 
-// Bars of what each row takes: the part that it stands on, and its own.
+// Bars of what each row takes: the part of the row below it, and its own.
 func Bars(title, text, axis string, rows []Row) (Chart, error) {
 	p, err := rowAxes(axis, rows)
 	if err != nil {

@@ -73,7 +73,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// markup reports whether the character is markup because of its place: the colon of a
+// markup reports whether the character is markup because of its place. That is the colon of a
 // link, the dot of www., and the beginning of a list or a quote.
 func markup(text string, at int) bool {
 	switch text[at] {

@@ -1,4 +1,4 @@
-// Package machine interprets the kernel's statistics of a pod and its node, in
-// the texts of files that are the same wherever they were read from. What a kernel or
-// a container does not have is absent, and nothing follows from it.
+// Package machine interprets the kernel's statistics of a pod and its node. Their files have
+// the same text wherever they were read. What a kernel or a container lacks is absent, and
+// nothing follows from it.
 package machine

@@ -68,7 +68,7 @@ func TestReadOfVersion1(t *testing.T) {
 	}
 }
 
-// What is cut off, of another form or hostile is not told.
+// A snapshot skips text that is cut off, of another form or hostile.
 func TestReadPassesOver(t *testing.T) {
 	for name, change := range map[string]map[string]string{
 		"no quota":        {cpuMax: "max 100000\n"},
@@ -148,8 +148,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// A pod that was made anew meanwhile, on this node or on another, tells nothing of the
-// run.
+// A pod that was created again meanwhile, on this node or on another, says nothing of the run.
 func TestNothingBetweenStrangers(t *testing.T) {
 	for name, after := range map[string]Snapshot{
 		"another pod":     later(map[string]string{hostname: "shop-2"}),

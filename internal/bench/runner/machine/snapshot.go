@@ -8,11 +8,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
-// Snapshot of a container and its node at one moment. Nil and empty are what was not
-// told. Counters are since some time before, so that two of them are subtracted.
+// Snapshot of a container and its node at one moment. Nil and empty mean not reported. Counters
+// are since some time before, so that two of them are subtracted.
 type Snapshot struct {
-	// Host is the name of the pod, as the container has it; Boot is another one after
-	// each start of the machine, and on each machine.
+	// Host is the name of the pod, as the container has it. Boot differs after each start of
+	// the machine, and on each machine.
 	Host, Boot string
 	// Kernel release, as "6.12.0".
 	Kernel string

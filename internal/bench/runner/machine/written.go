@@ -189,8 +189,8 @@ func counter(text string) *float64 {
 	return &f
 }
 
-// At is what counts below a path, in words, and what it has counted: a dataset of
-// ZFS, else a block device, for all that write to it. False where neither is known.
+// At is what counts below a path, in words, and what it has counted. It is a dataset of ZFS,
+// else a block device, for all that write to it. False where neither is known.
 func (c Counted) At(path string) (source string, w Written, ok bool) {
 	m, found := under(c.mounts, path)
 	if !found {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// served is a pod with its data on a dataset or on an image of RBD, its WAL on a
-// partition, and devices of nbd beneath the pool.
+// served is a pod with its data on a dataset or on an image of RBD. Its WAL is on a partition,
+// and devices of nbd are below the pool.
 func served(data string) map[string]string {
 	return map[string]string{
 		mountInfo: `700 600 0:300 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/a

@@ -18,9 +18,9 @@ const (
 	evictSince = 170000
 	// evictTries: a buffer that a session holds cannot be emptied.
 	evictTries = 5
-	// mostProbes of the largest file that are read to see whether they come from the
-	// disk, each at least probeDistance from the one before: what the kernel reads ahead
-	// of one must not be the next.
+	// mostProbes of the largest file are read to see whether they come from the disk. Each is
+	// at least probeDistance from the one before: what the kernel reads ahead of one must not
+	// be the next.
 	mostProbes    = 8
 	probeDistance = 2 << 20
 	pageSize      = 8 << 10
@@ -87,20 +87,20 @@ func canChill(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// checkpoint writes what was changed: before buffers are emptied, so that they are not
-// written one by one, and after it, so that the kernel has flushed what they held.
+// checkpoint writes what was changed. Before buffers are emptied, it saves writing them one by
+// one; after it, the kernel has flushed what they held.
 func checkpoint(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `CHECKPOINT`)
 	return err
 }
 
-// firstOfUsers is the first number of an object that is not Postgres' own
+// firstOfUsers is the first number of an object that does not belong to Postgres itself
 // (FirstNormalObjectId in PostgreSQL, src/include/access/transam.h).
 const firstOfUsers = 16384
 
-// emptyBuffers of the benchmark's database in shared_buffers. The view of buffers is of
-// all databases, so that the session need not be there, and the extension is gone
-// afterwards where there was none.
+// emptyBuffers empties shared_buffers of the benchmark's database. The view of buffers is of
+// all databases, so the session can be in another one. An extension that was not there before
+// is gone afterwards.
 func (o *Observer) emptyBuffers(ctx context.Context, c *pgx.Conn) (err error) {
 	tx, err := c.Begin(ctx)
 	if err != nil {
@@ -180,14 +180,14 @@ func (o *Observer) emptyPages(ctx context.Context, c *pgx.Conn) error {
 	return nil
 }
 
-// dropPages of all files in a folder is what GNU dd does when it reads nothing of a
-// file with the flag nocache (GNU coreutils, dd invocation), by posix_fadvise.
+// dropPages of all files in a folder, by posix_fadvise. GNU dd does that when it reads nothing
+// of a file with the flag nocache (GNU coreutils, dd invocation).
 func dropPages(folder string) string {
 	return `set -e; for f in ` + folder + `/*; do dd if="$f" iflag=nocache count=0 status=none; done`
 }
 
-// proveCold reads single pages of the largest file: each must come from a device, by
-// what the kernel has counted for this session's process (proc_pid_io(5), read_bytes).
+// proveCold reads single pages of the largest file. Each must come from a device, by what the
+// kernel has counted for this session's process (proc_pid_io(5), read_bytes).
 func (o *Observer) proveCold(ctx context.Context, c *pgx.Conn) error {
 	path, size, err := o.largest(ctx, c)
 	if err != nil {

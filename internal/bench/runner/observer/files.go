@@ -80,7 +80,8 @@ func dataDirectory(ctx context.Context, c *pgx.Conn) (directory string, err erro
 	return directory, nil
 }
 
-// readFiles each by itself: what one kernel does not let read must not hide the rest.
+// readFiles reads each file on its own: one that a kernel does not let read must not hide the
+// rest.
 func readFiles(ctx context.Context, c *pgx.Conn, paths []string, into map[string]string) error {
 	for _, path := range paths {
 		var text *string

@@ -37,8 +37,8 @@ func (o *Observer) Prepare(ctx context.Context) (note, err error) {
 	return o.install(ctx, version), nil
 }
 
-// claim the database, for good: the mark is a setting of our own role, which its owner
-// cannot take away. The lock lets one of two that come at once see the other's mark.
+// claim the database, permanently: the mark is a setting of our own role, which the database's
+// owner cannot remove. The lock lets one of two that come at once see the other's mark.
 func (o *Observer) claim(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM pg_catalog.pg_authid WHERE rolname = CURRENT_USER FOR UPDATE`); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (o *Observer) claim(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// checks are the functions of amcheck that pg_amcheck calls without --parent-check. They
-// read, lock nothing against readers or writers, and tell of nothing but damage.
+// checks are the functions of amcheck that pg_amcheck calls without --parent-check. They read,
+// lock nothing against readers or writers, and report only damage.
 const checks = `SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text, n.nspname::pg_catalog.text FROM pg_catalog.pg_depend AS d
 	JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
 	JOIN pg_catalog.pg_proc AS p ON p.oid = d.objid AND d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass

@@ -86,7 +86,7 @@ func TestPrepareEntersOnlyItsDatabase(t *testing.T) {
 	}
 }
 
-// What is in an author's database must not meet a superuser, whoever configures it.
+// A superuser must not meet the contents of an author's database, whatever its settings.
 func TestNoSuperuserInTheDatabaseOfAnAuthor(t *testing.T) {
 	o := observed(t)
 	o.Config, o.Cold = configOf(t, checker, o.Database), true
@@ -101,7 +101,7 @@ func TestNoSuperuserInTheDatabaseOfAnAuthor(t *testing.T) {
 	}
 }
 
-// Names mean Postgres' own objects also where the settings of database and role say
+// Names mean the objects of Postgres also where the settings of database and role say
 // otherwise.
 func TestHarden(t *testing.T) {
 	o := observed(t)

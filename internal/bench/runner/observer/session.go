@@ -33,8 +33,8 @@ type Observer struct {
 	kept *pgx.Conn
 }
 
-// Harden the configuration of a session: names resolve to Postgres' own objects alone,
-// whatever the settings of database and role say. Settings of a connection win over both.
+// Harden the configuration of a session: names resolve only to the objects of Postgres,
+// whatever the settings of database and role say. Settings of a connection override both.
 func Harden(config *pgx.ConnConfig) *pgx.ConnConfig {
 	config = config.Copy()
 	config.RuntimeParams["search_path"] = ""

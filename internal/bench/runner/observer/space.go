@@ -10,8 +10,8 @@ import (
 )
 
 // usedQuery reads what is on the data volume and what bounds the WAL. pg_default is the
-// tablespace on the data volume, with temporary files; others have their own volumes.
-// Whoever connects to a database of pg_default may ask for its size.
+// tablespace on the data volume, with temporary files; others have their own volumes. Any role
+// that connects to a database of pg_default may read its size.
 const usedQuery = `SELECT pg_catalog.pg_tablespace_size('pg_default'::pg_catalog.name),
 	pg_catalog.pg_size_bytes(pg_catalog.current_setting('max_wal_size')),
 	pg_catalog.pg_size_bytes(pg_catalog.current_setting('wal_keep_size')),

@@ -37,9 +37,8 @@ type Scratch struct {
 const (
 	defaultLayerDuration = 5 * time.Second
 	defaultLayerRepeats  = 3
-	// layerScale bounds the scale of the tables that transactions are timed on: they
-	// are to fit in memory, so that commits are what is timed, and twice in the
-	// cluster's volume.
+	// layerScale bounds the scale of the tables that transactions are timed on. They must fit
+	// in memory, so that commits are what is timed, and twice in the cluster's volume.
 	layerScale = 10
 )
 
@@ -74,9 +73,8 @@ func (l *Layers) Each() time.Duration { return duration(l.Duration) }
 // Scale of the tables that transactions are timed on for a benchmark's scale.
 func (l *Layers) Scale(of int32) int32 { return min(of, layerScale) }
 
-// LayersTime is about how long the layers of a benchmark take, nothing without any:
-// each test, the tests of pg_test_fsync before the one that is wanted, and filling
-// the tables twice.
+// LayersTime is about how long the layers of a benchmark take, nothing without any. It adds
+// each test, the tests of pg_test_fsync before the wanted one, and filling the tables twice.
 func LayersTime(l *v1alpha1.BenchmarkLayers) time.Duration {
 	if l == nil {
 		return 0

@@ -14,20 +14,20 @@ type Space struct {
 	WALBytes int64 `json:"walBytes,omitempty"`
 }
 
-// What pgbench --initialize writes for each unit of scale, rounded up from 15,687,574
-// bytes of tables and indexes and 12,885,461 bytes of WAL: measured on PostgreSQL 15
-// at scales 50 and 100 with wal_level=logical, wal_log_hints=on and checksums.
+// What pgbench --initialize writes for each unit of scale, rounded up from 15,687,574 bytes of
+// tables and indexes and 12,885,461 bytes of WAL. Measured on PostgreSQL 15 at scales 50 and
+// 100 with wal_level=logical, wal_log_hints=on and checksums.
 const (
 	dataOfScale = 16_000_000
 	walOfScale  = 13_000_000
 	// growth is the factor by which runs may let the tables grow: dead rows,
 	// pgbench_history and the sort files of index builds.
 	growth = 2
-	// walSlack is what the WAL took beyond max_wal_size and wal_keep_size, which are
-	// no hard limits, in these measurements: two segments.
+	// walSlack is what the WAL took in these measurements beyond max_wal_size and
+	// wal_keep_size, which are soft limits: two segments.
 	walSlack = 32 << 20
 
-	// leastFloor is eight segments of WAL of Postgres' default size.
+	// leastFloor is eight segments of WAL, of the default size in Postgres.
 	leastFloor = 128 << 20
 )
 

@@ -44,10 +44,10 @@ func (r *Replay) Change(ctx context.Context, program string, args ...string) (ho
 	return r.answer(ctx, true, &r.changes, program, args)
 }
 
-// Reads so far, in order.
+// Reads returns the reads so far, oldest first.
 func (r *Replay) Reads() []string { return r.copied(&r.reads) }
 
-// Changes so far, in order.
+// Changes returns the changes so far, oldest first.
 func (r *Replay) Changes() []string { return r.copied(&r.changes) }
 
 func (r *Replay) copied(from *[]string) []string {

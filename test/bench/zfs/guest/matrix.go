@@ -20,8 +20,8 @@ import (
 // firstPort of the matrix's databases.
 const firstPort = 5440
 
-// variants serves a database for each variant of the matrix at once, all with the same
-// pages, and measures their turns in the order of the plan.
+// variants serves a database for each variant of the matrix at once, all with the same pages.
+// It measures their turns in the order of the plan.
 func variants(ctx context.Context, plan cell.Plan, facts *cell.Facts) error {
 	if len(plan.Matrix.Turns) == 0 {
 		return nil

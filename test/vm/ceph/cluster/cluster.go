@@ -1,9 +1,9 @@
 //go:build linux
 
-// Package cluster runs in a virtual machine and makes there a real Ceph cluster of one
-// node on real zvols: the zvols as zfs-localpv would, mon, mgr and OSDs from Debian's
-// packages as Ceph's manual deployment has it, pools and images as Rook and its CSI
-// driver would. Every command and what it printed is on the console.
+// Package cluster runs in a virtual machine and creates a real Ceph cluster of one node on real
+// zvols. It creates the zvols as zfs-localpv would. Mon, mgr and OSDs are from Debian's
+// packages, deployed as in Ceph's manual deployment. Pools and images are as Rook and its CSI
+// driver would create them. The console has every command and what it printed.
 package cluster
 
 import (
@@ -22,7 +22,7 @@ type Cluster struct {
 	daemons []*daemon
 	// osds by the name of their side.
 	osds map[string][]osd
-	// made, and not found.
+	// made reports that Open created the cluster, rather than found it.
 	made bool
 }
 
@@ -34,9 +34,9 @@ type osd struct {
 
 func (o osd) id() string { return fmt.Sprint(o.number) }
 
-// Open the cluster of a node whose pool is imported: what is not there yet is made, the
-// rest comes up in the order in which it stands on each other. It returns once every
-// placement group is clean.
+// Open opens the cluster of a node whose pool is imported. It creates what is missing, and
+// starts the rest in the order of its dependencies. It returns once every placement group is
+// clean.
 func Open(ctx context.Context, j job.Job) (*Cluster, error) {
 	c := &Cluster{job: j, osds: map[string][]osd{}}
 	for _, step := range []struct {
@@ -60,10 +60,10 @@ func Open(ctx context.Context, j job.Job) (*Cluster, error) {
 	return c, nil
 }
 
-// Made tells whether the cluster was made, and not found.
+// Made reports whether Open created the cluster, rather than found it.
 func (c *Cluster) Made() bool { return c.made }
 
-// explanation is everything that a failure may be understood by.
+// explanation is everything that may explain a failure.
 const explanation = `mount -t debugfs debugfs /sys/kernel/debug
 for f in /var/log/ceph/*; do echo "== $f"; tail -n 60 "$f"; done
 echo == dmesg; dmesg | tail -n 60
@@ -72,7 +72,7 @@ echo == memory; head -n 5 /proc/meminfo
 echo == rbd; cat /sys/bus/rbd/devices/*/{pool,name,size} /sys/kernel/debug/ceph/*/{osdc,monc}
 echo == ceph; timeout 60 ceph --connect-timeout 20 status; timeout 60 ceph --connect-timeout 20 osd tree`
 
-// Explain prints what a failure may be understood by.
+// Explain prints what may explain a failure.
 func Explain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
@@ -81,5 +81,5 @@ func Explain(ctx context.Context) {
 	fmt.Println("== what the node says:", finish(ctx, cmd))
 }
 
-// write a file of the cluster's.
+// write writes a file of the cluster.
 func write(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }

@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
-func TestClean(t *testing.T) {
+func TestCleanNeedsEveryPlacementGroup(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
 		want       bool
@@ -40,8 +40,9 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// Only what a zvol inherits is held against its parent, in whatever words it was declared.
-func TestInherits(t *testing.T) {
+// inherits compares only what a zvol inherits with its parent, in whatever words it was
+// declared.
+func TestOnlyInheritedPropertiesAreCompared(t *testing.T) {
 	declared := []v1alpha1.ZFSProperty{{Name: "compression", Value: "lz4"}, {Name: "sync", Value: "standard"}, {Name: "quota", Value: "none"}, {Name: "atime", Value: "off"}}
 	seen := zfs.Dataset{Name: "tank/pgblock/pvc-a", Kind: zfs.Volume, Properties: map[string]zfs.Property{
 		"compression": {Value: "lz4", Source: "inherited from tank/pgblock"}, "sync": {Value: "standard", Source: "default"},
@@ -57,7 +58,7 @@ func TestInherits(t *testing.T) {
 
 // A daemon's admin socket takes a command that ends with a zero byte, and answers with a
 // length and JSON.
-func TestAsk(t *testing.T) {
+func TestAskReadsALengthAndJSON(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "osd.0.asok")
 	listener, err := net.Listen("unix", path)
 	if err != nil {
@@ -92,7 +93,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-func TestUntilEnds(t *testing.T) {
+func TestUntilEndsAtItsLimit(t *testing.T) {
 	dead := fmt.Errorf("mon.a: %w", errDead)
 	for _, tc := range []struct {
 		name  string
@@ -113,7 +114,7 @@ func TestUntilEnds(t *testing.T) {
 }
 
 // A command's output is its standard output; what went wrong is in its error.
-func TestRun(t *testing.T) {
+func TestRunReturnsStandardOutput(t *testing.T) {
 	out, err := run(t.Context(), "sh", "-c", "echo out; echo problem >&2")
 	if err != nil || out != "out\n" {
 		t.Errorf("%q, %v", out, err)

@@ -19,13 +19,13 @@ const (
 	commandTime = 4 * time.Minute
 	// killTime is how long a command may take to die: one that waits for a disk does not.
 	killTime = 10 * time.Second
-	// pause between two looks at something that nobody announces.
+	// pause between two looks at something that sends no event.
 	pause = 500 * time.Millisecond
 )
 
 var errStuck = errors.New("it has neither ended in its time nor could it be killed")
 
-// run a program, and return what it printed to its standard output.
+// run runs a program and returns its standard output.
 func run(ctx context.Context, program string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
@@ -37,14 +37,14 @@ func run(ctx context.Context, program string, args ...string) (string, error) {
 	if errors.Is(err, errStuck) { // and may still print
 		return "", fmt.Errorf("%s: %w", line, err)
 	}
-	tell(line, begin, out.String()+problems.String())
+	printStep(line, begin, out.String()+problems.String())
 	if err != nil {
 		err = fmt.Errorf("%s: %w: %s%s", line, err, &problems, &out)
 	}
 	return out.String(), err
 }
 
-// finish a command; one that hangs in the kernel is left there.
+// finish waits for a command, and leaves one that hangs in the kernel.
 func finish(ctx context.Context, cmd *exec.Cmd) error {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Run() }()
@@ -61,8 +61,8 @@ func finish(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// tell the console.
-func tell(line string, begin time.Time, printed string) {
+// printStep prints a line to the console.
+func printStep(line string, begin time.Time, printed string) {
 	fmt.Printf("%5.1f s  $ %s\n", time.Since(begin).Seconds(), line)
 	for text := range strings.Lines(printed) {
 		fmt.Println("         " + strings.TrimRight(text, "\n"))
@@ -79,7 +79,7 @@ func all(ctx context.Context, commands ...[]string) error {
 	return nil
 }
 
-// until asks again and again, until a limit.
+// until repeats a question until its limit.
 func until(ctx context.Context, what string, limit time.Duration, there func() (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pause, limit, true, func(context.Context) (bool, error) {

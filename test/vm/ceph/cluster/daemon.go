@@ -29,8 +29,8 @@ type daemon struct {
 	process *process.Process
 }
 
-// start a daemon that ends with us. Its log is logs/<kind>.<id>.log, what it prints
-// beside it.
+// start starts a daemon that ends with us. Its log is logs/<kind>.<id>.log, and what it prints
+// is beside it.
 func (c *Cluster) start(kind, id string) error {
 	name := kind + "." + id
 	out, err := os.OpenFile(logs+"/"+name+".out", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -39,8 +39,8 @@ func (c *Cluster) start(kind, id string) error {
 	}
 	defer out.Close() //nolint:errcheck // the child has its own copy
 	cmd := exec.Command("ceph-"+kind, "-f", "-i", id)
-	// As in Rook's pods: by its process id alone, a daemon after a boot may be taken for
-	// the one before it, which the mons still have as up.
+	// Rook's pods set this too. By its process id alone, the mons may take a daemon after a
+	// boot for the one before it, which they still have as up.
 	cmd.Env = append(os.Environ(), "CEPH_USE_RANDOM_NONCE=true")
 	cmd.Stdout, cmd.Stderr = out, out
 	p, err := process.Start(cmd)
@@ -68,9 +68,9 @@ func (c *Cluster) alive(there func() (bool, error)) func() (bool, error) {
 	}
 }
 
-// ask a daemon by its admin socket: a command in JSON that ends with a zero byte is
-// answered by a length in four bytes and JSON. The command line does the same in
-// seconds, where Python is emulated.
+// ask sends a command to a daemon by its admin socket. The command is JSON that ends with a
+// zero byte; the answer is a length in four bytes and JSON. Ceph's command line does the same,
+// but takes seconds on an emulated processor, because it is Python.
 func ask(daemon string, command map[string]string, answer any) error {
 	if err := askAt(sockets+"/"+daemon+".asok", command, answer); err != nil {
 		return fmt.Errorf("%s to %s: %w", command["prefix"], daemon, err)
@@ -83,7 +83,7 @@ func askAt(socket string, command map[string]string, answer any) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // only read from then on
+	defer conn.Close() //nolint:errcheck // read only from here on
 	if err := conn.SetDeadline(time.Now().Add(askTime)); err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
 )
 
-// Mount an image of a side on a folder, as Rook's CSI driver and the kubelet do: it is
-// made where it is not there, mapped by the kernel's client, and has a file system made
-// or checked. It returns the image's device.
+// Mount mounts an image of a side on a folder, as Rook's CSI driver and the kubelet do. It
+// creates a missing image, has the kernel's client map it, and creates or checks its file
+// system. It returns the image's device.
 func (c *Cluster) Mount(ctx context.Context, side job.Side, claim string, bytes int64, folder string) (string, error) {
 	image := side.Pool.Name + "/pvc-" + claim
 	if c.made {
@@ -37,8 +37,8 @@ func (c *Cluster) Mount(ctx context.Context, side job.Side, claim string, bytes 
 	return device, err
 }
 
-// Unmount an image that nothing works on any more, and let it go. While it is mounted the
-// kernel's client needs its OSDs: a machine that is to end waits for them for ever.
+// Unmount unmounts and releases an image that no process uses any more. While it is mounted the
+// kernel's client needs its OSDs: a machine that shuts down waits for them indefinitely.
 func (c *Cluster) Unmount(ctx context.Context, device, folder string) error {
 	if err := server.Unmount(ctx, folder); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (c *Cluster) Unmount(ctx context.Context, device, folder string) error {
 	return err
 }
 
-// mounted mounts a device, on which it makes a file system first where there is nothing
-// at all. What blkid does not know is nothing (its exit code 2).
+// mounted mounts a device. It first creates a file system on one that is empty: on which blkid
+// finds nothing (its exit code 2).
 func mounted(ctx context.Context, device, fsType string, options []string, folder string) (made bool, err error) {
 	_, err = run(ctx, "blkid", device)
 	var exit *exec.ExitError

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// home of all that Ceph keeps beside its OSDs' devices, on the mon's volume.
+	// home of everything that Ceph keeps outside its OSDs' devices, on the mon's volume.
 	home = "/var/lib/ceph"
-	// mon and mgr are called so.
+	// only is the name of both mon and mgr.
 	only = "a"
 	fsid = "5b1c8a5e-6f0e-4a39-9d7f-2f6f0c3e1a77"
 	// address of the mon by both of its protocols; the kernel's client takes the second.
 	address = "[v2:127.0.0.1:3300,v1:127.0.0.1:6789]"
 )
 
-// configuration of what is not a profile's: where things are; copies of Ceph's own pool,
-// which Rook sets by an object, on OSDs of one host; of the mgr's modules those that it
-// cannot be without, because it imports each before it answers; and patience with an
-// emulated processor, which is late without being dead.
+// configuration has what no profile sets: paths, and the copies of Ceph's own pool on OSDs of
+// one host, which Rook sets by an object. It loads only the mgr's modules that the mgr cannot
+// run without, because the mgr imports each before it answers. Its time-outs suit an emulated
+// processor, which is late without being dead.
 const configuration = `[global]
 fsid = %s
 mon_host = %s
@@ -48,7 +48,7 @@ log_file = /dev/null
 keyring = %[6]s/admin.keyring
 `
 
-// monitors are the mon and the mgr, on the mon's volume.
+// monitors starts the mon and the mgr, on the mon's volume.
 func (c *Cluster) monitors(ctx context.Context) error {
 	ours := c.job.Sides[0]
 	device, err := zvol(ctx, ours.Zvols, "mon", c.job.MonBytes)
@@ -78,8 +78,8 @@ func (c *Cluster) monitors(ctx context.Context) error {
 	return err
 }
 
-// makeMon with the keys of all that are there before the first OSD (Ceph, Manual
-// Deployment).
+// makeMon creates the mon with the keys of all daemons that exist before the first OSD (Ceph,
+// Manual Deployment).
 func makeMon(ctx context.Context) error {
 	keys, admin, mgr, monmap := home+"/mkfs.keyring", home+"/admin.keyring", home+"/mgr/ceph-"+only+"/keyring", home+"/monmap"
 	return all(

@@ -18,7 +18,7 @@ import (
 // upTime bounds how long OSDs take to be up, and groups to be clean.
 const upTime = 6 * time.Minute
 
-// startOSDs of every side, which are made first in a new cluster.
+// startOSDs starts the OSDs of every side, and creates them first in a new cluster.
 func (c *Cluster) startOSDs(ctx context.Context) error {
 	if c.made {
 		if err := c.configure(ctx); err != nil {
@@ -40,8 +40,9 @@ func (c *Cluster) startOSDs(ctx context.Context) error {
 	return until(ctx, "OSDs are up", upTime, c.alive(c.active))
 }
 
-// configure OSDs before they are made: BlueStore's unit of allocation is of that time.
-// A profile's values are for all OSDs; those of a side are for each of its own.
+// configure sets options before OSDs are created, because BlueStore fixes its unit of
+// allocation then. A profile's values are for all OSDs; those of a side are for each of its
+// own.
 func (c *Cluster) configure(ctx context.Context) error {
 	var text strings.Builder
 	for _, side := range c.job.Sides {
@@ -63,7 +64,7 @@ func (c *Cluster) configure(ctx context.Context) error {
 	return err
 }
 
-// makeOSD of a device, by ceph-osd itself.
+// makeOSD creates the OSD of a device, by ceph-osd itself.
 func makeOSD(ctx context.Context, o osd, class string) error {
 	uuid, err := os.ReadFile("/proc/sys/kernel/random/uuid")
 	if err != nil {
@@ -74,7 +75,7 @@ func makeOSD(ctx context.Context, o osd, class string) error {
 		return err
 	}
 	id, secret, dir := strings.TrimSpace(string(uuid)), strings.TrimSpace(secret), home+"/osd/ceph-"+o.id()
-	// An OSD tells the mons the class that is in its folder.
+	// An OSD reports to the mons the class that is in its folder.
 	err = errors.Join(
 		os.Mkdir(dir, 0o755), os.Symlink(o.device, dir+"/block"), write(dir+"/crush_device_class", class+"\n"),
 		write(dir+"/keyring", "[osd."+o.id()+"]\nkey = "+secret+"\n"), write(dir+"/new.json", fmt.Sprintf(`{"cephx_secret": %q}`, secret)),
@@ -93,7 +94,7 @@ func makeOSD(ctx context.Context, o osd, class string) error {
 	return err
 }
 
-// active is what each OSD says of itself once the mons know it.
+// active reads what each OSD reports once the mons know it.
 func (c *Cluster) active() (bool, error) {
 	for _, side := range c.job.Sides {
 		for _, o := range c.osds[side.Name] {
@@ -109,7 +110,7 @@ func (c *Cluster) active() (bool, error) {
 	return true, nil
 }
 
-// checkConfig reads back from each OSD what was declared.
+// checkConfig reads the declared options back from each OSD.
 func (c *Cluster) checkConfig(context.Context) error {
 	for _, side := range c.job.Sides {
 		for _, o := range c.osds[side.Name] {

@@ -16,7 +16,7 @@ import (
 // groups of a pool: Ceph's own number (osd_pool_default_pg_num).
 const groups = "32"
 
-// pools of every side, as Rook makes them of a CephBlockPool.
+// pools creates the pools of every side, as Rook does for a CephBlockPool.
 func (c *Cluster) pools(ctx context.Context) error {
 	if !c.made {
 		return nil
@@ -53,9 +53,9 @@ type placed struct {
 	} `json:"pg_summary"`
 }
 
-// clean waits until every placement group has all of its copies, and tells the health of
-// the cluster. The mgr is asked, which knows only what OSDs have told it since its own
-// start: what the mon says in ceph status is of before a boot for a while.
+// clean waits until every placement group has all of its copies, and prints the health of the
+// cluster. It asks the mgr, which knows only what OSDs have reported since its own start. For a
+// while after a boot, the mon's answer (ceph status) is older than the boot.
 func (c *Cluster) clean(ctx context.Context) error {
 	err := until(ctx, "every placement group is clean", upTime, c.alive(func() (bool, error) {
 		text, err := run(ctx, "ceph", "--connect-timeout", "60", "pg", "stat", "--format", "json")
@@ -78,7 +78,7 @@ func (c *Cluster) clean(ctx context.Context) error {
 	return err
 }
 
-// clean, with the groups of so many pools at least.
+// clean reports whether at least so many pools have only clean groups.
 func (p placed) clean(pools int) bool {
 	clean := 0
 	for _, state := range p.Summary.States {

@@ -16,8 +16,8 @@ func (c *Cluster) Devices(side string) []string {
 	return out
 }
 
-// Asked is how many bytes the OSDs of a side were asked to write since they started: by
-// clients, and by each other for further copies.
+// Asked is how many bytes the OSDs of a side had to write since they started. Clients request
+// them, and OSDs request further copies of each other.
 func (c *Cluster) Asked(side string) (int64, error) {
 	var sum int64
 	for _, o := range c.osds[side] {
@@ -42,8 +42,8 @@ func Version(ctx context.Context) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-// Settings of what figures depend on, a line each: the zvols' properties, the pools, and
-// what OSDs have otherwise than Ceph.
+// Settings lists what figures depend on, a line each: the zvols' properties, the pools, and the
+// options of OSDs that differ from Ceph's defaults.
 func (c *Cluster) Settings(ctx context.Context) ([]string, error) {
 	var names []string
 	for _, side := range c.job.Sides {

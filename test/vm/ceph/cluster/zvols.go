@@ -16,7 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 )
 
-// zvols of every side, read back.
+// zvols creates the zvols of every side, and reads them back.
 func (c *Cluster) zvols(ctx context.Context) error {
 	number := 0
 	for _, side := range c.job.Sides {
@@ -38,7 +38,7 @@ func (c *Cluster) zvols(ctx context.Context) error {
 
 func nameOf(z job.Zvols, claim string) string { return z.Parent + "/pvc-" + claim }
 
-// zvol of a claim, made as zfs-localpv does where it is not there, and its device.
+// zvol creates a missing zvol of a claim as zfs-localpv does, and returns its device.
 func zvol(ctx context.Context, z job.Zvols, claim string, bytes int64) (string, error) {
 	name := nameOf(z, claim)
 	device := "/dev/zvol/" + name
@@ -55,14 +55,14 @@ func zvol(ctx context.Context, z job.Zvols, claim string, bytes int64) (string, 
 			return "", err
 		}
 	}
-	// udev names it, some time after a pool was imported too.
+	// udev names the device some time after the pool was imported.
 	return device, until(ctx, device, commandTime, func() (bool, error) {
 		_, err := os.Stat(device)
 		return err == nil, err
 	})
 }
 
-// readBack holds a zvol against its class and its parent.
+// readBack compares a zvol with its class and its parent.
 func (c *Cluster) readBack(ctx context.Context, z job.Zvols, claim string) error {
 	client := zfs.Client{Runner: &host.Exec{Timeout: commandTime}}
 	seen, err := client.Dataset(ctx, nameOf(z, claim))
@@ -96,7 +96,7 @@ func (c *Cluster) parent(name string) []v1alpha1.ZFSProperty {
 	return nil
 }
 
-// inherits says which property of the parent a zvol has otherwise.
+// inherits lists the properties in which a zvol differs from its parent.
 func inherits(seen zfs.Dataset, declared []v1alpha1.ZFSProperty) error {
 	for _, rule := range zfs.Properties() {
 		if !rule.Inheritable || !rule.Volumes {
@@ -111,8 +111,8 @@ func inherits(seen zfs.Dataset, declared []v1alpha1.ZFSProperty) error {
 	return nil
 }
 
-// Relax has ZFS acknowledge what is in memory, for everything that stands on a side's
-// zvols. What was written before is on the disks then.
+// Relax has ZFS acknowledge writes that are only in memory, for everything that uses a side's
+// zvols. Earlier writes are on the disks then.
 func (c *Cluster) Relax(ctx context.Context, side job.Side) error {
 	pool := c.job.Storage.Spec.Pool.Name
 	return all(

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package declare renders on the host what the manager would: a node's storage of the
-// profile CephRBD, the objects for Rook, and the parameters of a small cluster on it.
+// Package declare renders on the host what the manager would. It renders a node's storage of
+// the profile CephRBD, the objects for Rook, and the parameters of a small cluster.
 package declare
 
 import (
@@ -43,7 +43,7 @@ type Stack struct {
 	MemoryBytes, DataBytes, WALBytes int64
 }
 
-// Job for a guest. All that is not in Stack has the API's default.
+// Job renders the job of a guest. Everything that Stack does not set has the API's default.
 func (s Stack) Job(root string) (job.Job, error) {
 	p, err := postgresdeclare.Profile(root, s.profile())
 	if err != nil {
@@ -135,7 +135,7 @@ func only(planned []plan.Object, kind, name string, to any) error {
 	return fmt.Errorf("the profile plans no %s %s", kind, name)
 }
 
-// job of what Rook and the CSI drivers read of the objects.
+// job has what Rook and the CSI drivers read of the objects.
 func (o *objects) job() (job.Job, error) {
 	sets, mon := o.cluster.Spec.Storage.DeviceSets, o.cluster.Spec.Mon.VolumeClaimTemplate
 	if len(sets) != 1 || len(sets[0].Claims) != 1 || mon == nil {

@@ -16,8 +16,8 @@ func root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
 }
 
-// What a guest is told is what a profile renders for Rook and the drivers.
-func TestJob(t *testing.T) {
+// A guest gets what a profile renders for Rook and the drivers.
+func TestJobIsThatOfTheProfile(t *testing.T) {
 	got, err := Stack{
 		Pool: "tank", Serial: "disk", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2,
 		MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30,
@@ -51,8 +51,8 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// On a pool that another profile makes, nothing is created of disks.
-func TestJobOnAPoolThatExists(t *testing.T) {
+// On a pool that another profile creates, the job creates nothing from disks.
+func TestExistingPoolCreatesNothing(t *testing.T) {
 	got, err := Stack{Pool: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2, MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30}.Job(root())
 	if err != nil {
 		t.Fatal(err)

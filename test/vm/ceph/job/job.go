@@ -1,4 +1,4 @@
-// Package job is what the host of test/vm tells a guest that is the only node of a Ceph
+// Package job is the job that the host of test/vm gives to a guest, the only node of a Ceph
 // cluster on zvols.
 package job
 
@@ -15,14 +15,14 @@ const (
 
 // Job of a node.
 type Job struct {
-	// Storage that the agent makes: the pool, and the parent of the zvols.
+	// Storage that the agent creates: the pool, and the parent of the zvols.
 	Storage *v1alpha1.PgNodeStorage `json:"storage"`
 	// MonBytes of the mon's volume, which is of the first side's class.
 	MonBytes int64 `json:"monBytes"`
 	// ManagerCopies of Ceph's own pool.
 	ManagerCopies int32 `json:"managerCopies"`
-	// Sides are what is told apart within the one cluster: OSDs, a pool on them, a
-	// database in it.
+	// Sides are separate within the one cluster. Each has OSDs, a pool on them, and a database
+	// in it.
 	Sides []Side `json:"sides"`
 }
 

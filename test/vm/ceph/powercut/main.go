@@ -1,9 +1,10 @@
 //go:build guest
 
-// Command powercut is what the host of test/vm boots again and again as the only node of
-// a Ceph cluster: it brings up the pool, the zvols, mon, mgr and OSDs, maps the images,
-// starts Postgres on them, tells the host what the database has, and writes until the
-// power goes. What Postgres acknowledged it tells the host, who cannot forget it.
+// Command powercut is what the host of test/vm boots repeatedly as the only node of a Ceph
+// cluster. It brings up the pool, the zvols, mon, mgr and OSDs, maps the images and starts
+// Postgres on them. Then it reports the contents of the database to the host, and writes until
+// the power goes. It reports each commit that Postgres acknowledges to the host, which cannot
+// forget it.
 package main
 
 import (
@@ -33,9 +34,9 @@ func main() {
 	}
 	if err != nil {
 		fmt.Println("powercut:", err)
-		// First, because the host ends the machine when it is told.
+		// This comes first, because the host ends the machine when it reads the error.
 		cluster.Explain(ctx)
-		h.Tell("failed %q", err.Error())
+		h.Send("failed %q", err.Error())
 		os.Exit(1)
 	}
 }
@@ -65,7 +66,7 @@ func run(ctx context.Context, h *ledger.Host) error {
 	case err != nil:
 		return err
 	case word == "relaxed":
-		// By hand, on what OSDs and mon stand on: the agent would refuse it.
+		// This needs a manual change of the zvols of OSDs and mon: the agent would refuse it.
 		if err := c.Relax(ctx, j.Sides[0]); err != nil {
 			return err
 		}
@@ -99,8 +100,8 @@ func newDatabase(side job.Side) *database {
 	return d
 }
 
-// start a new one in a new cluster, else what the power cut has left, on a pool that has
-// found no error.
+// start starts a new database in a new cluster, or the one that a power cut left. The pool must
+// have found no error.
 func (d *database) start(ctx context.Context, h *ledger.Host, c *cluster.Cluster) error {
 	for i := range d.volumes {
 		v := &d.volumes[i]
@@ -118,7 +119,8 @@ func (d *database) start(ctx context.Context, h *ledger.Host, c *cluster.Cluster
 	return server.Healthy(ctx)
 }
 
-// stop it while its OSDs run: what is not written by then has nobody to write it.
+// stop stops the database while its OSDs run: without them, nothing can write what is still in
+// memory.
 func (d *database) stop(ctx context.Context, c *cluster.Cluster) error {
 	if err := d.instance.Stop(ctx); err != nil {
 		return err

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package declare renders on the host what the manager would: a node's storage of
+// Package declare renders on the host what the manager would. It renders a node's storage of
 // the profile ZFSLocalPV, and the parameters of a small cluster on it.
 package declare
 

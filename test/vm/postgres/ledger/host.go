@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Host is the one who remembers: a line for each fact, over TCP.
+// Host keeps the facts: a line for each, over TCP.
 type Host struct {
 	conn  net.Conn
 	lines *bufio.Reader
@@ -25,8 +25,8 @@ func Dial(ctx context.Context, address string) (*Host, error) {
 	return &Host{conn: conn, lines: bufio.NewReader(conn)}, nil
 }
 
-// Tell does not look for errors: a host that does not hear has its own.
-func (h *Host) Tell(format string, args ...any) {
+// Send sends a line. It ignores errors: a host that cannot read the line reports its own.
+func (h *Host) Send(format string, args ...any) {
 	if h != nil {
 		_, _ = fmt.Fprintf(h.conn, format+"\n", args...)
 	}
@@ -34,7 +34,7 @@ func (h *Host) Tell(format string, args ...any) {
 
 // Ask a question and wait for its answer, a line.
 func (h *Host) Ask(question string) (string, error) {
-	h.Tell("%s", question)
+	h.Send("%s", question)
 	line, err := h.lines.ReadString('\n')
 	return strings.TrimSpace(line), err
 }

@@ -1,8 +1,7 @@
 //go:build linux
 
-// Package ledger is the database of a machine whose power is cut: a table of rows of
-// which the host knows those whose commit was acknowledged, beside pgbench's tables,
-// whose sums must agree.
+// Package ledger is the database of a machine whose power is cut. It has a table of rows, whose
+// acknowledged commits the host knows, and pgbench's tables, whose sums must agree.
 package ledger
 
 import (
@@ -51,8 +50,8 @@ func Create(ctx context.Context, instance server.Instance, scale string) error {
 	})
 }
 
-// Recover starts Postgres after a power cut, and tells the host what it came back with:
-// the time it took, the ids that are there, that pg_amcheck finds nothing.
+// Recover starts Postgres after a power cut, and reports its state to the host. It reports the
+// time that the start took, the ids in the table, and that pg_amcheck finds no error.
 func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	took, err := instance.Start(ctx)
 	if err != nil {
@@ -65,10 +64,10 @@ func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	if !strings.Contains(string(log), "automatic recovery in progress") {
 		return fmt.Errorf("no recovery by Postgres:\n%s", log)
 	}
-	h.Tell("recovered %.1f", took.Seconds())
+	h.Send("recovered %.1f", took.Seconds())
 	err = withConn(ctx, func(conn *pgx.Conn) error {
 		present, err := ids(ctx, conn)
-		h.Tell("present %s", present)
+		h.Send("present %s", present)
 		return err
 	})
 	if err != nil {
@@ -78,7 +77,7 @@ func Recover(ctx context.Context, h *Host, instance server.Instance) error {
 	if out, err := server.AsPostgres(ctx, "pg_amcheck", "--database=postgres", "--heapallindexed", "--jobs=2"); err != nil || out != "" {
 		return errors.Join(err, fmt.Errorf("pg_amcheck found: %s", out))
 	}
-	h.Tell("checked %.1f", time.Since(begin).Seconds())
+	h.Send("checked %.1f", time.Since(begin).Seconds())
 	return withConn(ctx, func(conn *pgx.Conn) error { return sound(ctx, conn) })
 }
 

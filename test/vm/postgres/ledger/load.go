@@ -15,10 +15,10 @@ import (
 // writers of rows, besides which pgbench runs.
 const writers = 4
 
-// insert is one transaction by itself: acknowledged is committed.
+// insert is one transaction of its own: acknowledged means committed.
 const insert = `INSERT INTO ledger VALUES ($1::bigint, md5($1::bigint::text))`
 
-// Load ends only with the power, or with an error. The host is told each id as soon as
+// Load ends only with the power, or with an error. It reports each id to the host as soon as
 // its commit is acknowledged.
 func Load(ctx context.Context, h *Host) error {
 	last := &atomic.Int64{}
@@ -49,6 +49,6 @@ func write(ctx context.Context, h *Host, conn *pgx.Conn, last *atomic.Int64) err
 		if _, err := conn.Exec(ctx, insert, id); err != nil {
 			return err
 		}
-		h.Tell("ack %d", id)
+		h.Send("ack %d", id)
 	}
 }

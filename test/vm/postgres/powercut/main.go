@@ -1,8 +1,8 @@
 //go:build guest
 
-// Command powercut is what the host of test/vm boots again and again: it brings up
-// pool and Postgres, tells the host what the database has, and writes until the
-// power goes. What Postgres acknowledged it tells the host, who cannot forget it.
+// Command powercut is what the host of test/vm boots repeatedly. It brings up pool and
+// Postgres, reports the contents of the database to the host, and writes until the power goes.
+// It reports each commit that Postgres acknowledges to the host, which cannot forget it.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 	if err != nil {
 		fmt.Println("powercut:", err)
-		h.Tell("failed %q", err.Error())
+		h.Send("failed %q", err.Error())
 		os.Exit(1)
 	}
 }
@@ -77,8 +77,8 @@ func volumes(ctx context.Context, pool string, instance server.Instance, propert
 	return made, nil
 }
 
-// create a database, and have it on the disks whatever sync is set to: the load's
-// commits are what is looked for.
+// create creates a database, and flushes it to the disks whatever sync is set to. The test is
+// about the commits of the load.
 func create(ctx context.Context, pool string, instance server.Instance) error {
 	if err := ledger.Create(ctx, instance, scale); err != nil {
 		return err

@@ -22,9 +22,9 @@ const DSN = "host=/run/postgresql user=postgres dbname=postgres"
 
 // Instance of Postgres.
 type Instance struct {
-	// Data and WAL are mounted volumes; without WAL, it lies with the data.
+	// Data and WAL are mounted volumes; without WAL, it is stored with the data.
 	Data, WAL string
-	// Settings over Postgres' own defaults.
+	// Settings replace the defaults of Postgres.
 	Settings map[string]string
 }
 
@@ -82,7 +82,7 @@ func (i Instance) Start(ctx context.Context) (time.Duration, error) {
 	return time.Since(begin), nil
 }
 
-// Stop in order, with a checkpoint.
+// Stop stops the instance cleanly, with a checkpoint.
 func (i Instance) Stop(ctx context.Context) error {
 	_, err := AsPostgres(ctx, "pg_ctl", "--pgdata="+i.folder(), "--wait", "--timeout=300", "--mode=fast", "stop")
 	return err

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package server runs in a virtual machine and makes there what a node and an
-// instance have: the pool by the agent, volumes as the CSI driver, Postgres as
-// CloudNativePG.
+// Package server runs in a virtual machine and creates what a node and an instance have. The
+// agent creates the pool. Volumes are as the CSI driver, and Postgres as CloudNativePG, would
+// create them.
 package server
 
 import (
@@ -64,9 +64,9 @@ func (j Job) Converge(ctx context.Context) error {
 	return nil
 }
 
-// Volume mounts a dataset, which is made first where there is none: with the
-// properties that zfs-localpv gives it and those that are named here, as
-// recordsize=16k, so that the rest is its parent's. It tells whether it was made.
+// Volume mounts a dataset, and reports whether it created it. A new dataset has the properties
+// that zfs-localpv sets, and the given ones, such as recordsize=16k. It inherits everything
+// else.
 func Volume(ctx context.Context, dataset, mountpoint string, properties ...string) (bool, error) {
 	names, err := Run(ctx, "zfs", "list", "-H", "-o", "name")
 	if err != nil {
@@ -95,8 +95,8 @@ func Run(ctx context.Context, program string, args ...string) (string, error) {
 	return finish(exec.CommandContext(ctx, program, args...))
 }
 
-// Unmount what a Postgres that was stopped lay on. It ends a moment after it has removed
-// its pid file, by which its end is told, and until then it is at work in its folder.
+// Unmount unmounts the volume of a Postgres that was stopped. A stopped Postgres removes its
+// pid file first, and uses its folder for a moment longer.
 func Unmount(ctx context.Context, path string) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, time.Second, time.Minute, true, func(ctx context.Context) (bool, error) {

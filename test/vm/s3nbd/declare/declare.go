@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package declare renders on the host what the manager would: a node's storage of the
-// profile S3NBD, the pods of its servers, and the parameters of a small cluster on it.
+// Package declare renders on the host what the manager would. It renders a node's storage of
+// the profile S3NBD, the pods of its servers, and the parameters of a small cluster.
 package declare
 
 import (
@@ -170,8 +170,8 @@ func ports(number int, text string) string {
 	})
 }
 
-// hostPath of a volume. What the kubelet makes for a pod is in the guest's payload, or
-// in a folder of its own.
+// hostPath of a volume. What the kubelet creates for a pod is in the guest's payload, or in a
+// folder of its own.
 func hostPath(pod corev1.PodSpec, volume, store string) string {
 	for _, v := range pod.Volumes {
 		switch {

@@ -1,5 +1,5 @@
-// Package job is what the host of test/vm tells a guest that is a node with a pool
-// over buckets.
+// Package job is the job that the host of test/vm gives to a guest, a node with a pool over
+// buckets.
 package job
 
 import (

@@ -14,7 +14,7 @@ import (
 
 const (
 	writers = 4
-	// insert is one transaction by itself: acknowledged is committed.
+	// insert is one transaction of its own: acknowledged means committed.
 	insert = `INSERT INTO ledger VALUES ($1::bigint, md5($1::bigint::text))`
 	// reconnect is how long a client waits for a Postgres that is away.
 	reconnect = 200 * time.Millisecond
@@ -95,6 +95,6 @@ func (c *clients) one(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, insert, id); err != nil {
 		return err
 	}
-	c.host.tell("ack %d %d", id, mark)
+	c.host.send("ack %d %d", id, mark)
 	return nil
 }

@@ -36,7 +36,7 @@ const (
 	(SELECT sum(tbalance) FROM pgbench_tellers), (SELECT coalesce(sum(delta), 0) FROM pgbench_history)`
 )
 
-// up mounts the volumes and starts Postgres, which is made where there is none.
+// up mounts the volumes and starts Postgres, and creates a missing database.
 func (n *node) up(ctx context.Context) (string, error) {
 	pool, made := n.job.Storage.Spec.Pool.Name, false
 	for dataset, mountpoint := range map[string]string{pool + "/pgdata/pvc-data": n.instance.Data, pool + "/pgwal/pvc-wal": n.instance.WAL} {
@@ -66,7 +66,7 @@ func (n *node) create(ctx context.Context) error {
 	})
 }
 
-// pgbench for so many seconds, on tables that are made where there are none.
+// pgbench runs for so many seconds, and creates missing tables.
 func (n *node) pgbench(ctx context.Context, seconds string) (string, error) {
 	there, err := server.AsPostgres(ctx, "psql", "--no-align", "--tuples-only", "--command=SELECT to_regclass('pgbench_history')")
 	if err == nil && strings.TrimSpace(there) == "" {
@@ -78,7 +78,7 @@ func (n *node) pgbench(ctx context.Context, seconds string) (string, error) {
 	return server.AsPostgres(ctx, "pgbench", "--no-vacuum", "--client=2", "--time="+seconds)
 }
 
-// down stops Postgres in order and unmounts its volumes.
+// down stops Postgres cleanly and unmounts its volumes.
 func (n *node) down(ctx context.Context) error {
 	n.clients.stop()
 	if err := n.instance.Stop(ctx); err != nil {
@@ -92,8 +92,8 @@ func (n *node) down(ctx context.Context) error {
 	return nil
 }
 
-// present are the ids that the database has, while no client writes. All else that is
-// known of its contents must hold too.
+// present lists the ids that the database has, while no client writes. It also verifies
+// everything else that is known of the contents.
 func (n *node) present(ctx context.Context) (string, error) {
 	n.clients.gate.Lock()
 	defer n.clients.gate.Unlock()

@@ -1,9 +1,9 @@
 //go:build guest
 
-// Command node is what the host of test/vm boots as a node with a pool over buckets:
-// it runs the pods of its ZeroFS servers as the kubelet would, the agent, Postgres on
-// the pool, and clients of it. The host tells it what to do, a line each, and is told
-// of each commit as soon as it is acknowledged: the host cannot forget it.
+// Command node is what the host of test/vm boots as a node with a pool over buckets. It runs
+// the pods of its ZeroFS servers as the kubelet would, the agent, Postgres on the pool, and
+// clients of it. The host sends commands, a line each. The command reports each commit as soon
+// as it is acknowledged: the host cannot forget it.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(ctx context.Context, address string) error {
 	if err := n.prepare(ctx); err != nil {
 		return err
 	}
-	n.host.tell("ready")
+	n.host.send("ready")
 	lines := bufio.NewScanner(conn)
 	for lines.Scan() {
 		words := strings.Fields(lines.Text())
@@ -63,22 +63,22 @@ func run(ctx context.Context, address string) error {
 		out, err := n.do(ctx, words[0], words[1:])
 		fmt.Printf("node: %s: %.1f s, %v\n", lines.Text(), time.Since(begin).Seconds(), err)
 		if err != nil {
-			n.host.tell("failed %s", strconv.Quote(err.Error()))
+			n.host.send("failed %s", strconv.Quote(err.Error()))
 			continue
 		}
-		n.host.tell("done %s", strconv.Quote(out))
+		n.host.send("done %s", strconv.Quote(out))
 	}
 	return lines.Err()
 }
 
-// host is told a line for each fact.
+// host gets a line for each fact.
 type host struct {
 	mu   sync.Mutex
 	conn net.Conn
 }
 
-// tell does not look for errors: a host that does not hear has its own.
-func (h *host) tell(format string, args ...any) {
+// send ignores errors: a host that cannot read the line reports its own.
+func (h *host) send(format string, args ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, _ = fmt.Fprintf(h.conn, format+"\n", args...)
@@ -130,7 +130,7 @@ func (n *node) prepare(ctx context.Context) error {
 
 var errArguments = errors.New("wrong arguments")
 
-// do what the host says.
+// do runs a command of the host.
 func (n *node) do(ctx context.Context, verb string, args []string) (string, error) {
 	switch verb {
 	case "sh":

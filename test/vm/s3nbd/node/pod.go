@@ -23,7 +23,7 @@ import (
 const (
 	// patience with a step, on an emulated processor.
 	patience = 4 * time.Minute
-	// pause between two looks at something that nobody announces.
+	// pause between two looks at something that sends no event.
 	pause = 100 * time.Millisecond
 )
 
@@ -48,8 +48,8 @@ func ended(p *process.Process) error {
 	}
 }
 
-// serve starts the container: the supervisor is the first process of a namespace of its
-// own, with which everything in it ends.
+// serve starts the container. The supervisor is the first process of a namespace, and all
+// processes in it end with the supervisor.
 func (p *pod) serve() error {
 	if err := errors.Join(p.writeFiles(), os.MkdirAll(p.Directory, 0o700), os.MkdirAll(p.Cache, 0o755)); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (p *pod) writeFiles() error {
 	return os.WriteFile(p.terminationLog(), nil, 0o600)
 }
 
-// stop in order, as where the pod is deleted.
+// stop stops the container cleanly, as where the pod is deleted.
 func (p *pod) stop() (string, error) {
 	if !p.running() {
 		return "", errNotRunning
@@ -90,7 +90,7 @@ func (p *pod) stop() (string, error) {
 	return fmt.Sprintf("%s after %.1f s, %v", life.State, time.Since(begin).Seconds(), err), nil
 }
 
-// kill the container with all that runs in it.
+// kill kills the container with all its processes.
 func (p *pod) kill() error {
 	if !p.running() {
 		return errNotRunning
@@ -137,8 +137,8 @@ func (p *pod) preflight(ctx context.Context) (string, error) {
 	return p.why()
 }
 
-// fails waits for a server that cannot be up, and says why: by its end, or by its phase
-// where it goes on trying.
+// fails waits for a server that cannot come up, and returns the reason: from its exit, or from
+// its phase where it keeps trying.
 func (p *pod) fails() (string, error) {
 	defer func() { _ = p.process.Kill() }()
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -155,7 +155,8 @@ func (p *pod) fails() (string, error) {
 	return "", errors.New("it does not fail")
 }
 
-// why a container ended, as the kubelet reads it; empty: in order.
+// why is the reason for the end of a container, as the kubelet reads it; empty means a clean
+// end.
 func (p *pod) why() (string, error) {
 	text, err := os.ReadFile(p.terminationLog())
 	if f := zerofs.ParseFailure(string(text)); f != nil {
@@ -173,7 +174,7 @@ func (p *pod) status() (zerofs.ServerStatus, error) {
 	return s, json.Unmarshal(text, &s)
 }
 
-// phase waits until the server is in one, for so many seconds.
+// phase waits until the server is in a phase, for so many seconds.
 func (p *pod) phase(want, seconds string) (string, error) {
 	limit, err := time.ParseDuration(seconds + "s")
 	if err != nil {
