@@ -370,8 +370,9 @@ func TestProfileRemembersPoolsUntilAbandoned(t *testing.T) {
 	create(t, c, p)
 	node := simulatedNode(t, c, "once", map[string]string{"test": "once"})
 	s := simulatedAgent(t, c, "once", "once", agentReady())
+	unpooled := s.DeepCopy()
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "42"}
-	if err := c.Status().Update(t.Context(), s); err != nil {
+	if err := c.Status().Patch(t.Context(), s, client.MergeFrom(unpooled)); err != nil {
 		t.Fatal(err)
 	}
 	remembers := func(guid v1alpha1.PoolGUID) {
@@ -417,8 +418,9 @@ func TestProfileRemembersPoolsUntilAbandoned(t *testing.T) {
 	}
 	tells("")
 	s = simulatedAgent(t, c, "once", "once", agentReady())
+	unpooled = s.DeepCopy()
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "tank", GUID: "44"}
-	if err := c.Status().Update(t.Context(), s); err != nil {
+	if err := c.Status().Patch(t.Context(), s, client.MergeFrom(unpooled)); err != nil {
 		t.Fatal(err)
 	}
 	remembers("44")
