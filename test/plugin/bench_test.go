@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -187,6 +189,20 @@ func TestBenchFollowEndsWithTimeoutAndDeletion(t *testing.T) {
 	}
 	if err := <-f.done; err == nil || !strings.Contains(err.Error(), "was deleted") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAMatrixOfItsOwnClustersHasNoTarget(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "own-clusters")
+	all := documents(t, samples+"seeds-zfs-matrix.yaml")
+	b := all[slices.IndexFunc(all, func(o *unstructured.Unstructured) bool { return o.GetKind() == "PgBenchmark" })]
+	b.SetNamespace("own-clusters")
+	b.SetName("tiers")
+	create(t, c, b)
+	must(t, "bench", "result", "tiers", "-n", b.GetNamespace())
+	if tree := must(t, "status", "pgb/tiers", "-n", b.GetNamespace()); strings.Contains(tree, "PgStorageCluster") {
+		t.Errorf("the tree names a PgStorageCluster, and the benchmark names none:\n%s", tree)
 	}
 }
 

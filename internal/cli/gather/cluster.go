@@ -160,13 +160,9 @@ func (r Reader) Benchmark(ctx context.Context, key client.ObjectKey) (snapshot.B
 	if err := r.Get(ctx, key, out.Benchmark); err != nil {
 		return out, readError(err, "PgBenchmark", key, "pgb")
 	}
-	target := &v1alpha1.PgStorageCluster{}
-	found, err := r.get(ctx, &n, "PgStorageCluster "+out.Benchmark.Spec.Cluster, client.ObjectKey{Namespace: key.Namespace, Name: out.Benchmark.Spec.Cluster}, target)
-	if err != nil {
+	var err error
+	if out.Target, err = r.target(ctx, &n, out.Benchmark); err != nil {
 		return out, err
-	}
-	if found {
-		out.Target = target
 	}
 	if job := out.Benchmark.Status.Job; job != "" {
 		pods := &corev1.PodList{}
@@ -177,4 +173,18 @@ func (r Reader) Benchmark(ctx context.Context, key client.ObjectKey) (snapshot.B
 	}
 	out.Unread = n
 	return out, nil
+}
+
+// target reads the PgStorageCluster that a PgBenchmark names. It returns nil if there is
+// none; a matrix with a template names none.
+func (r Reader) target(ctx context.Context, n *notes, b *v1alpha1.PgBenchmark) (*v1alpha1.PgStorageCluster, error) {
+	if b.Spec.Cluster == "" {
+		return nil, nil
+	}
+	target := &v1alpha1.PgStorageCluster{}
+	found, err := r.get(ctx, n, "PgStorageCluster "+b.Spec.Cluster, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}, target)
+	if err != nil || !found {
+		return nil, err
+	}
+	return target, nil
 }

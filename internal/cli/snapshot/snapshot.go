@@ -62,7 +62,7 @@ type Schedule struct {
 // Benchmark is a PgBenchmark and what it runs against.
 type Benchmark struct {
 	Benchmark *v1alpha1.PgBenchmark
-	// Target is nil if it does not exist.
+	// Target is nil if it does not exist, or if the PgBenchmark makes its own clusters.
 	Target *v1alpha1.PgStorageCluster
 	// Pods of the runner, sorted by name.
 	Pods   []corev1.Pod

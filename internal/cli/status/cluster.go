@@ -163,9 +163,11 @@ func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Tree {
 // Benchmark returns the tree of a PgBenchmark.
 func (b Builder) Benchmark(s snapshot.Benchmark) Tree {
 	i := b.benchmark(s.Benchmark)
-	if s.Target == nil {
+	switch {
+	case s.Target == nil && s.Benchmark.Spec.Cluster == "":
+	case s.Target == nil:
 		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "the PgStorageCluster does not exist; list the existing ones with kubectl get pgsc"))
-	} else {
+	default:
 		target := b.own("PgStorageCluster", s.Target, s.Target.Status.ObservedGeneration, s.Target.Status.Conditions)
 		i.Children = append(i.Children, target)
 	}
