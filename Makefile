@@ -155,6 +155,17 @@ test-browser: ## Test a report in Chromium on a phone-sized page, light and dark
 	@[ -n "$${PGSTORAGE_CHROMIUM:-}" ] || { source hack/lib/steps.sh; packages chromium; }
 	PGSTORAGE_SCREENSHOTS=$(SCREENSHOTS) $(GO_TEST) -tags browser -v ./test/browser
 
+.PHONY: site
+site: ## Build the documentation site into dist/site
+	@hack/site.sh dist/site
+	@echo "dist/site/index.html; with search: python3 -m http.server -b 127.0.0.1 -d dist/site"
+
+.PHONY: test-site
+test-site: ## Build the documentation site and check its links, pages, search and requests
+	@echo "== site"
+	@hack/site.sh dist/site
+	PGSTORAGE_SITE=$(CURDIR)/dist/site $(GO_TEST) -tags site ./test/site
+
 .PHONY: helm-test
 helm-test: ## Run the chart's own tests on the current cluster
 	$$(hack/tools.sh helm) test pgstorage --namespace pgstorage-system

@@ -8,6 +8,7 @@ package site
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/yuin/goldmark"
@@ -42,9 +44,18 @@ type document struct {
 
 func open(t *testing.T) site {
 	t.Helper()
+	s, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// load reads the site once for all tests.
+var load = sync.OnceValues(func() (site, error) {
 	folder := os.Getenv("PGSTORAGE_SITE")
 	if folder == "" {
-		t.Fatal("PGSTORAGE_SITE is not set; run make test-site")
+		return site{}, errors.New("PGSTORAGE_SITE is not set; run make test-site")
 	}
 	s := site{os.DirFS(folder), map[string]document{}}
 	err := fs.WalkDir(s.files, ".", func(name string, _ fs.DirEntry, err error) error {
@@ -57,14 +68,11 @@ func open(t *testing.T) site {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err == nil && len(s.documents) < 100 {
+		err = fmt.Errorf("%d pages in %s", len(s.documents), folder)
 	}
-	if len(s.documents) < 100 {
-		t.Fatalf("%d pages in %s", len(s.documents), folder)
-	}
-	return s
-}
+	return s, err
+})
 
 func read(content []byte) (document, error) {
 	root, err := html.Parse(bytes.NewReader(content))
@@ -315,4 +323,4 @@ func TestSearchHasEveryPage(t *testing.T) {
 			t.Errorf("the search does not have %s", name)
 		}
 	}
-	}
+}
