@@ -1,7 +1,7 @@
 //go:build site
 
 // Package site checks the documentation site that make site builds into the folder
-// PGSTORAGE_SITE: its links, that it shows the pages as GitHub does, and that it needs nothing
+// PGSTORAGE_SITE. Its links resolve, it shows the pages as GitHub does, and it needs nothing
 // from elsewhere.
 package site
 
