@@ -123,8 +123,8 @@ func (s site) broken(from, link string) string {
 	}
 	// The page of errors is shown at any path, so its links begin at the root.
 	target = strings.TrimPrefix(target, "/")
-	if strings.HasPrefix(to.Path, "/") {
-		target = strings.TrimPrefix(to.Path, "/")
+	if absolute, is := strings.CutPrefix(to.Path, "/"); is {
+		target = absolute
 	}
 	if target == "" || strings.HasSuffix(to.Path, "/") {
 		target = path.Join(target, "index.html")
