@@ -6,14 +6,17 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 MAIN=$REPO/hack/cnpg-webhook/main.go.txt
 FOLDER=$CACHE/cnpg/webhooks-$(sha256sum <"$MAIN" | cut -c1-12)
 
-# build VERSION OUT: an overlay adds the program to the module, whose source is read-only.
+# build VERSION OUT: the program is added to a copy of the source, because Go builds the modules
+# of its cache only as they are.
 build() {
-	local source overlay
+	local source work
 	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$1")
-	overlay=$(mktemp)
-	printf '{"Replace": {"%s": "%s"}}\n' "$source/cmd/pgstorage-webhook/main.go" "$MAIN" >"$overlay"
-	CGO_ENABLED=0 nice go build -C "$source" -overlay "$overlay" -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
-	rm -f "$overlay"
+	work=$(mktemp -d)
+	cp -r "$source/." "$work"
+	chmod -R u+w "$work"
+	install -D -m644 "$MAIN" "$work/cmd/pgstorage-webhook/main.go"
+	CGO_ENABLED=0 nice go build -C "$work" -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
+	rm -rf "$work"
 }
 
 [ $# -gt 0 ] || die "usage: hack/cnpg-webhook.sh VERSION..."
