@@ -2,13 +2,9 @@ package integration
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,12 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
-	"github.com/pgstorage/pgstorage/internal/testing/process"
 )
 
 // webhooks names the folder of hack/cnpg-webhook.sh: CloudNativePG's real admission webhooks,
@@ -54,7 +48,7 @@ func onVersion(t *testing.T, version, program string) {
 			t.Log(err)
 		}
 	})
-	serveWebhooks(t, env, program)
+	apiserver.ServeWebhooks(t, env, program)
 	c := apiserver.Client(t, env.Config)
 	rejectsWhatCloudNativePGRejects(t, c)
 	stopManager := manager.Start(t, env.Config)
@@ -89,35 +83,6 @@ var variants = map[string]func(*v1alpha1.PgStorageClusterSpec){
 	"fields of CloudNativePG": func(s *v1alpha1.PgStorageClusterSpec) {
 		s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"maxSyncReplicas": 0, "stopDelay": 600, "switchoverDelay": 600}`)}}
 	},
-}
-
-// serveWebhooks runs CloudNativePG's webhooks until the test ends.
-func serveWebhooks(t *testing.T, env *envtest.Environment, program string) {
-	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, env.KubeConfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	at := env.WebhookInstallOptions
-	address := net.JoinHostPort(at.LocalServingHost, strconv.Itoa(at.LocalServingPort))
-	p, err := process.Start(exec.CommandContext(t.Context(), program, //nolint:gosec // a program that this repository builds
-		"-server-kubeconfig", kubeconfig, "-host", at.LocalServingHost, "-port", strconv.Itoa(at.LocalServingPort), "-certificates", at.LocalServingCertDir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Kill() })
-	err = p.UntilReady(t.Context(), patience, func(ctx context.Context) error {
-		// The certificate is one of envtest's; only that something serves is of interest.
-		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // see above
-		conn, err := dialer.DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // rejectsWhatCloudNativePGRejects proves that the webhooks are asked: no schema knows that WAL
