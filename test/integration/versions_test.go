@@ -81,7 +81,7 @@ var variants = map[string]func(*v1alpha1.PgStorageClusterSpec){
 		s.Instances, s.Durability = new(int32(2)), v1alpha1.DurabilityAsync
 	},
 	"fields of CloudNativePG": func(s *v1alpha1.PgStorageClusterSpec) {
-		s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"maxSyncReplicas": 0, "stopDelay": 600, "switchoverDelay": 600}`)}}
+		s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"stopDelay": 600, "enablePDB": false, "affinity": {"topologyKey": "topology.kubernetes.io/zone"}}`)}}
 	},
 }
 
