@@ -112,6 +112,7 @@ test-install: ## Compare chart and kustomization; test rights, alerts and docume
 .PHONY: test-integration
 test-integration: ## Test controllers, CRDs and the kubectl plugin on a real API server
 	@echo "== integration"
+	@source hack/versions.env; PGSTORAGE_CNPG_WEBHOOKS=$$(hack/cnpg-webhook.sh $$CNPG_OLDER_VERSIONS $$CNPG_VERSION) \
 	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
 
 .PHONY: test-plugin

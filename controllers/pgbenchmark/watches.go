@@ -91,7 +91,7 @@ func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
 		owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
 		watches = append(watches, foreign.Watch{
 			Kind:   obj,
-			Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissing) == 0 },
+			Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissingForBenchmarks) == 0 },
 			Source: source.Kind(mgr.GetCache(), obj, owner),
 		})
 	}

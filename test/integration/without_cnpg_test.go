@@ -28,7 +28,7 @@ func TestManagerStartsWithoutForeignCRDs(t *testing.T) {
 	cr := cluster("default", "shop", "bare")
 	create(t, c, cr)
 	got := hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCNPGNotInstalled)
-	if !strings.Contains(got.Message, "install version 1.30 or newer") {
+	if !strings.Contains(got.Message, "install version 1.28 or newer") {
 		t.Errorf("no remedy in %q", got.Message)
 	}
 	hasCondition(t, c, cr, v1alpha1.ConditionMonitored, metav1.ConditionFalse, v1alpha1.ReasonCRDNotInstalled)

@@ -105,6 +105,10 @@ func (c *checker) foreign() {
 		remedy, link := c.remedy(o.Reason, "pgstoragecluster")
 		c.add(Failure, "CloudNativePG", o.Message, remedy, link)
 	}
+	if o := clusters.BenchmarkOutcome(apis); apis.CNPGInstalled && len(apis.CNPGMissing) == 0 && o.Kind != outcome.Done {
+		remedy, link := c.remedy(o.Reason, "pgbenchmark")
+		c.add(Warning, "CloudNativePG", o.Message, remedy, link)
+	}
 	c.optional("zfs-localpv", apis.ZFSLocalPV, c.usesZFS(), "ZFS profiles", "install OpenEBS zfs-localpv: https://openebs.github.io/zfs-localpv", "docs/tutorial-zfs.md")
 	for _, kind := range catalog.All() {
 		for _, r := range kind.Hooks().Plugin.Requires {

@@ -70,7 +70,7 @@ func (r Readers) benchmarkChildren(ctx context.Context, b *v1alpha1.PgBenchmark,
 	if facts.Job != nil {
 		live[keyOf(batchv1.SchemeGroupVersion.WithKind("Job"), facts.Job)] = facts.Job
 	}
-	if !facts.CNPGInstalled || len(facts.CNPGMissing) > 0 {
+	if !facts.CNPGInstalled || len(facts.CNPGMissingForBenchmarks) > 0 {
 		return nil
 	}
 	if facts.Database, err = find(ctx, r.Cache, key, &cnpgv1.Database{}); err != nil {

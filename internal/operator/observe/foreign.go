@@ -80,7 +80,7 @@ func (f *ForeignAPIs) look(ctx context.Context) (observed.ForeignAPIs, error) {
 			return out, err
 		}
 		if crd == nil && out.CNPGInstalled {
-			out.CNPGMissing = append(out.CNPGMissing, name)
+			out.CNPGMissingForBenchmarks = append(out.CNPGMissingForBenchmarks, name)
 		}
 	}
 	monitors, err := f.crd(ctx, crdPodMonitors)

@@ -8,8 +8,11 @@ import (
 type ForeignAPIs struct {
 	// CNPGInstalled: the CRDs of CloudNativePG exist.
 	CNPGInstalled bool
-	// CNPGMissing lists what we set and its CRDs do not have: it is too old.
+	// CNPGMissing lists what every database needs and its CRDs do not have: it is too old.
 	CNPGMissing []string
+	// CNPGMissingForBenchmarks lists the CRDs that only benchmarks need and that do not
+	// exist. DatabaseRole came with version 1.30, and databases run without it.
+	CNPGMissingForBenchmarks []string
 	// PodMonitors: the CRD of prometheus-operator exists.
 	PodMonitors bool
 	// ZFSLocalPV: the CRDs of zfs-localpv exist.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,9 +24,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
+const cnpgModule = "github.com/cloudnative-pg/cloudnative-pg"
+
 // CRDs chooses which foreign CRDs are installed.
 type CRDs struct {
 	CNPG, PodMonitors, ZFSLocalPV, VolumeSnapshots, Rook bool
+	// CNPGVersion installs CloudNativePG's CRDs and registers its webhooks of that version,
+	// as v1.28.1. Default: the CRDs of the version in go.mod, without webhooks.
+	CNPGVersion string
 }
 
 // Everything installs all of them but Rook's, which are large and of one profile type.
@@ -46,6 +52,13 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 		CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New(),
 		// It does not hurry to end open watches.
 		ControlPlaneStopTimeout: 2 * time.Minute,
+	}
+	if crds.CNPGVersion != "" {
+		dir, err := download("-json", cnpgModule+"@"+crds.CNPGVersion)
+		if err != nil {
+			return nil, nil, err
+		}
+		env.WebhookInstallOptions.Paths = []string{filepath.Join(dir, "config", "webhook", "manifests.yaml")}
 	}
 	if _, err := env.Start(); err != nil {
 		return nil, nil, fmt.Errorf("start API server: %w", err)
@@ -79,7 +92,8 @@ func Foreign(crds CRDs) ([]string, error) {
 		wanted       bool
 		module, path string
 	}{
-		{crds.CNPG, "github.com/cloudnative-pg/cloudnative-pg", "config/crd/bases"},
+		{crds.CNPG && crds.CNPGVersion == "", cnpgModule, "config/crd/bases"},
+		{crds.CNPG && crds.CNPGVersion != "", cnpgModule + "@" + crds.CNPGVersion, "config/crd/bases"},
 		{crds.PodMonitors, "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
@@ -104,22 +118,33 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// module finds the folder of a module that go.mod pins, or that the list of CRD modules pins.
-// It downloads a module that the cache lacks.
+// module finds the folder of a module: of the version in its path, or of the version that
+// go.mod or the list of CRD modules pins. It downloads a module that the cache lacks.
 func module(path string) (string, error) {
+	if strings.Contains(path, "@") {
+		return download("-json", path)
+	}
 	for _, modfile := range []string{"go.mod", filepath.Join("hack", "crds", "go.mod")} {
-		cmd := exec.Command("go", "mod", "download", "-json", "-modfile="+filepath.Join(Root(), modfile), path) //nolint:gosec // fixed arguments
-		cmd.Dir = Root()
-		out, err := cmd.Output()
-		if err != nil {
-			continue
-		}
-		found := struct{ Dir string }{}
-		if err := json.Unmarshal(out, &found); err == nil && found.Dir != "" {
-			return found.Dir, nil
+		if dir, err := download("-json", "-modfile="+filepath.Join(Root(), modfile), path); err == nil {
+			return dir, nil
 		}
 	}
 	return "", fmt.Errorf("no module %s in go.mod or hack/crds/go.mod", path)
+}
+
+// download returns the folder of one module.
+func download(arguments ...string) (string, error) {
+	cmd := exec.Command("go", append([]string{"mod", "download"}, arguments...)...) //nolint:gosec // the callers' arguments are fixed
+	cmd.Dir = Root()
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go mod download %s: %w", strings.Join(arguments, " "), err)
+	}
+	found := struct{ Dir string }{}
+	if err := json.Unmarshal(out, &found); err != nil || found.Dir == "" {
+		return "", fmt.Errorf("go mod download %s names no folder: %s", strings.Join(arguments, " "), out)
+	}
+	return found.Dir, nil
 }
 
 // Client of an environment, with strict field validation.

@@ -50,7 +50,7 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Ou
 	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(msgColdCache, b.Spec.Cluster))
 	}
-	if o := clusters.CNPGOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
+	if o := clusters.BenchmarkOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		return outcome.WaitFor(c, o.Reason, o.Message)
 	}
 	if len(facts.MissingScripts) > 0 {

@@ -25,8 +25,9 @@ const (
 
 // DatabaseReady.
 const (
-	msgCNPGNotInstalled       = "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.30 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/"
-	msgCNPGTooOld             = "CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.30 or newer"
+	msgCNPGNotInstalled       = "CloudNativePG is not installed (no CRD clusters.postgresql.cnpg.io); install version 1.28 or newer: https://cloudnative-pg.io/documentation/current/installation_upgrade/"
+	msgCNPGTooOld             = "CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.28 or newer"
+	msgCNPGNoBenchmarks       = "CloudNativePG is too old for benchmarks: it has no CRD %s; upgrade to version 1.30 or newer. Databases run without it"
 	msgClusterDeleted         = "the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; then, in both cases: kubectl -n %s annotate pgsc %s %s=%s"
 	msgClusterNotOwned        = "a CloudNativePG Cluster %s exists and was not created by this object; choose another name, or let this object adopt it with its data: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s"
 	msgAdoptionRefused        = "the operator does not adopt the CloudNativePG Cluster %s and has not changed it: %s"

@@ -37,6 +37,16 @@ func CNPGOutcome(apis observed.ForeignAPIs) outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonHealthy, "")
 }
 
+// BenchmarkOutcome says whether CloudNativePG can take what a benchmark applies. Features
+// decide it, not version numbers, because distributions backport and rename versions.
+func BenchmarkOutcome(apis observed.ForeignAPIs) outcome.Outcome {
+	o := CNPGOutcome(apis)
+	if o.Kind == outcome.Done && len(apis.CNPGMissingForBenchmarks) > 0 {
+		return outcome.WaitFor(o.Condition, v1alpha1.ReasonCNPGTooOld, fmt.Sprintf(msgCNPGNoBenchmarks, strings.Join(apis.CNPGMissingForBenchmarks, ", ")))
+	}
+	return o
+}
+
 // ownership refuses a Cluster of the same name that is not ours, and a new empty
 // database in place of one that a user deleted.
 func ownership(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.Outcome, bool) {

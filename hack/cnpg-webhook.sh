@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds the admission webhooks of CloudNativePG versions, without their controllers, and prints
+# the folder that has one program for each version. Usage: hack/cnpg-webhook.sh VERSION...
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+MAIN=$REPO/hack/cnpg-webhook/main.go.txt
+FOLDER=$CACHE/cnpg/webhooks-$(sha256sum <"$MAIN" | cut -c1-12)
+
+# build VERSION OUT: the program is added to a copy of the source, because Go builds the modules
+# of its cache only as they are.
+build() {
+	local source work
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$1")
+	work=$(mktemp -d)
+	cp -r "$source/." "$work"
+	chmod -R u+w "$work"
+	install -D -m644 "$MAIN" "$work/cmd/pgstorage-webhook/main.go"
+	CGO_ENABLED=0 nice go build -C "$work" -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
+	rm -rf "$work"
+}
+
+[ $# -gt 0 ] || die "usage: hack/cnpg-webhook.sh VERSION..."
+command -v go >/dev/null || die "needed: Go, the version in go.mod"
+for version in "$@"; do cached "build-cnpg-webhook-$version" "$FOLDER/$version" build "$version"; done
+echo "$FOLDER"
