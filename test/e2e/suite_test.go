@@ -27,8 +27,8 @@ const (
 	operatorNamespace = live.OperatorNamespace
 	profileName       = "e2e"
 	// patience bounds every wait; a rolling change of three instances on two
-	// shared cores is the longest.
-	patience = 8 * time.Minute
+	// shared cores, which other levels use too, is the longest.
+	patience = 12 * time.Minute
 	interval = 500 * time.Millisecond
 )
 
@@ -55,7 +55,7 @@ func setUp() (err error) {
 }
 
 // helm installs or upgrades the operator with more values.
-func helm(values ...string) error { return live.Helm(3*time.Minute, values...) }
+func helm(values ...string) error { return live.Helm(6*time.Minute, values...) }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 4*time.Minute, name, args...)

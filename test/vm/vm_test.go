@@ -25,8 +25,8 @@ const (
 	imageTime = 60 * time.Minute
 	// guestTime bounds everything in test/vm/guest, on an emulated processor.
 	guestTime = 50 * time.Minute
-	// bootTime bounds a machine that has little to do.
-	bootTime = 4 * time.Minute
+	// bootTime bounds a machine that has little to do, also where other levels run beside it.
+	bootTime = 10 * time.Minute
 
 	blankDisks     = 12
 	blankDiskBytes = 512 << 20
