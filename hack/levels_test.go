@@ -175,7 +175,7 @@ func (l *levels) pid(t *testing.T, name string) int {
 	}
 }
 
-// zombie reports whether a process has ended and nobody has collected it.
+// zombie reports whether a process has ended, although its parent has not collected it.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	return err != nil || strings.Contains(string(stat), ") Z ")
