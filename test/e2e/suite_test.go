@@ -2,6 +2,9 @@
 
 // Package e2e runs the operator, as the chart installs it, on a kind cluster with
 // real CloudNativePG and real Postgres. make test-e2e makes the cluster.
+//
+// Tests that upgrade the operator or whose figures matter run one after another. The others call
+// t.Parallel, and so run after them, at once: they mostly wait.
 package e2e
 
 import (
