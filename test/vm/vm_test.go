@@ -125,7 +125,7 @@ func compiled(t *testing.T, folder string, args ...string) string {
 	t.Helper()
 	compile, _ := programs.LoadOrStore(folder, sync.OnceValues(func() (string, error) {
 		path := filepath.Join(programFolder, strings.ReplaceAll(folder, "/", "-"))
-		cmd := exec.Command("go", append(args, "-o", path, "./"+folder)...) //nolint:gosec // a test's own arguments
+		cmd := exec.Command("go", append(args, "-o", path, "./"+folder)...)
 		cmd.Dir = vm.Root()
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
