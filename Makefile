@@ -58,24 +58,19 @@ docker-build: ## Build the image with Docker
 
 ##@ Test
 
-# Fewer power cuts and faults, so that make test takes about an hour without caches.
+# Fewer power cuts and faults, so that make test takes at most an hour without caches.
 test: export PGSTORAGE_VM_CUTS ?= 3
 test: export PGSTORAGE_VM_FAULTS ?= few
 test: export PGSTORAGE_VM_FAULT_RUNS ?= 1
 test: export PGSTORAGE_VM_OUTAGE ?= 20s
 
 .PHONY: test
-test: ## Run every level: lint, verify, unit, install, browser, integration, zerofs, vm, ceph, e2e
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory verify
-	@$(MAKE) --no-print-directory test-unit
-	@$(MAKE) --no-print-directory test-install
-	@$(MAKE) --no-print-directory test-browser
-	@$(MAKE) --no-print-directory test-integration
-	@$(MAKE) --no-print-directory test-zerofs
-	@$(MAKE) --no-print-directory test-vm
-	@$(MAKE) --no-print-directory test-ceph
-	@$(MAKE) --no-print-directory test-e2e
+test: ## Run every level in lanes and print what each cost; PGSTORAGE_LANES=1 runs them one after another
+	@hack/levels.sh all
+
+.PHONY: test-quick
+test-quick: ## Run the levels of the edit loop: no root, no Docker, 6 minutes with caches
+	@hack/levels.sh quick
 
 .PHONY: lint
 lint: ## Run golangci-lint, kube-api-linter, ShellCheck and Vale; check commit messages

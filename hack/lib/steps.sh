@@ -110,7 +110,11 @@ packages() {
 	[ ${#missing[@]} -eq 0 ] && return 0
 	command -v apt-get >/dev/null || die "needed, by the names of Debian's packages: ${missing[*]}"
 	[ "$(id -u)" = 0 ] || die "missing packages; as root: apt-get install ${missing[*]}"
-	logged apt-packages apt_install "${missing[@]}"
+	# apt itself does not wait while another run updates its lists.
+	(
+		flock -w 1800 7 || die "another run holds $CACHE/apt.lock for half an hour"
+		logged apt-packages apt_install "${missing[@]}" 7>&-
+	) 7>"$CACHE/apt.lock"
 }
 apt_install() {
 	export DEBIAN_FRONTEND=noninteractive

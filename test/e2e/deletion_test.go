@@ -17,6 +17,7 @@ import (
 )
 
 func TestDeletedDatabaseReleasesItsVolumes(t *testing.T) {
+	t.Parallel()
 	profile(t)
 	ns := namespace(t)
 	kept, removed := cluster(ns, "kept"), cluster(ns, "removed")

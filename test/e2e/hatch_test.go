@@ -32,6 +32,7 @@ const consentProfile = "e2e-consent"
 // nothing else, tries every attack where Pod Security stops none. Each is refused with its
 // field named, and neither Cluster nor pod is made.
 func TestEscapeHatchRefusesAttacks(t *testing.T) {
+	t.Parallel()
 	profile(t)
 	ns := permissive(t)
 	tenant := tenantOf(t, ns)
@@ -58,6 +59,7 @@ func TestEscapeHatchRefusesAttacks(t *testing.T) {
 // TestConsentOpensOneField: the profile allows a seccomp profile. A container with it runs,
 // and the same tenant still gets no privileged one.
 func TestConsentOpensOneField(t *testing.T) {
+	t.Parallel()
 	p := &v1alpha1.PgStorageProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: consentProfile},
 		Spec: v1alpha1.PgStorageProfileSpec{

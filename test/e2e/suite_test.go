@@ -2,6 +2,9 @@
 
 // Package e2e runs the operator, as the chart installs it, on a kind cluster with
 // real CloudNativePG and real Postgres. make test-e2e makes the cluster.
+//
+// Tests that upgrade the operator or whose figures matter run one after another. The others call
+// t.Parallel, and so run after them, at once: they mostly wait.
 package e2e
 
 import (
@@ -27,8 +30,8 @@ const (
 	operatorNamespace = live.OperatorNamespace
 	profileName       = "e2e"
 	// patience bounds every wait; a rolling change of three instances on two
-	// shared cores is the longest.
-	patience = 8 * time.Minute
+	// shared cores, which other levels use too, is the longest.
+	patience = 12 * time.Minute
 	interval = 500 * time.Millisecond
 )
 
@@ -55,7 +58,7 @@ func setUp() (err error) {
 }
 
 // helm installs or upgrades the operator with more values.
-func helm(values ...string) error { return live.Helm(3*time.Minute, values...) }
+func helm(values ...string) error { return live.Helm(6*time.Minute, values...) }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 4*time.Minute, name, args...)

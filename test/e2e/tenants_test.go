@@ -65,6 +65,7 @@ const outcry = `DO $do$ BEGIN RAISE EXCEPTION '%', E'\x1b[2J\x1b]0;title\x07' ||
 // TestTenantsReachNeitherEachOtherNorTheOperator: two tenants have a namespace, a token and a database each. What one of them
 // tries reaches neither the other's database nor what the operator may do.
 func TestTenantsReachNeitherEachOtherNorTheOperator(t *testing.T) {
+	t.Parallel()
 	profile(t)
 	a, b := namespace(t), namespace(t)
 	mallory, alice := authorOf(t, a), authorOf(t, b)

@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -265,17 +264,4 @@ func number(t *testing.T, text string) int64 {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// guestProgram compiles a program for the guest, which lacks our C library.
-func guestProgram(t *testing.T, folder string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "guest", "-ldflags=-s -w", "-o", path, "./"+folder)
-	cmd.Dir = vm.Root()
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("compile %s: %v\n%s", folder, err, out)
-	}
-	return path
 }

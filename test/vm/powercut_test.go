@@ -15,6 +15,7 @@ import (
 // What was flushed survives a power cut. A disk with a cache loses what was not, and only such
 // a disk does: that is why the tests need it.
 func TestFlushedBlocksSurviveAPowerCut(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := func(serial string) string { return filepath.Join(dir, serial) }
 	disks := []vm.Disk{

@@ -14,6 +14,7 @@ import (
 
 // A test can make a disk fail while the guest writes to it, and read the requests afterwards.
 func TestServedDiskFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	trigger, stats := filepath.Join(dir, "fail"), filepath.Join(dir, "stats")
 	server, err := vm.Serve(t.Context(), vm.Export{
@@ -59,7 +60,8 @@ func wantText(t *testing.T, path, want string) {
 
 // The test ends a machine that hangs, and the error says why.
 func TestHangingMachineIsEnded(t *testing.T) {
-	m := boot(t, vm.Options{Payload: script(t, "sleep 1000"), Timeout: time.Second})
+	t.Parallel()
+	m := boot(t, vm.Options{Payload: script(t, "sleep 1000"), Timeout: 5 * time.Second})
 	if _, err := m.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "its time was over") {
 		t.Errorf("Wait returned %v", err)
 	}

@@ -25,8 +25,8 @@ const (
 	imageTime = 60 * time.Minute
 	// guestTime bounds everything in test/vm/guest, on an emulated processor.
 	guestTime = 50 * time.Minute
-	// bootTime bounds a machine that has little to do.
-	bootTime = 4 * time.Minute
+	// bootTime bounds a machine that has little to do, also where other levels run beside it.
+	bootTime = 10 * time.Minute
 
 	blankDisks     = 12
 	blankDiskBytes = 512 << 20
@@ -36,6 +36,9 @@ var (
 	image vm.Image
 	// guestLines print the results of TestGuest's cases at the very end.
 	guestLines sync.Map
+	// programs of guests by folder, as functions that compile each once into programFolder.
+	programs      sync.Map
+	programFolder string
 )
 
 func TestMain(m *testing.M) {
@@ -47,7 +50,14 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	if programFolder, err = os.MkdirTemp("", "pgvm-programs"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
+	if err := os.RemoveAll(programFolder); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	guestLines.Range(func(name, line any) bool {
 		fmt.Printf("guest cases, %s: %s\n", name, line)
 		return true
@@ -97,15 +107,35 @@ func script(t *testing.T, lines ...string) map[string]string {
 	return map[string]string{"run": path}
 }
 
-// guestBinary compiles a package's tests for the guest, which lacks our C library.
+// guestBinary compiles a package's tests for the guest.
 func guestBinary(t *testing.T, folder string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "guest.test")
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "guest", "-o", path, "./"+folder)
-	cmd.Dir = vm.Root()
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("compile %s: %v\n%s", folder, err, out)
+	return compiled(t, folder, "test", "-c", "-tags", "guest")
+}
+
+// guestProgram compiles a program for the guest.
+func guestProgram(t *testing.T, folder string) string {
+	t.Helper()
+	return compiled(t, folder, "build", "-tags", "guest", "-ldflags=-s -w")
+}
+
+// compiled runs one command of go for each folder, however many tests use what it makes. The
+// guest lacks our C library.
+func compiled(t *testing.T, folder string, args ...string) string {
+	t.Helper()
+	compile, _ := programs.LoadOrStore(folder, sync.OnceValues(func() (string, error) {
+		path := filepath.Join(programFolder, strings.ReplaceAll(folder, "/", "-"))
+		cmd := exec.Command("go", append(args, "-o", path, "./"+folder)...)
+		cmd.Dir = vm.Root()
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("compile %s: %w\n%s", folder, err, out)
+		}
+		return path, nil
+	}))
+	path, err := compile.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

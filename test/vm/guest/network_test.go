@@ -433,7 +433,7 @@ func TestNetworkServerRestartFailsNoRequest(t *testing.T) {
 			t.Errorf("connected to life %s, the server's is %s", got, p.servers[0].life(t))
 		}
 	}
-	w.ends(t, time.Minute)
+	w.ends(t, 3*time.Minute)
 	if now := p.identifiers(t); !slices.Equal(now, former) {
 		t.Errorf("attached are %q, and were %q", now, former)
 	}
@@ -479,7 +479,7 @@ func TestNetworkFlushIsAcknowledgedOnlyByTheServer(t *testing.T) {
 	says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable)
 	free()
 	p.servers[0].reports(t, zerofs.PhaseServing)
-	w.ends(t, time.Minute)
+	w.ends(t, 3*time.Minute)
 	ready(t, n, s)
 	w.check(t)
 	alone(t, "umount", at)
@@ -498,7 +498,7 @@ func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 	w := newWriter(t, at, 10)
 	p.servers[1].reports(t, zerofs.PhaseHolding)
 	passUntil(t, n, s, func() bool { return strings.Contains(run(t, "zpool", "status", p.name), "DEGRADED") })
-	w.ends(t, time.Minute)
+	w.ends(t, 3*time.Minute)
 	converge(t, n, s)
 	says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionTrue, v1alpha1.ReasonPoolOnline)
 	if text := says(t, s, v1alpha1.ConditionDevicesAttached, metav1.ConditionFalse, v1alpha1.ReasonStoreUnavailable); !strings.Contains(text, "keeps serving without") {
@@ -562,7 +562,7 @@ func TestNetworkMirrorDropsAKilledLegAtOnce(t *testing.T) {
 	start := time.Now()
 	passUntil(t, n, s, func() bool { return w.done(t) > 1 })
 	t.Logf("a file was written after %s", time.Since(start).Round(time.Millisecond))
-	w.ends(t, time.Minute)
+	w.ends(t, 3*time.Minute)
 	b.start(t)
 	passUntil(t, n, s, func() bool {
 		return p.health(t) == "ONLINE" && strings.Contains(run(t, "zpool", "status", p.name), "scrub repaired")

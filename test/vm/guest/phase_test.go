@@ -235,7 +235,7 @@ func conditionReason(s *v1alpha1.PgNodeStorage, kind string) string {
 // go.
 func until(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, kind, reason string, each func()) {
 	t.Helper()
-	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(4 * time.Minute); time.Now().Before(deadline); {
 		each()
 		pass(t, n, s)
 		if conditionReason(s, kind) == reason {
@@ -305,8 +305,10 @@ const (
 // phaseSuspended: the only disk fails altogether, and comes back.
 func phaseSuspended(t *testing.T, s *v1alpha1.PgNodeStorage) {
 	madeOf(v1alpha1.VdevStripe, 0)(&s.Spec)
+	// The short limit of a command is for commands that hang, not for a slow machine.
+	made, _ := newAgent(nil)
+	ready(t, made, s)
 	n := agent.New("", &host.Exec{Timeout: commandTime})
-	ready(t, n, s)
 	handOver("fail")
 	go func() { // hangs when the pool does
 		for i := range 1 << 20 {

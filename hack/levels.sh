@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# Runs the levels of tests, in lanes side by side where memory allows, and prints what each
+# level cost. Usage: hack/levels.sh all|quick
+# PGSTORAGE_LANES=1 runs one level after another. A level that fails does not stop the others.
+source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
+
+SET=${1:-}
+# patience bounds how long an interrupted level may take to remove its clusters and machines.
+patience=180
+
+# levels has one line for each level: its name, its make target, the GiB of memory that it
+# needs, its lane of "all" and its lane of "quick". Without a lane (-) it is not of that set.
+# A lane runs its levels from top to bottom.
+levels() {
+	cat <<-LEVELS
+		lint         lint              3  main     main
+		verify       verify            2  main     main
+		unit         test-unit         2  main     second
+		install      test-install      2  main     second
+		plugin       test-plugin       2  -        second
+		browser      test-browser      2  main     second
+		integration  test-integration  4  main     -
+		zerofs       test-zerofs       2  main     -
+		vm           test-vm           6  machine  -
+		ceph         test-ceph         5  machine  -
+		e2e          test-e2e          6  main     -
+	LEVELS
+}
+
+# chosen prints name, target, GiB and lane of the levels of the set.
+chosen() {
+	local column
+	case $SET in
+	all) column=4 ;;
+	quick) column=5 ;;
+	*) die "usage: hack/levels.sh all|quick" ;;
+	esac
+	levels | awk -v c="$column" '$c != "-" {print $1, $2, $3, $c}'
+}
+
+# available prints the GiB of memory that are free, or 0 where that is not known.
+available() { awk '/^MemAvailable:/ {printf "%d", $2 / 1048576; found = 1} END {if (!found) print 0}' "${PGSTORAGE_MEMINFO:-/proc/meminfo}" 2>/dev/null || echo 0; }
+
+# planned prints the levels with their lanes, which are one where memory does not suffice for
+# the largest levels of all lanes at once.
+planned() {
+	local need free
+	need=$(awk '$3 > most[$4] {most[$4] = $3} END {for (lane in most) sum += most[lane]; print sum}' <<<"$CHOSEN")
+	free=$(available)
+	if [ "${PGSTORAGE_LANES:-}" = 1 ]; then
+		say "one lane: PGSTORAGE_LANES=1"
+	elif [ "$free" -lt "$need" ]; then
+		say "one lane: side by side the levels need $need GiB of memory, and $free are available"
+	else
+		echo "$CHOSEN"
+		return
+	fi
+	awk '{$4 = "one"; print}' <<<"$CHOSEN"
+}
+
+log_of() { echo "$LEVEL_LOGS/$1.log"; }
+
+# run_level NAME TARGET LANE: its output goes to its log, its result to a file that exists from
+# its start on.
+run_level() {
+	local begin=$SECONDS result=passed
+	say "==> $1"
+	echo "$begin - running $3" >"$RESULTS/$1"
+	make --no-print-directory "$2" >"$(log_of "$1")" 2>&1 </dev/null || result=FAILED
+	[ -z "$interrupted" ] || result=interrupted
+	echo "$begin $((SECONDS - begin)) $result $3" >"$RESULTS/$1"
+	case $result in
+	passed) say "ok  $1 $((SECONDS - begin))s" ;;
+	*) say "$result: $1 after $((SECONDS - begin))s; log: $(log_of "$1")" ;;
+	esac
+}
+
+run_lane() {
+	local name target lane
+	trap 'interrupted=yes' INT TERM
+	while read -r name target _ lane; do
+		[ "$lane" = "$1" ] || continue
+		run_level "$name" "$target" "$lane"
+		[ -z "$interrupted" ] || return
+	done <<<"$PLAN"
+}
+
+# start_lanes in process groups of their own, to end each whole.
+start_lanes() {
+	local lane names
+	mapfile -t names < <(awk '!seen[$4]++ {print $4}' <<<"$PLAN")
+	set -m
+	for lane in "${names[@]}"; do
+		run_lane "$lane" 8>&- &
+		lanes+=($!)
+	done
+	set +m
+}
+
+# alive: does a process of any lane live?
+alive() {
+	local lane
+	for lane in "${lanes[@]}"; do
+		if kill -0 -- "-$lane" 2>/dev/null; then return 0; fi
+	done
+	return 1
+}
+
+signal_lanes() {
+	local lane
+	for lane in "${lanes[@]}"; do kill "-$1" -- "-$lane" 2>/dev/null || true; done
+}
+
+# interrupt ends every lane with all that it started, and reports what is known so far.
+interrupt() {
+	local end=$((SECONDS + patience))
+	trap '' INT TERM
+	say "interrupted: ending the levels that run"
+	signal_lanes TERM
+	while alive && [ $SECONDS -lt $end ]; do sleep 0.2; done
+	signal_lanes KILL
+	report || true
+	exit 130
+}
+
+# attend waits for all lanes, and reports once a minute that they are alive.
+attend() {
+	local next=$((SECONDS + 60))
+	while alive; do
+		sleep 0.5
+		[ $SECONDS -ge $next ] || continue
+		next=$((SECONDS + 60))
+		say "    ... ${SECONDS}s, running:$(cd "$RESULTS" && grep -l ' running ' -- * | sed 's/^/ /' | tr -d '\n')"
+	done
+	wait
+}
+
+# result NAME prints start, seconds, result and lane.
+result() { if [ -s "$RESULTS/$1" ]; then cat "$RESULTS/$1"; else echo "- - not-run -"; fi; }
+
+# closing LOG prints what a test runner says at the end of each test and package, and all that
+# a level prints at the beginning of a line: not what tests log, nor the notes of -v.
+closing() {
+	awk '/^ *--- (PASS|FAIL|SKIP): / {print; next}
+		/^(=== |[[:space:]]|$)/ || /^[0-9:]+ +\.\.\. / {next}
+		{print}' "$1"
+}
+
+# counts LOG prints how many tests passed, failed and were skipped. A runner that prints no test
+# that passed counts its packages.
+counts() {
+	awk '/^ *--- PASS: / {passed++} /^ *--- FAIL: / {failed++} /^ *--- SKIP: / {skipped++}
+		/^ok  *\t/ {ok++} /^FAIL\t/ {bad++}
+		END {
+			if (passed) printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+			else if (ok || bad) printf "%d packages passed, %d failed\n", ok, bad
+			else print "-"
+		}' "$1"
+}
+
+# output prints the closing lines of the levels that passed, and then all of the others'.
+output() {
+	local name state
+	while read -r name _; do
+		read -r _ _ state _ < <(result "$name")
+		[ "$state" = passed ] || continue
+		printf -- '---- %s\n' "$name"
+		closing "$(log_of "$name")"
+	done <<<"$PLAN"
+	while read -r name _; do
+		read -r _ _ state _ < <(result "$name")
+		case $state in FAILED | interrupted) ;; *) continue ;; esac
+		printf -- '---- %s: %s, whole output\n' "$name" "$state"
+		cat "$(log_of "$name")"
+	done <<<"$PLAN"
+}
+
+table() {
+	local name start seconds state lane sum=0 count
+	printf '\n%-12s %-8s %7s %8s  %-12s %s\n' level lane start seconds result counts
+	while read -r name _; do
+		read -r start seconds state lane < <(result "$name")
+		count=-
+		[ "$state" = not-run ] || count=$(counts "$(log_of "$name")")
+		[ "$seconds" = - ] || sum=$((sum + seconds))
+		printf '%-12s %-8s %7s %8s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "$state" "$count"
+	done <<<"$PLAN"
+	printf '%-12s %-8s %7s %8s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$1" "$sum s one after another"
+}
+
+# report fails where a level did not pass.
+report() {
+	local name state verdict=passed
+	while read -r name _; do
+		read -r _ _ state _ < <(result "$name")
+		[ "$state" = passed ] || verdict=FAILED
+	done <<<"$PLAN"
+	output
+	table "$verdict"
+	[ "$verdict" = passed ]
+}
+
+CHOSEN=$(chosen)
+LEVEL_LOGS=$LOGS/levels-$SET
+alone "levels-$SET"
+mkdir -p "$LEVEL_LOGS"
+RESULTS=$(mktemp -d "$RUN/levels.XXXXXX")
+trap 'rm -rf "$RESULTS"' EXIT
+cd "$REPO" || exit
+PLAN=$(planned)
+interrupted=
+lanes=()
+trap interrupt INT TERM
+start_lanes
+attend
+report
