@@ -112,7 +112,7 @@ test-install: ## Compare chart and kustomization; test rights, alerts and docume
 .PHONY: test-integration
 test-integration: ## Test controllers, CRDs and the kubectl plugin on a real API server
 	@echo "== integration"
-	KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
+	PROMETHEUS=$$(hack/tools.sh prometheus) KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
 
 .PHONY: test-plugin
 test-plugin: ## Run the kubectl plugin part of test-integration
