@@ -72,7 +72,7 @@ type object[T any] interface {
 }
 
 // bounded returns the first objects by namespace and name, so that the same ones have
-// series on each scrape, and reports how many it leaves out.
+// series on each scrape. It reports how many it leaves out.
 func bounded[T any, P object[T]](s sink, kind string, items []T) []P {
 	all := make([]P, len(items))
 	for i := range items {

@@ -56,12 +56,19 @@ func newBoard(uid, title, about string, variables ...cog.Builder[dashboard.Varia
 		Time("now-3h", "now").Refresh("1m").Link(links).Variables(all)}
 }
 
-// variable whose values are those of a label.
+// variable whose values are those of a label. One that takes several has all at first.
 func variable(name, label, values string, several bool) *dashboard.QueryVariableBuilder {
-	return dashboard.NewQueryVariableBuilder(name).Label(label).Datasource(source()).
+	v := dashboard.NewQueryVariableBuilder(name).Label(label).Datasource(source()).
 		Query(dashboard.StringOrMap{String: &values}).Definition(values).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortAlphabeticalAsc).
 		Multi(several).IncludeAll(several)
+	if several {
+		all := func(text string) dashboard.StringOrArrayOfString {
+			return dashboard.StringOrArrayOfString{ArrayOfString: []string{text}}
+		}
+		v.Current(dashboard.VariableOption{Selected: new(true), Text: all("All"), Value: all("$__all")})
+	}
+	return v
 }
 
 func (b *board) next() uint32 {

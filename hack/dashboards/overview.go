@@ -37,7 +37,7 @@ func (b *board) overviewVerdict() {
 		query{expr: `count(max by (namespace, name) (pgstorage_cluster_info{namespace=~"$namespace"}))`})
 	b.stat(panel{width: 3, title: "Not ready", about: "Clusters whose condition Ready is not True.", unit: "short", thresholds: from(1)},
 		query{expr: `count(max by (namespace, name) (pgstorage_cluster_condition{namespace=~"$namespace",condition="Ready",status!="True"})) or vector(0)`})
-	b.stat(panel{width: 3, title: "Need an administrator", about: "Clusters with the condition Stalled: the operator cannot continue by itself.", unit: "short", thresholds: from(1)},
+	b.stat(panel{width: 3, title: "Need an administrator", about: "Clusters with the condition Stalled: the operator cannot continue alone.", unit: "short", thresholds: from(1)},
 		query{expr: `count(max by (namespace, name) (pgstorage_cluster_condition{namespace=~"$namespace",condition="Stalled",status="True"})) or vector(0)`})
 	b.stat(panel{width: 3, title: "Durability weakened", about: "Clusters whose running instances, roles or databases have settings that can lose acknowledged commits.", unit: "short", thresholds: from(1)},
 		query{expr: `count(max by (namespace, name) (pgstorage_cluster_durability_weakened{namespace=~"$namespace"})) or vector(0)`})

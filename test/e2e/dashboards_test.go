@@ -108,8 +108,9 @@ func onKind(t *testing.T, server *prometheus.Server) []dashboards.Query {
 	return slices.DeleteFunc(all, func(q dashboards.Query) bool { return dashboards.NeedsNodes(q.Expr) })
 }
 
-// scrapes is the configuration of Prometheus: the manager by a forwarded port, as the
-// network of its pods is not this machine's, and the instances by the API server's proxy.
+// scrapes is the configuration of Prometheus. This machine does not reach the network of
+// the pods: it scrapes the manager by a forwarded port, and the instances by the API
+// server's proxy.
 func scrapes(t *testing.T, shop *v1alpha1.PgStorageCluster) string {
 	t.Helper()
 	config, err := ctrl.GetConfig()

@@ -49,10 +49,11 @@ func boards(t *testing.T) map[string]dashboard.Dashboard {
 	return found
 }
 
-// cells of the grid that panels cover; it reports a panel beyond the grid or above another.
-type cells map[[2]uint32]string
+// grid has the cells that panels cover.
+type grid map[[2]uint32]string
 
-func (c cells) cover(name string, at dashboard.GridPos) error {
+// cover returns an error for a panel beyond the columns or above another one.
+func (c grid) cover(name string, at dashboard.GridPos) error {
 	if at.X+at.W > 24 || at.W == 0 || at.H == 0 {
 		return fmt.Errorf("%s is at %+v, beyond 24 columns", name, at)
 	}
@@ -69,7 +70,7 @@ func (c cells) cover(name string, at dashboard.GridPos) error {
 
 func TestPanelsDoNotOverlap(t *testing.T) {
 	for file, d := range boards(t) {
-		covered, ids := cells{}, map[uint32]bool{}
+		covered, ids := grid{}, map[uint32]bool{}
 		for _, p := range d.Panels {
 			name, id, at := "", uint32(0), &dashboard.GridPos{}
 			if row := p.RowPanel; row != nil {
@@ -90,7 +91,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 
 // What TestPanelsDoNotOverlap finds.
 func TestOverlapsAreFound(t *testing.T) {
-	c := cells{}
+	c := grid{}
 	for _, test := range []struct {
 		at   dashboard.GridPos
 		want string
@@ -161,8 +162,7 @@ func TestDashboardsFollowTheValues(t *testing.T) {
 	}
 }
 
-// kube-prometheus-stack selects monitors and rules by the label release, unless it is told
-// otherwise.
+// kube-prometheus-stack selects monitors and rules by the label release.
 func TestMonitorsAreSelectedByTheirLabels(t *testing.T) {
 	seen := 0
 	for key, object := range installed(t, append([]string{"--set", "metrics.labels.release=kps,metrics.prometheusRule.labels.rule=yes,metrics.serviceMonitor.labels.monitor=yes"}, everything...)...) {

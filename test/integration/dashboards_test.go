@@ -148,9 +148,9 @@ func simulatedResults(t *testing.T, c client.Client, cr *v1alpha1.PgStorageClust
 	})
 }
 
-// A real Prometheus scrapes the manager's own exporter, and those of an agent and of a
-// ZeroFS server with recorded figures. Each query of a dashboard, and each alert, finds the
-// metrics that it names. Those of Postgres are in the end-to-end test.
+// A real Prometheus scrapes the manager's own exporter. The exporters of an agent and of a
+// ZeroFS server have recorded figures. Each query of a dashboard, and each alert, finds the
+// metrics that it names. The end-to-end test has those of Postgres.
 func TestDashboardQueriesFindSeries(t *testing.T) {
 	program := os.Getenv("PROMETHEUS")
 	if program == "" {

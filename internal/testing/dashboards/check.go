@@ -10,8 +10,9 @@ import (
 type Count func(ctx context.Context, expr string) (int, error)
 
 // Check returns what is wrong: queries without a series, and metrics in them that do not
-// exist, which a count of what is wrong would hide. Except has metrics that cannot exist
-// where the queries run, with the reason; queries with one of them are left out.
+// exist. A count that is 0 where nothing is found would hide the second. Except has the
+// metrics that cannot exist where the queries run, with the reason. Check leaves out
+// queries with one of them.
 func Check(ctx context.Context, count Count, queries []Query, variables, except map[string]string) (problems []string, checked int) {
 	exists := map[string]bool{}
 	for _, q := range queries {
