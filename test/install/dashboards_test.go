@@ -1,8 +1,12 @@
 package install_test
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +18,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 )
@@ -178,5 +183,72 @@ func TestMonitorsAreSelectedByTheirLabels(t *testing.T) {
 	}
 	if seen < 7 {
 		t.Errorf("%d monitors and rules", seen)
+	}
+}
+
+// fromCloudNativePG are the metrics of CloudNativePG's exporter: of its default queries, and
+// of the collector in its source.
+func fromCloudNativePG(t *testing.T) map[string]bool {
+	t.Helper()
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/cloudnative-pg/cloudnative-pg").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(path string) []byte {
+		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), path)) //nolint:gosec // a file of a module
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	var defaults corev1.ConfigMap
+	if err := yaml.Unmarshal(text("config/manager/default-monitoring.yaml"), &defaults); err != nil {
+		t.Fatal(err)
+	}
+	var queries map[string]struct {
+		Name    string           `json:"name"`
+		Metrics []map[string]any `json:"metrics"`
+	}
+	if err := yaml.Unmarshal([]byte(defaults.Data["queries"]), &queries); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for key, q := range queries {
+		for _, columns := range q.Metrics {
+			for name := range columns {
+				found["cnpg_"+cmp.Or(q.Name, key)+"_"+name] = true
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`Name:\s+"(\w+)"`).FindAllSubmatch(text("pkg/management/postgres/webserver/metricserver/pg_collector.go"), -1) {
+		found["cnpg_collector_"+string(m[1])] = true
+	}
+	return found
+}
+
+// Each metric of CloudNativePG in a dashboard or an alert is one that its exporter has.
+func TestMetricsOfPostgresExist(t *testing.T) {
+	exists := fromCloudNativePG(t)
+	queries, err := dashboards.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range alerts(t) {
+		queries = append(queries, dashboards.Query{Dashboard: "alert", Panel: rule.Alert, Expr: rule.Expr.String()})
+	}
+	checked := 0
+	for _, q := range queries {
+		for _, name := range dashboards.Metrics(q.Expr) {
+			if !strings.HasPrefix(name, "cnpg_") || strings.HasPrefix(name, "cnpg_pgstorage_") {
+				continue
+			}
+			checked++
+			if !exists[name] {
+				t.Errorf("%s, %s: CloudNativePG has no metric %s", q.Dashboard, q.Panel, name)
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("only %d metrics of CloudNativePG were found", checked)
 	}
 }
