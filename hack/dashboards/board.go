@@ -24,7 +24,7 @@ const tag = "pgstorage"
 
 // board is a dashboard in the making.
 type board struct {
-	builder *dashboard.DashboardBuilder
+	builder *dashboard.DashboardBuilder //nolint:staticcheck // the schema of every Grafana since 8; version 2 is newer
 	panels  uint32
 }
 
@@ -50,10 +50,10 @@ func newBoard(uid, title, about string, variables ...cog.Builder[dashboard.Varia
 	all := append([]cog.Builder[dashboard.VariableModel]{
 		dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus"),
 	}, variables...)
-	return &board{builder: dashboard.NewDashboardBuilder("pgstorage / "+title).
-		Uid(uid).Description(about).Tags([]string{tag}).Timezone("browser").
-		Tooltip(dashboard.DashboardCursorSyncCrosshair).
-		Time("now-3h", "now").Refresh("1m").Link(links).Variables(all)}
+	return &board{builder: dashboard.NewDashboardBuilder("pgstorage / "+title). //nolint:staticcheck // as above
+											Uid(uid).Description(about).Tags([]string{tag}).Timezone("browser").
+											Tooltip(dashboard.DashboardCursorSyncCrosshair).
+											Time("now-3h", "now").Refresh("1m").Link(links).Variables(all)}
 }
 
 // variable whose values are those of a label. One that takes several has all at first.
@@ -122,6 +122,7 @@ func (b *board) table(p panel, columns map[string]string, queries ...query) {
 	}
 	built := table.NewPanelBuilder().Id(b.next()).Title(p.title).Description(p.about).Datasource(source()).
 		Unit(p.unit).Span(p.width).Height(graphHeight).Thresholds(p.steps()).
+		Footer(common.NewTableFooterOptionsBuilder().Reducer([]string{})).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}}).
 		WithTransformation(dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{"excludeByName": hidden, "renameByName": columns}})
 	for i, q := range queries {
@@ -138,7 +139,7 @@ func valueColumn(i, queries int) string {
 	return "Value #" + refID(i)
 }
 
-func refID(i int) string { return string(rune('A' + i)) }
+func refID(i int) string { return "ABCDEFGH"[i : i+1] }
 
 func target(i int, q query) *prometheus.DataqueryBuilder {
 	return prometheus.NewDataqueryBuilder().RefId(refID(i)).Datasource(source()).Expr(q.expr).LegendFormat(q.legend)

@@ -14,8 +14,8 @@ func on(metric string, labels ...string) string {
 }
 
 // perSecond is the rate of a counter of the instances.
-func perSecond(metric string, labels ...string) string {
-	return "rate(" + on(metric, labels...) + "[$__rate_interval])"
+func perSecond(metric string) string {
+	return "rate(" + on(metric) + "[$__rate_interval])"
 }
 
 // cluster answers, from Postgres down to the devices: what makes this database slow or

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
 func main() {
@@ -26,7 +24,6 @@ func main() {
 
 // write a dashboard that Grafana's own schema accepts.
 func write(file string, b *board) error {
-	var built dashboard.Dashboard
 	built, err := b.builder.Build()
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -41,7 +41,7 @@ func All() ([]Query, error) {
 	}
 	var all []Query
 	for _, file := range files {
-		text, err := os.ReadFile(file) //nolint:gosec // a file of the repository
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
