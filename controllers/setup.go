@@ -19,12 +19,12 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/backoff"
 	"github.com/pgstorage/pgstorage/controllers/benchmetrics"
-	"github.com/pgstorage/pgstorage/controllers/clustermetrics"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
+	"github.com/pgstorage/pgstorage/controllers/statemetrics"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
@@ -49,7 +49,7 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// Clock is the time; tests give their own.
 	Clock clock.PassiveClock
-	// Registry of metrics about benchmarks, or nil for none.
+	// Registry of metrics about benchmarks and the state of objects, or nil for none.
 	Registry prometheus.Registerer
 	// SkipNameValidation lets tests run several managers in one process.
 	SkipNameValidation bool
@@ -156,7 +156,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	return register(o, mgr.GetClient())
 }
 
-// register the metrics about benchmarks and databases.
+// register the metrics about benchmarks, clusters, profiles and nodes.
 func register(o Options, cached client.Reader) error {
 	if o.Registry == nil {
 		return nil
@@ -164,8 +164,8 @@ func register(o Options, cached client.Reader) error {
 	if err := o.Registry.Register(&benchmetrics.Collector{Reader: cached, Clock: o.Clock}); err != nil {
 		return fmt.Errorf("register metrics of benchmarks: %w", err)
 	}
-	if err := o.Registry.Register(&clustermetrics.Collector{Reader: cached}); err != nil {
-		return fmt.Errorf("register metrics of databases: %w", err)
+	if err := o.Registry.Register(&statemetrics.Collector{Reader: cached}); err != nil {
+		return fmt.Errorf("register metrics of clusters, profiles and nodes: %w", err)
 	}
 	return nil
 }

@@ -38,6 +38,10 @@ rm -f "$out/utils.go"
 # What spec.cnpg.spec is checked with.
 go run ./internal/operator/component/cnpg/hatch/derive internal/operator/component/cnpg/hatch/clusterspec.json
 
+# The Grafana dashboards, and the reference of all metrics.
+go run ./hack/dashboards config/dashboards
+go run ./hack/metrics >docs/metrics.md
+
 if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds
 	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/
@@ -45,6 +49,9 @@ if [ -d charts/pgstorage ]; then
 	cp config/agent/role.yaml charts/pgstorage/files/agent-role.yaml
 	cp config/agent/prometheus/alerts.yaml charts/pgstorage/files/alerts.yaml
 	cp config/prometheus/alerts/alerts.yaml charts/pgstorage/files/benchmark-alerts.yaml
+	cp config/prometheus/alerts/postgres.yaml charts/pgstorage/files/postgres-alerts.yaml
 	cp config/ceph/alerts/alerts.yaml charts/pgstorage/files/ceph-alerts.yaml
+	mkdir -p charts/pgstorage/files/dashboards
+	cp config/dashboards/*.json charts/pgstorage/files/dashboards/
 fi
 go mod tidy

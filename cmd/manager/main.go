@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/component-base/featuregate"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -52,6 +53,10 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image with the benchmark runner at /bench (required)")
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image with /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
+	set.Func("pod-monitor-labels", "comma-separated list of NAME=VALUE: labels of the PodMonitors of clusters, by which your Prometheus selects them", func(text string) (err error) {
+		s.controllers.Config.PodMonitorLabels, err = podMonitorLabels(text)
+		return err
+	})
 	gates := featuregate.NewFeatureGate()
 	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
@@ -76,6 +81,23 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	}
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	return s, s.validate()
+}
+
+// podMonitorLabels returns the labels of a list such as release=prometheus,team=db.
+func podMonitorLabels(text string) (map[string]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	found, err := labels.ConvertSelectorToLabelsMap(text)
+	if err != nil {
+		return nil, err
+	}
+	for name := range found {
+		if strings.HasPrefix(name, "app.kubernetes.io/") || strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") {
+			return nil, fmt.Errorf("label %s is set by the operator itself; choose another, as release", name)
+		}
+	}
+	return found, nil
 }
 
 // validate returns an error for a required flag that is not set.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"maps"
 	"strings"
 	"testing"
 
@@ -36,11 +37,22 @@ func TestFlagsRefuse(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--bench-image is required":       {"--agent-image=a", "--namespace=n"},
 		"unrecognized feature gate: Ceph": append(required, "--feature-gates=Ceph=true"),
+		"is set by the operator itself":   append(required, "--pod-monitor-labels=app.kubernetes.io/managed-by=me"),
+		"invalid selector":                append(required, "--pod-monitor-labels=release"),
 	} {
 		set := flag.NewFlagSet("manager", flag.ContinueOnError)
 		set.SetOutput(&strings.Builder{})
 		if _, err := flags(set, args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestPodMonitorLabels(t *testing.T) {
+	for text, want := range map[string]map[string]string{"": nil, "release=prometheus,team=db": {"release": "prometheus", "team": "db"}} {
+		s, err := flags(flag.NewFlagSet("labels", flag.ContinueOnError), append(required, "--pod-monitor-labels="+text))
+		if err != nil || !maps.Equal(s.controllers.Config.PodMonitorLabels, want) {
+			t.Errorf("%q: %v, %v", text, s.controllers.Config.PodMonitorLabels, err)
 		}
 	}
 }

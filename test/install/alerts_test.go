@@ -11,7 +11,7 @@ import (
 )
 
 // alertCases of promtool for each PrometheusRule of the chart.
-var alertCases = map[string]string{"pgstorage-agent": "agent.yaml", "pgstorage-benchmarks": "benchmarks.yaml", "pgstorage-ceph": "ceph.yaml"}
+var alertCases = map[string]string{"pgstorage-agent": "agent.yaml", "pgstorage-benchmarks": "benchmarks.yaml", "pgstorage-ceph": "ceph.yaml", "pgstorage-postgres": "postgres.yaml"}
 
 // promtool checks rules and tries cases on them; what it finds is the answer.
 func promtool(t *testing.T, rules, cases string) (findings string) {

@@ -13,13 +13,13 @@ import (
 // The alerts on benchmarks and databases use metrics that the manager has, and name labels of
 // these metrics.
 func TestBenchmarkAlertsUseExistingMetrics(t *testing.T) {
-	source := readFile(t, "controllers/benchmetrics/collector.go") + readFile(t, "controllers/clustermetrics/collector.go")
+	reference := readFile(t, "docs/metrics.md")
 	for _, rule := range rulesOf(t, "pgstorage-benchmarks") {
 		t.Run(rule.Alert, func(t *testing.T) {
 			checkAlert(t, rule)
 			expr := rule.Expr.String()
 			for _, name := range regexp.MustCompile(`\bpgstorage_\w+`).FindAllString(expr, -1) {
-				if !strings.Contains(source, `"`+name+`"`) {
+				if !strings.Contains(reference, "| `"+name+"` |") {
 					t.Errorf("no metric %s", name)
 				}
 			}
@@ -28,11 +28,18 @@ func TestBenchmarkAlertsUseExistingMetrics(t *testing.T) {
 				t.Fatal("not aggregated: each replica of the manager would raise it, and one that takes over anew")
 			}
 			for _, label := range regexp.MustCompile(`\$labels\.(\w+)`).FindAllStringSubmatch(rule.Annotations["summary"]+rule.Annotations["description"], -1) {
-				if !slices.Contains(strings.Split(by[1], ", "), label[1]) || !strings.Contains(source, `"`+label[1]+`"`) {
+				if !slices.Contains(strings.Split(by[1], ", "), label[1]) || !strings.Contains(reference, "`"+label[1]+"`") {
 					t.Errorf("no label %s", label[1])
 				}
 			}
 		})
+	}
+}
+
+// The alerts on Postgres and the manager are complete.
+func TestPostgresAlerts(t *testing.T) {
+	for _, rule := range rulesOf(t, "pgstorage-postgres") {
+		t.Run(rule.Alert, func(t *testing.T) { checkAlert(t, rule) })
 	}
 }
 

@@ -54,6 +54,8 @@ func TestValuesReachTheManager(t *testing.T) {
 			args: []string{"--kube-api-qps=25", "--kube-api-burst=2000000", "--max-concurrent-reconciles=3", "--zap-log-level=debug"},
 		},
 		{name: "clusters of a matrix' own", set: "matrixClusters.enabled=true", args: []string{"--feature-gates=MatrixClusters=true"}},
+		{name: "labels of PodMonitors", set: "metrics.labels.release=kps,metrics.podMonitor.labels.team=db,metrics.serviceMonitor.labels.other=no", args: []string{"--pod-monitor-labels=release=kps,team=db"}},
+		{name: "labels of all monitors", set: "metrics.labels.release=kps", args: []string{"--pod-monitor-labels=release=kps"}},
 		{name: "further arguments", set: "extraArgs={--zap-devel=true}", args: []string{"--zap-devel=true"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -100,17 +102,22 @@ func TestValuesSwitchObjects(t *testing.T) {
 		set  string
 		gone []string
 	}{
-		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false,metrics.prometheusRule.enabled=false,metrics.benchmarks.prometheusRule.enabled=false", []string{
+		{"metrics.enabled=false,metrics.serviceMonitor.enabled=false,metrics.prometheusRule.enabled=false,metrics.benchmarks.prometheusRule.enabled=false,metrics.postgres.prometheusRule.enabled=false", []string{
 			"ClusterRole /pgstorage-metrics-auth", "ClusterRole /pgstorage-metrics-reader",
 			"ClusterRoleBinding /pgstorage-agent-metrics-auth", "ClusterRoleBinding /pgstorage-metrics-auth",
 			"PodMonitor pgstorage-system/pgstorage-servers",
-			"PrometheusRule pgstorage-system/pgstorage-agent", "PrometheusRule pgstorage-system/pgstorage-benchmarks",
+			"PrometheusRule pgstorage-system/pgstorage-agent", "PrometheusRule pgstorage-system/pgstorage-benchmarks", "PrometheusRule pgstorage-system/pgstorage-postgres",
 			"Service pgstorage-system/pgstorage-agent-metrics", "Service pgstorage-system/pgstorage-metrics",
 			"ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager",
 		}},
 		{"metrics.serviceMonitor.enabled=false", []string{"PodMonitor pgstorage-system/pgstorage-servers", "ServiceMonitor pgstorage-system/pgstorage-agent", "ServiceMonitor pgstorage-system/pgstorage-manager"}},
 		{"metrics.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-agent"}},
 		{"metrics.benchmarks.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-benchmarks"}},
+		{"metrics.postgres.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-postgres"}},
+		{"metrics.dashboards.enabled=false", []string{
+			"ConfigMap pgstorage-system/pgstorage-dashboard-benchmarks", "ConfigMap pgstorage-system/pgstorage-dashboard-cluster",
+			"ConfigMap pgstorage-system/pgstorage-dashboard-nodes", "ConfigMap pgstorage-system/pgstorage-dashboard-overview",
+		}},
 		{"matrixClusters.enabled=false", []string{"ClusterRole /pgstorage-matrix-clusters", "ClusterRoleBinding /pgstorage-matrix-clusters"}},
 		{"metrics.ceph.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-ceph"}},
 		{"metrics.ceph.prometheusRule.enabled=false", []string{"PrometheusRule pgstorage-system/pgstorage-ceph"}},

@@ -23,7 +23,7 @@ import (
 const repository = "https://github.com/pgstorage/pgstorage/blob/main/"
 
 // alertFiles of the kustomization; the chart has copies.
-var alertFiles = []string{"config/agent/prometheus/alerts.yaml", "config/ceph/alerts/alerts.yaml", "config/prometheus/alerts/alerts.yaml"}
+var alertFiles = []string{"config/agent/prometheus/alerts.yaml", "config/ceph/alerts/alerts.yaml", "config/prometheus/alerts/alerts.yaml", "config/prometheus/alerts/postgres.yaml"}
 
 // alerts of all files.
 func alerts(t *testing.T) []monitoringv1.Rule {

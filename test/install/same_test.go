@@ -98,6 +98,11 @@ func TestCopiesInTheChartAreCurrent(t *testing.T) {
 	for copied, origin := range map[string]string{
 		"files/alerts.yaml":                               "config/agent/prometheus/alerts.yaml",
 		"files/benchmark-alerts.yaml":                     "config/prometheus/alerts/alerts.yaml",
+		"files/postgres-alerts.yaml":                      "config/prometheus/alerts/postgres.yaml",
+		"files/dashboards/overview.json":                  "config/dashboards/overview.json",
+		"files/dashboards/cluster.json":                   "config/dashboards/cluster.json",
+		"files/dashboards/benchmarks.json":                "config/dashboards/benchmarks.json",
+		"files/dashboards/nodes.json":                     "config/dashboards/nodes.json",
 		"files/ceph-alerts.yaml":                          "config/ceph/alerts/alerts.yaml",
 		"files/manager-role.yaml":                         "config/rbac/role.yaml",
 		"files/agent-role.yaml":                           "config/agent/role.yaml",

@@ -42,3 +42,10 @@ readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
 {{- end }}
+
+{{/* Labels by which Prometheus selects PodMonitors: by default those of ServiceMonitors. */}}
+{{- define "pgstorage.podMonitorLabels" -}}
+{{- with .Values.metrics -}}
+{{- merge (deepCopy (.podMonitor.labels | default .serviceMonitor.labels)) .labels | toYaml -}}
+{{- end -}}
+{{- end }}

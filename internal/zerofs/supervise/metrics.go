@@ -41,8 +41,18 @@ var (
 // collector of a server's status as metrics.
 type collector func() zerofs.ServerStatus
 
-// Describe has nothing to say: which methods a store is asked by is not known before.
-func (c collector) Describe(chan<- *prometheus.Desc) {}
+// Collector returns the metrics of a server's status.
+func Collector(status func() zerofs.ServerStatus) prometheus.Collector { return collector(status) }
+
+// Describe sends the description of every metric.
+func (c collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		phaseFigure, restartsFigure, unflushedFigure, heldFigure, waitFigure, requestsFigure, bytesFigure, flushFigure, repeatedFigure,
+		s3Requests, s3Errors, s3Bytes, s3Seconds,
+	} {
+		to <- d
+	}
+}
 
 // Collect the status as it is now.
 func (c collector) Collect(to chan<- prometheus.Metric) {
@@ -104,7 +114,7 @@ func (s *Supervisor) metrics(status func() zerofs.ServerStatus) (stop func()) {
 		return func() {}
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector(status))
+	registry.MustRegister(Collector(status))
 	mux := http.NewServeMux()
 	mux.Handle(metricsPath, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.Handle(readyPath, readiness(status))

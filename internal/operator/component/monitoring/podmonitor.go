@@ -14,9 +14,11 @@ import (
 
 // PodMonitor scrapes the metrics port of every instance. CloudNativePG's own
 // switch for it is deprecated, so it is made here
-// (https://cloudnative-pg.io/documentation/current/monitoring/).
-func PodMonitor(cr *v1alpha1.PgStorageCluster, tls bool) *monitoringac.PodMonitorApplyConfiguration {
+// (https://cloudnative-pg.io/documentation/current/monitoring/). A Prometheus selects it
+// by labels, which cannot replace the operator's own.
+func PodMonitor(cr *v1alpha1.PgStorageCluster, tls bool, labels map[string]string) *monitoringac.PodMonitorApplyConfiguration {
 	return monitoringac.PodMonitor(cr.Name, cr.Namespace).
+		WithLabels(labels).
 		WithLabels(naming.Labels(cr.Name)).
 		WithOwnerReferences(plan.ControllerReference("PgStorageCluster", cr)).
 		WithSpec(monitoringac.PodMonitorSpec().

@@ -17,8 +17,8 @@ import (
 const labelReload = "cnpg.io/reload"
 
 // Queries is the ConfigMap with the queries by which every instance reports the
-// settings that durability depends on. CloudNativePG's own query has numbers and
-// booleans only. The instances run them as cnpg_metrics_exporter, a member of
+// settings that durability depends on, and what alerts and dashboards need.
+// CloudNativePG's own query of settings has numbers and booleans only. The instances run them as cnpg_metrics_exporter, a member of
 // pg_monitor without superuser rights, in a read-only transaction.
 func Queries(cr *v1alpha1.PgStorageCluster) *corev1ac.ConfigMapApplyConfiguration {
 	labels := naming.Labels(cr.Name)
@@ -106,4 +106,48 @@ pgstorage_follower:
     - streams:
         usage: "GAUGE"
         description: "Number of connections"
+pgstorage_synchronous:
+  primary: true
+  query: |
+    SELECT pg_catalog.count(*) AS standbys
+    FROM pg_catalog.pg_stat_replication r
+    WHERE r.state OPERATOR(pg_catalog.=) 'streaming' AND r.sync_state OPERATOR(pg_catalog.=) ANY (ARRAY['sync', 'quorum'])
+  metrics:
+    - standbys:
+        usage: "GAUGE"
+        description: "Standbys that can confirm a commit"
+pgstorage_commit:
+  query: |
+    SELECT pg_catalog.count(*) AS waiting,
+      coalesce(pg_catalog.max(EXTRACT(EPOCH FROM (pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) a.query_start))), 0) AS longest_wait_seconds
+    FROM pg_catalog.pg_stat_activity a
+    WHERE a.wait_event OPERATOR(pg_catalog.=) 'SyncRep'
+  metrics:
+    - waiting:
+        usage: "GAUGE"
+        description: "Sessions that wait for a standby to confirm their commit"
+    - longest_wait_seconds:
+        usage: "GAUGE"
+        description: "Time since the oldest of them began"
+pgstorage_xmin:
+  query: |
+    SELECT 'transaction' AS holder, coalesce(pg_catalog.max(pg_catalog.age(a.backend_xmin)), 0) AS age
+    FROM pg_catalog.pg_stat_activity a
+    WHERE a.backend_type OPERATOR(pg_catalog.=) 'client backend' AND a.pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()
+    UNION ALL
+    SELECT 'prepared transaction', coalesce(pg_catalog.max(pg_catalog.age(p.transaction)), 0)
+    FROM pg_catalog.pg_prepared_xacts p
+    UNION ALL
+    SELECT 'replication slot', coalesce(pg_catalog.max(greatest(pg_catalog.age(s.xmin), pg_catalog.age(s.catalog_xmin))), 0)
+    FROM pg_catalog.pg_replication_slots s
+    UNION ALL
+    SELECT 'standby', coalesce(pg_catalog.max(pg_catalog.age(r.backend_xmin)), 0)
+    FROM pg_catalog.pg_stat_replication r
+  metrics:
+    - holder:
+        usage: "LABEL"
+        description: "What still needs dead rows"
+    - age:
+        usage: "GAUGE"
+        description: "Age in transactions of the oldest snapshot; VACUUM removes no row that died later"
 `

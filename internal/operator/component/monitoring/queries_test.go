@@ -84,9 +84,42 @@ func TestQueriesOnARealServer(t *testing.T) {
 	if got := strings.Join(report("pgstorage_follower"), "\n"); got != "|0" {
 		t.Errorf("followers of nobody: %q", got)
 	}
+	if got := strings.Join(report("pgstorage_synchronous"), "\n"); got != "0" {
+		t.Errorf("synchronous standbys of nobody: %q", got)
+	}
+	if got := strings.Join(report("pgstorage_commit"), "\n"); got != "0|0" {
+		t.Errorf("commits that wait: %q", got)
+	}
+	if got, want := strings.Join(report("pgstorage_xmin"), "\n"), "transaction|0\nprepared transaction|0\nreplication slot|0\nstandby|0"; got != want {
+		t.Errorf("holders of dead rows: %q", got)
+	}
+	waits(t, s, psql, report)
 	for name, q := range queries {
 		if len(q.Metrics) == 0 {
 			t.Errorf("%s reports nothing", name)
 		}
+	}
+}
+
+// waits commits on a server without a standby that could confirm it, and reports the
+// session.
+func waits(t *testing.T, s *server.Server, psql func(user, sql string) string, report func(name string) []string) {
+	t.Helper()
+	psql("postgres", "CREATE TABLE t ()")
+	psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (absent)'")
+	psql("postgres", "SELECT pg_reload_conf()")
+	commit := exec.CommandContext(t.Context(), s.Bin+"/psql", "-X", "-h", s.Dir, "-U", "postgres", "-d", "app", "-c", "INSERT INTO t DEFAULT VALUES")
+	if err := commit.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for got := ""; !strings.HasPrefix(got, "1|"); {
+		if t.Context().Err() != nil {
+			t.Fatalf("no commit waits: %q", got)
+		}
+		got = strings.Join(report("pgstorage_commit"), "\n")
+	}
+	psql("postgres", "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := commit.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -124,7 +124,7 @@ func (s Storage) budgetOf(node observed.Node, facts observed.Profile) (budget, b
 	for i := range facts.Clusters {
 		n := instancesOn(node.Name, &facts.Clusters[i], facts.Instances)
 		b.instances += n
-		b.buffers += int64(n) * sharedBuffers(&facts.Clusters[i])
+		b.buffers += int64(n) * SharedBuffers(&facts.Clusters[i])
 	}
 	return b, b.arc > 0 && b.memory > 0
 }
@@ -167,8 +167,8 @@ func (c *Cache) size(devices []v1alpha1.ObservedDevice) int64 {
 	return 0
 }
 
-// sharedBuffers of each instance, in bytes.
-func sharedBuffers(cr *v1alpha1.PgStorageCluster) int64 {
+// SharedBuffers of each instance of a database, in bytes; 0 while its status has none.
+func SharedBuffers(cr *v1alpha1.PgStorageCluster) int64 {
 	major, _, _ := strings.Cut(cr.Spec.Postgres.Version, ".")
 	version, err := strconv.Atoi(major)
 	if err != nil {

@@ -18,6 +18,8 @@ type Config struct {
 	ImageRepository string
 	// BenchImage holds the benchmark runner.
 	BenchImage string
+	// PodMonitorLabels by which a Prometheus selects the PodMonitors of clusters.
+	PodMonitorLabels map[string]string
 }
 
 // Cluster is what follows from a PgStorageCluster and the facts about it.
@@ -73,5 +75,5 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		return out, err
 	}
 	out.Plan.Add(queries)
-	return out, addCompanions(&out.Plan, cr, facts)
+	return out, addCompanions(&out.Plan, cr, facts, config)
 }

@@ -32,9 +32,9 @@ func inlineBenchmark(cr *v1alpha1.PgStorageCluster) (*apiac.PgBenchmarkApplyConf
 		WithSpec(apiac.PgBenchmarkSpec().WithCluster(cr.Name).WithPgbench(spec)), nil
 }
 
-func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) error {
+func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) error {
 	if cr.Spec.Monitoring == nil || cr.Spec.Monitoring.PodMonitor != v1alpha1.PodMonitorDisabled {
-		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr, metricsTLS(p)))
+		o, err := plan.FromApply(plan.StageMonitors, monitoring.PodMonitor(cr, metricsTLS(p), config.PodMonitorLabels))
 		if err != nil {
 			return err
 		}
