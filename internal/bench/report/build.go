@@ -19,6 +19,8 @@ type Input struct {
 	// Runs behind the Analysis. They add what it does not keep: the latency of each
 	// second, percentiles of each repeat, and settings.
 	Runs []analysis.Trial
+	// Gate of the benchmark.
+	Gate *Gate
 	// Axes, Variants and Progress of the plan.
 	Axes     []matrix.Axis
 	Variants []matrix.Variant
@@ -37,7 +39,7 @@ var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.Durabi
 // Build a Report. It fails if the input has runs or layers of variants that the Analysis
 // does not have.
 func Build(in Input) (Report, error) {
-	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
+	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes, Gate: in.Gate}
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
@@ -55,6 +57,11 @@ func Build(in Input) (Report, error) {
 		}
 		if r.running() {
 			g.Ranking, g.Differences = nil, nil
+		} else if len(g.Ranking) > 1 {
+			g.Baseline = in.baseline(g)
+			if g.Deltas, err = in.deltas(r, g); err != nil {
+				return Report{}, err
+			}
 		}
 		if len(g.Variants) > 0 {
 			r.Groups = append(r.Groups, g)
@@ -159,6 +166,7 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Trial) (Variant, err
 			Number: repeat.Repeat, Counted: repeat.Counted, Failure: repeat.Failure,
 			TPS: repeat.TPS, LatencyAverage: repeat.LatencyAverage, LatencyP99: repeat.LatencyP99,
 			Levels: repeat.Levels, Findings: repeat.Findings, Seconds: seconds(repeat.Rate, run.Seconds),
+			Events: events(run, repeat), Looks: run.Looks,
 		})
 		if !repeat.Counted {
 			continue

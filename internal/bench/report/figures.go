@@ -29,6 +29,14 @@ func mean(s *statistics.Summary, unit string) string {
 	return join(number(s.Mean), unit, between(s.Interval, "no interval for one repeat"))
 }
 
+// meanInterval in words.
+func meanInterval(s *statistics.Summary, unit string) string {
+	if s.Interval == nil {
+		return "one repeat, so no interval"
+	}
+	return join("mean of", fmt.Sprint(s.N), "repeats, 95% interval", number(s.Interval.Lower), "to", number(s.Interval.Upper), unit)
+}
+
 // median with its interval, which few repeats do not have.
 func median(s *statistics.Summary, unit string) string {
 	if s == nil {

@@ -10,7 +10,7 @@ import (
 // outline of the report, shared by text, Markdown and HTML. charts are by group; nil for
 // forms without charts.
 func (r Report) outline(charts []groupCharts) []document.Block {
-	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Paragraphs: append(r.caveats(), reading)}
+	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Headlines: r.headlines(), Paragraphs: r.caveats()}
 	switch len(r.Groups) {
 	case 0:
 		top.Paragraphs = append(top.Paragraphs, "No run has ended, so there are no figures.")
@@ -18,9 +18,7 @@ func (r Report) outline(charts []groupCharts) []document.Block {
 	default:
 		top.Paragraphs = append(top.Paragraphs, apart)
 	}
-	if facts := r.facts(); len(facts) > 0 {
-		top.Table = &document.Table{Caption: "Setup", Head: []string{"property", "value"}, Rows: facts}
-	}
+	top.Paragraphs = append(top.Paragraphs, reading)
 	out := []document.Block{top}
 	for i, g := range r.Groups {
 		var c groupCharts
@@ -28,6 +26,9 @@ func (r Report) outline(charts []groupCharts) []document.Block {
 			c = charts[i]
 		}
 		out = append(out, r.groupOutline(g, c)...)
+	}
+	if facts := r.facts(); len(facts) > 0 {
+		out = append(out, document.Block{Heading: "Setup", Level: 2, Table: &document.Table{Caption: "What was measured", Head: []string{"property", "value"}, Rows: facts}})
 	}
 	return out
 }
@@ -44,23 +45,17 @@ func (r Report) facts() [][]string {
 }
 
 func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
-	shown, left := g.shownDifferences()
-	var messages []string
-	for _, d := range shown {
-		messages = append(messages, d.Message)
-	}
 	blocks := []document.Block{
-		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged(), r.verdict(g)}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
-		{Heading: "Caveats", Level: 3, Items: g.caveatItems()},
-		{Heading: "Comparisons", Level: 3, Items: append(messages, present(leftOut(left))...)},
+		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged()}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
+		{Heading: "Caveats", Level: 3, Items: g.caveatItems(), Numbered: true},
 	}
+	blocks = append(blocks, g.deltaBlocks()...)
+	blocks = append(blocks, g.runOutline(c.runs))
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
 	blocks = append(blocks,
 		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
-		document.Block{Heading: "Excluded runs", Level: 3, Table: g.excludedTable()},
-		g.runOutline(c.runs),
 	)
 	var kept []document.Block
 	for _, b := range blocks {
@@ -80,23 +75,6 @@ func present(texts ...string) []string {
 		}
 	}
 	return out
-}
-
-// caveatItems are the flags of the group's variants with their full messages.
-func (g Group) caveatItems() []string {
-	var items []string
-	for _, v := range g.ordered() {
-		if failed := v.failed(); len(failed) > 0 {
-			items = append(items, v.Name+": Failed ("+of(failed)+")")
-		}
-		for _, f := range v.concerns() {
-			items = append(items, v.Name+": "+f.String())
-		}
-		for _, d := range v.SettingsChanged {
-			items = append(items, fmt.Sprintf("%s: a setting changed between repeats: %s", v.Name, d))
-		}
-	}
-	return append(items, g.uncheckedItems()...)
 }
 
 // uncheckedItems name the checks that did not run, grouping variants with the same gaps.
@@ -124,7 +102,7 @@ func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	var blocks []document.Block
 	for _, f := range r.facets(g) {
 		for _, figure := range []figure{tpsFigure, p99Figure} {
-			if t := f.table(figure); t != nil {
+			if t := f.table(g, figure); t != nil {
 				blocks = append(blocks, document.Block{Table: t})
 			}
 		}
@@ -135,7 +113,7 @@ func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."}}}, blocks...)
 }
 
-func (f facet) table(figure figure) *document.Table {
+func (f facet) table(g Group, figure figure) *document.Table {
 	t := &document.Table{Caption: join(figure.axis(), "by", f.rows.Name, "and", f.columns.Name, f.fixed), Head: []string{f.rows.Name}}
 	for _, value := range f.columns.Values {
 		t.Head = append(t.Head, join(f.columns.Name, value))
@@ -146,7 +124,7 @@ func (f facet) table(figure figure) *document.Table {
 		for _, v := range line {
 			text := "not run"
 			if v != nil {
-				text = join(mean(figure.of(*v), ""), bracketed(v.flagged()))
+				text = join(mean(figure.of(*v), ""), bracketed(references(g.caveatsOf(*v))))
 				known = known || figure.of(*v) != nil
 			}
 			row = append(row, text)
@@ -202,14 +180,18 @@ func (g Group) settingsOutline() document.Block {
 	return b
 }
 
+// openRuns are shown; those of further variants are folded.
+const openRuns = 2
+
 func (g Group) runOutline(charts [][]chart.Chart) document.Block {
-	b := document.Block{Heading: "Individual runs", Level: 3, Paragraphs: []string{single}}
+	b := document.Block{Heading: "Runs over time", Level: 3, Paragraphs: []string{single}}
 	for i, v := range g.ordered() {
-		inner := document.Block{Items: present(v.flagged()), Lines: v.sparklines(), Table: v.repeatTable()}
+		inner := []document.Block{{Paragraphs: present(v.observation()), Lines: v.sparklines(), Table: v.eventTable()}, {Table: g.repeatTable(v)}}
 		if charts != nil {
-			inner.Charts = charts[i]
+			inner[0].Charts = charts[i]
 		}
-		b.Inner = append(b.Inner, document.Block{Summary: fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), Inner: []document.Block{inner}})
+		summary := join(fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), bracketed(references(g.caveatsOf(v))))
+		b.Inner = append(b.Inner, document.Block{Summary: summary, Open: i < openRuns, Inner: inner})
 	}
 	return b
 }
