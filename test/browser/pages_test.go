@@ -73,7 +73,7 @@ func synthetic(t *testing.T, variant string, repeat int, tps, latency float64) a
 	r := analysis.Trial{Variant: variant, Repeat: repeat, Tier: v1alpha1.DurabilityLocal, Latencies: histogram.New(), Looks: 23}
 	total := 0.0
 	for s := range seconds {
-		rate := tps * (1 + wave(float64(s)) + 0.004*float64(repeat))
+		rate := tps * (1 + wave(float64(s)) + 0.004*math.Sin(float64(len(variant)*repeat)+tps))
 		switch {
 		case s >= 50+5*repeat && s < 75+5*repeat:
 			rate *= 0.7
@@ -88,7 +88,7 @@ func synthetic(t *testing.T, variant string, repeat int, tps, latency float64) a
 		r.Seconds = append(r.Seconds, p)
 	}
 	for n := range 2000 {
-		if err := r.Latencies.Record(int64(1000 * latency * (0.5 + math.Pow(float64(n)/1000, 4)) * (1 + 0.01*float64(repeat)))); err != nil {
+		if err := r.Latencies.Record(int64(1000 * latency * (0.5 + math.Pow(float64(n)/1000, 4)) * (1 + 0.05*math.Sin(float64(repeat*repeat)+tps)))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,6 +19,8 @@ type caveat struct {
 	message string
 	// apart is true if the messages of others differ.
 	apart bool
+	// all variants of a group have it, so that no figure refers to it.
+	all bool
 }
 
 // subject of a caveat: repeats of a variant, or without repeats the variant.
@@ -69,6 +71,7 @@ func (g Group) caveats() []caveat {
 	}
 	for i := range all {
 		all[i].merge()
+		all[i].all = len(all[i].about) == len(variants) && len(variants) > 1
 	}
 	return all
 }
@@ -97,6 +100,9 @@ func (c caveat) String() string {
 	if len(words) > few {
 		words = append(words[:few-1], fmt.Sprintf("%d more variants", len(words)-few+1))
 	}
+	if c.all {
+		words = []string{fmt.Sprintf("all %d variants", len(c.about))}
+	}
 	text := c.short
 	if runs > 1 {
 		text += fmt.Sprintf(", %d runs", runs)
@@ -117,19 +123,22 @@ func (g Group) caveatItems() []string {
 	return append(items, g.uncheckedItems()...)
 }
 
-// caveatsOf a variant by their numbers.
+// caveatsOf a variant by their numbers, without those of all variants.
 func (g Group) caveatsOf(v Variant) []int {
-	return matching(g.caveats(), func(s subject) bool { return s.variant == v.Name })
+	return matching(g.caveats(), false, func(s subject) bool { return s.variant == v.Name })
 }
 
 // caveatsOfRepeat of a variant by their numbers.
 func (g Group) caveatsOfRepeat(v Variant, repeat int) []int {
-	return matching(g.caveats(), func(s subject) bool { return s.variant == v.Name && slices.Contains(s.repeats, repeat) })
+	return matching(g.caveats(), true, func(s subject) bool { return s.variant == v.Name && slices.Contains(s.repeats, repeat) })
 }
 
-func matching(all []caveat, about func(subject) bool) []int {
+func matching(all []caveat, shared bool, about func(subject) bool) []int {
 	var found []int
 	for i, c := range all {
+		if c.all && !shared {
+			continue
+		}
 		if slices.ContainsFunc(c.about, about) {
 			found = append(found, i+1)
 		}

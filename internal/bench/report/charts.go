@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
@@ -98,6 +99,19 @@ func (g Group) has(f figure) bool {
 	return false
 }
 
+// distinct is the name of a variant without the words that all variants of the group share,
+// which would take the room of a chart. The title and the text of a chart have the whole names.
+func (g Group) distinct(v Variant) string {
+	words := strings.Fields(v.Name)
+	kept := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+		return !slices.ContainsFunc(g.Variants, func(other Variant) bool { return !slices.Contains(strings.Fields(other.Name), word) })
+	})
+	if len(kept) == 0 {
+		return v.Name
+	}
+	return strings.Join(kept, " ")
+}
+
 // suffix of every title.
 func (g Group) suffix() string { return "– durability " + string(g.Durability) }
 
@@ -105,7 +119,7 @@ func (g Group) intervals(f figure) (chart.Chart, error) {
 	var rows []chart.Row
 	var words []string
 	for _, v := range g.ordered() {
-		row := chart.Row{Name: v.Name, Note: references(g.caveatsOf(v))}
+		row := chart.Row{Name: g.distinct(v), Note: references(g.caveatsOf(v))}
 		if s := f.of(v); s != nil {
 			row.Mean, row.Interval = &s.Mean, (*chart.Range)(s.Interval)
 		}
@@ -137,7 +151,7 @@ func (g Group) addCurves(out *groupCharts, s *sketch) {
 		var curves []chart.Curve
 		var words []string
 		for _, v := range part {
-			curves = append(curves, v.curve())
+			curves = append(curves, v.curve(g.distinct(v)))
 			words = append(words, v.curveText())
 		}
 		title := join("Latency (ms) by percentile", bracketed(chunk(from, len(with))), g.suffix())
@@ -154,8 +168,8 @@ func chunk(from, all int) string {
 	return fmt.Sprintf("variants %d to %d of %d", from+1, min(from+chart.MostCurves, all), all)
 }
 
-func (v Variant) curve() chart.Curve {
-	c := chart.Curve{Name: v.Name, Count: v.Latencies}
+func (v Variant) curve(name string) chart.Curve {
+	c := chart.Curve{Name: name, Count: v.Latencies}
 	for _, p := range v.Curve {
 		c.Points = append(c.Points, chart.Point{X: p.Percent, Y: p.Latency})
 	}

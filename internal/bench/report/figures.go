@@ -42,7 +42,10 @@ func median(s *statistics.Summary, unit string) string {
 	if s == nil {
 		return none
 	}
-	return join(number(s.Median), unit, between(s.MedianInterval, "no interval below 6 repeats"))
+	if s.MedianInterval == nil {
+		return join(number(s.Median), unit)
+	}
+	return join(number(s.Median), unit, between(s.MedianInterval, ""))
 }
 
 // join words, leaving out empty ones.
@@ -56,6 +59,15 @@ func list(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// few names as a list, or how many there are.
+func few(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return list(names)
+	}
+	return fmt.Sprintf("%s and %d more variants", strings.Join(names[:most-1], ", "), len(names)-most+1)
 }
 
 // numbers as a list.

@@ -71,11 +71,14 @@ func (r Report) matrixFigures(g Group) []document.Figure {
 	}
 	first := document.Figure{Name: "Best variant", Value: best.Name, Detail: join(mean(best.TPS, "TPS"))}
 	if len(leaders) > 1 {
-		first.Detail += fmt.Sprintf(". %d variants share the first rank: no difference between them can be claimed", len(leaders))
+		first = document.Figure{
+			Name: "Best variants", Value: fmt.Sprintf("%d share rank 1", len(leaders)),
+			Detail: fmt.Sprintf("highest median: %s, %s", best.Name, mean(best.TPS, "TPS")),
+		}
 	}
-	third := document.Figure{Name: "p99 latency of the best", Value: none}
+	third := document.Figure{Name: "p99 latency", Value: none, Detail: "not measured"}
 	if best.LatencyP99 != nil {
-		third.Value, third.Detail = number(best.LatencyP99.Mean)+" ms", meanInterval(best.LatencyP99, "ms")
+		third.Value, third.Detail = number(best.LatencyP99.Mean)+" ms", best.Name+": "+meanInterval(best.LatencyP99, "ms")
 	}
 	if r.Gate != nil {
 		third = r.Gate.figure()
@@ -85,25 +88,31 @@ func (r Report) matrixFigures(g Group) []document.Figure {
 
 // gain of the best variant over the baseline.
 func (g Group) gain(best string) document.Figure {
-	f := document.Figure{Name: "Gain in TPS over the baseline", Value: none, Detail: "The baseline is " + g.Baseline}
+	f := document.Figure{Name: "Gain in TPS over the baseline", Value: none}
 	if best == g.Baseline {
-		f.Detail = "The baseline itself leads: " + g.Baseline
+		f.Detail = "the baseline itself leads: " + g.Baseline
 		return f
 	}
 	d := find(g.Differences, g.Baseline, best)
 	c := d.Comparison
 	if c == nil {
-		f.Detail += ". It cannot be compared with the best variant"
+		f.Detail = fmt.Sprintf("%s cannot be compared with the baseline, %s", best, g.Baseline)
 		return f
 	}
-	f.Value = fmt.Sprintf("%+.1f%%", 100*(c.Ratio-1))
-	f.Tone = document.Better
+	f.Value, f.Tone = fmt.Sprintf("%+.1f%%", 100*(c.Ratio-1)), document.Better
+	f.Detail = fmt.Sprintf("95%% interval %+.1f%% to %+.1f%%, %s; baseline: %s", 100*(c.Interval.Lower-1), 100*(c.Interval.Upper-1), probability(d.P), g.Baseline)
 	if d.Verdict == comparison.NoDifference {
-		f.Value, f.Tone = "~ "+f.Value, document.Plain
-		f.Detail = "No difference can be claimed. " + f.Detail
+		f.Value, f.Tone = "~", document.Plain
+		f.Detail = "no difference can be claimed: " + f.Detail
 	}
-	f.Detail = fmt.Sprintf("95%% interval %+.1f%% to %+.1f%%, p=%.3f. %s", 100*(c.Interval.Lower-1), 100*(c.Interval.Upper-1), d.P, f.Detail)
 	return f
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p = %.3f", p)
 }
 
 // figure of the gate.

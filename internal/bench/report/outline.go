@@ -50,9 +50,9 @@ func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
 		{Heading: "Caveats", Level: 3, Items: g.caveatItems(), Numbered: true},
 	}
 	blocks = append(blocks, g.deltaBlocks()...)
-	blocks = append(blocks, g.runOutline(c.runs))
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
 	blocks = append(blocks,
+		g.runOutline(c.runs),
 		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
@@ -93,9 +93,17 @@ func (g Group) uncheckedItems() []string {
 	}
 	var items []string
 	for _, names := range checks {
-		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", list(variants[names]), names))
+		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", g.named(variants[names]), names))
 	}
 	return items
+}
+
+// named are variants as a list, or all of the group.
+func (g Group) named(variants []string) string {
+	if len(variants) == len(g.Variants) && len(variants) > 1 {
+		return fmt.Sprintf("all %d variants", len(variants))
+	}
+	return few(variants)
 }
 
 func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
@@ -110,7 +118,10 @@ func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	if len(blocks) == 0 {
 		return nil
 	}
-	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."}}}, blocks...)
+	return []document.Block{{
+		Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."},
+		Inner: []document.Block{{Summary: "The matrix as tables", Inner: blocks}},
+	}}
 }
 
 func (f facet) table(g Group, figure figure) *document.Table {
@@ -180,18 +191,19 @@ func (g Group) settingsOutline() document.Block {
 	return b
 }
 
-// openRuns are shown; those of further variants are folded.
-const openRuns = 2
+// fewRuns is up to how many variants the runs of each are shown. Of more, those of the first
+// are, and the others are folded.
+const fewRuns = 3
 
 func (g Group) runOutline(charts [][]chart.Chart) document.Block {
 	b := document.Block{Heading: "Runs over time", Level: 3, Paragraphs: []string{single}}
 	for i, v := range g.ordered() {
-		inner := []document.Block{{Paragraphs: present(v.observation()), Lines: v.sparklines(), Table: v.eventTable()}, {Table: g.repeatTable(v)}}
+		inner := []document.Block{{Paragraphs: present(v.observation()), Lines: v.sparklines()}, v.eventOutline(), {Table: g.repeatTable(v)}}
 		if charts != nil {
 			inner[0].Charts = charts[i]
 		}
 		summary := join(fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), bracketed(references(g.caveatsOf(v))))
-		b.Inner = append(b.Inner, document.Block{Summary: summary, Open: i < openRuns, Inner: inner})
+		b.Inner = append(b.Inner, document.Block{Summary: summary, Open: i == 0 || len(g.Variants) <= fewRuns, Inner: inner})
 	}
 	return b
 }

@@ -69,6 +69,17 @@ func (v Variant) eventTable() *document.Table {
 	return t
 }
 
+// fewEvents are shown; more are folded below the charts.
+const fewEvents = 6
+
+func (v Variant) eventOutline() document.Block {
+	t := v.eventTable()
+	if t == nil || len(t.Rows) <= fewEvents {
+		return document.Block{Table: t}
+	}
+	return document.Block{Inner: []document.Block{{Summary: fmt.Sprintf("%d disturbances of %s", len(t.Rows), v.Name), Inner: []document.Block{{Table: t}}}}}
+}
+
 // observation says how the disturbances of a variant were looked for.
 func (v Variant) observation() string {
 	watched, runs := 0, 0

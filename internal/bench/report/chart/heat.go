@@ -167,7 +167,7 @@ func (h *heat) legend(c draw.Canvas) {
 	first, second := c.Min.Y+legendLine+6, c.Min.Y+6
 	left := c.Min.X + 2
 	c.FillText(style, vg.Point{X: left, Y: first}, "worse")
-	left += style.Width("worse") + sampleGap
+	left += widthOf("worse", style) + sampleGap
 	for _, s := range h.shades {
 		bottom := first - 3
 		c.FillPolygon(s, []vg.Point{{X: left, Y: bottom}, {X: left + swatch, Y: bottom}, {X: left + swatch, Y: bottom + 13}, {X: left, Y: bottom + 13}})

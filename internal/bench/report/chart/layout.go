@@ -12,7 +12,8 @@ import (
 // shrinks below what is readable on a telephone.
 type layout struct {
 	width vg.Length
-	// gutter to the left of rows for their names; without one the names are above the marks.
+	// gutter to the left of rows for their names, at least; without one the names are above
+	// the marks.
 	gutter vg.Length
 	// plot is the height of a plot with two axes, and strip that of one repeat over time.
 	plot, strip vg.Length
@@ -21,8 +22,8 @@ type layout struct {
 }
 
 var (
-	wide   = layout{width: 900, gutter: 250, plot: 300, strip: 84, tick: 80}
-	narrow = layout{width: 340, plot: 220, strip: 76, tick: 48}
+	wide   = layout{width: 900, gutter: 120, plot: 300, strip: 100, tick: 80}
+	narrow = layout{width: 340, plot: 220, strip: 92, tick: 48}
 )
 
 // drawing of a chart in one layout.
@@ -116,8 +117,8 @@ func linearTicks(r Range, most int) []plot.Tick {
 		}
 	}
 	var out []plot.Tick
-	for n := math.Ceil(r.Lower/step - 1e-9); n*step <= r.Upper*(1+1e-12); n++ {
-		out = append(out, plot.Tick{Value: n * step, Label: label(n * step)})
+	for n := int(math.Ceil(r.Lower/step - 1e-9)); float64(n)*step <= r.Upper*(1+1e-12); n++ {
+		out = append(out, plot.Tick{Value: float64(n) * step, Label: label(float64(n) * step)})
 	}
 	return out
 }

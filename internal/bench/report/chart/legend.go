@@ -33,7 +33,7 @@ func places(entries []entry, width vg.Length) []place {
 	var out []place
 	left, row := vg.Length(2), 0
 	for _, e := range entries {
-		takes := style.Width(e.text)
+		takes := widthOf(e.text, style)
 		if e.line != nil || e.glyph != nil {
 			takes += sample + sampleGap
 		}

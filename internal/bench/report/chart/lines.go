@@ -35,16 +35,16 @@ const (
 	// stays below chartPoints.
 	mostPoints, fewestPoints, chartPoints = 400, 60, 2400
 	// lowest and highest share of a strip that its values take. The name and the labels of
-	// events are above them.
-	lowest, highest = 0.04, 0.68
-	labelsAt        = 0.70
-	nameAt          = 0.85
+	// events are above them, those of events in two rows.
+	lowest, highest = 0.04, 0.58
+	nameAt          = 0.86
 )
 
 // Lines over time.
 var (
 	countedLine  = draw.LineStyle{Color: blue, Width: vg.Points(1.25)}
 	rejectedLine = draw.LineStyle{Color: orange, Width: vg.Points(1.25), Dashes: []vg.Length{4, 3}}
+	bandEdge     = draw.LineStyle{Color: orange, Width: vg.Points(0.5)}
 	momentLine   = draw.LineStyle{Color: ink, Width: vg.Points(1), Dashes: []vg.Length{2, 2}}
 )
 
@@ -180,6 +180,14 @@ func (s strips) entries(unit string) []entry {
 	return entries
 }
 
+// edge at which the event begins.
+func (e Event) edge() draw.LineStyle {
+	if e.To > e.From {
+		return bandEdge
+	}
+	return momentLine
+}
+
 // bands behind the lines.
 type bands struct{ strips }
 
@@ -196,39 +204,13 @@ func (b bands) Plot(c draw.Canvas, p *plot.Plot) {
 			left, right := x(e.From), min(c.Max.X, max(x(e.To), x(e.From)+thinnest))
 			c.FillPolygon(band, []vg.Point{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}})
 		}
-		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(1)}, c.Min.X, y(b.base(i)), c.Max.X, y(b.base(i)))
-	}
-}
-
-// labels of the strips and of their events.
-type labels struct{ strips }
-
-// Plot implements plot.Plotter.
-func (n labels) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	name, small := textStyle(textSize, ink), textStyle(smallSize, ink)
-	for i, l := range n.lines {
-		c.FillText(name, vg.Point{X: c.Min.X + 2, Y: y(n.base(i) + nameAt)}, fit(l.Name, name, c.Max.X-c.Min.X-2))
-		free := c.Min.X
-		for at, e := range l.Events {
-			if e.To <= e.From {
-				c.StrokeLine2(momentLine, x(e.From), y(n.base(i)), x(e.From), y(n.base(i)+nameAt))
+		for _, e := range l.Events {
+			c.StrokeLine2(e.edge(), x(e.From), bottom, x(e.From), top)
+			if e.To > e.From {
+				c.StrokeLine2(bandEdge, min(c.Max.X, x(e.To)), bottom, min(c.Max.X, x(e.To)), top)
 			}
-			next := c.Max.X
-			if at+1 < len(l.Events) {
-				next = x(l.Events[at+1].From)
-			}
-			left := max(x(e.From)+2, free)
-			text := e.Tag + " " + e.Name
-			if left+small.Width(text) > next {
-				text = e.Tag
-			}
-			if left > x(e.From)+smallSize || left+small.Width(text) > c.Max.X {
-				continue
-			}
-			c.FillText(small, vg.Point{X: left, Y: y(n.base(i) + labelsAt)}, text)
-			free = left + small.Width(text) + 4
 		}
+		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(1)}, c.Min.X, y(b.base(i)), c.Max.X, y(b.base(i)))
 	}
 }
 

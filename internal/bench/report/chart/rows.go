@@ -37,6 +37,8 @@ const (
 	rowHeight       = 34
 	narrowRowHeight = 48
 	capWidth        = 7
+	// namesGap is between the names and the marks.
+	namesGap = 18
 )
 
 // Marks of charts with rows.
@@ -50,6 +52,7 @@ var (
 // Intervals of means, one row for each variant.
 func Intervals(title, text string, axis Axis, rows []Row) (Chart, error) {
 	return both(title, text, func(l layout) (drawing, error) {
+		l = l.forNames(rows)
 		p, s, err := rowAxes(axis, rows, l)
 		if err != nil {
 			return drawing{}, err
@@ -83,6 +86,7 @@ func Intervals(title, text string, axis Axis, rows []Row) (Chart, error) {
 // Bars of what each row takes: the part of the row below it, and its own.
 func Bars(title, text, axis string, rows []Row) (Chart, error) {
 	return both(title, text, func(l layout) (drawing, error) {
+		l = l.forNames(rows)
 		p, s, err := rowAxes(Axis{Label: axis}, rows, l)
 		if err != nil {
 			return drawing{}, err
@@ -94,6 +98,19 @@ func Bars(title, text, axis string, rows []Row) (Chart, error) {
 			{text: "95% interval", line: &interval, capped: true},
 		})
 	})
+}
+
+// forNames widens the gutter for the names of the rows, up to a share of the chart.
+func (l layout) forNames(rows []Row) layout {
+	const most = 0.4
+	if l.gutter == 0 {
+		return l
+	}
+	for _, r := range rows {
+		l.gutter = max(l.gutter, widthOf(r.Name, textStyle(textSize, ink))+namesGap, widthOf(r.Note, textStyle(smallSize, faint))+namesGap)
+	}
+	l.gutter = min(l.gutter, l.width*most)
+	return l
 }
 
 func (l layout) rowHeight() vg.Length {
@@ -195,7 +212,7 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	name, note := textStyle(textSize, ink), textStyle(smallSize, faint)
 	left, room := c.Min.X, c.Max.X-c.Min.X
 	if n.gutter > 0 {
-		left, room = c.Min.X-n.gutter, n.gutter-14
+		left, room = c.Min.X-n.gutter, n.gutter-namesGap
 	}
 	for i, r := range n.rows {
 		at := y(-float64(i))

@@ -6,7 +6,11 @@
 // replaces characters that cannot be printed.
 package document
 
-import "github.com/pgstorage/pgstorage/internal/bench/report/chart"
+import (
+	"unicode/utf8"
+
+	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
+)
 
 // Block of a document. Its parts are shown in the order of the fields, except that
 // Text and Markdown show Lines after the Table.
@@ -43,6 +47,12 @@ type Headline struct {
 type Figure struct {
 	Name, Value, Detail string
 	Tone                Tone
+}
+
+// Long reports whether the value is a name rather than a figure.
+func (f Figure) Long() bool {
+	const longest = 18
+	return utf8.RuneCountInString(f.Value) > longest
 }
 
 // Tone of a verdict or a figure. HTML shows it as a colour, and a verdict has a sign too.
