@@ -242,3 +242,21 @@ func TestLayersAreSummarisedOverAllRecords(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+func TestReportHasTheGateOfTheBenchmark(t *testing.T) {
+	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "Passed", metav1.ConditionFalse: "Failed", metav1.ConditionUnknown: "Undecided"} {
+		o := benchmarks.Whole(t, "bench")
+		o.Benchmark.Status.Conditions = append(o.Benchmark.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionNotRegressed, Status: status, Reason: "Reason", Message: "of the gate"})
+		if got := unwrapped(show(t, o.Snapshot(), report.Text)); !strings.Contains(got, want+" (Reason: of the gate)") {
+			t.Errorf("status %s: want the gate %s in\n%s", status, want, got)
+		}
+	}
+	o := benchmarks.Whole(t, "bench")
+	if got := gate(o.Benchmark); got != nil {
+		t.Errorf("got a gate %+v, want none", got)
+	}
+	o.Benchmark.Spec.Gate = &v1alpha1.BenchmarkGate{}
+	if got := gate(o.Benchmark); got == nil || got.Passed != nil {
+		t.Errorf("got a gate %+v, want one that has not decided", got)
+	}
+}

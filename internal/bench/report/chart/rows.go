@@ -37,6 +37,8 @@ const (
 	rowHeight       = 34
 	narrowRowHeight = 48
 	capWidth        = 7
+	// mostGutter is the share of a chart that names may take.
+	mostGutter = 0.4
 	// namesGap is between the names and the marks.
 	namesGap = 18
 )
@@ -102,14 +104,13 @@ func Bars(title, text, axis string, rows []Row) (Chart, error) {
 
 // forNames widens the gutter for the names of the rows, up to a share of the chart.
 func (l layout) forNames(rows []Row) layout {
-	const most = 0.4
 	if l.gutter == 0 {
 		return l
 	}
 	for _, r := range rows {
 		l.gutter = max(l.gutter, widthOf(r.Name, textStyle(textSize, ink))+namesGap, widthOf(r.Note, textStyle(smallSize, faint))+namesGap)
 	}
-	l.gutter = min(l.gutter, l.width*most)
+	l.gutter = min(l.gutter, l.width*mostGutter)
 	return l
 }
 
@@ -151,7 +152,8 @@ func rowAxes(axis Axis, rows []Row, l layout) (*plot.Plot, scale, error) {
 		return nil, scale{}, err
 	}
 	s := scaleOf(values, ends, axis.Logarithmic)
-	s.set(&p.X, l.width-l.gutter, l.tick)
+	// Names that differ in length leave the ticks as they are.
+	s.set(&p.X, l.width*(1-mostGutter), l.tick)
 	p.Y.Min, p.Y.Max = -float64(len(rows)-1)-0.5, 0.5
 	if l.gutter == 0 {
 		p.Y.Min, p.Y.Max = p.Y.Min+0.15, p.Y.Max+0.35
