@@ -58,7 +58,7 @@ const origin = "http://report.test"
 
 // chromiums are the hosts that Chromium asks whatever page is open, in spite of every
 // switch that is said to end that. No report names one of them.
-var chromiums = []string{"update.googleapis.com", "clients2.google.com", "accounts.google.com"}
+var chromiums = []string{"update.googleapis.com", "clients2.google.com", "accounts.google.com", "optimizationguide-pa.googleapis.com"}
 
 // serve the frame and the reports to a browser that asks this proxy for everything.
 func serve(t *testing.T, frame string, pages map[string]string) (proxy string, seen *requests) {

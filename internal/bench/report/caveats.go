@@ -38,35 +38,23 @@ func (s subject) String() string {
 
 // caveats of a group: failures first, then rejections, then the rest.
 func (g Group) caveats() []caveat {
-	var all []caveat
-	add := func(short, message string, s subject) {
-		at := slices.IndexFunc(all, func(c caveat) bool { return c.short == short })
-		if at < 0 {
-			all, at = append(all, caveat{short: short, message: message}), len(all)
-		}
-		all[at].about = append(all[at].about, s)
-		all[at].apart = all[at].apart || all[at].message != message
-	}
+	var all caveats
 	variants := g.ordered()
 	for _, v := range variants {
 		for _, r := range v.Repeats {
 			if r.Failure != "" {
-				add("Failed", r.Failure, subject{v.Name, []int{r.Number}})
+				all.add("Failed", r.Failure, subject{v.Name, []int{r.Number}})
 			}
 		}
 	}
 	for _, verdict := range []validity.Verdict{validity.Rejected, validity.Caution} {
 		for _, v := range variants {
-			for _, f := range v.concerns() {
-				if f.Verdict == verdict {
-					add(string(f.Verdict)+" "+f.Reason, f.Message, subject{v.Name, f.repeats})
-				}
-			}
+			all.addConcerns(v, verdict)
 		}
 	}
 	for _, v := range variants {
 		for _, d := range v.SettingsChanged {
-			add("A setting changed between repeats", fmt.Sprint(d), subject{variant: v.Name})
+			all.add("A setting changed between repeats", fmt.Sprint(d), subject{variant: v.Name})
 		}
 	}
 	for i := range all {
@@ -74,6 +62,27 @@ func (g Group) caveats() []caveat {
 		all[i].all = len(all[i].about) == len(variants) && len(variants) > 1
 	}
 	return all
+}
+
+type caveats []caveat
+
+func (c *caveats) add(short, message string, s subject) {
+	all := *c
+	at := slices.IndexFunc(all, func(o caveat) bool { return o.short == short })
+	if at < 0 {
+		all, at = append(all, caveat{short: short, message: message}), len(all)
+	}
+	all[at].about = append(all[at].about, s)
+	all[at].apart = all[at].apart || all[at].message != message
+	*c = all
+}
+
+func (c *caveats) addConcerns(v Variant, verdict validity.Verdict) {
+	for _, f := range v.concerns() {
+		if f.Verdict == verdict {
+			c.add(string(f.Verdict)+" "+f.Reason, f.Message, subject{v.Name, f.repeats})
+		}
+	}
 }
 
 // merge subjects of the same variant.
@@ -101,7 +110,7 @@ func (c caveat) String() string {
 		words = append(words[:few-1], fmt.Sprintf("%d more variants", len(words)-few+1))
 	}
 	if c.all {
-		words = []string{fmt.Sprintf("all %d variants", len(c.about))}
+		words = []string{allOf(len(c.about))}
 	}
 	text := c.short
 	if runs > 1 {

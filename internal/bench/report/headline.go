@@ -38,11 +38,9 @@ func (g Group) hasFigures() bool { return g.has(tpsFigure) }
 
 // status of a group in a few words.
 func (r Report) status(g Group) (document.Tone, string) {
-	all, counted, cautions, unchecked := 0, 0, false, false
+	all, counted, unchecked := 0, 0, 0
 	for _, v := range g.Variants {
-		all, counted = all+len(v.Repeats), counted+v.counted()
-		cautions = cautions || len(v.concerns()) > 0
-		unchecked = unchecked || len(v.unchecked()) > 0
+		all, counted, unchecked = all+len(v.Repeats), counted+v.counted(), unchecked+len(v.unchecked())
 	}
 	share := fmt.Sprintf("%d of %d runs count", counted, all)
 	switch {
@@ -50,15 +48,17 @@ func (r Report) status(g Group) (document.Tone, string) {
 		return document.Worse, "No valid run"
 	case r.running():
 		return document.Warning, "Not finished: " + share
-	case r.Gate != nil && r.Gate.Passed != nil && !*r.Gate.Passed:
+	case r.Gate.failed():
 		return document.Worse, "Gate failed: " + share
-	case cautions || counted < all:
+	case len(g.caveats()) > 0:
 		return document.Warning, "Valid with caveats: " + share
-	case unchecked:
+	case unchecked > 0:
 		return document.Warning, "Valid as far as checked: " + share
 	}
 	return document.Better, "Valid: " + share
 }
+
+func (g *Gate) failed() bool { return g != nil && g.Passed != nil && !*g.Passed }
 
 // matrixFigures are the best variant, its gain over the baseline, and the gate.
 func (r Report) matrixFigures(g Group) []document.Figure {
@@ -90,7 +90,7 @@ func (r Report) matrixFigures(g Group) []document.Figure {
 func (g Group) gain(best string) document.Figure {
 	f := document.Figure{Name: "Gain in TPS over the baseline", Value: none}
 	if best == g.Baseline {
-		f.Detail = "the baseline itself leads: " + g.Baseline
+		f.Detail = "no variant is better than the baseline, " + g.Baseline
 		return f
 	}
 	d := find(g.Differences, g.Baseline, best)
@@ -116,7 +116,7 @@ func probability(p float64) string {
 }
 
 // figure of the gate.
-func (g Gate) figure() document.Figure {
+func (g *Gate) figure() document.Figure {
 	f := document.Figure{Name: "Gate", Value: "Undecided", Tone: document.Warning, Detail: strings.TrimSuffix(join(g.Reason+":", g.Message), ":")}
 	if g.Passed != nil {
 		f.Value, f.Tone = "Failed", document.Worse

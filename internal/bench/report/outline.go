@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
 	"github.com/pgstorage/pgstorage/internal/bench/report/document"
@@ -101,9 +102,16 @@ func (g Group) uncheckedItems() []string {
 // named are variants as a list, or all of the group.
 func (g Group) named(variants []string) string {
 	if len(variants) == len(g.Variants) && len(variants) > 1 {
-		return fmt.Sprintf("all %d variants", len(variants))
+		return allOf(len(variants))
 	}
 	return few(variants)
+}
+
+func allOf(variants int) string {
+	if variants == 2 {
+		return "both variants"
+	}
+	return fmt.Sprintf("all %d variants", variants)
 }
 
 func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
@@ -196,9 +204,17 @@ func (g Group) settingsOutline() document.Block {
 const fewRuns = 3
 
 func (g Group) runOutline(charts [][]chart.Chart) document.Block {
-	b := document.Block{Heading: "Runs over time", Level: 3, Paragraphs: []string{single}}
+	common := g.Variants[0].observation()
+	if slices.ContainsFunc(g.Variants, func(v Variant) bool { return v.observation() != common }) {
+		common = ""
+	}
+	b := document.Block{Heading: "Runs over time", Level: 3, Paragraphs: present(single, common)}
 	for i, v := range g.ordered() {
-		inner := []document.Block{{Paragraphs: present(v.observation()), Lines: v.sparklines()}, v.eventOutline(), {Table: g.repeatTable(v)}}
+		own := v.observation()
+		if common != "" {
+			own = ""
+		}
+		inner := []document.Block{{Paragraphs: present(own), Lines: v.sparklines()}, v.eventOutline(), {Table: g.repeatTable(v)}}
 		if charts != nil {
 			inner[0].Charts = charts[i]
 		}

@@ -142,13 +142,19 @@ func (t *timeline) add(kind disturbance.Kind, from, to time.Duration, message st
 
 // between adds what happened between two moments.
 func (t *timeline) between(a, b moment) {
-	took := b.since - a.since
-	if took <= 0 {
+	if b.since <= a.since {
 		return
 	}
+	t.ofMachines(a, b)
+	if a.activity != nil && b.activity != nil && a.activity.Started.Equal(b.activity.Started) {
+		t.ofServer(a, b)
+	}
+}
+
+func (t *timeline) ofMachines(a, b moment) {
 	pods, nodes := between(a.observed, b.observed)
 	for _, p := range pods {
-		if p.ThrottledTime.Seconds() >= noticedShare*took.Seconds() {
+		if p.ThrottledTime.Seconds() >= noticedShare*(b.since-a.since).Seconds() {
 			t.add(disturbance.CPUQuota, a.since, b.since, fmt.Sprintf("pod %s waited for its CPU quota", p.Name))
 		}
 	}
@@ -157,9 +163,9 @@ func (t *timeline) between(a, b moment) {
 			t.add(disturbance.CPUSteal, a.since, b.since, fmt.Sprintf("the hypervisor gave CPU time of node %s to other machines", n.Name))
 		}
 	}
-	if a.activity == nil || b.activity == nil || !a.activity.Started.Equal(b.activity.Started) {
-		return
-	}
+}
+
+func (t *timeline) ofServer(a, b moment) {
 	if b.activity.Checkpoints > a.activity.Checkpoints || b.activity.Buffers > a.activity.Buffers {
 		t.add(disturbance.Checkpoint, a.since, b.since, "a checkpoint was under way")
 	}

@@ -53,7 +53,7 @@ func TestDocumentationShowsTheBeginningOfAReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nComparisons\n")
+	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nRuns over time\n")
 	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
 		t.Error("docs/report.md does not contain the beginning of the report as printed")
 	}
