@@ -106,10 +106,11 @@ func (h *heat) shade(v float64) int {
 }
 
 func (h *heat) paint(l layout) (drawing, error) {
-	rowRoom := vg.Length(90)
-	if l.gutter > 0 {
-		rowRoom = 190
+	rowRoom := vg.Length(0)
+	for _, name := range append([]string{h.RowAxis}, h.Rows...) {
+		rowRoom = max(rowRoom, widthOf(name, textStyle(smallSize, ink))+namesGap)
 	}
+	rowRoom = min(rowRoom, l.width/4)
 	columns := vg.Length(len(h.Columns))
 	cell := max(narrowestCell, min(widestCell, (l.width-rowRoom)/max(1, columns)))
 	d := drawing{width: max(l.width, rowRoom+columns*cell), height: headHeight + vg.Length(len(h.Rows))*cellHeight + 2*legendLine + 8}

@@ -49,7 +49,7 @@ func finish(p *plot.Plot, width, gutter, plotHeight vg.Length, entries []entry) 
 	d := drawing{width: width, height: plotHeight + below}
 	var err error
 	d.body, err = drawn(d.width, d.height, func(canvas draw.Canvas) {
-		p.Draw(draw.Crop(canvas, gutter+2, -14, below, -4))
+		p.Draw(draw.Crop(canvas, gutter+6, -14, below, -4))
 		legend(draw.Crop(canvas, 0, 0, 0, -plotHeight), entries)
 	})
 	return d, err

@@ -214,7 +214,7 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	name, note := textStyle(textSize, ink), textStyle(smallSize, faint)
 	left, room := c.Min.X, c.Max.X-c.Min.X
 	if n.gutter > 0 {
-		left, room = c.Min.X-n.gutter, n.gutter-namesGap
+		left, room = c.Min.X-n.gutter, n.gutter-namesGap+1
 	}
 	for i, r := range n.rows {
 		at := y(-float64(i))
