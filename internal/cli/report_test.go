@@ -47,7 +47,7 @@ func TestReportFormFollowsTheExtension(t *testing.T) {
 		"<svg ":                          {"-f", "x.svg"},
 		"benchmark,durability,kind":      {"-f", "x.csv"},
 		`{"kind":"BenchmarkReport"`:      {"-f", "x.json"},
-		"Benchmark bench/tiers\nFigures": {"-f", "x.html", "-o", "text"},
+		"Benchmark bench/tiers\n! Dur":  {"-f", "x.html", "-o", "text"},
 	} {
 		path := ""
 		if len(args) > 0 {
