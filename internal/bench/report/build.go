@@ -55,13 +55,8 @@ func Build(in Input) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		if r.running() {
-			g.Ranking, g.Differences = nil, nil
-		} else if len(g.Ranking) > 1 {
-			g.Baseline = in.baseline(g)
-			if g.Deltas, err = in.deltas(r, g); err != nil {
-				return Report{}, err
-			}
+		if err := in.compare(r, &g); err != nil {
+			return Report{}, err
 		}
 		if len(g.Variants) > 0 {
 			r.Groups = append(r.Groups, g)
@@ -73,6 +68,20 @@ func Build(in Input) (Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// compare the variants of a group, unless runs are pending.
+func (in Input) compare(r Report, g *Group) (err error) {
+	if r.running() {
+		g.Ranking, g.Differences = nil, nil
+		return nil
+	}
+	if len(g.Ranking) < 2 {
+		return nil
+	}
+	g.Baseline = in.baseline(*g)
+	g.Deltas, err = in.deltas(r, *g)
+	return err
 }
 
 func progress(p *matrix.Progress) *Progress {

@@ -35,11 +35,11 @@ func (v Variant) events() []event {
 
 // tag of an event by its place: A to Z, then AA.
 func tag(n int) string {
-	const letters = 26
-	if n < letters {
-		return string(rune('A' + n))
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if n < len(letters) {
+		return letters[n : n+1]
 	}
-	return tag(n/letters-1) + tag(n%letters)
+	return tag(n/len(letters)-1) + tag(n%len(letters))
 }
 
 // charted events of a repeat.
