@@ -41,13 +41,13 @@ func file(t *testing.T, name, content string) string {
 func TestReportFormFollowsTheExtension(t *testing.T) {
 	from := older(t)
 	for begins, args := range map[string][]string{
-		"Benchmark bench/tiers\n":        {},
-		"# Benchmark bench/tiers\n":      {"-f", "x.MD"},
-		"<!DOCTYPE html>":                {"-f", "x.html"},
-		"<svg ":                          {"-f", "x.svg"},
-		"benchmark,durability,kind":      {"-f", "x.csv"},
-		`{"kind":"BenchmarkReport"`:      {"-f", "x.json"},
-		"Benchmark bench/tiers\nFigures": {"-f", "x.html", "-o", "text"},
+		"Benchmark bench/tiers\n":      {},
+		"# Benchmark bench/tiers\n":    {"-f", "x.MD"},
+		"<!DOCTYPE html>":              {"-f", "x.html"},
+		"<svg ":                        {"-f", "x.svg"},
+		"benchmark,durability,kind":    {"-f", "x.csv"},
+		`{"kind":"BenchmarkReport"`:    {"-f", "x.json"},
+		"Benchmark bench/tiers\n! Dur": {"-f", "x.html", "-o", "text"},
 	} {
 		path := ""
 		if len(args) > 0 {

@@ -1,7 +1,8 @@
 //go:build browser
 
-// Package browser opens a report in a real browser, Chromium without a screen. The window is as
-// wide as a telephone and as wide as a desk, on a light page and on a dark one.
+// Package browser opens reports in a real browser, Chromium without a screen. The window is as
+// wide as a telephone, a tablet and a desk, on a light page and on a dark one. It also prints
+// them.
 //
 // The browser asks a proxy of the test's own for everything, so that the test sees every
 // request. PGSTORAGE_SCREENSHOTS keeps the screenshots, for people to look at.
@@ -13,6 +14,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,72 +23,23 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/pgstorage/pgstorage/internal/bench/analysis"
-	"github.com/pgstorage/pgstorage/internal/bench/matrix"
-	"github.com/pgstorage/pgstorage/internal/bench/report"
-	"github.com/pgstorage/pgstorage/internal/testing/recorded"
 )
-
-// page of a report on recorded runs, with names that are long, and markup.
-func page(t *testing.T) string {
-	t.Helper()
-	in := report.Input{
-		About: report.About{Name: "shop/<script>alert(1)</script>", Time: "2026-01-02T03:04:05Z"},
-		Axes:  []matrix.Axis{{Name: "version", Values: []string{"17", "18"}}, {Name: "clients", Values: []string{"1", "4"}}},
-	}
-	for _, version := range []string{"17", "18"} {
-		for _, r := range recorded.Matrix(t, "v"+version) {
-			clients := r.Variant[len(r.Variant)-1:]
-			r.Variant = fmt.Sprintf("profile=zfs-local-with-a-long-name version=%s clients=%s %s", version, clients, r.Tier)
-			in.Variants = append(in.Variants, matrix.Variant{Name: r.Variant, Values: map[string]string{"version": version, "clients": clients}})
-			in.Runs = append(in.Runs, r)
-		}
-	}
-	in.Variants = slices.CompactFunc(in.Variants, func(a, b matrix.Variant) bool { return a.Name == b.Name })
-	var err error
-	if in.Analysis, err = analysis.Analyse(in.Runs); err != nil {
-		t.Fatal(err)
-	}
-	r, err := report.Build(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := report.Write(&b, report.HTML, r, report.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-// frame shows the report in a width, opens what can be opened, and writes down what
-// came out. It is of the report's origin, so that it may look into it.
-const frame = `<!DOCTYPE html><meta charset="utf-8"><body style="margin:0"><iframe id="f" src="/report" style="border:0;width:%dpx;height:%dpx"></iframe>
-<pre id="facts"></pre><script>
-document.getElementById("f").onload = e => {
-  const d = e.target.contentDocument, w = e.target.contentWindow;
-  d.querySelectorAll("details").forEach(x => { x.open = true });
-  const small = [...d.querySelectorAll("svg text")].map(x => x.getBoundingClientRect().height).filter(h => h > 0);
-  document.getElementById("facts").textContent = JSON.stringify({
-    width: d.documentElement.clientWidth, scroll: d.documentElement.scrollWidth,
-    background: w.getComputedStyle(d.body).backgroundColor, ink: w.getComputedStyle(d.querySelector("svg .fill-ink")).fill,
-    charts: d.querySelectorAll("svg").length, scripts: d.querySelectorAll("script").length,
-    smallest: Math.min(...small), title: d.querySelector("h1").textContent,
-  });
-};
-</script>`
 
 // facts of a page as it is shown.
 type facts struct {
 	Width, Scroll   int
 	Background, Ink string
 	Charts, Scripts int
-	Smallest        float64
-	Title           string
+	// Smallest letter of a chart, in pixels.
+	Smallest float64
+	Title    string
+	// Faint texts do not stand out, and Overlapping and Cut ones of charts cannot be read.
+	Faint, Overlapping, Cut []string
 }
 
 // requests that the browser made.
@@ -102,15 +56,12 @@ func (r *requests) add(url string) {
 
 const origin = "http://report.test"
 
-// expected are the requests for the page.
-var expected = []string{"GET " + origin + "/frame", "GET " + origin + "/report", "GET " + origin + "/favicon.ico"}
-
 // chromiums are the hosts that Chromium asks whatever page is open, in spite of every
 // switch that is said to end that. No report names one of them.
-var chromiums = []string{"update.googleapis.com", "clients2.google.com", "accounts.google.com"}
+var chromiums = []string{"update.googleapis.com", "clients2.google.com", "accounts.google.com", "optimizationguide-pa.googleapis.com"}
 
-// serve the frame and the report to a browser that asks this proxy for everything.
-func serve(t *testing.T, frame, page string) (proxy string, seen *requests) {
+// serve the frame and the reports to a browser that asks this proxy for everything.
+func serve(t *testing.T, frame string, pages map[string]string) (proxy string, seen *requests) {
 	t.Helper()
 	seen = &requests{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,13 +69,17 @@ func serve(t *testing.T, frame, page string) (proxy string, seen *requests) {
 			http.Error(w, "not of the report", http.StatusNotFound)
 			return
 		}
-		seen.add(r.Method + " " + r.URL.String())
-		switch r.URL.String() {
-		case origin + "/frame":
+		path, local := strings.CutPrefix(r.URL.String(), origin)
+		page, known := pages[strings.TrimPrefix(path, "/")]
+		switch {
+		case local && path == "/frame":
 			_, _ = w.Write([]byte(frame))
-		case origin + "/report":
+		case local && known:
 			_, _ = w.Write([]byte(page))
 		default:
+			if !local || path != "/favicon.ico" {
+				seen.add(r.Method + " " + r.URL.String())
+			}
 			http.Error(w, "not of the report", http.StatusNotFound)
 		}
 	}))
@@ -143,10 +98,10 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// browse the frame: what is printed to both outputs.
-func browse(t *testing.T, proxy string, args ...string) (stdout, stderr string) {
+// browse a page of the origin: what is printed to both outputs.
+func browse(t *testing.T, proxy, path string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	all := append([]string{
 		"--headless=new", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-sync",
@@ -158,7 +113,7 @@ func browse(t *testing.T, proxy string, args ...string) (stdout, stderr string) 
 		// Its sandbox refuses root; the page is our own.
 		all = append(all, "--no-sandbox")
 	}
-	cmd := exec.CommandContext(ctx, chromium(t), append(all, origin+"/frame")...)
+	cmd := exec.CommandContext(ctx, chromium(t), append(all, origin+"/"+path)...)
 	var out, diagnostics bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diagnostics
 	if err := cmd.Run(); err != nil {
@@ -170,71 +125,123 @@ func browse(t *testing.T, proxy string, args ...string) (stdout, stderr string) 
 var factsElement = regexp.MustCompile(`(?s)<pre id="facts">(.*?)</pre>`)
 
 func TestReportIsReadableAtEveryWidth(t *testing.T) {
-	text := page(t)
-	for _, host := range chromiums {
-		if strings.Contains(text, host) {
-			t.Errorf("the page names %s, whose requests are taken for Chromium's own", host)
+	all := pages(t)
+	for name, text := range all {
+		for _, host := range chromiums {
+			if strings.Contains(text, host) {
+				t.Errorf("page %s names %s, whose requests are taken for Chromium's own", name, host)
+			}
 		}
 	}
-	for _, tc := range []struct {
-		name            string
-		width           int
-		dark            bool
-		background, ink string
+	for _, scheme := range []struct {
+		name, switched, background, ink string
 	}{
-		{"phone-light", 320, false, "rgb(255, 255, 255)", "rgb(27, 31, 36)"},
-		{"phone-dark", 320, true, "rgb(13, 17, 23)", "rgb(230, 237, 243)"},
-		{"desk-light", 1280, false, "rgb(255, 255, 255)", "rgb(27, 31, 36)"},
-		{"desk-dark", 1280, true, "rgb(13, 17, 23)", "rgb(230, 237, 243)"},
+		{"light", "1", "rgb(255, 255, 255)", "rgb(27, 31, 36)"},
+		{"dark", "0", "rgb(13, 17, 23)", "rgb(230, 237, 243)"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			const height = 8000
-			proxy, seen := serve(t, fmt.Sprintf(frame, tc.width, height), text)
-			args := []string{fmt.Sprintf("--window-size=%d,%d", tc.width, height), "--blink-settings=preferredColorScheme=1"}
-			if tc.dark {
-				args[1] = "--blink-settings=preferredColorScheme=0"
-			}
-			dom, diagnostics := browse(t, proxy, append(args, "--dump-dom")...)
-			for line := range strings.Lines(diagnostics) {
-				if strings.Contains(line, ":CONSOLE") {
-					t.Errorf("console: %s", line)
+		for _, width := range []int{400, 900, 1440} {
+			t.Run(fmt.Sprintf("%d-%s", width, scheme.name), func(t *testing.T) {
+				proxy, seen := serve(t, frames(slices.Sorted(maps.Keys(all)), width), all)
+				args := []string{fmt.Sprintf("--window-size=%d,2000", width), "--blink-settings=preferredColorScheme=" + scheme.switched}
+				dom, diagnostics := browse(t, proxy, "frame", append(args, "--dump-dom")...)
+				quiet(t, diagnostics, seen)
+				for name, f := range factsOf(t, dom) {
+					f.check(t, name, width)
+					if f.Background != scheme.background || f.Charts > 0 && f.Ink != scheme.ink {
+						t.Errorf("%s: background %s and ink %s, want %s and %s", name, f.Background, f.Ink, scheme.background, scheme.ink)
+					}
 				}
-			}
-			for _, url := range seen.urls {
-				if !slices.Contains(expected, url) {
-					t.Errorf("a request %s", url)
+				if folder := os.Getenv("PGSTORAGE_SCREENSHOTS"); folder != "" {
+					for name := range all {
+						file := filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, scheme.name))
+						browse(t, proxy, name, fmt.Sprintf("--window-size=%d,6000", width), args[1], "--screenshot="+file)
+					}
 				}
-			}
-			checkFacts(t, dom, tc.width, tc.background, tc.ink)
-			if folder := os.Getenv("PGSTORAGE_SCREENSHOTS"); folder != "" {
-				browse(t, proxy, append(args, "--screenshot="+filepath.Join(folder, tc.name+".png"))...)
-			}
-		})
+			})
+		}
 	}
 }
 
-func checkFacts(t *testing.T, dom string, width int, background, ink string) {
+// quiet is a browser that logs nothing to the console and asks for nothing else.
+func quiet(t *testing.T, diagnostics string, seen *requests) {
+	t.Helper()
+	for line := range strings.Lines(diagnostics) {
+		if strings.Contains(line, ":CONSOLE") {
+			t.Errorf("console: %s", line)
+		}
+	}
+	for _, url := range seen.urls {
+		t.Errorf("a request %s", url)
+	}
+}
+
+func factsOf(t *testing.T, dom string) map[string]facts {
 	t.Helper()
 	match := factsElement.FindStringSubmatch(dom)
 	if match == nil {
-		t.Fatalf("the frame wrote nothing:\n%s", dom)
+		t.Fatalf("the frame wrote nothing:\n%.2000s", dom)
 	}
-	var f facts
-	if err := json.Unmarshal([]byte(html.UnescapeString(match[1])), &f); err != nil {
-		t.Fatal(err)
+	found := map[string]facts{}
+	if err := json.Unmarshal([]byte(html.UnescapeString(match[1])), &found); err != nil {
+		t.Fatalf("%v: %.2000s", err, match[1])
 	}
+	if len(found) == 0 {
+		t.Fatal("the frame shows no page")
+	}
+	return found
+}
+
+func (f facts) check(t *testing.T, name string, width int) {
+	t.Helper()
 	// The page does not scroll to the side; only wider elements do.
 	if f.Width != width || f.Scroll > width {
-		t.Errorf("%d wide, %d with what sticks out, in %d", f.Width, f.Scroll, width)
+		t.Errorf("%s: %d wide, %d with what sticks out, in %d", name, f.Width, f.Scroll, width)
 	}
-	if f.Background != background || f.Ink != ink {
-		t.Errorf("background %s and ink %s, want %s and %s", f.Background, f.Ink, background, ink)
+	if want := map[string]string{"recorded": "Benchmark shop/<script>alert(1)</script>"}[name]; want != "" && f.Title != want {
+		t.Errorf("%s: the title %q, want %q", name, f.Title, want)
 	}
-	if f.Charts == 0 || f.Scripts != 0 || f.Title != "Benchmark shop/<script>alert(1)</script>" {
-		t.Errorf("%+v", f)
+	if f.Scripts != 0 || f.Charts == 0 && name != "failed" {
+		t.Errorf("%s: %d scripts and %d charts", name, f.Scripts, f.Charts)
 	}
 	// Letters of 9 pixels can be read.
-	if f.Smallest < 9 {
-		t.Errorf("a text %.1f pixels high", f.Smallest)
+	if f.Charts > 0 && f.Smallest < 9 {
+		t.Errorf("%s: a text %.1f pixels high", name, f.Smallest)
+	}
+	for what, texts := range map[string][]string{"do not stand out": f.Faint, "cover each other": f.Overlapping, "are cut off": f.Cut} {
+		if len(texts) > 0 {
+			t.Errorf("%s: %d texts %s, for example %q", name, len(texts), what, texts[:min(5, len(texts))])
+		}
+	}
+}
+
+var mediaBox = regexp.MustCompile(`/MediaBox ?\[ ?0 0 ([0-9.]+) ([0-9.]+) ?\]`)
+
+func TestReportPrintsOnA4(t *testing.T) {
+	all := pages(t)
+	for _, name := range []string{"single", "failed"} {
+		proxy, seen := serve(t, "", all)
+		file := filepath.Join(t.TempDir(), name+".pdf")
+		_, diagnostics := browse(t, proxy, name, "--no-pdf-header-footer", "--print-to-pdf="+file)
+		quiet(t, diagnostics, seen)
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheets := mediaBox.FindAllSubmatch(raw, -1)
+		if len(sheets) == 0 || len(sheets) > 6 {
+			t.Errorf("%s: %d sheets of paper", name, len(sheets))
+		}
+		for _, sheet := range sheets {
+			for i, want := range []float64{595.28, 841.89} {
+				if got, err := strconv.ParseFloat(string(sheet[i+1]), 64); err != nil || math.Abs(got-want) > 1 {
+					t.Errorf("%s: a sheet of %s by %s points, want A4", name, sheet[1], sheet[2])
+				}
+			}
+		}
+		if folder := os.Getenv("PGSTORAGE_SCREENSHOTS"); folder != "" {
+			if err := os.WriteFile(filepath.Join(folder, name+".pdf"), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
@@ -33,6 +34,9 @@ type Trial struct {
 	Facts validity.Facts
 	// Settings that were read back.
 	Settings fingerprint.Settings
+	// Events that an observer saw during the run, in so many Looks.
+	Events []disturbance.Event
+	Looks  int
 	// Known findings complement those of the checks and replace those of checks that
 	// did not run because facts are missing.
 	Known []validity.Finding

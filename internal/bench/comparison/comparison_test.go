@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -258,5 +259,26 @@ func TestBetween(t *testing.T) {
 	}
 	if !strings.Contains(got[1].Message, "corrected for 2 comparisons") {
 		t.Errorf("%s", got[1].Message)
+	}
+}
+
+func TestInverseOfADifference(t *testing.T) {
+	groups, err := ByTier(TPS, []Sample{
+		{Variant: "a", Tier: "Local", Values: map[int]float64{1: 100, 2: 101, 3: 102, 4: 100}},
+		{Variant: "b", Tier: "Local", Values: map[int]float64{1: 200, 2: 203, 3: 205, 4: 199}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forth := groups[0].Pairs()[0]
+	back := forth.Inverse()
+	if forth.Verdict != Better || back.Verdict != Worse || back.Baseline != "b" || back.Variant != "a" {
+		t.Errorf("got %+v, want b better than a and a worse than b", back)
+	}
+	if math.Abs(back.Comparison.Ratio*forth.Comparison.Ratio-1) > 1e-12 || back.Comparison.Interval.Lower > back.Comparison.Ratio || back.Comparison.Ratio > back.Comparison.Interval.Upper {
+		t.Errorf("got %+v as the inverse of %+v", back.Comparison, forth.Comparison)
+	}
+	if again := back.Inverse(); again.Verdict != Better || math.Abs(again.Comparison.Ratio-forth.Comparison.Ratio) > 1e-12 {
+		t.Errorf("got %+v as the inverse of the inverse", again)
 	}
 }

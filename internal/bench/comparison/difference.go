@@ -86,6 +86,24 @@ func (g Group) compare(pairs [][2]member) []Difference {
 	return differences
 }
 
+// Inverse is the difference of the baseline from the variant.
+func (d Difference) Inverse() Difference {
+	d.Baseline, d.Variant = d.Variant, d.Baseline
+	switch d.Verdict {
+	case Better:
+		d.Verdict = Worse
+	case Worse:
+		d.Verdict = Better
+	}
+	if d.Comparison != nil {
+		c := *d.Comparison
+		c.Ratio, c.Interval = 1/c.Ratio, statistics.Interval{Lower: 1 / c.Interval.Upper, Upper: 1 / c.Interval.Lower}
+		c.T, c.HedgesG = -c.T, -c.HedgesG
+		d.Comparison = &c
+	}
+	return d
+}
+
 // correct the p-values of the differences that were tested, and judge these.
 func (g Group) correct(differences []Difference, tested []int, p []float64) {
 	for i, corrected := range statistics.Holm(p) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
@@ -49,10 +50,13 @@ type Run struct {
 	Seconds []pgbench.Progress `json:"seconds,omitempty"`
 	// Latencies is the text of a histogram, empty without one, of SamplingRate of
 	// the transactions.
-	Latencies    string               `json:"latencies,omitempty"`
-	SamplingRate float64              `json:"samplingRate,omitempty"`
-	Facts        validity.Facts       `json:"facts,omitzero"`
-	Settings     fingerprint.Settings `json:"settings,omitempty"`
+	Latencies    string         `json:"latencies,omitempty"`
+	SamplingRate float64        `json:"samplingRate,omitempty"`
+	Facts        validity.Facts `json:"facts,omitzero"`
+	// Events that an observer saw during the run, at most disturbance.Most, in so many Looks.
+	Events   []disturbance.Event  `json:"events,omitempty"`
+	Looks    int                  `json:"looks,omitempty"`
+	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
 
 // Layer of the storage, measured alone.
@@ -76,7 +80,7 @@ type Layer struct {
 func (r Run) Trial(variant string, repeat int) (analysis.Trial, error) {
 	run := analysis.Trial{
 		Variant: variant, Repeat: repeat, Tier: r.Durability, Failure: r.Failure, Result: r.Result,
-		Seconds: r.Seconds, Facts: r.Facts, Settings: r.Settings,
+		Seconds: r.Seconds, Facts: r.Facts, Settings: r.Settings, Events: r.Events, Looks: r.Looks,
 	}
 	if r.Latencies == "" {
 		return run, nil

@@ -19,6 +19,8 @@ type Input struct {
 	// Runs behind the Analysis. They add what it does not keep: the latency of each
 	// second, percentiles of each repeat, and settings.
 	Runs []analysis.Trial
+	// Gate of the benchmark.
+	Gate *Gate
 	// Axes, Variants and Progress of the plan.
 	Axes     []matrix.Axis
 	Variants []matrix.Variant
@@ -37,7 +39,7 @@ var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.Durabi
 // Build a Report. It fails if the input has runs or layers of variants that the Analysis
 // does not have.
 func Build(in Input) (Report, error) {
-	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes}
+	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes, Gate: in.Gate}
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
@@ -53,8 +55,8 @@ func Build(in Input) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		if r.running() {
-			g.Ranking, g.Differences = nil, nil
+		if err := in.compare(r, &g); err != nil {
+			return Report{}, err
 		}
 		if len(g.Variants) > 0 {
 			r.Groups = append(r.Groups, g)
@@ -66,6 +68,20 @@ func Build(in Input) (Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// compare the variants of a group, unless runs are pending.
+func (in Input) compare(r Report, g *Group) (err error) {
+	if r.running() {
+		g.Ranking, g.Differences = nil, nil
+		return nil
+	}
+	if len(g.Ranking) < 2 {
+		return nil
+	}
+	g.Baseline = in.baseline(*g)
+	g.Deltas, err = in.deltas(r, *g)
+	return err
 }
 
 func progress(p *matrix.Progress) *Progress {
@@ -159,6 +175,7 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Trial) (Variant, err
 			Number: repeat.Repeat, Counted: repeat.Counted, Failure: repeat.Failure,
 			TPS: repeat.TPS, LatencyAverage: repeat.LatencyAverage, LatencyP99: repeat.LatencyP99,
 			Levels: repeat.Levels, Findings: repeat.Findings, Seconds: seconds(repeat.Rate, run.Seconds),
+			Events: events(run, repeat), Looks: run.Looks,
 		})
 		if !repeat.Counted {
 			continue

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
@@ -15,6 +16,8 @@ type figure struct {
 	name, unit string
 	of         func(Variant) *statistics.Summary
 	single     func(Repeat) float64
+	// latency is true if lower is better, and if the axis may be logarithmic.
+	latency bool
 }
 
 // axis label of the figure.
@@ -28,8 +31,8 @@ func bracketed(unit string) string {
 }
 
 var (
-	tpsFigure = figure{"TPS", "", func(v Variant) *statistics.Summary { return v.TPS }, func(r Repeat) float64 { return r.TPS }}
-	p99Figure = figure{"p99 latency", "ms", func(v Variant) *statistics.Summary { return v.LatencyP99 }, func(r Repeat) float64 { return r.LatencyP99 }}
+	tpsFigure = figure{"TPS", "", func(v Variant) *statistics.Summary { return v.TPS }, func(r Repeat) float64 { return r.TPS }, false}
+	p99Figure = figure{"p99 latency", "ms", func(v Variant) *statistics.Summary { return v.LatencyP99 }, func(r Repeat) float64 { return r.LatencyP99 }, true}
 )
 
 // groupCharts are the charts of a group by where they are shown.
@@ -69,10 +72,9 @@ func (r Report) charts(g Group) (groupCharts, error) {
 			s.add(&out.overview, c, err)
 		}
 		for _, facet := range r.facets(g) {
-			grid, text, known := facet.grid(f.of)
+			grid, text, known := facet.grid(g, f)
 			if known {
 				c, err := chart.HeatMap(join(f.axis(), "by", facet.rows.Name, "and", facet.columns.Name, facet.fixed, g.suffix()), text, grid)
-				c.Notes = g.notes(g.Variants)
 				s.add(&out.grids, c, err)
 			}
 		}
@@ -97,25 +99,27 @@ func (g Group) has(f figure) bool {
 	return false
 }
 
+// distinct is the name of a variant without the words that all variants of the group share,
+// which would take the room of a chart. The title and the text of a chart have the whole names.
+func (g Group) distinct(v Variant) string {
+	words := strings.Fields(v.Name)
+	kept := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+		return !slices.ContainsFunc(g.Variants, func(other Variant) bool { return !slices.Contains(strings.Fields(other.Name), word) })
+	})
+	if len(kept) == 0 {
+		return v.Name
+	}
+	return strings.Join(kept, " ")
+}
+
 // suffix of every title.
 func (g Group) suffix() string { return "– durability " + string(g.Durability) }
-
-// notes are the flags of the variants that have some.
-func (g Group) notes(variants []Variant) []string {
-	var notes []string
-	for _, v := range variants {
-		if text := v.flagged(); text != "" {
-			notes = append(notes, v.Name+": "+text)
-		}
-	}
-	return notes
-}
 
 func (g Group) intervals(f figure) (chart.Chart, error) {
 	var rows []chart.Row
 	var words []string
 	for _, v := range g.ordered() {
-		row := chart.Row{Name: v.Name, Note: v.flagged()}
+		row := chart.Row{Name: g.distinct(v), Note: references(g.caveatsOf(v))}
 		if s := f.of(v); s != nil {
 			row.Mean, row.Interval = &s.Mean, (*chart.Range)(s.Interval)
 		}
@@ -131,9 +135,7 @@ func (g Group) intervals(f figure) (chart.Chart, error) {
 		rows = append(rows, row)
 		words = append(words, fmt.Sprintf("%s: %s, %d of %d repeats counted", v.Name, mean(f.of(v), f.unit), v.counted(), len(v.Repeats)))
 	}
-	c, err := chart.Intervals(join(f.axis(), "with 95% intervals", g.suffix()), strings.Join(words, "; ")+".", f.axis(), rows)
-	c.Notes = g.notes(g.ordered())
-	return c, err
+	return chart.Intervals(join(f.axis(), "with 95% intervals", g.suffix()), strings.Join(words, "; ")+".", chart.Axis{Label: f.axis(), Logarithmic: f.latency}, rows)
 }
 
 // addCurves of percentiles, a few in each chart.
@@ -149,12 +151,11 @@ func (g Group) addCurves(out *groupCharts, s *sketch) {
 		var curves []chart.Curve
 		var words []string
 		for _, v := range part {
-			curves = append(curves, v.curve())
+			curves = append(curves, v.curve(g.distinct(v)))
 			words = append(words, v.curveText())
 		}
 		title := join("Latency (ms) by percentile", bracketed(chunk(from, len(with))), g.suffix())
 		c, err := chart.Percentiles(title, strings.Join(words, " "), curves)
-		c.Notes = g.notes(part)
 		s.add(&out.curves, c, err)
 	}
 }
@@ -167,8 +168,8 @@ func chunk(from, all int) string {
 	return fmt.Sprintf("variants %d to %d of %d", from+1, min(from+chart.MostCurves, all), all)
 }
 
-func (v Variant) curve() chart.Curve {
-	c := chart.Curve{Name: v.Name, Count: v.Latencies}
+func (v Variant) curve(name string) chart.Curve {
+	c := chart.Curve{Name: name, Count: v.Latencies}
 	for _, p := range v.Curve {
 		c.Points = append(c.Points, chart.Point{X: p.Percent, Y: p.Latency})
 	}
@@ -190,28 +191,33 @@ func (v Variant) curveText() string {
 
 func percent(p histogram.Point) string { return fmt.Sprintf("%g%%", p.Percent) }
 
-// addRuns are the seconds of a variant's repeats.
+// addRuns are the seconds of a variant's repeats, with what disturbed them.
 func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
+	all := v.events()
 	for _, f := range []struct {
 		name, unit string
 		of         func(Second) float64
-		levels     bool
+		latency    bool
 	}{
-		{"TPS", "", func(s Second) float64 { return s.TPS }, true},
-		{"average latency", "ms", func(s Second) float64 { return s.Latency }, false},
+		{"TPS", "", func(s Second) float64 { return s.TPS }, false},
+		{"average latency", "ms", func(s Second) float64 { return s.Latency }, true},
 	} {
 		var lines []chart.Line
 		var words []string
 		known := false
 		for _, r := range v.Repeats {
-			line := chart.Line{Rejected: !r.Counted}
+			if len(r.Seconds) == 0 {
+				continue
+			}
+			line := chart.Line{Name: r.title(), Rejected: !r.Counted, Events: charted(all, r.Number)}
 			for _, second := range r.Seconds {
 				value := f.of(second)
 				known = known || value != 0
+				if f.latency && value == 0 {
+					// Nothing committed in this second, so there is no latency.
+					continue
+				}
 				line.Points = append(line.Points, chart.Point{X: second.At, Y: value})
-			}
-			if f.levels {
-				line.Changes = r.changes()
 			}
 			lines = append(lines, line)
 			words = append(words, r.lineText(line, f.unit))
@@ -220,10 +226,21 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 			continue
 		}
 		label := join(f.name, bracketed(f.unit))
-		c, err := chart.OverTime(join(label, "over time,", v.Name, g.suffix()), strings.Join(words, " "), label, lines)
-		c.Notes = g.notes([]Variant{v})
+		c, err := chart.OverTime(join(label, "over time,", v.Name, g.suffix()), strings.Join(words, " "), chart.Axis{Label: label, Logarithmic: f.latency}, lines)
 		s.add(into, c, err)
 	}
+}
+
+// title of a repeat in a chart.
+func (r Repeat) title() string {
+	text := fmt.Sprintf("repeat %d", r.Number)
+	if r.TPS != 0 {
+		text += ": mean " + number(r.TPS) + " TPS"
+	}
+	if !r.Counted {
+		text += ", excluded"
+	}
+	return text
 }
 
 // lineText describes a line in words.
@@ -240,10 +257,8 @@ func (r Repeat) lineText(l chart.Line, unit string) string {
 		least, most = min(least, p.Y), max(most, p.Y)
 	}
 	text = join(text+":", number(least), "to", number(most), unit, fmt.Sprintf("in %d seconds", len(l.Points)))
-	for _, c := range r.Levels.Changes {
-		if len(l.Changes) > 0 {
-			text += fmt.Sprintf("; level from %s to %s", number(c.Before), number(c.After))
-		}
+	for _, e := range l.Events {
+		text += fmt.Sprintf("; %s %s at %s s", e.Tag, e.Name, number(e.From))
 	}
 	return text + "."
 }
@@ -264,6 +279,5 @@ func (g Group) addLayers(into *[]chart.Chart, v Variant, s *sketch) {
 		words = append(words, c.Name+": "+mean(&c.Time, "ms"))
 	}
 	c, err := chart.Bars(join("Time of one operation by layer (ms),", v.Name, g.suffix()), strings.Join(words, "; ")+". "+attribution(v.Layers), "ms", rows)
-	c.Notes = g.notes([]Variant{v})
 	s.add(into, c, err)
 }

@@ -60,14 +60,6 @@ func of(repeats []int) string {
 	return "repeats " + numbers(repeats)
 }
 
-// String is the whole concern.
-func (f concern) String() string {
-	if len(f.repeats) > 1 {
-		return fmt.Sprintf("%s. Repeat %d: %s", f.short(), f.repeats[0], f.Message)
-	}
-	return f.short() + ": " + f.Message
-}
-
 // flagged lists failures and concerns of the variant in short form, shown beside its
 // figures.
 func (v Variant) flagged() string {
@@ -113,26 +105,6 @@ func (v Variant) counted() int {
 		}
 	}
 	return n
-}
-
-// exclusion of a run, with the reason.
-type exclusion struct {
-	Variant string
-	Repeat  int
-	Why     string
-}
-
-// exclusions of the group's runs.
-func (g Group) exclusions() []exclusion {
-	var all []exclusion
-	for _, v := range g.Variants {
-		for _, r := range v.Repeats {
-			if !r.Counted {
-				all = append(all, exclusion{v.Name, r.Number, r.exclusion()})
-			}
-		}
-	}
-	return all
 }
 
 // exclusion returns why a repeat is excluded; "" for a counted one.

@@ -29,12 +29,23 @@ func mean(s *statistics.Summary, unit string) string {
 	return join(number(s.Mean), unit, between(s.Interval, "no interval for one repeat"))
 }
 
+// meanInterval in words.
+func meanInterval(s *statistics.Summary, unit string) string {
+	if s.Interval == nil {
+		return "one repeat, so no interval"
+	}
+	return join("mean of", fmt.Sprint(s.N), "repeats, 95% interval", number(s.Interval.Lower), "to", number(s.Interval.Upper), unit)
+}
+
 // median with its interval, which few repeats do not have.
 func median(s *statistics.Summary, unit string) string {
 	if s == nil {
 		return none
 	}
-	return join(number(s.Median), unit, between(s.MedianInterval, "no interval below 6 repeats"))
+	if s.MedianInterval == nil {
+		return join(number(s.Median), unit)
+	}
+	return join(number(s.Median), unit, between(s.MedianInterval, ""))
 }
 
 // join words, leaving out empty ones.
@@ -48,6 +59,15 @@ func list(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// few names as a list, or how many there are.
+func few(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return list(names)
+	}
+	return fmt.Sprintf("%s and %d more variants", strings.Join(names[:most-1], ", "), len(names)-most+1)
 }
 
 // numbers as a list.

@@ -75,13 +75,13 @@ func (v Variant) fixed(axes []Axis) string {
 }
 
 // grid of a figure over a facet, and its text alternative.
-func (f facet) grid(figure func(Variant) *statistics.Summary) (g chart.Grid, text string, known bool) {
-	g = chart.Grid{ColumnAxis: f.columns.Name, RowAxis: f.rows.Name, Columns: f.columns.Values, Rows: f.rows.Values}
+func (f facet) grid(group Group, figure figure) (g chart.Grid, text string, known bool) {
+	g = chart.Grid{ColumnAxis: f.columns.Name, RowAxis: f.rows.Name, Columns: f.columns.Values, Rows: f.rows.Values, LowerIsBetter: figure.latency}
 	var words []string
 	for row, line := range f.variants {
 		var cells []chart.Cell
 		for column, v := range line {
-			c := cell(v, figure)
+			c := group.cell(v, figure.of)
 			known = known || c.Value != nil
 			cells = append(cells, c)
 			words = append(words, f.rows.Name+" "+f.rows.Values[row]+", "+f.columns.Name+" "+f.columns.Values[column]+": "+strings.Join(c.Lines, " "))
@@ -91,7 +91,7 @@ func (f facet) grid(figure func(Variant) *statistics.Summary) (g chart.Grid, tex
 	return g, strings.Join(words, "; ") + ".", known
 }
 
-func cell(v *Variant, figure func(Variant) *statistics.Summary) chart.Cell {
+func (g Group) cell(v *Variant, figure func(Variant) *statistics.Summary) chart.Cell {
 	if v == nil {
 		return chart.Cell{Lines: []string{"not run"}}
 	}
@@ -103,8 +103,8 @@ func cell(v *Variant, figure func(Variant) *statistics.Summary) chart.Cell {
 	if s.Interval != nil {
 		c.Lines[1] = number(s.Interval.Lower) + " – " + number(s.Interval.Upper)
 	}
-	if len(v.concerns())+len(v.failed()) > 0 {
-		c.Lines = append(c.Lines, "flagged")
+	if text := references(g.caveatsOf(*v)); text != "" {
+		c.Lines = append(c.Lines, text)
 	}
 	return c
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
 	"github.com/pgstorage/pgstorage/internal/bench/report/document"
@@ -10,7 +11,7 @@ import (
 // outline of the report, shared by text, Markdown and HTML. charts are by group; nil for
 // forms without charts.
 func (r Report) outline(charts []groupCharts) []document.Block {
-	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Paragraphs: append(r.caveats(), reading)}
+	top := document.Block{Heading: "Benchmark " + r.About.Name, Level: 1, Headlines: r.headlines(), Paragraphs: r.caveats()}
 	switch len(r.Groups) {
 	case 0:
 		top.Paragraphs = append(top.Paragraphs, "No run has ended, so there are no figures.")
@@ -18,9 +19,7 @@ func (r Report) outline(charts []groupCharts) []document.Block {
 	default:
 		top.Paragraphs = append(top.Paragraphs, apart)
 	}
-	if facts := r.facts(); len(facts) > 0 {
-		top.Table = &document.Table{Caption: "Setup", Head: []string{"property", "value"}, Rows: facts}
-	}
+	top.Paragraphs = append(top.Paragraphs, reading)
 	out := []document.Block{top}
 	for i, g := range r.Groups {
 		var c groupCharts
@@ -28,6 +27,9 @@ func (r Report) outline(charts []groupCharts) []document.Block {
 			c = charts[i]
 		}
 		out = append(out, r.groupOutline(g, c)...)
+	}
+	if facts := r.facts(); len(facts) > 0 {
+		out = append(out, document.Block{Heading: "Setup", Level: 2, Table: &document.Table{Caption: "What was measured", Head: []string{"property", "value"}, Rows: facts}})
 	}
 	return out
 }
@@ -44,23 +46,17 @@ func (r Report) facts() [][]string {
 }
 
 func (r Report) groupOutline(g Group, c groupCharts) []document.Block {
-	shown, left := g.shownDifferences()
-	var messages []string
-	for _, d := range shown {
-		messages = append(messages, d.Message)
-	}
 	blocks := []document.Block{
-		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged(), r.verdict(g)}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
-		{Heading: "Caveats", Level: 3, Items: g.caveatItems()},
-		{Heading: "Comparisons", Level: 3, Items: append(messages, present(leftOut(left))...)},
+		{Heading: g.title(), Level: 2, Paragraphs: []string{g.acknowledged()}, Lines: g.gauges(), Charts: c.overview, Table: g.results()},
+		{Heading: "Caveats", Level: 3, Items: g.caveatItems(), Numbered: true},
 	}
+	blocks = append(blocks, g.deltaBlocks()...)
 	blocks = append(blocks, r.matrixOutline(g, c.grids)...)
 	blocks = append(blocks,
+		g.runOutline(c.runs),
 		document.Block{Heading: "Latency by percentile", Level: 3, Charts: c.curves, Table: g.percentileTable()},
 		g.layerOutline(c.layers),
 		g.settingsOutline(),
-		document.Block{Heading: "Excluded runs", Level: 3, Table: g.excludedTable()},
-		g.runOutline(c.runs),
 	)
 	var kept []document.Block
 	for _, b := range blocks {
@@ -82,23 +78,6 @@ func present(texts ...string) []string {
 	return out
 }
 
-// caveatItems are the flags of the group's variants with their full messages.
-func (g Group) caveatItems() []string {
-	var items []string
-	for _, v := range g.ordered() {
-		if failed := v.failed(); len(failed) > 0 {
-			items = append(items, v.Name+": Failed ("+of(failed)+")")
-		}
-		for _, f := range v.concerns() {
-			items = append(items, v.Name+": "+f.String())
-		}
-		for _, d := range v.SettingsChanged {
-			items = append(items, fmt.Sprintf("%s: a setting changed between repeats: %s", v.Name, d))
-		}
-	}
-	return append(items, g.uncheckedItems()...)
-}
-
 // uncheckedItems name the checks that did not run, grouping variants with the same gaps.
 func (g Group) uncheckedItems() []string {
 	var checks []string
@@ -115,16 +94,31 @@ func (g Group) uncheckedItems() []string {
 	}
 	var items []string
 	for _, names := range checks {
-		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", list(variants[names]), names))
+		items = append(items, fmt.Sprintf("%s: not checked in every repeat, because facts are missing: %s", g.named(variants[names]), names))
 	}
 	return items
+}
+
+// named are variants as a list, or all of the group.
+func (g Group) named(variants []string) string {
+	if len(variants) == len(g.Variants) && len(variants) > 1 {
+		return allOf(len(variants))
+	}
+	return few(variants)
+}
+
+func allOf(variants int) string {
+	if variants == 2 {
+		return "both variants"
+	}
+	return fmt.Sprintf("all %d variants", variants)
 }
 
 func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	var blocks []document.Block
 	for _, f := range r.facets(g) {
 		for _, figure := range []figure{tpsFigure, p99Figure} {
-			if t := f.table(figure); t != nil {
+			if t := f.table(g, figure); t != nil {
 				blocks = append(blocks, document.Block{Table: t})
 			}
 		}
@@ -132,10 +126,13 @@ func (r Report) matrixOutline(g Group, charts []chart.Chart) []document.Block {
 	if len(blocks) == 0 {
 		return nil
 	}
-	return append([]document.Block{{Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."}}}, blocks...)
+	return []document.Block{{
+		Heading: "Matrix", Level: 3, Charts: charts, Paragraphs: []string{"Each cell shows the mean of a variant with its interval, for the two axes with the most values."},
+		Inner: []document.Block{{Summary: "The matrix as tables", Inner: blocks}},
+	}}
 }
 
-func (f facet) table(figure figure) *document.Table {
+func (f facet) table(g Group, figure figure) *document.Table {
 	t := &document.Table{Caption: join(figure.axis(), "by", f.rows.Name, "and", f.columns.Name, f.fixed), Head: []string{f.rows.Name}}
 	for _, value := range f.columns.Values {
 		t.Head = append(t.Head, join(f.columns.Name, value))
@@ -146,7 +143,7 @@ func (f facet) table(figure figure) *document.Table {
 		for _, v := range line {
 			text := "not run"
 			if v != nil {
-				text = join(mean(figure.of(*v), ""), bracketed(v.flagged()))
+				text = join(mean(figure.of(*v), ""), bracketed(references(g.caveatsOf(*v))))
 				known = known || figure.of(*v) != nil
 			}
 			row = append(row, text)
@@ -202,14 +199,27 @@ func (g Group) settingsOutline() document.Block {
 	return b
 }
 
+// fewRuns is up to how many variants the runs of each are shown. Of more, those of the first
+// are, and the others are folded.
+const fewRuns = 3
+
 func (g Group) runOutline(charts [][]chart.Chart) document.Block {
-	b := document.Block{Heading: "Individual runs", Level: 3, Paragraphs: []string{single}}
+	common := g.Variants[0].observation()
+	if slices.ContainsFunc(g.Variants, func(v Variant) bool { return v.observation() != common }) {
+		common = ""
+	}
+	b := document.Block{Heading: "Runs over time", Level: 3, Paragraphs: present(single, common)}
 	for i, v := range g.ordered() {
-		inner := document.Block{Items: present(v.flagged()), Lines: v.sparklines(), Table: v.repeatTable()}
-		if charts != nil {
-			inner.Charts = charts[i]
+		own := v.observation()
+		if common != "" {
+			own = ""
 		}
-		b.Inner = append(b.Inner, document.Block{Summary: fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), Inner: []document.Block{inner}})
+		inner := []document.Block{{Paragraphs: present(own), Lines: v.sparklines()}, v.eventOutline(), {Table: g.repeatTable(v)}}
+		if charts != nil {
+			inner[0].Charts = charts[i]
+		}
+		summary := join(fmt.Sprintf("%s: %d of %d repeats counted", v.Name, v.counted(), len(v.Repeats)), bracketed(references(g.caveatsOf(v))))
+		b.Inner = append(b.Inner, document.Block{Summary: summary, Open: i == 0 || len(g.Variants) <= fewRuns, Inner: inner})
 	}
 	return b
 }

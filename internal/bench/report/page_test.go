@@ -90,8 +90,8 @@ func TestChartsHaveTextAlternatives(t *testing.T) {
 		}
 	}
 	// Two figures and their heat maps, a percentile chart in each of two groups,
-	// layers of one variant, TPS and latency of each of nine.
-	if want := 2*(2+2+1) + 1 + 2*9; len(charts) != want {
+	// layers of one variant, TPS and latency of each of nine. Each is drawn wide and narrow.
+	if want := 2 * (2*(2+2+1) + 1 + 2*9); len(charts) != want {
 		t.Errorf("%d charts, want %d", len(charts), want)
 	}
 }
@@ -114,7 +114,7 @@ func TestPageAdaptsToColourSchemeAndWidth(t *testing.T) {
 	page := write(t, HTML, build(t, sample(t, versions...)), Options{})
 	for _, part := range []string{
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`, `<meta name="color-scheme" content="light dark">`,
-		"@media (prefers-color-scheme: dark)", "@media (max-width: 60rem)", `<td role="cell" class="figure">`, `<html lang="en">`,
+		"@media screen and (prefers-color-scheme: dark)", "@media (max-width: 40rem)", "@page { size: A4;", `<td role="cell" class="numeric figure">`, `<html lang="en">`,
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("no %s", part)

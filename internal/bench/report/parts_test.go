@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
@@ -86,15 +87,18 @@ func TestSharedFindingsAreListedOnceWithRejectionsFirst(t *testing.T) {
 		t.Error(got)
 	}
 	want := []string{
-		"a: Failed (repeat 3)", "a: Rejected ClockJumped (repeat 2): it went", "a: Caution DatasetInMemory (repeats 1 and 2). Repeat 1: it fits",
-		"a: Caution WideSpread: wide", "a: not checked in every repeat, because facts are missing: Flush",
+		"Failed (a repeat 3): no space", "Rejected ClockJumped (a repeat 2): it went", "Caution DatasetInMemory, 2 runs (a repeats 1 and 2): it fits",
+		"Caution WideSpread (a): wide", "a: not checked in every repeat, because facts are missing: Flush",
 	}
 	g := Group{Variants: []Variant{v}}
 	if diff := cmp.Diff(want, g.caveatItems()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]exclusion{{"a", 2, "Rejected ClockJumped: it went"}, {"a", 3, "Failed: no space"}}, g.exclusions()); diff != "" {
-		t.Error(diff)
+	if got := references(g.caveatsOf(v)); got != "caveats 1, 2, 3 and 4" {
+		t.Errorf("got %q", got)
+	}
+	if got := references(g.caveatsOfRepeat(v, 2)); got != "caveats 2 and 3" {
+		t.Errorf("of repeat 2: got %q", got)
 	}
 }
 
@@ -184,16 +188,67 @@ func TestVariantsInTheSamePlaceGetFacetsOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestLevelChangeHasItsTime(t *testing.T) {
+func TestLevelChangeIsAnEventWithItsTime(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	for _, v := range r.Groups[1].Variants {
 		if v.Name != "level" {
 			continue
 		}
-		if at := v.Repeats[0].changes(); len(at) != 1 || at[0] < 5 || at[0] > 9 {
-			t.Errorf("%v of %+v", at, v.Repeats[0].Levels)
+		found := v.Repeats[0].Events
+		if len(found) != 1 || found[0].Kind != disturbance.Level || found[0].From < 5*time.Second || found[0].From > 9*time.Second {
+			t.Errorf("got %+v of %+v, want one change of level", found, v.Repeats[0].Levels)
 		}
 		return
 	}
 	t.Error("no variant whose level changes")
+}
+
+// A finding that 4 variants share is said once, with a count, and one that all share is not
+// referred to.
+func TestCaveatOfManyVariantsIsSaidOnce(t *testing.T) {
+	slow := validity.Finding{Check: "Dataset", Verdict: validity.Caution, Reason: "DatasetInMemory", Message: "it fits"}
+	other := validity.Finding{Check: "Clock", Verdict: validity.Caution, Reason: "NoisyNeighbours", Message: "they wait"}
+	var g Group
+	for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		v := Variant{Name: name, Repeats: []Repeat{{Number: 1, Counted: true, Findings: []validity.Finding{slow}}, {Number: 2, Counted: true, Findings: []validity.Finding{slow}}}}
+		if i > 0 {
+			v.Repeats[0].Findings = append(v.Repeats[0].Findings, other)
+		}
+		g.Variants = append(g.Variants, v)
+	}
+	want := []string{
+		"Caution DatasetInMemory, 12 runs (all 6 variants): it fits",
+		"Caution NoisyNeighbours, 5 runs (b repeat 1; c repeat 1; d repeat 1; 2 more variants): they wait",
+	}
+	if diff := cmp.Diff(want, g.caveatItems()); diff != "" {
+		t.Error(diff)
+	}
+	if a, b := references(g.caveatsOf(g.Variants[0])), references(g.caveatsOf(g.Variants[1])); a != "" || b != "caveat 2" {
+		t.Errorf("got %q and %q, want no reference to what all variants share", a, b)
+	}
+}
+
+func TestTagsOfEventsAreUnique(t *testing.T) {
+	known := map[string]bool{}
+	for n := range 800 {
+		if known[tag(n)] {
+			t.Errorf("%d has the tag %s, as another", n, tag(n))
+		}
+		known[tag(n)] = true
+	}
+	if tag(0) != "A" || tag(25) != "Z" || tag(26) != "AA" {
+		t.Errorf("got %s, %s, %s", tag(0), tag(25), tag(26))
+	}
+}
+
+// The charts name variants by what they differ in.
+func TestNamesInChartsAreDistinct(t *testing.T) {
+	g := Group{Variants: []Variant{{Name: "profile=zfs clients=1"}, {Name: "profile=zfs clients=4"}, {Name: "profile=zfs"}}}
+	var got []string
+	for _, v := range g.Variants {
+		got = append(got, g.distinct(v))
+	}
+	if diff := cmp.Diff([]string{"clients=1", "clients=4", "profile=zfs"}, got); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/comparison"
+	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/histogram"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
@@ -27,6 +28,8 @@ type Report struct {
 	Progress *Progress `json:"progress,omitempty"`
 	// Notes name missing sources of the report, for example lost records.
 	Notes []string `json:"notes,omitempty"`
+	// Gate of the benchmark; absent without one.
+	Gate *Gate `json:"gate,omitempty"`
 	// Axes that the benchmark varies.
 	Axes []Axis `json:"axes,omitempty"`
 	// Groups by durability tier, the one that loses least first. Groups are never
@@ -79,7 +82,11 @@ type Group struct {
 	// Ranking by TPS, and the differences behind it; absent while runs are pending.
 	Ranking     []comparison.Place      `json:"ranking,omitempty"`
 	Differences []comparison.Difference `json:"differences,omitempty"`
-	Settings    Settings                `json:"settings"`
+	// Baseline is the variant that the others are compared with, and Deltas are these
+	// comparisons; absent while runs are pending.
+	Baseline string   `json:"baseline,omitempty"`
+	Deltas   []Deltas `json:"deltas,omitempty"`
+	Settings Settings `json:"settings"`
 	// Variants in the order in which they first ran.
 	Variants []Variant `json:"variants"`
 }
@@ -148,6 +155,10 @@ type Repeat struct {
 	Levels         statistics.Segmentation `json:"levels"`
 	Findings       []validity.Finding      `json:"findings,omitempty"`
 	Seconds        []Second                `json:"seconds,omitempty"`
+	// Events that disturbed the run, oldest first. An observer looked so many times; without
+	// Looks they come from the rate alone.
+	Events []disturbance.Event `json:"events,omitempty"`
+	Looks  int                 `json:"looks,omitempty"`
 }
 
 // Second of a run.

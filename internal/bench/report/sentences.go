@@ -14,6 +14,7 @@ const (
 	apart = "Results of different durability tiers are not compared, because their commits do not promise the same."
 	// reading explains the figures.
 	reading = "Figures are means over the counted repeats, with 95% intervals in brackets. " +
+		"A median has an interval from 6 repeats on. " +
 		"A difference is claimed only at that confidence, corrected for all comparisons of a tier."
 	unranked = "Variants are ranked once all runs have ended, because stopping at a pleasing interim result biases the ranking."
 	single   = "Each run is shown as it was measured. A single run has no interval."
@@ -44,6 +45,9 @@ func (g Group) verdict() string {
 		return "No variant has a counted repeat, so there are no figures."
 	}
 	if len(g.Ranking) == 1 {
+		if len(g.Variants) == 1 {
+			return g.soundness()
+		}
 		return fmt.Sprintf("Only %s has counted repeats, so there is nothing to compare.", g.Ranking[0].Variant)
 	}
 	var ranked []comparison.Place
@@ -60,9 +64,23 @@ func (g Group) verdict() string {
 	}
 	text := first(ranked)
 	if len(unranked) > 0 {
-		text += fmt.Sprintf(" Not ranked, because no comparison is possible: %s.", list(unranked))
+		text += fmt.Sprintf(" Not ranked, because no comparison is possible: %s.", few(unranked))
 	}
 	return text
+}
+
+// soundness of the only variant.
+func (g Group) soundness() string {
+	v, caveats := g.Variants[0], len(g.caveats())
+	switch unchecked := len(v.unchecked()); {
+	case caveats == 1:
+		return fmt.Sprintf("The figures of %s count, with 1 caveat.", v.Name)
+	case caveats > 1:
+		return fmt.Sprintf("The figures of %s count, with %d caveats.", v.Name, caveats)
+	case unchecked > 0:
+		return fmt.Sprintf("The figures of %s count. %d checks did not run because facts are missing.", v.Name, unchecked)
+	}
+	return fmt.Sprintf("The figures of %s count: every check passed.", v.Name)
 }
 
 // first returns a sentence on the leading variants among those that are ranked.
@@ -75,14 +93,14 @@ func first(ranked []comparison.Place) string {
 	}
 	switch {
 	case len(leaders) == len(ranked):
-		return fmt.Sprintf("No difference in TPS can be claimed between %s.", list(leaders))
+		return fmt.Sprintf("No difference in TPS can be claimed between %s.", few(leaders))
 	case len(leaders) > 1:
-		return fmt.Sprintf("No difference in TPS can be claimed between the leading variants, %s.", list(leaders))
+		return fmt.Sprintf("No difference in TPS can be claimed between the leading variants, %s.", few(leaders))
 	}
 	better := ranked[0].BetterThan
-	text := fmt.Sprintf("%s has the highest TPS, significantly more than %s.", ranked[0].Variant, list(better))
+	text := fmt.Sprintf("%s has the highest TPS, significantly more than %s.", ranked[0].Variant, few(better))
 	if rest := others(ranked[1:], better); len(rest) > 0 {
-		text += fmt.Sprintf(" No difference can be claimed between it and %s.", list(rest))
+		text += fmt.Sprintf(" No difference can be claimed between it and %s.", few(rest))
 	}
 	return text
 }

@@ -64,14 +64,3 @@ func percentiles(runs []analysis.Trial) ([]Percentile, error) {
 
 // rounding of shares, which are not exact in binary.
 const rounding = 1e-6
-
-// changes returns the second at which each level before a change ended.
-func (r Repeat) changes() []float64 {
-	var at []float64
-	for _, c := range r.Levels.Changes {
-		if c.At > 0 && c.At <= len(r.Seconds) {
-			at = append(at, r.Seconds[c.At-1].At)
-		}
-	}
-	return at
-}

@@ -1,8 +1,8 @@
 package report
 
 import (
+	"fmt"
 	"io"
-	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
 )
@@ -33,8 +33,11 @@ func writeSVG(w io.Writer, r Report) error {
 	var all []chart.Chart
 	for i, g := range r.Groups {
 		text = append(text, g.title()+": "+r.verdict(g))
+		for n, item := range g.caveatItems() {
+			text = append(text, fmt.Sprintf("Caveat %d: %s", n+1, item))
+		}
 		all = append(all, charts[i].all()...)
 	}
-	_, err = io.WriteString(w, chart.Document("Benchmark "+r.About.Name, strings.Join(text, " "), all))
+	_, err = io.WriteString(w, chart.Document("Benchmark "+r.About.Name, text, all))
 	return err
 }

@@ -12,7 +12,8 @@ import (
 func (g Group) results() *document.Table {
 	t := &document.Table{
 		Caption: "Results, " + g.title(),
-		Head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "counted repeats", "flags"},
+		Head:    []string{"variant", "rank", "TPS, mean", "p99 latency (ms), mean", "average latency (ms), mean", "TPS, median", "counted repeats", "caveats"},
+		Numeric: []int{1, 2, 3, 4, 5, 6},
 	}
 	for _, v := range g.ordered() {
 		rank := none
@@ -21,7 +22,7 @@ func (g Group) results() *document.Table {
 		}
 		t.Rows = append(t.Rows, []string{
 			v.Name, rank, mean(v.TPS, ""), mean(v.LatencyP99, ""), mean(v.LatencyAverage, ""), median(v.TPS, ""),
-			fmt.Sprintf("%d of %d", v.counted(), len(v.Repeats)), or(v.flagged()),
+			fmt.Sprintf("%d of %d", v.counted(), len(v.Repeats)), or(numbers(g.caveatsOf(v))),
 		})
 	}
 	return t
@@ -38,6 +39,9 @@ func (g Group) percentileTable() *document.Table {
 		}
 	}
 	t.Head = append(t.Head, "highest", "latencies")
+	for column := range t.Head[1:] {
+		t.Numeric = append(t.Numeric, column+1)
+	}
 	for _, v := range g.ordered() {
 		if len(v.Curve) == 0 {
 			continue
@@ -81,25 +85,13 @@ func (v Variant) percentile(percent float64) *statistics.Summary {
 	return nil
 }
 
-// excludedTable is nil if every run counts.
-func (g Group) excludedTable() *document.Table {
-	t := &document.Table{Caption: "Excluded runs, " + g.title(), Head: []string{"variant", "repeat", "reason"}}
-	for _, u := range g.exclusions() {
-		t.Rows = append(t.Rows, []string{u.Variant, strconv.Itoa(u.Repeat), or(u.Why)})
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return t
-}
-
 // repeatTable of a variant.
-func (v Variant) repeatTable() *document.Table {
-	t := &document.Table{Caption: "Repeats of " + v.Name, Head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counted"}}
+func (g Group) repeatTable(v Variant) *document.Table {
+	t := &document.Table{Caption: "Repeats of " + v.Name, Head: []string{"repeat", "TPS", "average latency (ms)", "p99 latency (ms)", "counted"}, Numeric: []int{1, 2, 3}}
 	for _, r := range v.Repeats {
 		counts := "yes"
 		if !r.Counted {
-			counts = join("no:", r.exclusion())
+			counts = join("no:", references(g.caveatsOfRepeat(v, r.Number)))
 		}
 		t.Rows = append(t.Rows, []string{strconv.Itoa(r.Number), measured(r.TPS), measured(r.LatencyAverage), measured(r.LatencyP99), counts})
 	}

@@ -92,7 +92,12 @@ func (found *counters) disturbances(ctx context.Context, c *pgx.Conn) error {
 	}); err != nil {
 		return fmt.Errorf("autovacuum: %w", err)
 	}
-	for query, into := range map[string]*[]string{vacuumingQuery: &found.Vacuuming, backupsQuery: &found.Backups} {
+	return underWay(ctx, c, &found.Vacuuming, &found.Backups)
+}
+
+// underWay are the tables that are being vacuumed, and the backups.
+func underWay(ctx context.Context, c *pgx.Conn, vacuuming, backups *[]string) error {
+	for query, into := range map[string]*[]string{vacuumingQuery: vacuuming, backupsQuery: backups} {
 		rows, err := c.Query(ctx, query)
 		if err != nil {
 			return fmt.Errorf("vacuum and backups: %w", err)

@@ -33,7 +33,7 @@ func (r *execution) remember(ctx context.Context, done MeasuredRun, failed error
 	kept := record.Run{
 		Clients: int(done.Clients), Repeat: done.Repeat, Durability: r.tier, Start: done.start,
 		Result: done.Result, Seconds: done.seconds, Latencies: done.latencies, SamplingRate: done.SamplingRate,
-		Facts: done.facts, Settings: done.settings,
+		Facts: done.facts, Settings: done.settings, Events: done.events, Looks: done.looks,
 	}
 	if failed != nil {
 		// A figure whose tier was not proved on both sides is none.

@@ -114,7 +114,7 @@ func (r *execution) measure(ctx context.Context) error {
 }
 
 // once executes one run. It verifies durability and observes the machine before and after
-// the run, and reads nothing during it.
+// the run, and looks at it every few seconds during it.
 func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	r.progress(PhaseRunning, 0, fmt.Sprintf("run %d of %d: %d clients", len(r.runs)+1, r.budget.runs, done.Clients))
 	if done.Before, err = r.durability(ctx); err != nil {
@@ -145,7 +145,9 @@ func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 // watched runs pgbench between two observations of what may disturb it.
 func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *MeasuredRun) error {
 	before := r.lookBefore(ctx)
+	stop := r.watch(ctx, watchEvery(o.Duration))
 	m, err := r.pgbench(ctx, o, PhaseRunning, fmt.Sprintf("run %d of %d", len(r.runs)+1, r.budget.runs))
+	moments := stop()
 	if err != nil {
 		return err
 	}
@@ -153,6 +155,8 @@ func (r *execution) watched(ctx context.Context, o pgbench.RunOptions, done *Mea
 		return err
 	}
 	after := r.lookAfter(ctx)
+	moments = append(moments, r.lastMoment(ctx, before, after))
+	done.events, done.looks = seen(moments), len(moments)
 	done.Result, done.seconds, done.start = m.result, m.seconds, before.at
 	done.facts, done.settings = r.facts(before, after, m, o), r.settings(after, m.result)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
@@ -89,6 +90,9 @@ type MeasuredRun struct {
 	latencies string
 	facts     validity.Facts
 	settings  fingerprint.Settings
+	// events during the run, seen in so many looks.
+	events []disturbance.Event
+	looks  int
 }
 
 // Failure is a benchmark that failed for a Reason.

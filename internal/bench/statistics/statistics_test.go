@@ -127,3 +127,19 @@ func TestHolmOfNothing(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A t interval of few, spread latencies reaches below zero, where no latency can be.
+func TestIntervalOfPositiveValuesIsNotNegative(t *testing.T) {
+	for _, tc := range []struct {
+		values []float64
+		zero   bool
+	}{{[]float64{300, 90, 70, 150}, true}, {[]float64{10, 11, 12}, false}, {[]float64{-300, 90, 70, 150}, false}} {
+		s, err := Summarise(tc.values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Interval.Lower == 0; got != tc.zero {
+			t.Errorf("%v: lower end %v, want zero %v", tc.values, s.Interval.Lower, tc.zero)
+		}
+	}
+}

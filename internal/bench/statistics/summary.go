@@ -35,7 +35,9 @@ type Summary struct {
 	Stddev float64 `json:"stddev"`
 	// Variation is Stddev as a share of the mean: 0.05 is 5%. Zero where the mean is zero.
 	Variation float64 `json:"variation"`
-	// Interval of the mean, by Student's t; absent with one value.
+	// Interval of the mean, by Student's t; absent with one value. If no value is below zero,
+	// its lower end is not either: a rate, a latency or a count has no negative mean, so what
+	// is cut off covers nothing.
 	Interval *Interval `json:"interval,omitempty"`
 	// MedianInterval is the narrowest of order statistics that covers the median;
 	// absent below six values.
@@ -64,6 +66,9 @@ func Summarise(values []float64) (Summary, error) {
 	}
 	half := studentT(float64(s.N-1)) * s.Stddev / math.Sqrt(float64(s.N))
 	s.Interval = &Interval{s.Mean - half, s.Mean + half}
+	if s.Min >= 0 {
+		s.Interval.Lower = math.Max(0, s.Interval.Lower)
+	}
 	return s, nil
 }
 

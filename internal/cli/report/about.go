@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/report"
@@ -84,13 +85,29 @@ func workload(p v1alpha1.PgbenchSpec, add func(name, value string)) {
 	add("protocol", string(p.Protocol))
 }
 
+// gate of a benchmark; nil without one.
+func gate(b *v1alpha1.PgBenchmark) *report.Gate {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionNotRegressed)
+	switch {
+	case c == nil && b.Spec.Gate == nil:
+		return nil
+	case c == nil:
+		return &report.Gate{Reason: "Pending", Message: "the gate decides when all runs have ended"}
+	}
+	g := &report.Gate{Reason: c.Reason, Message: c.Message}
+	if c.Status != metav1.ConditionUnknown {
+		passed := c.Status == metav1.ConditionTrue
+		g.Passed = &passed
+	}
+	return g
+}
+
 // conditions adds the conditions that summarise the benchmark.
 func conditions(b *v1alpha1.PgBenchmark, add func(name, value string)) {
 	for _, shown := range []struct{ name, condition string }{
 		{"outcome", v1alpha1.ConditionComplete},
 		{"integrity", v1alpha1.ConditionIntegrityVerified},
 		{"believable", v1alpha1.ConditionBelievable},
-		{"gate", v1alpha1.ConditionNotRegressed},
 	} {
 		if c := meta.FindStatusCondition(b.Status.Conditions, shown.condition); c != nil {
 			add(shown.name, c.Reason+": "+c.Message)

@@ -18,7 +18,7 @@ func Assemble(s snapshot.Records) (report.Report, error) {
 	for _, u := range s.Unread {
 		g.note("Cannot read %s: %s.", u.What, u.Why)
 	}
-	in := report.Input{About: about(s.Benchmark)}
+	in := report.Input{About: about(s.Benchmark), Gate: gate(s.Benchmark)}
 	var err error
 	if s.Benchmark.Spec.Matrix == nil {
 		err = g.single(&in)

@@ -53,7 +53,7 @@ func TestDocumentationShowsTheBeginningOfAReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nComparisons\n")
+	begin, _, _ := strings.Cut(show(t, benchmarks.Whole(t, "bench").Snapshot(), report.Text), "\nRuns over time\n")
 	if !strings.Contains(string(page), "\n```\n"+begin+"```\n") {
 		t.Error("docs/report.md does not contain the beginning of the report as printed")
 	}
@@ -240,5 +240,23 @@ func TestLayersAreSummarisedOverAllRecords(t *testing.T) {
 	}
 	if a := got["a"]; len(a) != 3 || a[2].Name != "counted" || a[2].Time.N != 0 || a[2].Bytes.Mean != 1 || a[2].Bytes.N != 3 || a[2].Requests != nil || a[0].Time.N != 3 || a[1].Time.N != 3 || a[1].Time.Mean != 2 || a[1].Over != "device" || a[1].Flushes.Mean != 0.5 {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestReportHasTheGateOfTheBenchmark(t *testing.T) {
+	for status, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "Passed", metav1.ConditionFalse: "Failed", metav1.ConditionUnknown: "Undecided"} {
+		o := benchmarks.Whole(t, "bench")
+		o.Benchmark.Status.Conditions = append(o.Benchmark.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionNotRegressed, Status: status, Reason: "Reason", Message: "of the gate"})
+		if got := unwrapped(show(t, o.Snapshot(), report.Text)); !strings.Contains(got, want+" (Reason: of the gate)") {
+			t.Errorf("status %s: want the gate %s in\n%s", status, want, got)
+		}
+	}
+	o := benchmarks.Whole(t, "bench")
+	if got := gate(o.Benchmark); got != nil {
+		t.Errorf("got a gate %+v, want none", got)
+	}
+	o.Benchmark.Spec.Gate = &v1alpha1.BenchmarkGate{}
+	if got := gate(o.Benchmark); got == nil || got.Passed != nil {
+		t.Errorf("got a gate %+v, want one that has not decided", got)
 	}
 }

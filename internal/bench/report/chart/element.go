@@ -12,29 +12,27 @@ import (
 type Chart struct {
 	// Title, and Text that says what is shown to who does not see it.
 	Title, Text string
-	// Notes that stand beside the figures, as what is wrong with some.
-	Notes []string
 
-	width, height vg.Length
-	body          string
+	wide, narrow drawing
 }
 
 // fonts that have the same widths as the one that the layout was made with.
 const fonts = "Liberation Sans, Arial, Helvetica, sans-serif"
 
-// Element for a page; id is unique there, of letters, digits and hyphens. It is
-// safe to be put into HTML and XML: every text in it is escaped.
+// Element for a page; id is unique there, of letters, digits and hyphens. It has both layouts,
+// of which the page hides one. It is safe to be put into HTML and XML: every text in it is
+// escaped.
 func (c Chart) Element(id string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart%s" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" role="img" aria-labelledby="%s-title %s-text">`,
-		c.class(), c.width, c.height, c.width, c.height, fonts, id, id) + "\n" + c.titles(id) + c.body + "</svg>"
+	return c.svg(id, "wide", c.wide, wide.width) + c.svg(id+"-narrow", "narrow", c.narrow, narrow.width)
 }
 
-// class of a chart that needs more than the usual width.
-func (c Chart) class() string {
-	if c.width > width {
-		return " wide"
+func (c Chart) svg(id, class string, d drawing, usual vg.Length) string {
+	if d.width > usual {
+		// It needs more room than its layout has, and is not scaled.
+		class += " scrolls"
 	}
-	return ""
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart %s" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="%s" role="img" aria-labelledby="%s-title %s-text">`,
+		class, d.width, d.height, d.width, d.height, fonts, id, id) + "\n" + c.titles(id) + d.body + "</svg>\n"
 }
 
 func (c Chart) titles(id string) string {
@@ -47,17 +45,17 @@ const (
 	lineHeight = 16
 )
 
-// Document is an SVG file of its own with charts one below the other, each under
-// its title and with its notes.
-func Document(title, text string, charts []Chart) string {
+// Document is an SVG file of its own with paragraphs, and charts one below the other, each
+// under its title.
+func Document(title string, paragraphs []string, charts []Chart) string {
 	var body strings.Builder
-	wide := vg.Length(width)
+	widest := wide.width
 	for _, c := range charts {
-		wide = max(wide, c.width)
+		widest = max(widest, c.wide.width)
 	}
 	at := vg.Length(margin)
 	lines := func(text string, size float64, weight string, c colour) {
-		room := wide
+		room := widest
 		if weight != "" {
 			// Letters are measured as they are when not bold.
 			room *= 0.9
@@ -71,19 +69,18 @@ func Document(title, text string, charts []Chart) string {
 	}
 	const bold = ` font-weight="bold"`
 	lines(title, titleSize+2, bold, ink)
-	lines(text, textSize, "", ink)
+	for _, text := range paragraphs {
+		lines(text, textSize, "", ink)
+	}
 	for i, c := range charts {
 		at += lineHeight
 		lines(c.Title, titleSize, bold, ink)
 		id := fmt.Sprintf("chart-%d", i+1)
 		fmt.Fprintf(&body, "<svg x=\"%d\" y=\"%.0f\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"%s-title %s-text\">\n%s%s</svg>\n",
-			margin, at, c.width, c.height, c.width, c.height, id, id, c.titles(id), c.body)
-		at += c.height
-		for _, note := range c.Notes {
-			lines(note, smallSize, "", faint)
-		}
+			margin, at, c.wide.width, c.wide.height, c.wide.width, c.wide.height, id, id, c.titles(id), c.wide.body)
+		at += c.wide.height
 	}
-	w, h := wide+2*margin, at+margin
+	w, h := widest+2*margin, at+margin
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" font-family=\"%s\">\n<title>%s</title>\n<desc>%s</desc>\n<style>\n%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\" class=\"fill-%s\"/>\n",
-		w, h, w, h, fonts, html.EscapeString(title), html.EscapeString(text), Style, hex(paper.light), paper.name) + body.String() + "</svg>\n"
+		w, h, w, h, fonts, html.EscapeString(title), html.EscapeString(strings.Join(paragraphs, " ")), Style, hex(paper.light), paper.name) + body.String() + "</svg>\n"
 }

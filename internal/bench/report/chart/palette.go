@@ -27,7 +27,10 @@ var (
 	purple = colour{"purple", 0x9c2c77, 0xb85a9c}
 	brown  = colour{"brown", 0x5c4400, 0xffffcc}
 
-	all = []colour{ink, faint, rule, paper, blue, orange, green, purple, brown}
+	// band is behind lines and text.
+	band = colour{"band", 0xffe3b3, 0x4d3800}
+
+	all = []colour{ink, faint, rule, paper, band, blue, orange, green, purple, brown}
 )
 
 // Texts on a cell of a heat map, which is the same on every page. They must not be
@@ -51,7 +54,7 @@ var Style = style()
 
 func style() string {
 	var b strings.Builder
-	b.WriteString("@media (prefers-color-scheme: dark) {\n")
+	b.WriteString("@media screen and (prefers-color-scheme: dark) {\n")
 	for _, c := range all {
 		fmt.Fprintf(&b, ".fill-%[1]s { fill: %[2]s } .stroke-%[1]s { stroke: %[2]s }\n", c.name, hex(c.dark))
 	}

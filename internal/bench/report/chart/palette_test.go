@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/plot/palette/brewer"
-	"gonum.org/v1/plot/plotter"
 )
 
 func parse(t testing.TB, text string) float64 {
@@ -35,16 +34,43 @@ func TestContrast(t *testing.T) {
 
 // What is written on a cell of a heat map stands out from it.
 func TestContrastOnCells(t *testing.T) {
-	pal, err := brewer.GetPalette(brewer.TypeSequential, "Blues", shades)
+	pal, err := brewer.GetPalette(brewer.TypeDiverging, "RdBu", shades)
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := cellTexts{palette: pal, heat: &plotter.HeatMap{Min: 0, Max: shades - 1}}
 	for i, shade := range pal.Colors() {
 		r, g, b, _ := shade.RGBA()
-		cell := r>>8<<16 | g>>8<<8 | b>>8
-		if got := contrast(cell, texts.textColour(Cell{Value: new(float64(i))}).light); got < 4.5 {
+		if got := contrast(r>>8<<16|g>>8<<8|b>>8, textOn(shade).light); got < 4.5 {
 			t.Errorf("%.2f on shade %d", got, i)
+		}
+	}
+}
+
+// Lines and labels stand out from the band of an event.
+func TestContrastOnBands(t *testing.T) {
+	for c, want := range map[colour]float64{ink: 4.5, blue: 3, orange: 3} {
+		if light, dark := contrast(c.light, band.light), contrast(c.dark, band.dark); light < want || dark < want {
+			t.Errorf("%s: %.2f on a light page, %.2f on a dark one, want %v", c.name, light, dark, want)
+		}
+	}
+}
+
+// The ends of the heat map's colours are told apart by any eyes.
+func TestBetterAndWorseAreToldApart(t *testing.T) {
+	pal, err := brewer.GetPalette(brewer.TypeDiverging, "RdBu", shades)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(i int) uint32 {
+		r, g, b, _ := pal.Colors()[i].RGBA()
+		return r>>8<<16 | g>>8<<8 | b>>8
+	}
+	for name, m := range vision {
+		for i := range shades / 2 {
+			p, q := lab(number(i), m), lab(number(shades-1-i), m)
+			if d := math.Hypot(math.Hypot(p[0]-q[0], p[1]-q[1]), p[2]-q[2]); d < 15 {
+				t.Errorf("shades %d and %d differ by %.1f with %s vision", i, shades-1-i, d, name)
+			}
 		}
 	}
 }

@@ -44,37 +44,43 @@ var curveStyles = [MostCurves]struct {
 }
 
 // Percentiles of up to MostCurves, the horizontal axis stretched so that 90, 99 and 99.9% are
-// equally far apart. The vertical one is logarithmic where the values span more than ten times.
+// equally far apart. The vertical one is logarithmic where the values span 2 decades or more.
 func Percentiles(title, text string, curves []Curve) (Chart, error) {
 	if len(curves) > MostCurves {
 		return Chart{}, fmt.Errorf("%d curves in one chart are more than %d", len(curves), MostCurves)
 	}
-	p := axes("percent of the transactions")
-	values := valueRange(curves)
-	vertical(p, values)
-	p.Add(grid(true, true))
-	var entries []entry
-	for i, c := range curves {
-		line := curveStyles[i].line
-		line.Width = vg.Points(1.5)
-		glyph := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3), Shape: curveStyles[i].glyph}
-		if err := addCurve(p, c, values, line, glyph); err != nil {
-			return Chart{}, err
+	return both(title, text, func(l layout) (drawing, error) {
+		p := axes("percent of the transactions", l.width)
+		s := curveScale(curves)
+		p.Add(grid(true, true))
+		var entries []entry
+		for i, c := range curves {
+			line := curveStyles[i].line
+			line.Width = vg.Points(1.5)
+			glyph := draw.GlyphStyle{Color: line.Color, Radius: vg.Points(3), Shape: curveStyles[i].glyph}
+			dodge := (float64(i) - float64(len(curves)-1)/2) / 40
+			if err := addCurve(p, c, s, dodge, line, glyph); err != nil {
+				return drawing{}, err
+			}
+			entries = append(entries, entry{text: c.Name, line: &line, glyph: &glyph})
 		}
-		entries = append(entries, entry{text: c.Name, line: &line, glyph: &glyph})
-	}
-	entries = append(entries, entry{text: "mean of the repeats' percentiles, 95% interval", line: &interval, capped: true})
-	p.X.Min = 0
-	p.X.Max = math.Max(p.X.Max, 1)
-	p.X.Tick.Marker = plot.ConstantTicks(nineTicks)
-	p.Y.Min, p.Y.Max = values.Lower, values.Upper
-	return finish(title, text, p, width, plotHeight, entries)
+		entries = append(entries, entry{text: "mean of the repeats' percentiles, 95% interval", line: &interval, capped: true})
+		if s.log {
+			entries = append(entries, entry{text: "logarithmic scale"})
+		}
+		p.X.Min = 0
+		p.X.Max = math.Max(p.X.Max, 1)
+		p.X.Tick.Marker = plot.ConstantTicks(nineTicks)
+		s.set(&p.Y, l.plot, 40)
+		return finish(p, l.width, 0, l.plot, entries)
+	})
 }
 
-func addCurve(p *plot.Plot, c Curve, values Range, line draw.LineStyle, glyph draw.GlyphStyle) error {
+// addCurve with its whiskers, dodge to the side so that those of several curves stay apart.
+func addCurve(p *plot.Plot, c Curve, s scale, dodge float64, line draw.LineStyle, glyph draw.GlyphStyle) error {
 	var points []Point
 	for _, q := range c.Points {
-		points = append(points, Point{nines(q.X, c.Count), math.Max(q.Y, values.Lower)})
+		points = append(points, Point{nines(q.X, c.Count), s.at(q.Y)})
 	}
 	if err := addLine(p, points, line); err != nil {
 		return err
@@ -88,9 +94,9 @@ func addCurve(p *plot.Plot, c Curve, values Range, line draw.LineStyle, glyph dr
 	}
 	e := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: line.Color, Width: vg.Points(1)}, CapWidth: capWidth}
 	for _, i := range c.Intervals {
-		mean := math.Max(i.Mean, values.Lower)
-		e.XYs = append(e.XYs, plotter.XY{X: nines(i.Percent, c.Count), Y: mean})
-		e.YErrors = append(e.YErrors, struct{ Low, High float64 }{mean - math.Max(i.Lower, values.Lower), math.Max(i.Upper, mean) - mean})
+		mean := s.at(i.Mean)
+		e.XYs = append(e.XYs, plotter.XY{X: nines(i.Percent, c.Count) + dodge, Y: mean})
+		e.YErrors = append(e.YErrors, struct{ Low, High float64 }{mean - s.at(i.Lower), s.at(i.Upper) - mean})
 	}
 	p.Add(unboxed{e})
 	return nil
@@ -110,55 +116,16 @@ var nineTicks = []plot.Tick{
 	{Value: 3, Label: "99.9"}, {Value: 4, Label: "99.99"}, {Value: 5, Label: "99.999"},
 }
 
-// spanOfLog is from how many times on the vertical axis is logarithmic.
-const spanOfLog = 10
-
-// valueRange of the vertical axis.
-func valueRange(curves []Curve) Range {
-	least, most := math.Inf(1), 0.0
+// curveScale of the vertical axis.
+func curveScale(curves []Curve) scale {
+	var values, ends []float64
 	for _, c := range curves {
 		for _, q := range c.Points {
-			least, most = math.Min(least, q.Y), math.Max(most, q.Y)
+			values = append(values, q.Y)
 		}
 		for _, i := range c.Intervals {
-			most = math.Max(most, i.Upper)
-			if i.Lower > 0 {
-				least = math.Min(least, i.Lower)
-			}
+			ends = append(ends, i.Lower, i.Upper)
 		}
 	}
-	switch {
-	case most == 0:
-		return Range{0, 1}
-	case least > 0 && most/least >= spanOfLog:
-		return Range{least / 1.1, most * 1.1}
-	}
-	return Range{0, most * 1.05}
-}
-
-func vertical(p *plot.Plot, r Range) {
-	p.Y.Min, p.Y.Max = r.Lower, r.Upper
-	if r.Lower > 0 {
-		p.Y.Scale = plot.LogScale{}
-		p.Y.Tick.Marker = plot.ConstantTicks(logTicks(r))
-	}
-}
-
-// logTicks at 1, 2 and 5 of each decade; of many decades at 1 only.
-func logTicks(r Range) []plot.Tick {
-	const fewDecades = 3
-	var out []plot.Tick
-	for decade := math.Floor(math.Log10(r.Lower)); decade <= math.Ceil(math.Log10(r.Upper)); decade++ {
-		for _, step := range []float64{1, 2, 5} {
-			tick := plot.Tick{Value: step * math.Pow(10, decade)}
-			if tick.Value < r.Lower || tick.Value > r.Upper {
-				continue
-			}
-			if step == 1 || math.Log10(r.Upper/r.Lower) <= fewDecades {
-				tick.Label = label(tick.Value)
-			}
-			out = append(out, tick)
-		}
-	}
-	return out
+	return scaleOf(values, ends, true)
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Row of a chart whose names stand above their marks, however long they are.
+// Row of a chart, with its name beside its marks or, in a narrow layout, above them.
 type Row struct {
 	Name string
 	// Note on the figures, as what is wrong with them.
@@ -26,106 +26,147 @@ type Row struct {
 // Range of an axis or of an interval.
 type Range struct{ Lower, Upper float64 }
 
+// Axis of values. Logarithmic allows a logarithmic scale, which is used if the values span 2
+// decades or more; otherwise the axis begins at zero.
+type Axis struct {
+	Label       string
+	Logarithmic bool
+}
+
 const (
-	rowHeight = 46
-	capWidth  = 7
+	rowHeight       = 34
+	narrowRowHeight = 48
+	capWidth        = 7
+	// mostGutter is the share of a chart that names may take.
+	mostGutter = 0.4
+	// namesGap is between the names and the marks.
+	namesGap = 18
 )
 
 // Marks of charts with rows.
 var (
 	interval     = draw.LineStyle{Color: ink, Width: vg.Points(1.5)}
-	meanMark     = draw.GlyphStyle{Color: blue, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}
+	meanMark     = draw.GlyphStyle{Color: blue, Radius: vg.Points(4.5), Shape: draw.CircleGlyph{}}
 	valueMark    = draw.GlyphStyle{Color: faint, Radius: vg.Points(3), Shape: draw.RingGlyph{}}
 	rejectedMark = draw.GlyphStyle{Color: orange, Radius: vg.Points(5), Shape: draw.CrossGlyph{}}
 )
 
-// Intervals of means, one row for each variant, from zero on, so that lengths are
-// ratios.
-func Intervals(title, text, axis string, rows []Row) (Chart, error) {
-	p, err := rowAxes(axis, rows)
-	if err != nil {
-		return Chart{}, err
-	}
-	entries := []entry{
-		{text: "mean and its 95% interval", line: &interval, glyph: &meanMark, capped: true},
-		{text: "a repeat", glyph: &valueMark},
-	}
-	var values, rejected, means plotter.XYs
-	for i, r := range rows {
-		values = append(values, at(i, r.Values...)...)
-		rejected = append(rejected, at(i, r.Rejected...)...)
-		if r.Mean != nil {
-			means = append(means, at(i, *r.Mean)...)
+// Intervals of means, one row for each variant.
+func Intervals(title, text string, axis Axis, rows []Row) (Chart, error) {
+	return both(title, text, func(l layout) (drawing, error) {
+		l = l.forNames(rows)
+		p, s, err := rowAxes(axis, rows, l)
+		if err != nil {
+			return drawing{}, err
 		}
-	}
-	addMarks(p, values, valueMark)
-	addIntervals(p, rows)
-	addMarks(p, means, meanMark)
-	if len(rejected) > 0 {
-		addMarks(p, rejected, rejectedMark)
-		entries = append(entries, entry{text: "an excluded repeat", glyph: &rejectedMark})
-	}
-	return finish(title, text, p, width, rowsHeight(rows), entries)
+		entries := []entry{
+			{text: "mean and its 95% interval", line: &interval, glyph: &meanMark, capped: true},
+			{text: "a repeat", glyph: &valueMark},
+		}
+		var values, rejected, means plotter.XYs
+		for i, r := range rows {
+			values = append(values, marks(i, s, r.Values...)...)
+			rejected = append(rejected, marks(i, s, r.Rejected...)...)
+			if r.Mean != nil {
+				means = append(means, marks(i, s, *r.Mean)...)
+			}
+		}
+		addMarks(p, values, valueMark)
+		p.Add(intervals{rows, s})
+		addMarks(p, means, meanMark)
+		if len(rejected) > 0 {
+			addMarks(p, rejected, rejectedMark)
+			entries = append(entries, entry{text: "an excluded repeat", glyph: &rejectedMark})
+		}
+		if s.log {
+			entries = append(entries, entry{text: "logarithmic scale; an interval without a cap continues beyond it"})
+		}
+		return finish(p, l.width, l.gutter, rowsHeight(rows, l), entries)
+	})
 }
 
 // Bars of what each row takes: the part of the row below it, and its own.
 func Bars(title, text, axis string, rows []Row) (Chart, error) {
-	p, err := rowAxes(axis, rows)
-	if err != nil {
-		return Chart{}, err
-	}
-	p.Add(bars(rows))
-	addIntervals(p, rows)
-	return finish(title, text, p, width, rowsHeight(rows), []entry{
-		{text: "this layer", line: &draw.LineStyle{Color: blue, Width: barWidth}},
-		{text: "the layers below", line: &draw.LineStyle{Color: rule, Width: barWidth}},
-		{text: "95% interval", line: &interval, capped: true},
+	return both(title, text, func(l layout) (drawing, error) {
+		l = l.forNames(rows)
+		p, s, err := rowAxes(Axis{Label: axis}, rows, l)
+		if err != nil {
+			return drawing{}, err
+		}
+		p.Add(bars(rows), intervals{rows, s})
+		return finish(p, l.width, l.gutter, rowsHeight(rows, l), []entry{
+			{text: "this layer", line: &draw.LineStyle{Color: blue, Width: barWidth}},
+			{text: "the layers below", line: &draw.LineStyle{Color: rule, Width: barWidth}},
+			{text: "95% interval", line: &interval, capped: true},
+		})
 	})
 }
 
-func rowsHeight(rows []Row) vg.Length { return vg.Length(len(rows))*rowHeight + 54 }
-
-// at is the marks of a row.
-func at(row int, values ...float64) plotter.XYs {
-	var marks plotter.XYs
-	for _, v := range values {
-		marks = append(marks, plotter.XY{X: v, Y: -float64(row)})
+// forNames widens the gutter for the names of the rows, up to a share of the chart.
+func (l layout) forNames(rows []Row) layout {
+	if l.gutter == 0 {
+		return l
 	}
-	return marks
+	for _, r := range rows {
+		l.gutter = max(l.gutter, widthOf(r.Name, textStyle(textSize, ink))+namesGap, widthOf(r.Note, textStyle(smallSize, faint))+namesGap)
+	}
+	l.gutter = min(l.gutter, l.width*mostGutter)
+	return l
+}
+
+func (l layout) rowHeight() vg.Length {
+	if l.gutter > 0 {
+		return rowHeight
+	}
+	return narrowRowHeight
+}
+
+func rowsHeight(rows []Row, l layout) vg.Length { return vg.Length(len(rows))*l.rowHeight() + 48 }
+
+// marks of a row.
+func marks(row int, s scale, values ...float64) plotter.XYs {
+	var out plotter.XYs
+	for _, v := range values {
+		out = append(out, plotter.XY{X: s.at(v), Y: -float64(row)})
+	}
+	return out
 }
 
 // rowAxes are those of rows with names, whose marks are added after. Values must be
 // finite.
-func rowAxes(axis string, rows []Row) (*plot.Plot, error) {
-	p := axes(axis)
+func rowAxes(axis Axis, rows []Row, l layout) (*plot.Plot, scale, error) {
+	p := axes(axis.Label, l.width-l.gutter)
 	hideY(p)
-	least, most := 0.0, 0.0
-	include := func(values ...float64) {
-		for _, v := range values {
-			least, most = math.Min(least, v), math.Max(most, v)
-		}
-	}
+	var values, ends []float64
 	for _, r := range rows {
-		include(r.Values...)
-		include(r.Rejected...)
-		include(r.Below)
+		values = append(append(values, r.Values...), r.Rejected...)
+		ends = append(ends, r.Below)
 		if r.Mean != nil {
-			include(*r.Mean)
+			values = append(values, *r.Mean)
 		}
 		if r.Interval != nil {
-			include(r.Interval.Lower, r.Interval.Upper)
+			ends = append(ends, r.Interval.Lower, r.Interval.Upper)
 		}
 	}
-	if err := plotter.CheckFloats(least, most); err != nil {
-		return nil, err
+	if err := finite(append(values, ends...)); err != nil {
+		return nil, scale{}, err
 	}
-	if most == least {
-		most = 1
+	s := scaleOf(values, ends, axis.Logarithmic)
+	// Names that differ in length leave the ticks as they are.
+	s.set(&p.X, l.width*(1-mostGutter), l.tick)
+	p.Y.Min, p.Y.Max = -float64(len(rows)-1)-0.5, 0.5
+	if l.gutter == 0 {
+		p.Y.Min, p.Y.Max = p.Y.Min+0.15, p.Y.Max+0.35
 	}
-	p.X.Min, p.X.Max = least, most+(most-least)/20
-	p.Y.Min, p.Y.Max = -float64(len(rows)-1)-0.35, 0.8
-	p.Add(grid(true, false), names(rows))
-	return p, nil
+	p.Add(grid(true, false), names{rows, l})
+	return p, s, nil
+}
+
+func finite(values []float64) error {
+	if len(values) == 0 {
+		return nil
+	}
+	return plotter.CheckFloats(values...)
 }
 
 func addMarks(p *plot.Plot, marks plotter.XYs, style draw.GlyphStyle) {
@@ -134,36 +175,63 @@ func addMarks(p *plot.Plot, marks plotter.XYs, style draw.GlyphStyle) {
 	}
 }
 
-func addIntervals(p *plot.Plot, rows []Row) {
-	e := &plotter.XErrorBars{LineStyle: interval, CapWidth: capWidth}
-	for i, r := range rows {
+// intervals of rows. An end beyond the scale has no cap.
+type intervals struct {
+	rows []Row
+	scale
+}
+
+// Plot implements plot.Plotter.
+func (e intervals) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i, r := range e.rows {
 		if r.Mean == nil || r.Interval == nil {
 			continue
 		}
-		e.XYs = append(e.XYs, at(i, *r.Mean)...)
-		e.XErrors = append(e.XErrors, struct{ Low, High float64 }{*r.Mean - r.Interval.Lower, r.Interval.Upper - *r.Mean})
+		at := y(-float64(i))
+		c.StrokeLine2(interval, x(e.at(r.Interval.Lower)), at, x(e.at(r.Interval.Upper)), at)
+		for _, end := range []float64{r.Interval.Lower, r.Interval.Upper} {
+			if end == e.at(end) {
+				c.StrokeLine2(interval, x(end), at-capWidth/2, x(end), at+capWidth/2)
+			}
+		}
 	}
-	p.Add(unboxed{e})
 }
 
 // unboxed plotter takes the axes as they are: it neither widens them nor asks for
 // room around its glyphs.
 type unboxed struct{ plot.Plotter }
 
-// names of rows, above their marks.
-type names []Row
+// names of rows, in the gutter or above their marks.
+type names struct {
+	rows []Row
+	layout
+}
 
 // Plot implements plot.Plotter.
 func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	name, note := textStyle(textSize, ink), textStyle(smallSize, faint)
-	for i, r := range n {
-		base := y(-float64(i)) + 9
-		if r.Note != "" {
-			c.FillText(note, vg.Point{X: c.Min.X, Y: base}, fit(r.Note, note, c.Max.X-c.Min.X))
-			base += 13
+	left, room := c.Min.X, c.Max.X-c.Min.X
+	if n.gutter > 0 {
+		left, room = c.Min.X-n.gutter, n.gutter-namesGap+1
+	}
+	for i, r := range n.rows {
+		at := y(-float64(i))
+		upper, lower := at+3, at-10
+		switch {
+		case n.gutter == 0:
+			upper, lower = at+22, at+9
+			if r.Note == "" {
+				upper = at + 10
+			}
+		case r.Note == "":
+			upper = at - textSize/3
 		}
-		c.FillText(name, vg.Point{X: c.Min.X, Y: base}, fit(r.Name, name, c.Max.X-c.Min.X))
+		c.FillText(name, vg.Point{X: left, Y: upper}, fit(r.Name, name, room))
+		if r.Note != "" {
+			c.FillText(note, vg.Point{X: left, Y: lower}, fit(r.Note, note, room))
+		}
 	}
 }
 

@@ -24,15 +24,26 @@ func textStyle(size float64, c color.Color) draw.TextStyle {
 	}
 }
 
-// fit is the text, or as much of it as there is room for.
+// wider is by how much a text is wider in the fonts of some machines than in Liberation Sans,
+// by which it is measured.
+const wider = 1.16
+
+// widthOf a text in any font.
+func widthOf(text string, style draw.TextStyle) vg.Length { return style.Width(text) * wider }
+
+// fit is the text, or as much of it as there is room for. It leaves out the middle, because
+// names often differ at their end.
 func fit(text string, style draw.TextStyle, room vg.Length) string {
-	if style.Width(text) <= room {
+	if widthOf(text, style) <= room {
 		return text
 	}
-	const cut = "…"
 	runes := []rune(text)
-	n := sort.Search(len(runes), func(n int) bool { return style.Width(string(runes[:n])+cut) > room })
-	return string(runes[:max(0, n-1)]) + cut
+	without := func(n int) string {
+		head := (len(runes) - n) / 2
+		return string(runes[:head]) + "…" + string(runes[head+n:])
+	}
+	n := sort.Search(len(runes), func(n int) bool { return widthOf(without(n), style) <= room })
+	return without(n)
 }
 
 // wrap text into lines at its spaces.
@@ -41,7 +52,7 @@ func wrap(text string, style draw.TextStyle, room vg.Length) []string {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
 		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && style.Width(longer) > room {
+		if line != "" && widthOf(longer, style) > room {
 			lines, longer = append(lines, line), word
 		}
 		line = fit(longer, style, room)

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
 )
@@ -27,25 +29,26 @@ type page struct {
 }
 
 type pageBlock struct {
-	Heading    string
-	Level      int
-	Paragraphs []string
-	Items      []string
-	Figures    []pageFigure
-	Table      *pageTable
-	Summary    string
-	Inner      []pageBlock
+	Block
+	Headlines []pageHeadline
+	Figures   []pageFigure
+	Table     *pageTable
+	Inner     []pageBlock
+}
+
+type pageHeadline struct {
+	Headline
+	Sign string
 }
 
 type pageFigure struct {
 	Title string
 	Chart template.HTML
-	Notes []string
 }
 
 type pageTable struct {
 	Caption string
-	Head    []string
+	Head    []pageCell
 	Rows    [][]pageCell
 }
 
@@ -53,15 +56,12 @@ var (
 	// interval of a figure, which stays on one line.
 	interval = regexp.MustCompile(`\[(-?[0-9.]+), (-?[0-9.]+)\]`)
 	// withInterval is a figure with its interval and nothing else: its column is as wide as it needs.
-	withInterval = regexp.MustCompile(`^[-+0-9.]+ ` + interval.String() + `$`)
+	withInterval = regexp.MustCompile(`^[-+0-9.]+ (` + interval.String() + `|± .*)$|\(p=`)
 )
 
 // pageCell with the head of its column, which stands beside it where the page is
-// too narrow for a table.
-type pageCell struct {
-	Head, Text string
-	Figure     bool
-}
+// too narrow for a table. Class is of the page's style.
+type pageCell struct{ Head, Text, Class string }
 
 // WriteHTML writes one page that needs nothing else: no network and no script.
 func WriteHTML(w io.Writer, title string, blocks []Block) error {
@@ -78,11 +78,14 @@ func WriteHTML(w io.Writer, title string, blocks []Block) error {
 
 // newPageBlock numbers the charts from ids on.
 func newPageBlock(b Block, ids *int) pageBlock {
-	out := pageBlock{Heading: b.Heading, Level: b.Level, Paragraphs: b.Paragraphs, Items: b.Items, Summary: b.Summary}
+	out := pageBlock{Block: b}
+	for _, h := range b.Headlines {
+		out.Headlines = append(out.Headlines, pageHeadline{h, h.Tone.sign()})
+	}
 	for _, c := range b.Charts {
 		*ids++
 		out.Figures = append(out.Figures, pageFigure{
-			Title: c.Title, Notes: c.Notes,
+			Title: c.Title,
 			Chart: template.HTML(c.Element(fmt.Sprintf("chart-%d", *ids))), //nolint:gosec // G203: Element escapes every text
 		})
 	}
@@ -96,15 +99,29 @@ func newPageBlock(b Block, ids *int) pageBlock {
 }
 
 func newPageTable(t Table) *pageTable {
-	out := &pageTable{Caption: t.Caption, Head: t.Head}
-	for _, row := range t.Rows {
+	out := &pageTable{Caption: t.Caption}
+	class := func(column int, text string) string {
+		var classes []string
+		if slices.Contains(t.Numeric, column) {
+			classes = append(classes, "numeric")
+		}
+		if withInterval.MatchString(text) {
+			classes = append(classes, "figure")
+		}
+		return strings.Join(classes, " ")
+	}
+	for i, text := range t.Head {
+		out.Head = append(out.Head, pageCell{Text: text, Class: class(i, "")})
+	}
+	for at, row := range t.Rows {
 		var cells []pageCell
 		for i, text := range row {
 			head := ""
 			if i < len(t.Head) {
 				head = t.Head[i]
 			}
-			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]"), withInterval.MatchString(text)})
+			classes := strings.TrimSpace(class(i, text) + " " + string(t.Tones[Place{at, i}]))
+			cells = append(cells, pageCell{head, interval.ReplaceAllString(text, "[$1,\u00a0$2]"), classes})
 		}
 		out.Rows = append(out.Rows, cells)
 	}

@@ -20,14 +20,17 @@ func markdownBlock(b *strings.Builder, block Block) {
 	case block.Heading != "":
 		b.WriteString("\n" + strings.Repeat("#", block.Level) + " " + escaped(block.Heading) + "\n")
 	}
+	for _, h := range block.Headlines {
+		markdownHeadline(b, h)
+	}
 	for _, p := range block.Paragraphs {
 		b.WriteString("\n" + escaped(p) + "\n")
 	}
 	if len(block.Items) > 0 {
 		b.WriteByte('\n')
 	}
-	for _, i := range block.Items {
-		b.WriteString("- " + escaped(i) + "\n")
+	for n, i := range block.Items {
+		b.WriteString(block.mark(n) + escaped(i) + "\n")
 	}
 	if block.Table != nil {
 		markdownTable(b, *block.Table)
@@ -38,6 +41,17 @@ func markdownBlock(b *strings.Builder, block Block) {
 	}
 	for _, i := range block.Inner {
 		markdownBlock(b, i)
+	}
+}
+
+func markdownHeadline(b *strings.Builder, h Headline) {
+	b.WriteString("\n" + h.Tone.sign() + " **" + escaped(h.Label+": "+h.Status) + ".** " + escaped(h.Verdict) + "\n")
+	if len(h.Figures) == 0 {
+		return
+	}
+	b.WriteByte('\n')
+	for _, f := range h.Figures {
+		b.WriteString("- " + escaped(f.Name) + ": **" + escaped(f.Value) + "** " + escaped(f.Detail) + "\n")
 	}
 }
 

@@ -51,11 +51,14 @@ func (t *terminal) block(b Block) {
 	if b.Heading+b.Summary != "" {
 		t.heading(b.Heading + b.Summary)
 	}
+	for _, h := range b.Headlines {
+		t.headline(h)
+	}
 	for _, p := range b.Paragraphs {
 		t.wrapped("", p)
 	}
-	for _, i := range b.Items {
-		t.wrapped("- ", i)
+	for n, i := range b.Items {
+		t.wrapped(b.mark(n), i)
 	}
 	if b.Table != nil {
 		t.table(*b.Table)
@@ -66,6 +69,34 @@ func (t *terminal) block(b Block) {
 	for _, i := range b.Inner {
 		t.block(i)
 	}
+}
+
+// mark before an item.
+func (b Block) mark(item int) string {
+	if b.Numbered {
+		return fmt.Sprintf("%d. ", item+1)
+	}
+	return "- "
+}
+
+// headline as the verdict, and a line for each figure.
+func (t *terminal) headline(h Headline) {
+	t.wrapped(h.Tone.sign()+" ", h.Label+": "+h.Status)
+	t.wrapped("  ", h.Verdict)
+	var rows [][]string
+	for _, f := range h.Figures {
+		rows = append(rows, []string{"  " + f.Name, f.text()})
+	}
+	t.pairs(rows)
+	t.WriteByte('\n')
+}
+
+// text of a figure, with its detail.
+func (f Figure) text() string {
+	if f.Detail == "" {
+		return f.Value
+	}
+	return f.Value + " (" + f.Detail + ")"
 }
 
 // wrapped text behind a mark, at spaces.
