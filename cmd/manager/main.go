@@ -52,6 +52,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image with the benchmark runner at /bench (required)")
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image with /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
+	s.platform(set)
 	gates := featuregate.NewFeatureGate()
 	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
@@ -76,6 +77,19 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	}
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	return s, s.validate()
+}
+
+// openShift gives each namespace users of its own, and rejects pods that name another one.
+const openShift = "OpenShift"
+
+func (s *settings) platform(set *flag.FlagSet) {
+	set.Func("platform", "platform of the Kubernetes cluster: Kubernetes, or OpenShift, where pods of benchmarks get their user from the namespace (default Kubernetes)", func(value string) error {
+		if value != "Kubernetes" && value != openShift {
+			return fmt.Errorf("unknown platform %q; set Kubernetes or OpenShift", value)
+		}
+		s.controllers.Config.PlatformUsers = value == openShift
+		return nil
+	})
 }
 
 // validate returns an error for a required flag that is not set.

@@ -36,11 +36,23 @@ func TestFlagsRefuse(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--bench-image is required":       {"--agent-image=a", "--namespace=n"},
 		"unrecognized feature gate: Ceph": append(required, "--feature-gates=Ceph=true"),
+		`unknown platform "Talos"`:        append(required, "--platform=Talos"),
 	} {
 		set := flag.NewFlagSet("manager", flag.ContinueOnError)
 		set.SetOutput(&strings.Builder{})
 		if _, err := flags(set, args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestOnlyOpenShiftGivesPodsTheirUsers(t *testing.T) {
+	for want, args := range map[bool][][]string{false: {nil, {"--platform=Kubernetes"}}, true: {{"--platform=OpenShift"}}} {
+		for _, given := range args {
+			s, err := flags(flag.NewFlagSet("manager", flag.ContinueOnError), append(required, given...))
+			if err != nil || s.controllers.Config.PlatformUsers != want {
+				t.Errorf("%q: got %v, %v; want %v", given, s.controllers.Config.PlatformUsers, err, want)
+			}
 		}
 	}
 }

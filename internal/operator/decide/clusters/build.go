@@ -18,6 +18,9 @@ type Config struct {
 	ImageRepository string
 	// BenchImage holds the benchmark runner.
 	BenchImage string
+	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift
+	// requires.
+	PlatformUsers bool
 }
 
 // Cluster is what follows from a PgStorageCluster and the facts about it.
