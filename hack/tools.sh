@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a pinned tool once per version and prints its path; promtool is Debian's.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool
+# Builds a pinned tool once per version and prints its path; cosign and promtool are Debian's.
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -14,8 +14,9 @@ golangci-lint) dir=hack/tools/lint package=sigs.k8s.io/kube-api-linter/cmd/golan
 # Vale parses source files with tree-sitter, which is C.
 vale) dir=hack/tools/vale package=github.com/vale-cli/vale/v3/cmd/vale cgo=1 ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
+cosign) exec "$REPO/hack/cosign.sh" ;;
 promtool) exec "$REPO/hack/promtool.sh" ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool" ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool" ;;
 esac
 
 build() { (cd "$REPO/$dir" && CGO_ENABLED=${cgo:-0} go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
