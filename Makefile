@@ -153,7 +153,7 @@ test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not i
 .PHONY: test-release
 test-release: ## Make a whole release for a stand-in of the Internet, and verify each part
 	@echo "== release"
-	HELM=$$(hack/tools.sh helm) COSIGN=$$(hack/tools.sh cosign) $(GO_TEST) -tags release -timeout 30m -v ./test/release
+	PATH=$$(hack/kubernetes.sh control):$$PATH HELM=$$(hack/tools.sh helm) COSIGN=$$(hack/tools.sh cosign) $(GO_TEST) -tags release -timeout 30m -v ./test/release
 
 .PHONY: test-e2e-install
 test-e2e-install: ## Install a release on kind by the lines of docs/install.md; KEEP=1 keeps the cluster
