@@ -6,6 +6,7 @@ SHELL := bash
 
 E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
+E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
 GO_TEST := go test -count=1
 # As in the image: what lint, tests and the image have in common is compiled once.
@@ -52,9 +53,9 @@ plugin: ## Build the kubectl plugin into bin/; VERSION=v0.1.0
 plugin-archives: ## Build the plugin for every platform and its krew manifest into dist/; VERSION=v0.1.0
 	@hack/plugin.sh archives $(VERSION) dist
 
-.PHONY: docker-build
-docker-build: ## Build the image with Docker
-	docker build --build-arg VERSION=$(VERSION) -t pgstorage:$(VERSION) .
+.PHONY: image
+image: ## Build the image for amd64 and arm64 and push it; VERSION=v0.1.0 IMAGE=registry.example/pgstorage:v0.1.0
+	@hack/release.sh image $(VERSION) $(IMAGE)
 
 ##@ Test
 
@@ -144,6 +145,16 @@ test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in
 test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not in test; KEEP=1 keeps both
 	@echo "== e2e-s3nbd"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestS3NBD
+
+.PHONY: test-release
+test-release: ## Make a whole release for a stand-in of the Internet, and verify each part
+	@echo "== release"
+	PATH=$$(hack/kubernetes.sh control):$$PATH HELM=$$(hack/tools.sh helm) COSIGN=$$(hack/tools.sh cosign) $(GO_TEST) -tags release -timeout 30m -v ./test/release
+
+.PHONY: test-e2e-install
+test-e2e-install: ## Install a release on kind by the lines of docs/install.md; KEEP=1 keeps the cluster
+	@echo "== e2e-install"
+	@hack/release-e2e.sh $(E2E_INSTALL_CLUSTER)
 
 .PHONY: test-browser
 test-browser: ## Test a report in Chromium on a phone-sized page, light and dark; SCREENSHOTS=folder keeps pictures

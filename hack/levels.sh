@@ -18,9 +18,11 @@ levels() {
 		unit         test-unit         2  main     second
 		install      test-install      2  main     second
 		plugin       test-plugin       2  -        second
+		site         test-site         2  main     second
 		browser      test-browser      2  main     second
 		integration  test-integration  4  main     -
 		zerofs       test-zerofs       2  main     -
+		release      test-release      3  main     -
 		vm           test-vm           6  machine  -
 		ceph         test-ceph         5  machine  -
 		e2e          test-e2e          6  main     -

@@ -6,8 +6,8 @@
 # VERSION is that of a release, as v0.1.0.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-# os/arch that is built. CI's tests hold the manifest to this list.
-PLATFORMS=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64)
+# os/arch that is built, or those of PLUGIN_PLATFORMS. CI's tests hold the manifest to this list.
+read -ra PLATFORMS <<<"${PLUGIN_PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}"
 NAME=kubectl-pgstorage
 SITE=https://github.com/pgstorage/pgstorage
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a pinned tool once per version and prints its path; Prometheus is Debian's.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool|prometheus
+# Builds a pinned tool once per version and prints its path; cosign and Prometheus are Debian's.
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool|prometheus
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -14,8 +14,9 @@ golangci-lint) dir=hack/tools/lint package=sigs.k8s.io/kube-api-linter/cmd/golan
 # Vale parses source files with tree-sitter, which is C.
 vale) dir=hack/tools/vale package=github.com/vale-cli/vale/v3/cmd/vale cgo=1 ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
+cosign) exec "$REPO/hack/cosign.sh" ;;
 prometheus | promtool) exec "$REPO/hack/prometheus.sh" "$1" ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|golangci-lint|vale|versitygw|promtool|prometheus" ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool|prometheus" ;;
 esac
 
 build() { (cd "$REPO/$dir" && CGO_ENABLED=${cgo:-0} go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no certificates of its own
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"

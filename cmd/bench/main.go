@@ -34,6 +34,7 @@ const usage = `usage:
   bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP [--observer SOCKET]
                            run a benchmark, report its progress and result, and store its
                            runs in a ConfigMap
+  bench version            print the version
 
 run and observe connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run
 connects as the owner of the benchmark database, observe as a superuser to a database
@@ -45,6 +46,9 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 )
+
+// version is set by the linker.
+var version = "dev"
 
 // errUsage is the error of wrong arguments.
 var errUsage = errors.New("wrong usage")
@@ -66,6 +70,9 @@ func main() {
 
 func dispatch(ctx context.Context, args []string) error {
 	switch {
+	case len(args) == 1 && args[0] == "version":
+		fmt.Println("pgstorage", version)
+		return nil
 	case len(args) == 2 && args[0] == "copy":
 		return copySelf(args[1])
 	case len(args) == 3 && args[0] == "fio" && args[1] == "--spec":

@@ -57,6 +57,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 		s.controllers.Config.PodMonitorLabels, err = podMonitorLabels(text)
 		return err
 	})
+	s.platform(set)
 	gates := featuregate.NewFeatureGate()
 	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
@@ -98,6 +99,19 @@ func podMonitorLabels(text string) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// openShift gives each namespace users of its own, and rejects pods that name another one.
+const openShift = "OpenShift"
+
+func (s *settings) platform(set *flag.FlagSet) {
+	set.Func("platform", "platform of the Kubernetes cluster: Kubernetes, or OpenShift, where pods of benchmarks get their user from the namespace (default Kubernetes)", func(value string) error {
+		if value != "Kubernetes" && value != openShift {
+			return fmt.Errorf("unknown platform %q; set Kubernetes or OpenShift", value)
+		}
+		s.controllers.Config.PlatformUsers = value == openShift
+		return nil
+	})
 }
 
 // validate returns an error for a required flag that is not set.

@@ -39,6 +39,7 @@ func TestFlagsRefuse(t *testing.T) {
 		"unrecognized feature gate: Ceph": append(required, "--feature-gates=Ceph=true"),
 		"is set by the operator itself":   append(required, "--pod-monitor-labels=app.kubernetes.io/managed-by=me"),
 		"invalid selector":                append(required, "--pod-monitor-labels=release"),
+		`unknown platform "Talos"`:        append(required, "--platform=Talos"),
 	} {
 		set := flag.NewFlagSet("manager", flag.ContinueOnError)
 		set.SetOutput(&strings.Builder{})
@@ -53,6 +54,17 @@ func TestPodMonitorLabels(t *testing.T) {
 		s, err := flags(flag.NewFlagSet("labels", flag.ContinueOnError), append(required, "--pod-monitor-labels="+text))
 		if err != nil || !maps.Equal(s.controllers.Config.PodMonitorLabels, want) {
 			t.Errorf("%q: %v, %v", text, s.controllers.Config.PodMonitorLabels, err)
+		}
+	}
+}
+
+func TestOnlyOpenShiftGivesPodsTheirUsers(t *testing.T) {
+	for want, args := range map[bool][][]string{false: {nil, {"--platform=Kubernetes"}}, true: {{"--platform=OpenShift"}}} {
+		for _, given := range args {
+			s, err := flags(flag.NewFlagSet("manager", flag.ContinueOnError), append(required, given...))
+			if err != nil || s.controllers.Config.PlatformUsers != want {
+				t.Errorf("%q: got %v, %v; want %v", given, s.controllers.Config.PlatformUsers, err, want)
+			}
 		}
 	}
 }

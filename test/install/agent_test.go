@@ -153,16 +153,6 @@ func TestArgumentsAreFlagsOfTheAgent(t *testing.T) {
 	}
 }
 
-// The image holds what the pods run.
-func TestImageContainsThePrograms(t *testing.T) {
-	dockerfile := readFile(t, "Dockerfile")
-	for _, program := range []string{"manager", "agent", "bench"} {
-		if !regexp.MustCompile(`(?m)^COPY --from=build .*/out/`+program+`\b`).MatchString(dockerfile) || !strings.Contains(dockerfile, "./cmd/"+program) {
-			t.Errorf("the Dockerfile does not build and copy %s", program)
-		}
-	}
-}
-
 // The namespace of the kustomization lets the agent run only where it is enabled.
 func TestNamespaceIsPrivilegedOnlyWithAgents(t *testing.T) {
 	for dir, want := range map[string]string{

@@ -55,6 +55,8 @@ func TestChartAndKustomizationAreTheSameObjects(t *testing.T) {
 			values: []string{"--set", "metrics.serviceMonitor.enabled=true,networkPolicy.enabled=true"},
 		},
 		{name: "with the agent", dir: "testdata/agent", values: []string{"--set", "agent.enabled=true"}},
+		{name: "on OpenShift", dir: "testdata/openshift", values: []string{"--set", "platform=OpenShift"}},
+		{name: "on OpenShift, with the agent", dir: "testdata/openshift-agent", values: []string{"--set", "platform=OpenShift,agent.enabled=true"}},
 		{name: "everything", dir: "testdata/agent-optional", values: everything},
 	} {
 		t.Run(test.name, func(t *testing.T) {

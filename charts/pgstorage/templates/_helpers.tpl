@@ -22,16 +22,28 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- with .Values.image -}}
 {{- if .digest -}}
 {{ .repository }}@{{ .digest }}
+{{- else if .tag -}}
+{{ .repository }}:{{ .tag }}
 {{- else -}}
-{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}
+{{ .repository }}:{{ $.Chart.AppVersion }}{{ with index $.Chart.Annotations "pgstorage.dev/image-digest" }}@{{ . }}{{ end }}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- /* Not empty where the platform gives each namespace its users: OpenShift rejects
+pods that name another one. */ -}}
+{{- define "pgstorage.openshift" -}}
+{{- if or (eq .Values.platform "OpenShift") (and (eq .Values.platform "") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) -}}
+true
 {{- end -}}
 {{- end }}
 
 {{- define "pgstorage.podSecurityContext" -}}
 runAsNonRoot: true
+{{- if not (include "pgstorage.openshift" .) }}
 runAsUser: 65532
 runAsGroup: 65532
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}

@@ -37,6 +37,8 @@ type JobInputs struct {
 	Image string
 	// RunnerImage holds the static runner at /bench.
 	RunnerImage string
+	// PlatformUsers leaves the user and groups of the pod to the platform.
+	PlatformUsers bool
 	// Scratch is where spec.layers can be measured.
 	Scratch *observed.Scratch
 }
@@ -64,12 +66,7 @@ func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
 		WithAutomountServiceAccountToken(true).
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithTerminationGracePeriodSeconds(15).
-		WithSecurityContext(corev1ac.PodSecurityContext().
-			WithRunAsNonRoot(true).
-			WithRunAsUser(postgresUID).
-			WithRunAsGroup(postgresUID).
-			WithFSGroup(postgresUID).
-			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithSecurityContext(securityContext(in.PlatformUsers)).
 		WithInitContainers(confined(corev1ac.Container().
 			WithName("runner").
 			WithImage(in.RunnerImage).
@@ -81,6 +78,17 @@ func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
 	measureLayers(pod, in)
 	observe(pod, in)
 	return pod
+}
+
+// securityContext has the user of CloudNativePG's images, unless the platform chooses one.
+func securityContext(platformUsers bool) *corev1ac.PodSecurityContextApplyConfiguration {
+	c := corev1ac.PodSecurityContext().
+		WithRunAsNonRoot(true).
+		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
+	if platformUsers {
+		return c
+	}
+	return c.WithRunAsUser(postgresUID).WithRunAsGroup(postgresUID).WithFSGroup(postgresUID)
 }
 
 func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfiguration {

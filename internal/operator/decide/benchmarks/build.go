@@ -46,7 +46,7 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 		{plan.StageAccess, pgbench.Record(b)},
 		{plan.StageStorage, cnpg.BenchmarkRole(b, asked(facts.Role, facts.Now))},
 		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
-		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, Scratch: facts.Scratch})},
+		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, PlatformUsers: config.PlatformUsers, Scratch: facts.Scratch})},
 	}
 	for _, c := range configurations {
 		o, err := plan.FromApply(c.stage, c.ac)

@@ -20,6 +20,9 @@ type Config struct {
 	BenchImage string
 	// PodMonitorLabels by which a Prometheus selects the PodMonitors of clusters.
 	PodMonitorLabels map[string]string
+	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift
+	// requires.
+	PlatformUsers bool
 }
 
 // Cluster is what follows from a PgStorageCluster and the facts about it.
