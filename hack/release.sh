@@ -154,7 +154,7 @@ push_chart() {
 publish() {
 	begin
 	(cd "$ASSETS" && sha256sum --quiet --check checksums.txt)
-	logged release-push-image release push "$OUT/image" "$IMAGE:$1"
+	logged release-push-image timeout 900 "$WORK/release" push "$OUT/image" "$IMAGE:$1"
 	logged release-push-chart push_chart "$1"
 	say "published $IMAGE:$1 and $REGISTRY/charts/pgstorage:${1#v}"
 }

@@ -56,7 +56,7 @@ func template(name string) *x509.Certificate {
 }
 
 func (i *issuer) config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: i.issue}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: i.issue}
 }
 
 // issue a certificate for the name that the client asks for, else for the address.

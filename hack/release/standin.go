@@ -50,8 +50,12 @@ func standIn(args []string) error {
 	}
 	tunnel := &tunnel{site: s, to: secure.Addr().String()}
 	failed := make(chan error, 2)
+	// The registry reads one upload at a time. By HTTP/2 the others would fill the window that
+	// they share with it, and all would wait indefinitely.
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	server := func(h http.Handler, config *tls.Config) *http.Server {
-		return &http.Server{Handler: h, TLSConfig: config, ErrorLog: quiet, ReadHeaderTimeout: 10 * time.Second}
+		return &http.Server{Handler: h, TLSConfig: config, ErrorLog: quiet, ReadHeaderTimeout: 10 * time.Second, Protocols: &protocols}
 	}
 	go func() { failed <- server(s, certificates.config()).ServeTLS(secure, "", "") }()
 	go func() { failed <- server(tunnel, nil).Serve(proxy) }()
@@ -133,14 +137,14 @@ func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = there.Close() }()
 	w.WriteHeader(http.StatusOK)
-	here, _, err := http.NewResponseController(w).Hijack()
+	here, early, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "hijack:", err)
 		return
 	}
 	defer func() { _ = here.Close() }()
 	go func() {
-		_, _ = io.Copy(there, here)
+		_, _ = io.Copy(there, early) // what the server has read ahead, and then the rest
 		_ = there.(*net.TCPConn).CloseWrite()
 	}()
 	_, _ = io.Copy(here, there)
