@@ -1,3 +1,3 @@
-// Package disturbance has what disturbed a run of pgbench while it ran, with the time at which
-// it did: what an observer saw, and what the rate itself shows.
+// Package disturbance has what disturbed a run of pgbench, and when. An observer saw it, or the
+// rate itself shows it.
 package disturbance

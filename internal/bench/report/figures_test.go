@@ -90,7 +90,7 @@ func sections(page *html.Node) map[string]string {
 func TestVariantsStandInTheSectionOfTheirTierOnly(t *testing.T) {
 	r := build(t, sample(t, versions...))
 	bySection := sections(parsed(t, r))
-	// The beginning and the setup are no group.
+	// The beginning and the setup stand beside the groups.
 	if want := len(r.Groups) + 2; len(bySection) != want {
 		t.Errorf("got %d sections, want %d", len(bySection), want)
 	}

@@ -36,7 +36,7 @@ type Summary struct {
 	// Variation is Stddev as a share of the mean: 0.05 is 5%. Zero where the mean is zero.
 	Variation float64 `json:"variation"`
 	// Interval of the mean, by Student's t; absent with one value. If no value is below zero,
-	// its lower end is not either: a rate, a latency or a count has no negative mean, so what
+	// its lower end is not either. A rate, a latency or a count has no negative mean, so what
 	// is cut off covers nothing.
 	Interval *Interval `json:"interval,omitempty"`
 	// MedianInterval is the narrowest of order statistics that covers the median;

@@ -42,8 +42,8 @@ const (
 
 var errNoCells = errors.New("a heat map without a value")
 
-// HeatMap of a grid. A colour shows how far a value is from the median of all, by ratio: blue is
-// better, red is worse, and white is the median.
+// HeatMap of a grid. A colour shows the ratio of a value to the median of all. Blue is better, red
+// is worse, and white is the median.
 func HeatMap(title, text string, g Grid) (Chart, error) {
 	pal, err := brewer.GetPalette(brewer.TypeDiverging, "RdBu", shades)
 	if err != nil {

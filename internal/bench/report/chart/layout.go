@@ -66,8 +66,8 @@ type scale struct {
 }
 
 // scaleOf an axis. It begins at zero, so that lengths are ratios. If logarithmic is allowed and
-// the values span 2 decades or more, it is logarithmic and covers the values and those of the
-// ends that are less than a decade below the least value.
+// the values span 2 decades or more, it is logarithmic. It then leaves out ends that are a decade
+// or more below the least value.
 func scaleOf(values, ends []float64, logarithmic bool) scale {
 	least, most, below := math.Inf(1), 0.0, 0.0
 	for _, v := range values {

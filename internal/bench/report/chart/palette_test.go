@@ -55,7 +55,7 @@ func TestContrastOnBands(t *testing.T) {
 	}
 }
 
-// The ends of the heat map's colours are told apart by any eyes.
+// Any eyes distinguish the two ends of the heat map's colours.
 func TestBetterAndWorseAreToldApart(t *testing.T) {
 	pal, err := brewer.GetPalette(brewer.TypeDiverging, "RdBu", shades)
 	if err != nil {
