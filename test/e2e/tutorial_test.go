@@ -46,6 +46,9 @@ func walk(t *testing.T, session walkthrough.Session, name string, b walkthrough.
 			dump(t)
 			t.Fatalf("%s: %v", name, err)
 		}
+		if err := step.Check(out); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 		t.Logf("%s:%d %s %s\n%s", name, step.Line, time.Since(start).Round(time.Second), strings.TrimSpace(step.Command), out)
 	}
 }

@@ -26,6 +26,17 @@ func Shape(line string) string {
 	return line
 }
 
+// Check compares what the command of a step printed with its page, if the page shows an output.
+func (s Step) Check(printed string) error {
+	if s.Output == "" {
+		return nil
+	}
+	if err := Compare(s.Output, printed); err != nil {
+		return fmt.Errorf("line %d: %s: %w", s.Line, strings.TrimSpace(s.Command), err)
+	}
+	return nil
+}
+
 // Compare returns an error where a command printed something of another shape than the page shows.
 // Three dots in a line of the page stand for any text; a line of three dots stands for any number
 // of lines, none included.

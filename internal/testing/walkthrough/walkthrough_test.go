@@ -64,17 +64,24 @@ func TestSessionKeepsVariablesAndReportsFailures(t *testing.T) {
 	s := Session{Dir: t.TempDir(), State: t.TempDir(), Env: append(os.Environ(), "GIVEN=7")}
 	for _, step := range []Step{
 		{Command: "export A=${GIVEN:-1}"},
-		{Command: "echo have $A", Output: "have 3\n"},
+		{Command: "echo have $A", Output: "have 7\n"},
 	} {
-		if _, err := s.Run(t.Context(), step); err != nil {
-			t.Error(err)
+		out, err := s.Run(t.Context(), step)
+		if err != nil || step.Check(out) != nil {
+			t.Errorf("%v, %v", err, step.Check(out))
 		}
+		if step.Output != "" && out != step.Output {
+			t.Errorf("printed %q", out)
+		}
+	}
+	wrong := Step{Line: 6, Command: "echo no\n", Output: "yes\n"}
+	if err := wrong.Check("no\n"); err == nil || !strings.Contains(err.Error(), "line 6: echo no: the page shows") {
+		t.Error(err)
 	}
 	for want, step := range map[string]Step{
 		"line 3: exit status 1":            {Line: 3, Command: "false\ntrue"},
 		"line 4: exit status 1":            {Line: 4, Command: "false | cat"},
 		"unbound variable":                 {Command: "echo $ABSENT"},
-		"line 6: echo no: the page shows":  {Line: 6, Command: "echo no\n", Output: "yes\n"},
 		"line 7: output without a command": {Line: 7, Output: "yes\n"},
 	} {
 		if _, err := s.Run(t.Context(), step); err == nil || !strings.Contains(err.Error(), want) {
