@@ -225,7 +225,7 @@ func TestSamplesPinVersions(t *testing.T) {
 	}
 }
 
-// walkFields calls visit with each field of an object that is no map or list.
+// walkFields calls visit with each field of an object that is neither a map nor a list.
 func walkFields(node any, visit func(key string, value any)) {
 	switch n := node.(type) {
 	case map[string]any:

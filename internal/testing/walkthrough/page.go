@@ -1,4 +1,4 @@
-// Package walkthrough reads the commands of a tutorial with the output that the page shows, runs
+// Package walkthrough reads the commands of a tutorial and the output that the page shows. It runs
 // them as a reader would, and compares the shape of what they print.
 package walkthrough
 
