@@ -171,7 +171,7 @@ func TestWrongLinksAreFound(t *testing.T) {
 	for link, want := range map[string]string{
 		"docs/install.md":                     "",
 		"docs/install.md#the-namespace":       "",
-		"#two-commands":                       "",
+		"#try-it":                             "",
 		"config/samples":                      "",
 		"https://example.com/absent":          "",
 		"docs/absent.md":                      "no such file",

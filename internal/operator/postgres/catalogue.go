@@ -2,7 +2,6 @@ package postgres
 
 import (
 	_ "embed"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,9 +32,6 @@ var catalogue = sync.OnceValue(func() map[int]map[string]setting {
 		s.max, _ = strconv.ParseFloat(f[5], 64)
 		if f[6] != "" {
 			s.enum = strings.Split(f[6], ",")
-		}
-		if s.name == "io_method" && !slices.Contains(s.enum, "io_uring") {
-			s.enum = append(s.enum, "io_uring") // only where the server is built with liburing
 		}
 		if out[major] == nil {
 			out[major] = map[string]setting{}

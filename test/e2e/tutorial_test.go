@@ -1,0 +1,77 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
+)
+
+// brief are the values that the tutorials document, so that a walk takes minutes. The image of
+// the tests has only the major as its tag.
+var brief = []string{"DURATION=3s", "REPEATS=2", "REST=0s", "POSTGRES_VERSION=17"}
+
+// TestTutorials types the commands of the tutorials as they stand. The second continues the
+// first, which then removes everything.
+func TestTutorials(t *testing.T) {
+	if err := helm(); err != nil {
+		t.Fatal(err)
+	}
+	session := reader(t)
+	first, last := page(t, walkthrough.External).Before("9. Remove")
+	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), last} {
+		start := time.Now()
+		for _, b := range p.Blocks {
+			if b.Commands() && b.Needs == "" {
+				walk(t, session, p.Name, b)
+			}
+		}
+		t.Logf("%s took %s", p.Name, time.Since(start).Round(time.Second))
+	}
+}
+
+// walk types a block. What follows builds on it.
+func walk(t *testing.T, session walkthrough.Session, name string, b walkthrough.Block) {
+	t.Helper()
+	for _, step := range b.Steps() {
+		start := time.Now()
+		out, err := session.Run(t.Context(), step)
+		if err != nil {
+			dump(t)
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := step.Check(out); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		t.Logf("%s:%d %s %s\n%s", name, step.Line, time.Since(start).Round(time.Second), strings.TrimSpace(step.Command), out)
+	}
+}
+
+func page(t *testing.T, name string) walkthrough.Page {
+	t.Helper()
+	p, err := walkthrough.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// reader is a terminal in an empty folder, with Helm and the plugin installed and the chart of
+// this tree.
+func reader(t *testing.T) walkthrough.Session {
+	t.Helper()
+	programs := t.TempDir()
+	for name, program := range map[string]string{"helm": os.Getenv("HELM"), "kubectl-pgstorage": os.Getenv("PGSTORAGE_PLUGIN")} {
+		if err := os.Symlink(program, filepath.Join(programs, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "CHART="+filepath.Join(apiserver.Root(), "charts", "pgstorage"))
+	return walkthrough.Session{Dir: t.TempDir(), State: t.TempDir(), Env: append(env, brief...)}
+}
