@@ -5,6 +5,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/bench/report/chart"
 	"github.com/pgstorage/pgstorage/internal/bench/report/document"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 )
 
 // outline of the report, shared by text, Markdown and HTML. charts are by group; nil for
@@ -82,7 +83,8 @@ func present(texts ...string) []string {
 	return out
 }
 
-// caveatItems are the flags of the group's variants with their full messages.
+// caveatItems are the flags of the group's variants with their full messages. The verdict
+// explains declared CPU limits, once for all variants.
 func (g Group) caveatItems() []string {
 	var items []string
 	for _, v := range g.ordered() {
@@ -90,6 +92,9 @@ func (g Group) caveatItems() []string {
 			items = append(items, v.Name+": Failed ("+of(failed)+")")
 		}
 		for _, f := range v.concerns() {
+			if f.Reason == validity.ReasonCPULimitReached {
+				continue
+			}
 			items = append(items, v.Name+": "+f.String())
 		}
 		for _, d := range v.SettingsChanged {
