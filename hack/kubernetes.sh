@@ -6,6 +6,7 @@
 #   kind      kind itself
 #   runc      for a Docker of our own
 #   cnpg      the image root of CloudNativePG
+#   cnpg-modules   only downloads its modules
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 CONTROL=$CACHE/kubernetes/$KUBERNETES_VERSION-etcd-$ETCD_VERSION
@@ -125,6 +126,12 @@ runc() {
 	rm -rf "$lib"
 }
 
+cnpg_modules() {
+	local source
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
+	nice go list -C "$source" -deps ./cmd/manager
+}
+
 # CloudNativePG's own image has the program under both names.
 cnpg() {
 	local source
@@ -158,5 +165,6 @@ cnpg)
 	cached build-cnpg "$CNPG" cnpg
 	echo "$CNPG"
 	;;
-*) die "usage: hack/kubernetes.sh control|node|kind|runc|cnpg" ;;
+cnpg-modules) [ -e "$CNPG" ] || logged modules-cnpg cnpg_modules ;;
+*) die "usage: hack/kubernetes.sh control|node|kind|runc|cnpg|cnpg-modules" ;;
 esac
