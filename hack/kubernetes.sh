@@ -19,13 +19,19 @@ CNPG=$CACHE/cnpg/$CNPG_VERSION
 export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 
 # wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
-# replace lines, which `go install` refuses. FILE of replace lines is optional.
+# replace lines, which `go install` refuses. FILE of more lines is optional.
 wrapper() {
 	mkdir -p "$1"
 	{
 		printf 'module pgstorage.dev/build\n\ngo 1.26\n\nrequire %s %s\n' "$2" "$3"
 		[ -z "${4:-}" ] || cat "$4"
 	} >"$1/go.mod"
+}
+
+# shared_client prints requirements of the client that Kubernetes itself has, so that
+# it is compiled once for all programs.
+shared_client() {
+	printf 'require k8s.io/%s %s\n' api "$KUBERNETES_STAGING_VERSION" apimachinery "$KUBERNETES_STAGING_VERSION" client-go "$KUBERNETES_STAGING_VERSION"
 }
 
 # build_in DIR OUT PACKAGE...: builds packages of a wrapper's module.
@@ -80,7 +86,7 @@ control() {
 coredns() {
 	local work plugin module=github.com/coredns/coredns
 	work=$(mktemp -d)
-	wrapper "$work" "$module" "$COREDNS_VERSION"
+	wrapper "$work" "$module" "$COREDNS_VERSION" <(shared_client)
 	mkdir "$work/coredns"
 	{
 		printf 'package main\n\nimport (\n\t"%s/coremain"\n' "$module"
@@ -99,14 +105,17 @@ node() {
 	local work
 	kubernetes "$1" kubelet kubeadm kube-controller-manager kube-scheduler kube-proxy
 	coredns "$1"
-	install_go "$1" "github.com/rancher/local-path-provisioner@$LOCAL_PATH_VERSION"
+	work=$(mktemp -d)
+	wrapper "$work" github.com/rancher/local-path-provisioner "$LOCAL_PATH_VERSION" <(shared_client)
+	build_in "$work" "$1" github.com/rancher/local-path-provisioner
+	rm -rf "$work"
 	local p=github.com/containernetworking/plugins/plugins
 	install_go "$1" "$p/ipam/host-local@$CNI_VERSION" "$p/main/loopback@$CNI_VERSION" "$p/main/ptp@$CNI_VERSION" "$p/meta/portmap@$CNI_VERSION"
 	p=github.com/containerd/containerd/v2/cmd
 	install_go "$1" -tags "no_aufs no_zfs no_btrfs no_devmapper" \
 		"$p/containerd@$CONTAINERD_VERSION" "$p/containerd-shim-runc-v2@$CONTAINERD_VERSION" "$p/ctr@$CONTAINERD_VERSION"
 	work=$(mktemp -d)
-	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION"
+	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION" <(shared_client)
 	build_in "$work" "$1" sigs.k8s.io/cri-tools/cmd/crictl
 	rm -rf "$work"
 }
