@@ -54,8 +54,8 @@ const (
 	ReasonCommitBelowFlushFloor = "CommitBelowFlushFloor"
 	// ReasonClientBound means that pgbench and not Postgres limited the run.
 	ReasonClientBound = "ClientBound"
-	// ReasonPodThrottled means that a CPU quota throttled a pod during the run: that of
-	// the runner, or one of an instance that its cluster does not declare.
+	// ReasonPodThrottled means that a CPU quota throttled a pod during the run, and the
+	// cluster does not declare that quota.
 	ReasonPodThrottled = "PodThrottled"
 	// ReasonBackupRunning means that a backup ran during the run.
 	ReasonBackupRunning = "BackupRunning"

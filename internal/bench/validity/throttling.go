@@ -26,8 +26,8 @@ func Throttled(f Facts) Finding {
 	}
 	if p, found := f.longestThrottled(Pod.atDeclaredLimit); found {
 		return Finding{CheckThrottling, Caution, ReasonCPULimitReached, fmt.Sprintf(
-			"pod %s reached its CPU limit of %.3g, which the cluster declares in spec.resources.limits.cpu, and waited in %s: "+
-				"this limit sets the rate, so the figure does not measure the storage; raise or remove the limit to measure the storage",
+			"pod %s reached its CPU limit of %.3g, which the cluster declares in spec.resources.limits.cpu, and waited in %s. "+
+				"This limit sets the rate, so the figure does not measure the storage. To measure the storage, raise or remove the limit",
 			p.Name, *p.Declared, p.waited(f.Duration))}
 	}
 	var names []string
@@ -70,9 +70,9 @@ func (p Pod) undeclared() string {
 	case p.Declared == nil:
 		return limits
 	case p.Quota == nil:
-		return fmt.Sprintf("the cluster declares a CPU limit of %.3g, but the quota was not read or changed during the run, so another limit may set the rate; repeat the run", *p.Declared)
+		return fmt.Sprintf("the cluster declares a CPU limit of %.3g, but the quota was not read or changed during the run. Another limit may set the rate; repeat the run", *p.Declared)
 	}
-	return fmt.Sprintf("its quota is %.3g CPU and not the %.3g that the cluster declares, so another limit sets the rate; restart the pod, or remove what limits it", *p.Quota, *p.Declared)
+	return fmt.Sprintf("its quota is %.3g CPU and not the %.3g that the cluster declares. Another limit sets the rate; restart the pod, or remove that limit", *p.Quota, *p.Declared)
 }
 
 // DeclaredLimit is the CPU limit, in processors, that the cluster declares for a pod and that

@@ -161,7 +161,7 @@ func TestChecks(t *testing.T) {
 			throttle(new(0.5), new(0.5)),
 			CheckThrottling, Caution, ReasonCPULimitReached, []string{
 				"pod shop-1 reached its CPU limit of 0.5", "spec.resources.limits.cpu", "900 of 6000 periods", "1m30s in a run of 10m0s",
-				"this limit sets the rate", "does not measure the storage", "raise or remove the limit",
+				"This limit sets the rate", "does not measure the storage", "raise or remove the limit",
 			},
 		},
 		"throttled by the least quota of a kubelet": {
@@ -169,7 +169,7 @@ func TestChecks(t *testing.T) {
 		},
 		"throttled below the declared limit": {
 			throttle(new(0.25), new(0.5)),
-			CheckThrottling, Rejected, ReasonPodThrottled, []string{"its quota is 0.25 CPU and not the 0.5 that the cluster declares", "another limit"},
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"its quota is 0.25 CPU and not the 0.5 that the cluster declares", "Another limit sets the rate"},
 		},
 		"throttled by a quota that was not read": {
 			throttle(nil, new(0.5)),
