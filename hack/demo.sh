@@ -97,7 +97,7 @@ next_steps() {
 		Then try:
 		  kubectl pgstorage explain $DEMO
 		      every setting of Postgres, with its source and its reason
-		  kubectl patch pgsc $DEMO --type=merge -p '{"spec":{"instances":2}}' && kubectl wait pgsc $DEMO --for=jsonpath='{.status.readyInstances}'=2 --timeout=3m
+		  kubectl patch pgsc $DEMO --type=merge -p '{"spec":{"instances":2}}' && kubectl wait pgsc $DEMO --for=jsonpath='{.status.database.readyInstances}'=2 --timeout=3m
 		      a standby; kubectl pgstorage status $DEMO shows it
 		  kubectl pgstorage bench start $DEMO --clients 1,8 --duration 15s --repeats 3 --follow
 		      a benchmark with repeats, and so with an interval
