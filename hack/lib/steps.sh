@@ -29,10 +29,10 @@ detail() { [ -n "$BRIEF" ] || say "$@"; }
 
 # heartbeat NAME PID: reports every 20 seconds, in brief 60, that a step is alive.
 heartbeat() {
-	local name=$1 pid=$2 start=$SECONDS every=20
+	local name=$1 pid=$2 start=$SECONDS every=20 waited
 	[ -z "$BRIEF" ] || every=60
 	while kill -0 "$pid" 2>/dev/null; do
-		for ((_ = 0; _ < every; _++)); do
+		for ((waited = 0; waited < every; waited++)); do
 			kill -0 "$pid" 2>/dev/null || return 0
 			sleep 1
 		done
