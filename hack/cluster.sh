@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A kind cluster with CloudNativePG and a StorageClass. Usage:
-#   hack/cluster.sh up NAME [--workers N]   makes it, or finishes what was interrupted
+#   hack/cluster.sh up NAME [--workers N] [--beside SET]
+#       makes it, or finishes what was interrupted; meanwhile it prepares a SET of
+#       hack/prefetch.sh
 #   hack/cluster.sh env NAME    prints the variables to reach it (for eval)
 #   hack/cluster.sh load NAME IMAGE...   brings images onto its nodes
 #   hack/cluster.sh down NAME   removes it, and our Docker with the last one
@@ -11,21 +13,34 @@ KUBECONFIG=$RUN/$NAME.kubeconfig
 export KUBECONFIG
 POD_NET=10.244.0.0/16
 WORKERS=0
+BESIDE=
+# What is copied out of this cluster's nodes.
+BIN=$RUN/$NAME.bin
 
+# tools adds Docker, kind and kubectl to the PATH. kind is the pinned one where the
+# nodes are built here, because their image holds files of it.
 tools() {
 	local programs
 	eval "$("$REPO/hack/docker.sh" env)"
-	programs=$("$REPO/hack/kubernetes.sh" kind)
-	PATH=$programs:$PATH
-	if ! command -v kubectl >/dev/null; then
-		programs=$("$REPO/hack/kubernetes.sh" control)
+	if ! published registry-1.docker.io || ! command -v kind >/dev/null; then
+		programs=$("$REPO/hack/kubernetes.sh" kind)
 		PATH=$programs:$PATH
 	fi
+	PATH=$PATH:$BIN
 	export PATH
+}
+
+# kubectl_of_node copies kubectl out of a node where this machine has none.
+kubectl_of_node() {
+	command -v kubectl >/dev/null && return 0
+	mkdir -p "$BIN"
+	docker cp "$(node_names | head -n1):/usr/bin/kubectl" "$BIN/kubectl.part" >/dev/null
+	mv "$BIN/kubectl.part" "$BIN/kubectl"
 }
 
 environment() {
 	tools
+	kubectl_of_node
 	echo "export KUBECONFIG=$KUBECONFIG PATH=$PATH"
 	"$REPO/hack/docker.sh" env
 }
@@ -69,6 +84,7 @@ running() {
 	local nodes i
 	nodes=$(node_names)
 	[ -n "$nodes" ] && [ -s "$KUBECONFIG" ] || return 1
+	kubectl_of_node || return 1
 	api_answers && return 0
 	say "the cluster is there but does not answer; starting its nodes, waiting 90s"
 	# shellcheck disable=SC2086 # one word a node
@@ -144,12 +160,27 @@ cloudnative_pg() {
 	timeout 320 kubectl -n cnpg-system rollout status deployment/cnpg-controller-manager --timeout=300s
 }
 
+# prepare what nodes need now, and what pods need while the nodes start. Whatever
+# needs the latter waits for it, or makes it itself.
+prepare() {
+	"$REPO/hack/prefetch.sh" nodes
+	detail "what the nodes need is prepared after ${SECONDS}s"
+	set -m # a process group, to end it whole
+	# shellcheck disable=SC2086 # at most one word
+	"$REPO/hack/prefetch.sh" pods $BESIDE 8>&- &
+	BESIDE_PID=$!
+	set +m
+	trap 'kill -- "-$BESIDE_PID" 2>/dev/null || true' EXIT
+}
+
 up() {
 	alone "cluster-$NAME"
 	packages curl ca-certificates
 	local image=
-	"$REPO/hack/prefetch.sh" >/dev/null
-	say "everything is prepared after ${SECONDS}s"
+	# Asked here, once for all scripts that this one calls.
+	published registry-1.docker.io || true
+	published ghcr.io || true
+	prepare
 	"$REPO/hack/docker.sh" start
 	tools
 	published registry-1.docker.io || image=$("$REPO/hack/node-image.sh")
@@ -157,12 +188,14 @@ up() {
 		timeout 120 kind delete cluster --name "$NAME" >/dev/null 2>&1 || true
 		rm -f "$KUBECONFIG"
 		logged "create-$NAME" create "$image"
+		kubectl_of_node
 	fi
 	[ -z "$image" ] || logged "network-$NAME" network
 	logged "nodes-$NAME" timeout 200 kubectl wait --for=condition=Ready node --all --timeout=180s
 	logged "system-$NAME" timeout 200 kubectl -n kube-system wait --for=condition=Ready pod --all --timeout=180s
 	storage_class
 	logged "cloudnative-pg-$NAME" cloudnative_pg
+	wait "$BESIDE_PID" || die "what was prepared beside the cluster failed; its log is in $LOGS"
 	say "cluster $NAME is up after ${SECONDS}s"
 }
 
@@ -183,13 +216,21 @@ down() {
 		die "our Docker does not answer; hack/docker.sh stop ends it with every cluster on it"
 	fi
 	[ -n "$rest" ] || "$REPO/hack/docker.sh" stop
-	rm -f "$KUBECONFIG" "$RUN/$NAME.kind.yaml"
+	rm -rf "$KUBECONFIG" "$RUN/$NAME.kind.yaml" "$BIN"
 	say "cluster $NAME is gone"
 }
 
 case $1 in
 up)
-	[ "${3:-}" != --workers ] || WORKERS=${4:?--workers needs a number}
+	set -- "${@:3}"
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--workers) WORKERS=${2:?--workers needs a number} ;;
+		--beside) BESIDE=${2:?--beside needs a set of hack/prefetch.sh} ;;
+		*) die "unknown option $1" ;;
+		esac
+		shift 2
+	done
 	up
 	;;
 env) environment ;;

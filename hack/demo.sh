@@ -1,10 +1,24 @@
 #!/usr/bin/env bash
-# The main job, from nothing: a Kubernetes cluster, the operator by Helm, a
-# declared Postgres on a StorageClass, and its benchmark. Usage: up|down
+# The main job, from nothing: a Kubernetes cluster, the operator, a declared
+# Postgres on a StorageClass, its benchmark and the report. It can be run again.
+# Usage: hack/demo.sh up|down
+export PGSTORAGE_BRIEF=${PGSTORAGE_BRIEF-yes}
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 NAME=pgstorage-demo
 DEMO=demo
+PAGE=$CACHE/demo/report.html
+
+# expected says first how long it takes, by what this machine reaches and has.
+expected() {
+	if published registry-1.docker.io && published ghcr.io; then
+		say "This takes about 4 minutes: images are pulled, and the programs of this tree are compiled."
+	elif [ -e "$CACHE/cnpg/$CNPG_VERSION" ]; then
+		say "This takes about 5 minutes: no container registry answers, but most is compiled already."
+	else
+		say "This takes about 17 minutes on 2 CPUs: no container registry answers, so all is compiled from source. The next time takes 5."
+	fi
+}
 
 # watch_until SECONDS TYPE NAME JQ-CONDITION JQ-MESSAGE: waits for an object and
 # prints its message whenever it changes.
@@ -24,11 +38,13 @@ watch_until() {
 
 ready='[.status.conditions[]? | select(.type=="Ready")][0]'
 
+# install_operator IMAGE REPOSITORY applies what the chart holds too, without Helm
+# to compile where it cannot be downloaded.
 install_operator() {
-	local image=$1 repository=$2
-	"$("$REPO/hack/tools.sh" helm)" upgrade --install pgstorage "$REPO/charts/pgstorage" \
-		--namespace pgstorage-system --create-namespace --wait --timeout 3m \
-		--set "image.repository=${image%:*}" --set "image.tag=${image##*:}" --set "postgres.imageRepository=$repository"
+	kubectl kustomize "$REPO/config/default" |
+		sed -E "s#ghcr.io/pgstorage/pgstorage:[^ \"]+#$1#; s#(--postgres-image-repository=).*#\1$2#" |
+		kubectl apply --server-side --force-conflicts -f - >/dev/null
+	timeout 200 kubectl -n pgstorage-system rollout status deployment/pgstorage-manager --timeout=180s
 }
 
 # sql IMAGE TEXT: psql in the Postgres image, through the -rw Service, as the owner.
@@ -50,44 +66,63 @@ sql() {
 	kubectl delete pod "$pod" --wait=false >/dev/null
 }
 
-table() { column -t -s $'\t' -N "$1"; }
-
-parameters() {
-	kubectl get pgsc "$DEMO" -o json | jq -r '.status.parameters[] | [.name, .value, .source, .reason] | @tsv' |
-		table 'PARAMETER,VALUE,SOURCE,REASON'
-}
-
-result() {
-	kubectl get pgb "$1" -o json | jq -r '.status.durability as $tier | (.spec.pgbench.script // "TPCB") as $script | .status.run.results[] |
-		[$script, .clients, .tps, .latencyAverage, .latencyStddev, .latencyP50, .latencyP95, .latencyP99, .failed, $tier] | @tsv' |
-		table 'SCRIPT,CLIENTS,TPS,AVG ms,STDDEV ms,P50 ms,P95 ms,P99 ms,FAILED,DURABILITY'
-	kubectl get pgb "$1" -o json | jq -r '.status.run.integrity[]? | "integrity: \(.name): \(.result) \(.message // "")"'
-}
-
-up() {
-	packages jq bsdextrautils
-	"$REPO/hack/cluster.sh" up "$NAME"
-	eval "$("$REPO/hack/cluster.sh" env "$NAME")"
-	local operator postgres benchmark
-	operator=$("$REPO/hack/images.sh" operator)
-	postgres=$("$REPO/hack/images.sh" postgres)
-	"$REPO/hack/cluster.sh" load "$NAME" "$operator" "$postgres"
-	logged helm-install install_operator "$operator" "${postgres%:*}"
+# database applies the samples and writes a row.
+database() {
 	say "==> kubectl apply -k config/samples"
 	kubectl apply -k "$REPO/config/samples"
 	watch_until 300 pgsc "$DEMO" "$ready.status == \"True\" and $ready.observedGeneration == .metadata.generation" "$ready | \"\(.status // \"Unknown\") \(.reason // \"\"): \(.message // \"not looked at yet\")\""
-	kubectl get pgsp,pgsc
 	say "==> a row through the -rw Service"
-	sql "$postgres" "CREATE TABLE IF NOT EXISTS greeting (at timestamptz DEFAULT now(), text text); INSERT INTO greeting (text) VALUES ('written through $DEMO-rw')"
-	sql "$postgres" "SELECT at, text FROM greeting ORDER BY at DESC LIMIT 1"
-	say "==> parameters, and why"
-	parameters
+	sql "$1" "CREATE TABLE IF NOT EXISTS greeting (at timestamptz DEFAULT now(), text text); INSERT INTO greeting (text) VALUES ('written through $DEMO-rw')"
+	sql "$1" "SELECT at, text FROM greeting ORDER BY at DESC LIMIT 1"
+}
+
+# measured waits for the benchmark that the database declares, and shows its result.
+measured() {
+	say "==> benchmark $1"
+	watch_until 600 pgb "$1" '.status.phase == "Succeeded" or .status.phase == "Failed"' '"\(.status.phase // "Pending") \(.status.run.percent // 0)% \(.status.run.message // "")"'
+	kubectl pgstorage bench result "$1"
+	[ "$(kubectl get pgb "$1" -o jsonpath='{.status.phase}')" = Succeeded ] || die "the benchmark failed; to have it run again: kubectl delete pgb $1, then make demo"
+	mkdir -p "${PAGE%/*}"
+	kubectl pgstorage report "$1" -o html -f "$PAGE"
+}
+
+# next_steps prints commands that work as they stand, in the shell that runs the first.
+next_steps() {
+	cat <<-NEXT
+
+		The report of the benchmark is one page for a browser: $PAGE
+
+		For kubectl and its plugin in this shell:
+		  eval "\$($REPO/hack/cluster.sh env $NAME)"
+		Then try:
+		  kubectl pgstorage explain $DEMO
+		      every setting of Postgres, with its source and its reason
+		  kubectl patch pgsc $DEMO --type=merge -p '{"spec":{"instances":2}}' && kubectl wait pgsc $DEMO --for=jsonpath='{.status.database.readyInstances}'=2 --timeout=3m
+		      a standby; kubectl pgstorage status $DEMO shows it
+		  kubectl pgstorage bench start $DEMO --clients 1,8 --duration 15s --repeats 3 --follow
+		      a benchmark with repeats, and so with an interval
+		To remove it all: make demo-down
+	NEXT
+}
+
+up() {
+	local operator postgres benchmark
+	packages curl ca-certificates jq
+	expected
+	"$REPO/hack/cluster.sh" up "$NAME" --beside programs
+	eval "$("$REPO/hack/cluster.sh" env "$NAME")"
+	PATH=$("$REPO/hack/programs.sh"):$PATH
+	operator=$("$REPO/hack/images.sh" operator)
+	postgres=$("$REPO/hack/images.sh" postgres)
+	"$REPO/hack/cluster.sh" load "$NAME" "$operator" "$postgres"
+	logged install-operator install_operator "$operator" "${postgres%:*}"
+	database "$postgres"
 	benchmark=$(kubectl get pgsc "$DEMO" -o jsonpath='{.status.benchmark.name}')
-	say "==> benchmark $benchmark"
-	watch_until 600 pgb "$benchmark" '.status.phase == "Succeeded" or .status.phase == "Failed"' '"\(.status.phase // "Pending") \(.status.run.percent // 0)% \(.status.run.message // "")"'
-	result "$benchmark"
-	[ "$(kubectl get pgb "$benchmark" -o jsonpath='{.status.phase}')" = Succeeded ] || die "the benchmark failed"
-	say "Ready after ${SECONDS}s. To look around: eval \"\$(hack/cluster.sh env $NAME)\"; to remove it: make demo-down"
+	measured "$benchmark"
+	say "==> kubectl pgstorage status $DEMO"
+	kubectl pgstorage status "$DEMO"
+	next_steps
+	say "Ready after $((SECONDS / 60)) min $((SECONDS % 60)) s."
 }
 
 case ${1:-} in

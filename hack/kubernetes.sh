@@ -6,6 +6,7 @@
 #   kind      kind itself
 #   runc      for a Docker of our own
 #   cnpg      the image root of CloudNativePG
+#   cnpg-modules   only downloads its modules
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 CONTROL=$CACHE/kubernetes/$KUBERNETES_VERSION-etcd-$ETCD_VERSION
@@ -18,13 +19,19 @@ CNPG=$CACHE/cnpg/$CNPG_VERSION
 export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
 
 # wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
-# replace lines, which `go install` refuses. FILE of replace lines is optional.
+# replace lines, which `go install` refuses. FILE of more lines is optional.
 wrapper() {
 	mkdir -p "$1"
 	{
 		printf 'module pgstorage.dev/build\n\ngo 1.26\n\nrequire %s %s\n' "$2" "$3"
 		[ -z "${4:-}" ] || cat "$4"
 	} >"$1/go.mod"
+}
+
+# shared_client prints requirements of the client that Kubernetes itself has, so that
+# it is compiled once for all programs.
+shared_client() {
+	printf 'require k8s.io/%s %s\n' api "$KUBERNETES_STAGING_VERSION" apimachinery "$KUBERNETES_STAGING_VERSION" client-go "$KUBERNETES_STAGING_VERSION"
 }
 
 # build_in DIR OUT PACKAGE...: builds packages of a wrapper's module.
@@ -79,7 +86,7 @@ control() {
 coredns() {
 	local work plugin module=github.com/coredns/coredns
 	work=$(mktemp -d)
-	wrapper "$work" "$module" "$COREDNS_VERSION"
+	wrapper "$work" "$module" "$COREDNS_VERSION" <(shared_client)
 	mkdir "$work/coredns"
 	{
 		printf 'package main\n\nimport (\n\t"%s/coremain"\n' "$module"
@@ -98,14 +105,17 @@ node() {
 	local work
 	kubernetes "$1" kubelet kubeadm kube-controller-manager kube-scheduler kube-proxy
 	coredns "$1"
-	install_go "$1" "github.com/rancher/local-path-provisioner@$LOCAL_PATH_VERSION"
+	work=$(mktemp -d)
+	wrapper "$work" github.com/rancher/local-path-provisioner "$LOCAL_PATH_VERSION" <(shared_client)
+	build_in "$work" "$1" github.com/rancher/local-path-provisioner
+	rm -rf "$work"
 	local p=github.com/containernetworking/plugins/plugins
 	install_go "$1" "$p/ipam/host-local@$CNI_VERSION" "$p/main/loopback@$CNI_VERSION" "$p/main/ptp@$CNI_VERSION" "$p/meta/portmap@$CNI_VERSION"
 	p=github.com/containerd/containerd/v2/cmd
 	install_go "$1" -tags "no_aufs no_zfs no_btrfs no_devmapper" \
 		"$p/containerd@$CONTAINERD_VERSION" "$p/containerd-shim-runc-v2@$CONTAINERD_VERSION" "$p/ctr@$CONTAINERD_VERSION"
 	work=$(mktemp -d)
-	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION"
+	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION" <(shared_client)
 	build_in "$work" "$1" sigs.k8s.io/cri-tools/cmd/crictl
 	rm -rf "$work"
 }
@@ -123,6 +133,12 @@ runc() {
 		nice go install -tags "seccomp netgo osusergo" -ldflags "-s -w -linkmode external -extldflags -static" \
 		"github.com/opencontainers/runc@$RUNC_VERSION"
 	rm -rf "$lib"
+}
+
+cnpg_modules() {
+	local source
+	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
+	nice go list -C "$source" -deps ./cmd/manager
 }
 
 # CloudNativePG's own image has the program under both names.
@@ -158,5 +174,6 @@ cnpg)
 	cached build-cnpg "$CNPG" cnpg
 	echo "$CNPG"
 	;;
-*) die "usage: hack/kubernetes.sh control|node|kind|runc|cnpg" ;;
+cnpg-modules) [ -e "$CNPG" ] || logged modules-cnpg cnpg_modules ;;
+*) die "usage: hack/kubernetes.sh control|node|kind|runc|cnpg|cnpg-modules" ;;
 esac

@@ -1,64 +1,79 @@
 #!/usr/bin/env bash
-# Makes what a cluster needs ahead of it: what waits for the network beside what
-# needs the processors. Whatever it makes is found ready by the other scripts.
+# Prepares what others need ahead of it: downloads beside compilers. Whatever it
+# makes is found ready by the other scripts. Usage:
+#   hack/prefetch.sh SET...        prepares
+#   hack/prefetch.sh list SET...   prints the steps instead
+# Sets, in an order that makes sense:
+#   nodes      what kind and its nodes need
+#   pods       CloudNativePG and Postgres
+#   programs   those of this tree
+#   linters, servers, machines   of the levels lint, of zerofs and e2e, of vm and ceph
+#   cluster    nodes pods
+#   demo       cluster programs
+#   all        linters cluster servers machines
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
-packages curl ca-certificates
 
-# Source of the programs that are compiled last, so that nothing waits for it.
-modules() {
-	local source
-	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
-	nice go list -C "$source" -deps ./cmd/manager >/dev/null
+# steps SET prints the steps of a set, one a line: its lane and a script of this
+# folder with its arguments. A pull is by the nodes themselves, when they need it.
+steps() {
+	case $1 in
+	nodes)
+		if published registry-1.docker.io; then
+			echo "pull kindest/node"
+			command -v kind >/dev/null || echo "compile kubernetes.sh kind"
+			return
+		fi
+		printf '%s\n' "download docker.sh unpack" "download rootfs.sh node" \
+			"compile kubernetes.sh control" "compile kubernetes.sh node" "compile kubernetes.sh runc" "compile kubernetes.sh kind"
+		;;
+	pods)
+		if published ghcr.io; then
+			printf '%s\n' "pull cloudnative-pg" "pull postgresql"
+			return
+		fi
+		printf '%s\n' "download kubernetes.sh cnpg-modules" "download rootfs.sh postgres" "compile kubernetes.sh cnpg"
+		;;
+	programs) printf '%s\n' "download programs.sh modules" "compile programs.sh" ;;
+	linters) printf '%s\n' "compile tools.sh golangci-lint" "compile tools.sh vale" ;;
+	servers) printf '%s\n' "compile tools.sh versitygw" "compile zerofs.sh" ;;
+	# Only root can make them; their levels say so to others.
+	machines) [ "$(id -u)" != 0 ] || printf '%s\n' "download vm.sh image" "download vm.sh ceph-image" ;;
+	cluster) steps nodes && steps pods ;;
+	demo) steps cluster && steps programs ;;
+	all) steps linters && steps cluster && steps servers && steps machines ;;
+	*) die "usage: hack/prefetch.sh [list] nodes|pods|programs|linters|servers|machines|cluster|demo|all ..." ;;
+	esac
 }
 
-# machines of the levels vm and ceph. Only root can make them; the levels say so to others.
-machines() {
-	if [ "$(id -u)" = 0 ]; then
-		nice "$REPO/hack/vm.sh" image
-		nice "$REPO/hack/vm.sh" ceph-image
-	fi
+# lane NAME: runs its steps, one after the other.
+lane() {
+	local step
+	while read -r step; do
+		# shellcheck disable=SC2086 # words
+		nice "$REPO"/hack/$step </dev/null
+	done < <(sed -n "s/^$1 //p" <<<"$PLAN")
 }
 
-# downloads are Debian's packages and modules.
-downloads() {
-	"$REPO/hack/docker.sh" unpack
-	"$REPO/hack/rootfs.sh" node
-	if [ ! -e "$CACHE/cnpg/$CNPG_VERSION" ]; then logged modules-cnpg modules; fi
-	"$REPO/hack/rootfs.sh" postgres
-	machines
-}
-
-compile() {
-	local what
-	for what in control node kind runc cnpg; do "$REPO/hack/kubernetes.sh" "$what"; done
-}
-
-# linters of make lint, which waits for this build where it needs it before.
-linters() {
-	nice "$REPO/hack/tools.sh" golangci-lint
-	nice "$REPO/hack/tools.sh" vale
-}
-
-# servers of the levels zerofs and vm.
-servers() {
-	"$REPO/hack/tools.sh" versitygw
-	"$REPO/hack/zerofs.sh"
-}
-
-if published registry-1.docker.io && published ghcr.io; then
-	linters
-	"$REPO/hack/kubernetes.sh" kind
-	servers
-	machines
+list=
+if [ "${1:-}" = list ]; then
+	list=yes
+	shift
+fi
+[ -n "$list" ] || packages curl ca-certificates
+PLAN=$(for set in "${@:-}"; do steps "$set"; done)
+if [ -n "$list" ]; then
+	echo "$PLAN"
 	exit 0
 fi
-packages debootstrap gcc libc6-dev pkg-config
+# All at once, for all scripts: each call refreshes the lists, and two at once fail.
+if grep -q 'rootfs.sh\|vm.sh' <<<"$PLAN"; then
+	packages debootstrap gcc libc6-dev pkg-config iptables iproute2 ca-certificates procps util-linux busybox-static jq
+fi
 set -m
-downloads &
+lane download >/dev/null &
 pid=$!
 set +m
-trap 'kill -- "-$pid" 2>/dev/null; exit 130' INT TERM
-linters
-compile
-servers
+trap 'kill -- "-$pid" 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM
+lane compile >/dev/null
 wait "$pid"

@@ -54,7 +54,8 @@ const (
 	ReasonCommitBelowFlushFloor = "CommitBelowFlushFloor"
 	// ReasonClientBound means that pgbench and not Postgres limited the run.
 	ReasonClientBound = "ClientBound"
-	// ReasonPodThrottled means that a CPU limit throttled a pod during the run.
+	// ReasonPodThrottled means that a CPU quota throttled a pod during the run, and the
+	// cluster does not declare that quota.
 	ReasonPodThrottled = "PodThrottled"
 	// ReasonBackupRunning means that a backup ran during the run.
 	ReasonBackupRunning = "BackupRunning"

@@ -21,11 +21,18 @@ mkdir -p "$CACHE" "$LOGS" "$RUN"
 say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
-# heartbeat NAME PID: reports every 20 seconds that a step is alive.
+# PGSTORAGE_BRIEF is set where people watch: one line when a step ends.
+BRIEF=${PGSTORAGE_BRIEF:-}
+
+# detail TEXT: what only matters to whoever looks for a fault.
+detail() { [ -n "$BRIEF" ] || say "$@"; }
+
+# heartbeat NAME PID: reports every 20 seconds, in brief 60, that a step is alive.
 heartbeat() {
-	local name=$1 pid=$2 start=$SECONDS
+	local name=$1 pid=$2 start=$SECONDS every=20 waited
+	[ -z "$BRIEF" ] || every=60
 	while kill -0 "$pid" 2>/dev/null; do
-		for _ in {1..20}; do
+		for ((waited = 0; waited < every; waited++)); do
 			kill -0 "$pid" 2>/dev/null || return 0
 			sleep 1
 		done
@@ -34,7 +41,7 @@ heartbeat() {
 }
 
 # logged NAME COMMAND...: runs a command with its output in a log, whose end is
-# shown when it fails. An interruption ends the command with all it has started.
+# shown when it fails. The file durations in the same folder gets a line. An interruption ends the command with all it has started.
 logged() {
 	local name=$1 start=$SECONDS log pid beat ignored status=0
 	shift
@@ -42,7 +49,7 @@ logged() {
 	ignored=$( (set -e; false; echo yes); true)
 	[ -z "$ignored" ] || die "step $name is part of a condition"
 	log=$LOGS/$name.log
-	say "==> $name"
+	detail "==> $name"
 	set -m # a process group of its own
 	("$@") >"$log" 2>&1 </dev/null &
 	pid=$!
@@ -59,6 +66,7 @@ logged() {
 		die "$name failed after $((SECONDS - start))s; whole log: $log"
 	fi
 	say "ok  $name $((SECONDS - start))s"
+	printf '%s\t%s\t%s\n' "$(date -u +%FT%TZ)" "$name" "$((SECONDS - start))" >>"$LOGS/durations"
 }
 
 # cached NAME TARGET COMMAND...: runs COMMAND TEMPORARY-PATH once and keeps what
@@ -70,7 +78,7 @@ cached() {
 	mkdir -p "$(dirname "$target")"
 	(
 		if ! flock -n 9; then
-			say "waiting for another run's $name"
+			detail "waiting for another run's $name"
 			flock -w 1800 9 || die "another run holds $target.lock for half an hour"
 		fi
 		[ -e "$target" ] && exit 0

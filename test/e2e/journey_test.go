@@ -38,6 +38,7 @@ func TestJourney(t *testing.T) {
 		{"a hostile script gains nothing", hostileScript},
 		{"layers of the storage", layersOfTheStorage},
 		{"a throttled runner is not believed", throttledRunner},
+		{"a declared CPU limit is a caution", declaredLimit},
 		{"a schedule begins a benchmark", scheduledBenchmark},
 		{"the plugin beside it", pluginOnDatabase},
 		{"one instance to three, Local to Quorum", scaleOut},

@@ -50,7 +50,7 @@ func sample(t testing.TB, seconds int) Run {
 			Flush:    &validity.Flush{Measured: 1, Floor: 2, Source: "a disk"},
 			Dataset:  &validity.Dataset{Size: 1, SharedBuffers: 2, Cache: 3, CacheIsARC: true},
 			Client:   &validity.Client{CPU: 1, Processors: 0.5, Threads: 2},
-			Pods:     []validity.Pod{{Name: "runner", Periods: 1, Throttled: 2, ThrottledTime: 3, Stalled: &stalls}},
+			Pods:     []validity.Pod{{Name: "runner", Periods: 1, Throttled: 2, ThrottledTime: 3, Quota: new(0.5), Declared: new(0.5), Stalled: &stalls}},
 			Nodes:    []validity.Node{{Name: "n1", Steal: &steal, Stalled: &stalls}},
 			Server:   &validity.Server{Checkpoints: 1, CheckpointTimeout: 2, Autovacuums: []string{"a"}, Backups: []string{"b"}},
 			Workload: validity.Workload{Writes: true},

@@ -155,6 +155,7 @@ func (in Input) variant(v analysis.Variant, runs []analysis.Trial) (Variant, err
 	out := Variant{
 		Name: v.Name, TPS: v.TPS, LatencyAverage: v.LatencyAverage, LatencyP99: v.LatencyP99, Curve: v.Curve,
 		Fingerprint: v.Fingerprint, SettingsChanged: v.SettingsChanged, Agreement: v.Agreement, Layers: in.Layers[v.Name],
+		CPULimit: cpuLimit(runs),
 	}
 	if v.Latencies != nil {
 		out.Latencies = v.Latencies.Count()

@@ -80,9 +80,17 @@ func (c *caveats) add(short, message string, s subject) {
 func (c *caveats) addConcerns(v Variant, verdict validity.Verdict) {
 	for _, f := range v.concerns() {
 		if f.Verdict == verdict {
-			c.add(string(f.Verdict)+" "+f.Reason, f.Message, subject{v.Name, f.repeats})
+			c.add(string(f.Verdict)+" "+f.Reason, pointer(f.Reason, f.Message), subject{v.Name, f.repeats})
 		}
 	}
+}
+
+// pointer replaces the message of a reason that the verdict explains for all variants.
+func pointer(reason, message string) string {
+	if reason == validity.ReasonCPULimitReached {
+		return "see the verdict"
+	}
+	return message
 }
 
 // merge subjects of the same variant.

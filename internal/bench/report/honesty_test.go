@@ -106,6 +106,44 @@ func TestRejectedRunIsListedAndChangesNoFigure(t *testing.T) {
 	}
 }
 
+// A run at a limit that the cluster declares counts, and the report says once what that means.
+func TestDeclaredLimitIsExplainedOnce(t *testing.T) {
+	limited := func(name string, limit float64) []analysis.Trial {
+		runs := steady(name, v1alpha1.DurabilityLocal, 1000)
+		for i := range runs {
+			runs[i].Facts.Duration = 1e9
+			runs[i].Facts.Pods = []validity.Pod{{Name: name + "-1", Periods: 10, Throttled: 9, ThrottledTime: 5e8, Quota: &limit, Declared: &limit}}
+		}
+		return runs
+	}
+	const sets, storage, differ = "The CPU limit that the cluster declares sets the rate of ", "not its storage", "is a difference in CPU"
+	for name, tc := range map[string]struct {
+		runs         []analysis.Trial
+		want, absent string
+	}{
+		"alone":            {limited("a", 0.5), sets + "a (0.5 CPU)", differ},
+		"the same limit":   {slices.Concat(limited("a", 0.5), limited("b", 0.5)), sets + "a and b (0.5 CPU)", differ},
+		"different limits": {slices.Concat(limited("a", 0.5), limited("b", 1)), differ, "(0.5 CPU), and of c"},
+		"one is free":      {slices.Concat(limited("a", 0.5), steady("free", v1alpha1.DurabilityLocal, 1500)), differ, "free (0.5"},
+	} {
+		r := of5(t, tc.runs)
+		for _, v := range r.Groups[0].Variants {
+			if v.counted() != len(v.Repeats) || v.TPS == nil {
+				t.Errorf("%s: %d repeats of %s count", name, v.counted(), v.Name)
+			}
+		}
+		for _, form := range []Form{Text, Markdown, HTML} {
+			got := write(t, form, r, Options{Width: 1000})
+			if strings.Count(got, sets) != 1 || strings.Count(got, storage) != 1 || !strings.Contains(got, tc.want) || strings.Contains(got, tc.absent) {
+				t.Errorf("%s as %s: %s", name, form, got)
+			}
+			if !strings.Contains(got, "CPULimitReached") || strings.Contains(got, "reached its CPU limit") {
+				t.Errorf("%s as %s: figures have no flag, or caveats repeat the explanation", name, form)
+			}
+		}
+	}
+}
+
 func TestFigureWithoutAnIntervalSaysWhy(t *testing.T) {
 	s := summary(t, 1, 2, 3)
 	lone := summary(t, 7)

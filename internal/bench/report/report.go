@@ -126,6 +126,9 @@ type Variant struct {
 	Transactions int64             `json:"transactions,omitempty"`
 	// Percentiles of the counted repeats, summarised over the repeats.
 	Percentiles []Percentile `json:"percentiles,omitempty"`
+	// CPULimit in processors that the cluster declares and that the runs had; absent if
+	// there was none or it is unknown.
+	CPULimit *float64 `json:"cpuLimit,omitempty"`
 	// Layers from the lowest up; absent if none was measured.
 	Layers []LayerSummary `json:"layers,omitempty"`
 	// Fingerprint of the settings of the first repeat, and what later repeats changed.

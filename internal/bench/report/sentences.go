@@ -32,12 +32,12 @@ func (r Report) running() bool {
 // caveats stand before everything else: an incomplete benchmark and notes.
 func (r Report) caveats() []string { return present(append([]string{r.partial()}, r.Notes...)...) }
 
-// verdict returns one or two sentences on the ranking of a group.
+// verdict returns sentences on the ranking of a group and on what limits its figures.
 func (r Report) verdict(g Group) string {
 	if r.running() {
-		return unranked
+		return strings.Join(present(unranked, g.limits()), " ")
 	}
-	return g.verdict()
+	return strings.Join(present(g.verdict(), g.limits()), " ")
 }
 
 func (g Group) verdict() string {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func (r *execution) facts(before, after observed, m measured, o pgbench.RunOptio
 	if m.cpu > 0 {
 		f.Client = after.own.Client(m.cpu, o.Jobs, r.Processors)
 	}
-	f.Pods, f.Nodes = between(before, after)
+	f.Pods, f.Nodes = between(before, after, r.Spec.DeclaredCPU())
 	f.Workload.Writes = r.writes(before, after, f.Duration)
 	if c := after.counters; c != nil {
 		f.Dataset = &validity.Dataset{Size: c.Size, SharedBuffers: c.SharedBuffers}
@@ -99,15 +100,19 @@ func (r *execution) facts(before, after observed, m measured, o pgbench.RunOptio
 }
 
 // between two looks at the pods of server and runner, and at their nodes, which may be
-// one.
-func between(before, after observed) (pods []validity.Pod, nodes []validity.Node) {
+// one. The cluster declares a CPU limit for the server's pod only.
+func between(before, after observed, declared *float64) (pods []validity.Pod, nodes []validity.Node) {
 	seen := map[string]bool{}
-	for _, pair := range [][2]machine.Snapshot{{before.server, after.server}, {before.own, after.own}} {
-		if pod, ok := machine.Pod(pair[0], pair[1]); ok {
+	for _, side := range []struct {
+		before, after machine.Snapshot
+		declared      *float64
+	}{{before.server, after.server, declared}, {before.own, after.own, nil}} {
+		if pod, ok := machine.Pod(side.before, side.after); ok {
+			pod.Declared = side.declared
 			pods = append(pods, pod)
 		}
-		if node, ok := machine.Node(pair[0], pair[1]); ok && !seen[pair[1].Boot] {
-			nodes, seen[pair[1].Boot] = append(nodes, node), true
+		if node, ok := machine.Node(side.before, side.after); ok && !seen[side.after.Boot] {
+			nodes, seen[side.after.Boot] = append(nodes, node), true
 		}
 	}
 	return pods, nodes
@@ -171,6 +176,9 @@ func (r *execution) settings(after observed, result *pgbench.Result) fingerprint
 	set(fingerprint.Versions, "postgres", r.server.Version)
 	set(fingerprint.Versions, "pgbench", result.Version)
 	set(fingerprint.Kernel, "release", after.server.Kernel)
+	if quota := after.server.Processors; quota != nil {
+		set(fingerprint.Node, "CPU limit", strconv.FormatFloat(*quota, 'g', 3, 64))
+	}
 	if c := after.counters; c != nil {
 		for _, p := range c.Settings {
 			set(fingerprint.Postgres, p.Name, p.Value)

@@ -249,12 +249,30 @@ func TestOneNodeIsToldOnce(t *testing.T) {
 	const early, late = "cpu 1 1 1 1 1 1 1 0\n", "cpu 2 2 2 2 2 2 2 1\n"
 	before := observed{server: at("shop-1", "a", early), own: at("runner", "a", early)}
 	after := observed{server: at("shop-1", "a", late), own: at("runner", "a", late)}
-	if _, nodes := between(before, after); len(nodes) != 1 || nodes[0].Name != "of pod shop-1" {
+	if _, nodes := between(before, after, nil); len(nodes) != 1 || nodes[0].Name != "of pod shop-1" {
 		t.Errorf("%+v", nodes)
 	}
 	before.own, after.own = at("runner", "b", early), at("runner", "b", late)
-	if _, nodes := between(before, after); len(nodes) != 2 {
+	if _, nodes := between(before, after, nil); len(nodes) != 2 {
 		t.Errorf("%+v", nodes)
+	}
+}
+
+// The cluster declares a CPU limit for the server's pod. It says nothing of the runner's.
+func TestDeclaredLimitIsTheServersAlone(t *testing.T) {
+	at := func(host, stat string) machine.Snapshot {
+		return machine.Read(map[string]string{"/proc/sys/kernel/hostname": host, "/sys/fs/cgroup/cpu.stat": stat, "/sys/fs/cgroup/cpu.max": "50000 100000\n"})
+	}
+	const early, late = "nr_periods 1\nnr_throttled 0\nthrottled_usec 0\n", "nr_periods 90\nnr_throttled 81\nthrottled_usec 9000000\n"
+	before := observed{server: at("shop-1", early), own: at("runner", early)}
+	after := observed{server: at("shop-1", late), own: at("runner", late)}
+	s, err := spec.Parse([]byte(`{"cluster": "shop", "durability": "Local", "cpuLimit": "500m", "pgbench": {"scale": 1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, _ := between(before, after, s.DeclaredCPU())
+	if len(pods) != 2 || pods[0].Name != "shop-1" || pods[0].Declared == nil || *pods[0].Declared != 0.5 || pods[1].Declared != nil {
+		t.Errorf("%+v", pods)
 	}
 }
 

@@ -152,7 +152,8 @@ func (t *timeline) between(a, b moment) {
 }
 
 func (t *timeline) ofMachines(a, b moment) {
-	pods, nodes := between(a.observed, b.observed)
+	// An event says that a pod waited; who declared its quota is of no interest here.
+	pods, nodes := between(a.observed, b.observed, nil)
 	for _, p := range pods {
 		if p.ThrottledTime.Seconds() >= noticedShare*(b.since-a.since).Seconds() {
 			t.add(disturbance.CPUQuota, a.since, b.since, fmt.Sprintf("pod %s waited for its CPU quota", p.Name))

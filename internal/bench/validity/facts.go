@@ -65,6 +65,12 @@ type Pod struct {
 	Periods       int64         `json:"periods"`
 	Throttled     int64         `json:"throttled"`
 	ThrottledTime time.Duration `json:"throttledNanoseconds"`
+	// Quota is the number of processors that the cgroup leaves the pod. Nil without a
+	// quota, and where it was not read or changed during the run.
+	Quota *float64 `json:"quota,omitempty"`
+	// Declared is the CPU limit that the measured cluster declares for the pod, in
+	// processors. Nil without one, and for the runner's pod.
+	Declared *float64 `json:"declaredLimit,omitempty"`
 	// Stalled is the time in which some task of it waited (PSI "some" of the
 	// cgroup); nil where the kernel does not report it.
 	Stalled *Stalls `json:"stalled,omitempty"`

@@ -44,6 +44,7 @@ const (
 	ReasonNoCheckpointInRun      = "NoCheckpointInRun"
 	ReasonClientBound            = v1alpha1.ReasonClientBound
 	ReasonPodThrottled           = v1alpha1.ReasonPodThrottled
+	ReasonCPULimitReached        = "CPULimitReached"
 	ReasonAutovacuumRunning      = "AutovacuumRunning"
 	ReasonBackupRunning          = v1alpha1.ReasonBackupRunning
 	ReasonProcessorStolen        = v1alpha1.ReasonProcessorStolen

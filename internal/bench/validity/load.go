@@ -1,18 +1,10 @@
 package validity
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
-const (
-	// saturated is the share of its processors, or of one thread of it, from which
-	// on the client rather than the server sets the rate.
-	saturated = 0.9
-	// throttledShare of the run that a pod may wait for its quota: from one percent
-	// on the figure moves by what repeats differ by.
-	throttledShare = 0.01
-)
+// saturated is the share of its processors, or of one thread of it, from which
+// on the client rather than the server sets the rate.
+const saturated = 0.9
 
 // ClientBound says whether the rate is the client's own limit.
 func ClientBound(f Facts) Finding {
@@ -31,29 +23,6 @@ func ClientBound(f Facts) Finding {
 			"pgbench used %.2f of its %.3g processors: the client limits the rate, not the server; raise the resources of the runner, or move it to another node", used, c.Processors)}
 	}
 	return passed(CheckClient, fmt.Sprintf("pgbench used %.2f of its %.3g processors", used, c.Processors))
-}
-
-// Throttled says whether a CPU quota set the rate.
-func Throttled(f Facts) Finding {
-	if len(f.Pods) == 0 || f.Duration <= 0 {
-		return notRun(CheckThrottling, "the throttling of the pods (cpu.stat)")
-	}
-	var worst Pod
-	for _, p := range f.Pods {
-		if p.Throttled > 0 && p.ThrottledTime >= worst.ThrottledTime {
-			worst = p
-		}
-	}
-	if share := worst.ThrottledTime.Seconds() / f.Duration.Seconds(); share >= throttledShare {
-		return Finding{CheckThrottling, Rejected, ReasonPodThrottled, fmt.Sprintf(
-			"pod %s waited for its CPU quota in %d of %d periods, %v in a run of %v: the quota limits the rate; raise or remove the CPU limit of the pod",
-			worst.Name, worst.Throttled, worst.Periods, worst.ThrottledTime.Round(time.Millisecond), whole(f.Duration))}
-	}
-	var names []string
-	for _, p := range f.Pods {
-		names = append(names, p.Name)
-	}
-	return passed(CheckThrottling, few(names)+" waited for a CPU quota for less than 1% of the run")
 }
 
 // failedShare of the transactions that may fail: they cost time and do not count.

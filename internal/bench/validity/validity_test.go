@@ -45,6 +45,26 @@ func TestNothingWrong(t *testing.T) {
 	}
 }
 
+// throttle the server for 15% of the run, by a quota under a declared limit.
+func throttle(quota, declared *float64) func(*Facts) {
+	return func(f *Facts) {
+		p := &f.Pods[1]
+		p.Throttled, p.ThrottledTime, p.Quota, p.Declared = 900, 90*time.Second, quota, declared
+	}
+}
+
+func TestDeclaredLimitIsTheQuota(t *testing.T) {
+	f := valid()
+	for _, tc := range []struct{ quota, declared, want *float64 }{
+		{nil, nil, nil}, {new(0.5), nil, nil}, {nil, new(0.5), nil}, {new(0.25), new(0.5), nil}, {new(0.5), new(0.5), new(0.5)},
+	} {
+		throttle(tc.quota, tc.declared)(&f)
+		if got := DeclaredLimit(f); (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+			t.Errorf("%+v: got %v", f.Pods[1], got)
+		}
+	}
+}
+
 func TestChecks(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*Facts)
@@ -130,8 +150,41 @@ func TestChecks(t *testing.T) {
 		},
 		"client not observed": {func(f *Facts) { f.Client = nil }, CheckClient, NotRun, ReasonNotObserved, nil},
 		"throttled": {
-			func(f *Facts) { f.Pods[1].Throttled, f.Pods[1].ThrottledTime = 900, 90*time.Second },
-			CheckThrottling, Rejected, ReasonPodThrottled, []string{"pod shop-1", "900 of 6000 periods", "1m30s in a run of 10m0s", "CPU limit"},
+			throttle(nil, nil),
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"pod shop-1", "900 of 6000 periods", "1m30s in a run of 10m0s", "CPU limit of the pod"},
+		},
+		"throttled by a limit that nobody declares": {
+			throttle(new(0.5), nil),
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"pod shop-1", "raise or remove the CPU limit of the pod"},
+		},
+		"throttled by the declared limit": {
+			throttle(new(0.5), new(0.5)),
+			CheckThrottling, Caution, ReasonCPULimitReached, []string{
+				"pod shop-1 reached its CPU limit of 0.5", "spec.resources.limits.cpu", "900 of 6000 periods", "1m30s in a run of 10m0s",
+				"This limit sets the rate", "does not measure the storage", "raise or remove the limit",
+			},
+		},
+		"throttled by the least quota of a kubelet": {
+			throttle(new(0.01), new(0.005)), CheckThrottling, Caution, ReasonCPULimitReached, []string{"CPU limit of 0.005"},
+		},
+		"throttled below the declared limit": {
+			throttle(new(0.25), new(0.5)),
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"its quota is 0.25 CPU and not the 0.5 that the cluster declares", "Another limit sets the rate"},
+		},
+		"throttled by a quota that was not read": {
+			throttle(nil, new(0.5)),
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"declares a CPU limit of 0.5, but the quota was not read or changed"},
+		},
+		"runner throttled beside a declared limit": {
+			func(f *Facts) {
+				throttle(new(0.5), new(0.5))(f)
+				f.Pods[0].Throttled, f.Pods[0].ThrottledTime = 100, 10*time.Second
+			},
+			CheckThrottling, Rejected, ReasonPodThrottled, []string{"pod runner waited"},
+		},
+		"declared limit not reached": {
+			func(f *Facts) { f.Pods[1].Quota, f.Pods[1].Declared = new(0.5), new(0.5) },
+			CheckThrottling, Passed, ReasonPassed, []string{"less than 1%"},
 		},
 		"pods not observed": {func(f *Facts) { f.Pods = nil }, CheckThrottling, NotRun, ReasonNotObserved, nil},
 		"autovacuum": {

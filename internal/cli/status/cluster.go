@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/validity"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -156,8 +157,31 @@ func (b Builder) benchmark(p *v1alpha1.PgBenchmark) Tree {
 	}
 	if p.Status.BestTPS != "" {
 		i.Details = append(i.Details, fmt.Sprintf("%s TPS (%s)", p.Status.BestTPS, view.Or(string(p.Status.Durability))))
+		if cpuLimited(p.Status) {
+			i.Details = append(i.Details, "set by the declared CPU limit")
+		}
 	}
 	return i
+}
+
+// cpuLimited reports whether a CPU limit that the cluster declares set a rate of the benchmark.
+func cpuLimited(s v1alpha1.PgBenchmarkStatus) bool {
+	var reasons []string
+	if s.Run != nil {
+		for _, result := range s.Run.Results {
+			for _, f := range result.Findings {
+				reasons = append(reasons, f.Reason)
+			}
+		}
+	}
+	if s.Matrix != nil {
+		for _, v := range s.Matrix.Variants {
+			for _, run := range v.Runs {
+				reasons = append(reasons, run.Findings...)
+			}
+		}
+	}
+	return slices.Contains(reasons, validity.ReasonCPULimitReached)
 }
 
 // Benchmark returns the tree of a PgBenchmark.

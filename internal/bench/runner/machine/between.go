@@ -21,10 +21,19 @@ func Pod(before, after Snapshot) (validity.Pod, bool) {
 		Periods:       after.Throttling.Periods - before.Throttling.Periods,
 		Throttled:     after.Throttling.Throttled - before.Throttling.Throttled,
 		ThrottledTime: after.Throttling.Time - before.Throttling.Time,
+		Quota:         unchanged(before.Processors, after.Processors),
 		Stalled:       between(before.PodStalls, after.PodStalls),
 	}
 	// A restarted container counts from zero.
 	return p, p.Periods >= 0 && p.Throttled >= 0 && p.ThrottledTime >= 0
+}
+
+// unchanged returns a quota that is the same before and after; else nil.
+func unchanged(before, after *float64) *float64 {
+	if before == nil || after == nil || *before != *after {
+		return nil
+	}
+	return after
 }
 
 // Node is what the node of the pod lived through. False if there are no facts.

@@ -137,9 +137,13 @@ func later(change map[string]string) Snapshot {
 func TestBetween(t *testing.T) {
 	before, after := Read(v2()), later(nil)
 	pod, ok := Pod(before, after)
-	wantPod := validity.Pod{Name: "shop-1", Periods: 600, Throttled: 600, ThrottledTime: 30 * time.Second, Stalled: &validity.Stalls{IO: time.Second}}
+	wantPod := validity.Pod{Name: "shop-1", Periods: 600, Throttled: 600, ThrottledTime: 30 * time.Second, Quota: new(0.5), Stalled: &validity.Stalls{IO: time.Second}}
 	if diff := cmp.Diff(wantPod, pod); diff != "" || !ok {
 		t.Error(diff)
+	}
+	// A quota that was changed during the run is not known to be any limit.
+	if resized, ok := Pod(before, later(map[string]string{cpuMax: "100000 100000\n"})); !ok || resized.Quota != nil {
+		t.Errorf("%t %+v", ok, resized)
 	}
 	node, ok := Node(before, after)
 	wantNode := validity.Node{Name: "of pod shop-1", Steal: new(0.25), Stalled: &validity.Stalls{CPU: 500 * time.Millisecond}}

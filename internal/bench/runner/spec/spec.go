@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
@@ -33,6 +35,8 @@ type Spec struct {
 	// Space of the cluster's volumes; nil where their capacity is not known, and then
 	// free space is not watched.
 	Space *Space `json:"space,omitempty"`
+	// CPULimit that the cluster declares for each instance; nil without one.
+	CPULimit *resource.Quantity `json:"cpuLimit,omitempty"`
 	// Settings of the cluster that the manager knows and the server does not report.
 	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
@@ -110,6 +114,15 @@ func wholeSeconds(s string) error {
 		return fmt.Errorf("%q is not a duration of whole seconds", s)
 	}
 	return nil
+}
+
+// DeclaredCPU is the CPULimit in processors; nil without one.
+func (s Spec) DeclaredCPU() *float64 {
+	if s.CPULimit == nil {
+		return nil
+	}
+	processors := s.CPULimit.AsApproximateFloat64()
+	return &processors
 }
 
 // Duration of each run; zero where it is by transactions.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -32,6 +33,9 @@ func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, sc
 	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, scratch), Space: space}
 	if target != nil {
 		out.Durability, out.Settings = target.Spec.Durability, settings(target)
+		if limit, declared := target.Spec.Resources.Limits[corev1.ResourceCPU]; declared {
+			out.CPULimit = &limit
+		}
 	}
 	return out
 }

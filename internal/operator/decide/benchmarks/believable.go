@@ -83,6 +83,9 @@ func doubts(results []v1alpha1.BenchmarkResult) outcome.Outcome {
 	if cautions = distinct(cautions); len(cautions) > 0 {
 		reason = v1alpha1.ReasonCautions
 		message += "; cautions, whose messages are in status.run.results: " + strings.Join(cautions, ", ")
+		if slices.Contains(cautions, validity.ReasonCPULimitReached) {
+			message += "; " + validity.LimitSetsRate
+		}
 	}
 	return outcome.DoneWith(c, reason, message)
 }

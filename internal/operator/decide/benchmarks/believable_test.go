@@ -31,7 +31,11 @@ func TestBelievable(t *testing.T) {
 		"nothing found":        {[]v1alpha1.BenchmarkResult{result(1, 0)}, outcome.Done, false, v1alpha1.ReasonBelievable, nil},
 		"not all was observed": {[]v1alpha1.BenchmarkResult{result(1, 0, flush), result(4, 0, flush)}, outcome.Done, false, v1alpha1.ReasonPartlyChecked, []string{"not observed: Flush"}},
 		"cautions":             {[]v1alpha1.BenchmarkResult{result(1, 0, flush, warm)}, outcome.Done, false, v1alpha1.ReasonCautions, []string{"DatasetInMemory", "not observed: Flush"}},
-		"some runs rejected":   {[]v1alpha1.BenchmarkResult{result(1, 1, stolen)}, outcome.Done, false, v1alpha1.ReasonCautions, []string{"1 rejected runs", "ProcessorStolen in 1 of 2 runs"}},
+		"limited": {
+			[]v1alpha1.BenchmarkResult{result(1, 0, flush, finding("Throttling", "Caution", "CPULimitReached", 2))}, outcome.Done, false, v1alpha1.ReasonCautions,
+			[]string{"CPULimitReached", "the CPU limit that the cluster declares sets the rate", "do not measure the storage"},
+		},
+		"some runs rejected": {[]v1alpha1.BenchmarkResult{result(1, 1, stolen)}, outcome.Done, false, v1alpha1.ReasonCautions, []string{"1 rejected runs", "ProcessorStolen in 1 of 2 runs"}},
 		"all rejected": {
 			[]v1alpha1.BenchmarkResult{result(1, 1, stolen), result(4, 2, warm, throttled)}, outcome.Invalid, false, v1alpha1.ReasonPodThrottled,
 			[]string{"with 4 clients: PodThrottled: seen; do this"},

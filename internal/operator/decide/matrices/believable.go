@@ -80,7 +80,11 @@ func (p *pass) believable() outcome.Outcome {
 	case len(without) > 0:
 		o = outcome.InvalidBecause(c, reason, fmt.Sprintf(msgAllRejected, len(without), len(p.Variants), strings.Join(without, "; ")))
 	case rejected > 0 || len(cautions) > 0:
-		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, fmt.Sprintf(msgSomeRejected, rejected, counted+rejected, distinct(cautions)))
+		message := fmt.Sprintf(msgSomeRejected, rejected, counted+rejected, distinct(cautions))
+		if slices.Contains(cautions, validity.ReasonCPULimitReached) {
+			message += "; " + validity.LimitSetsRate
+		}
+		o = outcome.DoneWith(c, v1alpha1.ReasonCautions, message)
 	}
 	o.Informative = true
 	return o

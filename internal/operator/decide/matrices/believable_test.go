@@ -54,6 +54,24 @@ func TestARejectedRunDoesNotCount(t *testing.T) {
 	}
 }
 
+// A run at the limit that its cluster declares counts, with a caution.
+func TestARunAtADeclaredLimitCounts(t *testing.T) {
+	w := newWorld(t, twoByTwo(nil))
+	w.found = func(string, int) []v1alpha1.BenchmarkFinding {
+		return []v1alpha1.BenchmarkFinding{{Check: "Throttling", Verdict: "Caution", Reason: "CPULimitReached"}}
+	}
+	w.toTheEnd()
+	for _, v := range w.b.Status.Matrix.Variants {
+		if v.MedianTPS == "" || v.Runs[0].Rejected != "" || len(v.Runs[0].Findings) != 1 {
+			t.Errorf("%+v", v)
+		}
+	}
+	c := w.condition(v1alpha1.ConditionBelievable)
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha1.ReasonCautions || !strings.Contains(c.Message, "the CPU limit that the cluster declares sets the rate") {
+		t.Errorf("%+v", c)
+	}
+}
+
 // A variant of rejected runs alone has no figure and no rank.
 func TestAVariantOfRejectedRunsHasNoFigure(t *testing.T) {
 	w := newWorld(t, twoByTwo(nil))
