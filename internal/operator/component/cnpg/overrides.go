@@ -17,7 +17,7 @@ var bootstraps = []string{"initdb", "recovery", "pg_basebackup"}
 
 // Merge puts the escape hatch into the spec of a Cluster. Every refused field is
 // returned as a message that names it; then content is unchanged.
-func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent hatch.Consent) []string {
+func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.Setting, consent hatch.Consent) []string {
 	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
 		return nil
 	}
@@ -32,8 +32,7 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent ha
 		return nil
 	}
 	spec, _ := content["spec"].(map[string]any)
-	owner, _, _ := unstructured.NestedString(spec, "bootstrap", "initdb", "owner")
-	refused := hatch.Review(extra, owner, consent)
+	refused := hatch.Review(extra, of, consent)
 	refused = append(refused, backupElsewhere(spec, extra)...)
 	if refused = append(refused, twoBootstraps(extra)...); len(refused) > 0 {
 		return refused
