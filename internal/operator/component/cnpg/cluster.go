@@ -78,7 +78,11 @@ func initDB(cr *v1alpha1.PgStorageCluster) *cnpgac.BootstrapInitDBApplyConfigura
 	if database == defaultName && owner == defaultName {
 		return nil
 	}
-	return cnpgac.BootstrapInitDB().WithDatabase(database).WithOwner(owner)
+	out := cnpgac.BootstrapInitDB().WithDatabase(database)
+	if owner != database { // CloudNativePG's default
+		out.WithOwner(owner)
+	}
+	return out
 }
 
 // defaultName is CloudNativePG's name of the first database and of its owner.

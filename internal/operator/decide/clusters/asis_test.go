@@ -51,7 +51,7 @@ func TestNamedFailureDomainsAreReadBack(t *testing.T) {
 				tc.cluster.Spec.PostgresConfiguration.Synchronous.Number = tc.standbys
 			}
 			e := v1alpha1.LossEvent{Event: "FailureDomainLoss", AcknowledgedCommits: commitsKept, Detail: "a standby with another value of the node label " + zone}
-			placed(&e, cr, tc.cluster, durability.Flush{})
+			Placed(&e, cr, tc.cluster, durability.Flush{})
 			if e.AcknowledgedCommits != tc.want || !strings.Contains(e.Detail, tc.says) {
 				t.Errorf("%+v, want %s %q", e, tc.want, tc.says)
 			}

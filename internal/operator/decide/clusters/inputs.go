@@ -39,6 +39,15 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 	return in
 }
 
+// Computed are the parameters that the operator derives for a spec, beside those that its
+// user sets.
+func Computed(cr *v1alpha1.PgStorageCluster, v profile.Volumes) []postgres.Parameter {
+	in := inputs(cr, v)
+	in.GivenOnly, in.User = false, nil
+	out, _ := postgres.Compute(in) // nothing that is computed is refused
+	return out
+}
+
 // existing is the CloudNativePG Cluster that the plan is applied to: ours, or the one to
 // adopt. It is nil if there is none.
 func existing(facts observed.Cluster) *cnpgv1.Cluster {

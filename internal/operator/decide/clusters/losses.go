@@ -29,7 +29,7 @@ func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flu
 	for _, l := range statement.Losses {
 		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
 		if cr.Spec.Durability == v1alpha1.DurabilityQuorum && Instances(cr) >= 2 {
-			placed(&e, cr, facts.Cluster, flush)
+			Placed(&e, cr, facts.Cluster, flush)
 		}
 		g.temper(&e)
 		out.Losses = append(out.Losses, e)
@@ -52,8 +52,8 @@ func (g grounds) temper(e *v1alpha1.LossEvent) {
 	}
 }
 
-// placed tempers what the tier Quorum promises by where the instances are.
-func placed(e *v1alpha1.LossEvent, cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster, flush durability.Flush) {
+// Placed tempers what the tier Quorum promises by where the instances are.
+func Placed(e *v1alpha1.LossEvent, cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster, flush durability.Flush) {
 	if e.Event != "NodeLoss" && e.Event != "FailureDomainLoss" {
 		return
 	}

@@ -77,7 +77,7 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	if c == nil {
 		return nil
 	}
-	out := postgres.UnsafeToAdopt(inputs(cr, profile.Volumes{}), c.Spec.PostgresConfiguration.Parameters)
+	out := Unsafe(cr, c)
 	if text := otherMajor(cr, c); text != "" {
 		out = append(out, text)
 	}
@@ -91,6 +91,11 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 		out = append(out, msgAdoptEnvironment)
 	}
 	return append(out, reported(cr, seen)...)
+}
+
+// Unsafe says which parameters of a Cluster the operator refuses, by their fields.
+func Unsafe(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
+	return postgres.UnsafeToAdopt(inputs(cr, profile.Volumes{}), c.Spec.PostgresConfiguration.Parameters)
 }
 
 // otherMajor says that a Cluster runs another major of Postgres than the spec has, which

@@ -58,7 +58,7 @@ type Setting struct {
 type Volume struct{ Class, Size string }
 
 // Needs are the entries of spec.allowedOverrides without which an author's fields are
-// refused, sorted.
+// refused, sorted. Each is as wide as one that [Consentable] lists.
 func Needs(extra map[string]any, of Setting) []string {
 	s, err := load()
 	if err != nil {
@@ -66,6 +66,12 @@ func Needs(extra map[string]any, of Setting) []string {
 	}
 	w := &walk{of: scope{Setting: of, roles: roles(extra, of.Owner)}}
 	w.see(s.structural, place{}, extra)
+	entries := Consentable()
+	for i, field := range w.asked {
+		if e := slices.IndexFunc(entries, func(e string) bool { return strings.HasPrefix(field, e+".") }); e >= 0 {
+			w.asked[i] = entries[e]
+		}
+	}
 	slices.Sort(w.asked)
 	return slices.Compact(w.asked)
 }

@@ -63,7 +63,7 @@ func TestRepeats(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	spec := parse(t, `{priorityClassName: a, env: [{name: A, value: b}], imageCatalogRef: {apiGroup: postgresql.cnpg.io, kind: ImageCatalog, name: a, major: 17}, affinity: {topologyKey: zone}}`)
 	needs := Needs(spec, app)
-	if want := []string{"env", "imageCatalogRef.kind", "priorityClassName"}; !slices.Equal(needs, want) {
+	if want := []string{"env", "imageCatalogRef", "priorityClassName"}; !slices.Equal(needs, want) {
 		t.Errorf("needs %q, want %q", needs, want)
 	}
 	if refused := Review(spec, app, Consent{Entries: needs}); len(refused) > 0 {
