@@ -38,7 +38,7 @@ func Diff(live, answer *unstructured.Unstructured) []Change {
 func compare(out *[]Change, path string, a, b any) {
 	x, isMap := a.(map[string]any)
 	y, both := b.(map[string]any)
-	if isMap && both {
+	if isMap && both || len(x) > 0 && b == nil || len(y) > 0 && a == nil {
 		keys := slices.Collect(maps.Keys(x))
 		keys = slices.AppendSeq(keys, maps.Keys(y))
 		slices.Sort(keys)

@@ -20,9 +20,6 @@ func AsItIs(cr *v1alpha1.PgStorageCluster, content map[string]any, live *cnpgv1.
 	if !asIs(cr) {
 		return nil
 	}
-	if has(spec, []string{"imageCatalogRef"}) {
-		unstructured.RemoveNestedField(spec, "imageName")
-	}
 	if live == nil {
 		return nil
 	}

@@ -25,7 +25,6 @@ func TestAsItIs(t *testing.T) {
 		{"named", v1alpha1.DefaultsCloudNativePG, "", nil, named, map[string]any{"imageName": "pg:17", "storage": map[string]any{"size": "1024Mi", "storageClass": "fast"}}},
 		{"unnamed", v1alpha1.DefaultsCloudNativePG, "", nil, &cnpgv1.Cluster{}, map[string]any{"storage": map[string]any{"size": "1Gi"}}},
 		{"an image of the spec", v1alpha1.DefaultsCloudNativePG, "pg:17", nil, &cnpgv1.Cluster{}, map[string]any{"imageName": "pg:17", "storage": map[string]any{"size": "1Gi"}}},
-		{"a catalogue", v1alpha1.DefaultsCloudNativePG, "", map[string]any{"imageCatalogRef": map[string]any{"name": "a"}}, nil, map[string]any{"imageCatalogRef": map[string]any{"name": "a"}, "storage": map[string]any{"size": "1Gi", "storageClass": "fast"}}},
 		{
 			"the size in the template", v1alpha1.DefaultsCloudNativePG, "", map[string]any{"storage": template("1Gi")}, &cnpgv1.Cluster{},
 			map[string]any{"storage": template("1Gi")},

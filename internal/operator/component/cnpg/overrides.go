@@ -34,10 +34,16 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.S
 	spec, _ := content["spec"].(map[string]any)
 	refused := hatch.Review(extra, of, consent)
 	refused = append(refused, backupElsewhere(spec, extra)...)
+	if of.Image && has(extra, []string{"imageCatalogRef"}) {
+		refused = append(refused, "spec.cnpg.spec.imageCatalogRef: spec.postgres.image is set too; keep one of the two")
+	}
 	if refused = append(refused, twoBootstraps(extra)...); len(refused) > 0 {
 		return refused
 	}
 	merged := runtime.DeepCopyJSON(spec)
+	if has(extra, []string{"imageCatalogRef"}) { // CloudNativePG takes one of the two
+		delete(merged, "imageName")
+	}
 	bootstrap(merged, extra)
 	merge(merged, extra)
 	if refused := hatch.Validate(merged); len(refused) > 0 {

@@ -146,3 +146,17 @@ func TestMergeRefusesWhatIsTooLarge(t *testing.T) {
 		}
 	}
 }
+
+func TestACatalogueReplacesTheImage(t *testing.T) {
+	const catalogue = `{"imageCatalogRef": {"apiGroup": "postgresql.cnpg.io", "kind": "ClusterImageCatalog", "name": "a", "major": 17}}`
+	got := content()
+	got["spec"].(map[string]any)["imageName"] = "pg:17"
+	if refused := Merge(got, overrides(catalogue), setting, closed); len(refused) > 0 || has(got["spec"].(map[string]any), []string{"imageName"}) {
+		t.Errorf("refused %q, %v", refused, got)
+	}
+	image := setting
+	image.Image = true
+	if refused := strings.Join(Merge(content(), overrides(catalogue), image, closed), ""); !strings.Contains(refused, "spec.postgres.image is set too") {
+		t.Errorf("refused %q", refused)
+	}
+}

@@ -57,7 +57,7 @@ func AsIs(cr *v1alpha1.PgStorageCluster) bool {
 func Setting(cr *v1alpha1.PgStorageCluster, v profile.Volumes) hatch.Setting {
 	out := hatch.Setting{
 		Database: cr.Spec.Postgres.Database, Owner: cr.Spec.Postgres.Owner, Major: major(cr.Spec.Postgres.Version),
-		AsIs:       AsIs(cr),
+		Image: cr.Spec.Postgres.Image != "", AsIs: AsIs(cr),
 		Quorum:     cr.Spec.Durability == v1alpha1.DurabilityQuorum,
 		PodMonitor: cr.Spec.Monitoring == nil || cr.Spec.Monitoring.PodMonitor != v1alpha1.PodMonitorDisabled,
 		Volumes:    map[string]hatch.Volume{"storage": {Class: v.StorageClass, Size: cr.Spec.Storage.Size.String()}},

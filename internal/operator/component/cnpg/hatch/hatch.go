@@ -44,6 +44,8 @@ type Setting struct {
 	Database, Owner string
 	// Major of Postgres.
 	Major int
+	// Image: the spec names one.
+	Image bool
 	// Quorum: commits wait for standbys that the operator chooses.
 	Quorum bool
 	// AsIs: CloudNativePG decides what the spec does not set.
