@@ -49,7 +49,7 @@ func TestAdopt(t *testing.T) {
 	takeOver(t, shop, generation(t, pg))
 
 	psql(t, ns, primary, "CREATE TABLE stop ()")
-	ended(t, ns, "loader")
+	clientEnded(t, ns, "loader")
 	told := acknowledged(logs(t, ns, "loader"))
 	rows := len(told)
 	for id := range strings.SplitSeq(psql(t, ns, primary, "SELECT id FROM acked"), "\n") {
@@ -152,8 +152,8 @@ func release(t *testing.T, shop *v1alpha1.PgStorageCluster, pg *cnpgv1.Cluster) 
 	}
 }
 
-// ended waits for a client to end.
-func ended(t *testing.T, ns, name string) {
+// clientEnded waits for a client to end.
+func clientEnded(t *testing.T, ns, name string) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
 	eventually(t, "the client "+name+" to end", func(ctx context.Context) error {
