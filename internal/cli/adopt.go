@@ -79,7 +79,9 @@ func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) erro
 	if err := a.showAdoption(o, candidates); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool { return c.Outcome == adopt.Refused || c.Outcome == adopt.Unknown || o.apply && c.Outcome == adopt.Changed }) {
+	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool {
+		return c.Outcome == adopt.Refused || c.Outcome == adopt.Unknown || o.apply && c.Outcome == adopt.Changed
+	}) {
 		return ErrFindings
 	}
 	return nil

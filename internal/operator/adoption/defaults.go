@@ -79,7 +79,7 @@ func subtract(spec, defaults map[string]any) {
 			}
 			continue
 		}
-		if len(child) == 0 {
+		if len(child) == 0 && len(below) > 0 {
 			continue
 		}
 		if subtract(child, below); len(child) == 0 {
