@@ -105,8 +105,12 @@ func promised(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) *v1alpha1.Dur
 		if cr.Spec.Durability == v1alpha1.DurabilityQuorum {
 			clusters.Placed(&e, cr, live, durability.Flush{})
 		}
-		if weak != "" && e.AcknowledgedCommits == "Kept" {
+		switch {
+		case weak == "":
+		case e.AcknowledgedCommits == "Kept":
 			e.AcknowledgedCommits, e.Detail = "MayBeLost", weak
+		case e.Event == "NodeLoss":
+			e.Detail = weak + "; " + e.Detail
 		}
 		out.Losses = append(out.Losses, e)
 	}
@@ -162,6 +166,9 @@ func different(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) []Difference
 	ours.Spec.Defaults, ours.Spec.Workload = v1alpha1.DefaultsPgstorage, v1alpha1.WorkloadMixed
 	var out []Difference
 	for _, p := range clusters.Computed(ours, profile.Volumes{Medium: postgres.SSD}) {
+		if p.Name == "synchronous_commit" {
+			continue // it follows from the tier
+		}
 		now, set := live.Spec.PostgresConfiguration.Parameters[p.Name]
 		if set && postgres.Same(major(cr), p.Name, now, p.Value) || !set && p.Source == postgres.FromSafety {
 			continue // Postgres has the safe values by default
