@@ -30,6 +30,9 @@ type ClusterTemplate struct {
 
 	// resources sets the compute resources of each instance.
 	// +required
+	// +kubebuilder:validation:XValidation:rule="has(self.requests)",message="spec.template.resources.requests is required: the operator derives Postgres parameters from it; set memory and cpu",reason=FieldValueRequired,fieldPath=".requests"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || 'memory' in self.requests && isQuantity(string(self.requests['memory'])) && quantity(string(self.requests['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.template.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it",fieldPath=".requests"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || 'cpu' in self.requests && isQuantity(string(self.requests['cpu'])) && quantity(string(self.requests['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.template.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it",fieldPath=".requests"
 	Resources ClusterResources `json:"resources,omitzero"`
 
 	// workload selects the class of work, in pgtune's terms. Default: Mixed.

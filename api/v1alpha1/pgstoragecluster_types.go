@@ -1,8 +1,6 @@
 package v1alpha1
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -65,6 +63,12 @@ const (
 
 // PgStorageClusterSpec declares a Postgres cluster on a storage profile.
 // +kubebuilder:validation:XValidation:rule="self.durability != 'Quorum' || self.instances >= 2",message="spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local",fieldPath=".durability"
+// +kubebuilder:validation:XValidation:rule="!has(self.quorum) || self.durability == 'Quorum'",message="spec.quorum applies to durability: Quorum only; remove it, or set spec.durability: Quorum",fieldPath=".quorum"
+// +kubebuilder:validation:XValidation:rule="!has(self.quorum) || !has(self.quorum.standbys) || self.quorum.standbys < self.instances",message="spec.quorum.standbys must be less than spec.instances, because one instance is the primary; lower it or raise spec.instances",fieldPath=".quorum.standbys"
+// +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || has(self.resources)",message="spec.resources is required unless spec.defaults is CloudNativePG: the operator derives Postgres parameters from it; set spec.resources.requests",reason=FieldValueRequired,fieldPath=".resources"
+// +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || has(self.resources.requests)",message="spec.resources.requests is required unless spec.defaults is CloudNativePG: the operator derives Postgres parameters from it; set memory and cpu",reason=FieldValueRequired,fieldPath=".resources.requests"
+// +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'memory' in self.resources.requests && isQuantity(string(self.resources.requests['memory'])) && quantity(string(self.resources.requests['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it",fieldPath=".resources.requests"
+// +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'cpu' in self.resources.requests && isQuantity(string(self.resources.requests['cpu'])) && quantity(string(self.resources.requests['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it",fieldPath=".resources.requests"
 // +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
 type PgStorageClusterSpec struct {
 	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
@@ -94,10 +98,21 @@ type PgStorageClusterSpec struct {
 	Storage ClusterStorage `json:"storage,omitzero"`
 
 	// resources sets the compute resources of each instance. Requests of memory and CPU
-	// are required, because the operator derives Postgres parameters from them. The
-	// limit of CPU, when set, replaces its request there.
-	// +required
+	// are required unless defaults is CloudNativePG, because the operator derives
+	// Postgres parameters from them. The limit of CPU, when set, replaces its request
+	// there.
+	// +optional
 	Resources ClusterResources `json:"resources,omitzero"`
+
+	// defaults selects who decides what this spec does not set. pgstorage: the operator
+	// derives Postgres parameters from resources, workload and profile, turns data
+	// checksums on, and adds its monitoring queries. CloudNativePG: the operator sets
+	// only what this spec sets, and leaves the rest as it is. kubectl pgstorage adopt
+	// uses it, so that taking over a running Cluster changes nothing. A change restarts
+	// instances where parameters need a restart. Default: pgstorage.
+	// +optional
+	// +kubebuilder:default=pgstorage
+	Defaults DefaultsMode `json:"defaults,omitempty"`
 
 	// workload selects the class of work, in pgtune's terms. Default: Mixed.
 	// +optional
@@ -112,6 +127,11 @@ type PgStorageClusterSpec struct {
 	// +required
 	// +kubebuilder:validation:Enum=Quorum;Local;Async
 	Durability DurabilityTier `json:"durability,omitempty"`
+
+	// quorum sets which standbys confirm a commit. Only with durability Quorum. Default:
+	// any one standby.
+	// +optional
+	Quorum *QuorumSpec `json:"quorum,omitempty"`
 
 	// monitoring sets how Prometheus scrapes the instances.
 	// +optional
@@ -203,50 +223,6 @@ type PostgresSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!('shared_preload_libraries' in self)",message="spec.postgres.parameters[shared_preload_libraries]: CloudNativePG has its own field; set spec.cnpg.spec.postgresql.shared_preload_libraries"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z_][a-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?$'))",message="spec.postgres.parameters: names are lower-case Postgres names, as work_mem or pg_stat_statements.max"
 	Parameters map[string]string `json:"parameters,omitempty"`
-}
-
-// ClusterStorage sets the size of each instance's volumes.
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.walSize) || has(self.walSize)",message="spec.storage.walSize cannot be removed: CloudNativePG cannot move WAL back onto the data volume; set it again"
-type ClusterStorage struct {
-	// size sets the size of the data volume, at least 1Gi. It can grow where the
-	// StorageClass allows expansion; it never shrinks.
-	// +required
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.size must be a quantity of at least 1Gi, as 100Gi"
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.size cannot shrink: volumes only grow; create a smaller cluster and restore into it"
-	Size resource.Quantity `json:"size,omitzero"`
-
-	// walSize adds a volume for WAL, at least 1Gi. It can be added and grown later,
-	// never removed or shrunk. Default: WAL is on the data volume.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.storage.walSize must be a quantity of at least 1Gi, as 20Gi"
-	// +kubebuilder:validation:XValidation:rule="!isQuantity(string(self)) || !isQuantity(string(oldSelf)) || quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0",message="spec.storage.walSize cannot shrink: volumes only grow; create a new cluster and restore into it"
-	WALSize *resource.Quantity `json:"walSize,omitempty"`
-}
-
-// ClusterResources are the compute resources of each instance.
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('memory' in self.limits) || !isQuantity(string(self.limits['memory'])) || !('memory' in self.requests) || !isQuantity(string(self.requests['memory'])) || quantity(string(self.limits['memory'])).compareTo(quantity(string(self.requests['memory']))) >= 0",message="spec.resources.limits.memory is below spec.resources.requests.memory; raise the limit or lower the request"
-// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !('cpu' in self.limits) || !isQuantity(string(self.limits['cpu'])) || !('cpu' in self.requests) || !isQuantity(string(self.requests['cpu'])) || quantity(string(self.limits['cpu'])).compareTo(quantity(string(self.requests['cpu']))) >= 0",message="spec.resources.limits.cpu is below spec.resources.requests.cpu; raise the limit or lower the request"
-// +kubebuilder:validation:XValidation:rule="['hugepages-2Mi', 'hugepages-1Gi'].all(k, !(k in self.requests) || !isQuantity(string(self.requests[k])) || (has(self.limits) && k in self.limits && isQuantity(string(self.limits[k])) && quantity(string(self.limits[k])).compareTo(quantity(string(self.requests[k]))) == 0))",message="spec.resources: hugepages-2Mi and hugepages-1Gi cannot be overcommitted, so each in requests must have the same amount in limits; set both to the same quantity"
-type ClusterResources struct {
-	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
-	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
-	// the same amount in limits. Postgres then keeps its shared memory in them, and
-	// shared_buffers fill them. They are not part of memory.
-	// +required
-	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="'memory' in self && isQuantity(string(self['memory'])) && quantity(string(self['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it"
-	// +kubebuilder:validation:XValidation:rule="'cpu' in self && isQuantity(string(self['cpu'])) && quantity(string(self['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, isQuantity(string(self[k])))",message="spec.resources.requests must be quantities, as 500m or 2Gi"
-	Requests map[corev1.ResourceName]resource.Quantity `json:"requests,omitempty"`
-
-	// limits limits each instance. Set the limit of memory equal to its request, so
-	// that the kernel does not kill Postgres before other pods.
-	// +optional
-	// +kubebuilder:validation:MaxProperties=8
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['cpu', 'memory', 'ephemeral-storage', 'hugepages-2Mi', 'hugepages-1Gi'])",message="spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, isQuantity(string(self[k])))",message="spec.resources.limits must be quantities, as 500m or 2Gi"
-	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
 }
 
 // PodMonitorMode selects whether the operator creates a PodMonitor.

@@ -67,10 +67,47 @@ The source of a parameter is the first of these that has a value:
 
 Parameters that are not listed have the default of CloudNativePG or Postgres. The
 source of a property is Profile where the profile changes the default.
-Give names of settings to show only those.`,
+Give names of settings to show only those.
+
+For a CloudNativePG Cluster, NAME is cluster.postgresql.cnpg.io/NAME. Nothing of
+pgstorage needs to be installed, and you need permission to get that Cluster. The
+command shows what its declared settings promise, its volumes, its parameters, and
+what pgstorage would set differently. It reads nothing from the instances.`,
 	example: `  kubectl pgstorage explain shop
   kubectl pgstorage explain shop work_mem recordsize
+  kubectl pgstorage explain cluster.postgresql.cnpg.io/shop
   kubectl pgstorage explain shop -o yaml`,
+}
+
+var adoptHelp = help{
+	use:   "adopt NAME | --all",
+	short: "Adopt CloudNativePG Clusters that exist, without changing them",
+	long: `The command describes a CloudNativePG Cluster as a PgStorageCluster with
+spec.defaults CloudNativePG, and a PgStorageProfile of type External for its
+StorageClass. It asks the API server, as a dry run, what the operator's own plan
+changes in the Cluster, and shows the difference and the instances that restart.
+Settings that the operator rejects, and fields that it cannot describe, are named.
+
+Without --apply nothing is created. With --apply the command creates the objects
+and annotates the Cluster with its consent, if its spec does not change. It needs
+permission to patch the Cluster, also for the dry run.
+
+  Unchanged  only labels and annotations change, and no instance restarts
+  Changed    the dry run shows changes of the spec; --apply leaves it alone
+  Refused    the reasons name the fields
+  Owned      a PgStorageCluster has it already
+  Unknown    the API server did not answer the dry run
+
+The exit code is 1 if a Cluster is Refused or Unknown.`,
+	example: `  # What would change?
+  kubectl pgstorage adopt shop
+
+  # Write the objects to a file, for Git
+  kubectl pgstorage adopt shop -o yaml > shop.yaml
+
+  # Check all Clusters of a namespace, then adopt those that do not change
+  kubectl pgstorage adopt --all -n prod
+  kubectl pgstorage adopt --all -n prod --apply`,
 }
 
 var renderHelp = help{

@@ -15,6 +15,9 @@ import (
 // imageRepository is the repository of the operator image.
 const imageRepository = "ghcr.io/pgstorage/pgstorage"
 
+// defaultRepository of Postgres images, as the manager has it.
+const defaultRepository = "ghcr.io/cloudnative-pg/postgresql"
+
 // renderOptions are the flags of render.
 type renderOptions struct {
 	names     []string
@@ -39,7 +42,7 @@ func (r *renderOptions) flags(c *cobra.Command) {
 	f.StringSliceVarP(&r.names, "filename", "f", nil, "file, folder or pattern with YAML or JSON, or - for the standard input; repeatable (required)")
 	f.BoolVarP(&r.recursive, "recursive", "R", false, "also read subfolders")
 	f.StringSliceVar(&r.assume.Nodes, "node", nil, "name of a node that the nodeSelector of the profile is assumed to select; repeatable")
-	f.StringVar(&r.assume.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "repository of Postgres images, as in the same flag of the manager")
+	f.StringVar(&r.assume.Config.ImageRepository, "postgres-image-repository", defaultRepository, "repository of Postgres images, as in the same flag of the manager")
 	f.StringVar(&r.image, "image", r.image, "image of the operator, which benchmarks and storage servers run")
 	f.StringVar(&r.assume.Operator.Namespace, "operator-namespace", "pgstorage-system", "namespace of the operator, where the servers of S3NBD profiles run")
 	if err := c.MarkFlagRequired("filename"); err != nil {

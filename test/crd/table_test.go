@@ -77,6 +77,14 @@ var rows = slices.Concat([]row{
 	cluster("many long parameters", set("spec/postgres/parameters", longParameters(17)), "spec.postgres.parameters: names have at most 127 characters, values at most 1024, and all of them together at most 16384; shorten or remove some"),
 	cluster("large overrides", override("description", strings.Repeat("x", 65536)), "spec.cnpg.spec: its JSON exceeds 65536 bytes; remove fields").condition(),
 	profile("a long value of a node label", set("spec/nodeSelector", map[string]any{"a": strings.Repeat("x", 64)}), "spec.nodeSelector: names of labels have at most 317 characters, values at most 63"),
+	// Quorum and defaults.
+	cluster("quorum without the tier", set("spec/quorum/standbys", 1), "spec.quorum: Invalid value", "spec.quorum applies to durability: Quorum only; remove it, or set spec.durability: Quorum").and(set("spec/instances", 3)),
+	cluster("as many standbys as instances", set("spec/quorum/standbys", 3), "spec.quorum.standbys must be less than spec.instances, because one instance is the primary; lower it or raise spec.instances").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
+	cluster("no standby", set("spec/quorum/standbys", 0), "spec.quorum.standbys", "should be greater than or equal to 1").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
+	cluster("a method that Postgres has not", set("spec/quorum/method", "All"), "spec.quorum.method", "supported values: \"Any\", \"First\"").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
+	cluster("a failure domain that is no label", set("spec/quorum/acrossFailureDomain", "zone a"), "spec.quorum.acrossFailureDomain must be the name of a node label, as topology.kubernetes.io/zone").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
+	cluster("unknown defaults", set("spec/defaults", "Postgres"), "spec.defaults", "supported values: \"pgstorage\", \"CloudNativePG\""),
+	cluster("no resources after all", set("spec/defaults", "pgstorage"), "spec.resources is required unless spec.defaults is CloudNativePG").with(set("spec/defaults", "CloudNativePG"), unset("spec/resources")).updated(),
 	// Names.
 	cluster("name too long", set("metadata/name", long), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"),
 	cluster("name starts with a digit", set("metadata/name", "1shop"), "metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter"),
@@ -94,7 +102,7 @@ var rows = slices.Concat([]row{
 	cluster("no postgres", unset("spec/postgres"), "spec.postgres: Required value"),
 	cluster("no version", set("spec/postgres", map[string]any{"database": "app"}), "spec.postgres.version: Required value"),
 	cluster("no storage", unset("spec/storage"), "spec.storage: Required value"),
-	cluster("no resources", unset("spec/resources"), "spec.resources: Required value"),
+	cluster("no resources", unset("spec/resources"), "spec.resources: Required value: spec.resources is required unless spec.defaults is CloudNativePG: the operator derives Postgres parameters from it; set spec.resources.requests"),
 	benchmark("no cluster", unset("spec/cluster"), "spec needs either cluster or template: set cluster to the PgStorageCluster to measure, or template for the temporary clusters of a matrix"),
 
 	// Enums.
@@ -160,7 +168,7 @@ var rows = slices.Concat([]row{
 	cluster("memory as a bare number", set("spec/resources/requests/memory", 1024), "spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi"),
 	cluster("no cpu", unset("spec/resources/requests/cpu"), "spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it"),
 	cluster("cpu too small", set("spec/resources/requests/cpu", "10m"), "spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2"),
-	cluster("requests missing", set("spec/resources", map[string]any{}), "spec.resources.requests: Required value"),
+	cluster("requests missing", set("spec/resources", map[string]any{"limits": map[string]any{"cpu": "1"}}), "spec.resources.requests: Required value: spec.resources.requests is required unless spec.defaults is CloudNativePG"),
 	cluster("disk request with a wrong unit", set("spec/resources/requests/ephemeral-storage", "1GB"), "spec.resources.requests must be quantities, as 500m or 2Gi"),
 	cluster("unknown resource", set("spec/resources/requests/mem", "1Gi"), "spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"),
 	cluster("unknown limit", set("spec/resources/limits/gpu", "1"), "spec.resources.limits may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"),

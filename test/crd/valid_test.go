@@ -99,6 +99,9 @@ var valid = []edge{
 		set("spec/monitoring/podMonitor", "Disabled"), set("spec/benchmark/transactions", 1000),
 		override("affinity.topologyKey", "topology.kubernetes.io/zone"), override("managed.roles", []any{map[string]any{"name": "reader"}}),
 	}},
+	{"defaults of CloudNativePG", "PgStorageCluster", []change{set("spec/defaults", "CloudNativePG"), unset("spec/resources")}},
+	{"small resources with defaults of CloudNativePG", "PgStorageCluster", []change{set("spec/defaults", "CloudNativePG"), set("spec/resources", map[string]any{"requests": map[string]any{"cpu": "10m"}, "limits": map[string]any{"memory": "128Mi"}})}},
+	{"most of a quorum", "PgStorageCluster", []change{set("spec/instances", 16), set("spec/durability", "Quorum"), set("spec/quorum", map[string]any{"method": "First", "standbys": 15, "acrossFailureDomain": "topology.kubernetes.io/zone"})}},
 	{"consent to all", "PgStorageProfile", []change{set("spec/allowedOverrides", []any{"securityContext.seccompProfile.type", "managed", "postgresql", "bootstrap.recovery", "imageName", "inheritedMetadata"})}},
 	{"most of a profile", "PgStorageProfile", []change{set("spec/external", map[string]any{"storageClassName": "fast.ssd-1", "walStorageClassName": "9wal", "medium": "HDD"})}},
 	{"most of a benchmark", "PgBenchmark", []change{set("spec/pgbench", map[string]any{

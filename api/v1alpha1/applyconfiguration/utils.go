@@ -184,6 +184,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ProfileNodeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ProfilePool"):
 		return &apiv1alpha1.ProfilePoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("QuorumSpec"):
+		return &apiv1alpha1.QuorumSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RBDVolumeClass"):
 		return &apiv1alpha1.RBDVolumeClassApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RookNames"):

@@ -2,6 +2,8 @@
 // database declares, its instances, and where a flush of its volumes goes.
 package durability
 
+import "fmt"
+
 // Tier says what an acknowledged commit survives; see [Of].
 type Tier string
 
@@ -34,10 +36,36 @@ type Flush struct {
 	Store *Loss
 }
 
+// Standbys that confirm a commit under the tier Quorum. The zero value is any one.
+type Standbys struct {
+	// Number of standbys; 0 is 1.
+	Number int
+	// First in order of priority, in place of any.
+	First bool
+	// Domain is the label of nodes whose value differs between all instances; empty
+	// where instances may share a failure domain.
+	Domain string
+}
+
+// acknowledged says when a commit is acknowledged that waits for them.
+func (q Standbys) acknowledged() string {
+	who, stop := "at least one standby", "no standby can confirm"
+	if q.Number > 1 {
+		who, stop = fmt.Sprintf("at least %d standbys", q.Number), "fewer can confirm"
+	}
+	if q.First {
+		who = "the first standby by priority"
+		if q.Number > 1 {
+			who = fmt.Sprintf("the first %d standbys by priority", q.Number)
+		}
+	}
+	return "after a flush on the primary and on " + who + "; writes stop while " + stop
+}
+
 // Of says what an acknowledged commit survives, by the tier, the number of
-// instances and where a flush goes.
-func Of(t Tier, instances int, f Flush) Statement {
-	s := statement(t, instances)
+// instances, the standbys that confirm it, and where a flush goes.
+func Of(t Tier, instances int, q Standbys, f Flush) Statement {
+	s := statement(t, instances, q)
 	if f.To == "" {
 		return s
 	}
@@ -79,14 +107,14 @@ func relax(losses []Loss) {
 }
 
 // durability on a volume of which nothing is known: where that matters it says so.
-func statement(t Tier, instances int) Statement {
+func statement(t Tier, instances int, q Standbys) Statement {
 	const site = "every copy is at one site; keep a WAL archive elsewhere"
 	s := Statement{Tier: t}
 	crash := Loss{"ProcessCrash", "Kept", "the WAL was flushed to the volume before the acknowledgement"}
 	node := Loss{"NodeLoss", "MayBeLost", "kept if the volume outlives its node and the primary restarts on it; failover to an asynchronous standby may lose the last commits"}
 	switch t {
 	case Quorum:
-		s.Acknowledged = "after a flush on the primary and on at least one standby; writes stop while no standby can confirm"
+		s.Acknowledged = q.acknowledged()
 		node = Loss{"NodeLoss", "Kept", "a standby on another node has it; losing all nodes that hold it loses it"}
 		if instances < 2 {
 			s.Acknowledged = "never: there is no standby to confirm a commit"
@@ -103,6 +131,10 @@ func statement(t Tier, instances int) Statement {
 		node.Detail = "there is no standby: kept only if the volume outlives its node"
 		node.AcknowledgedCommits = "MayBeLost"
 	}
-	s.Losses = []Loss{crash, node, {"SiteLoss", "Lost", site}}
+	s.Losses = []Loss{crash, node}
+	if t == Quorum && instances >= 2 && q.Domain != "" {
+		s.Losses = append(s.Losses, Loss{"FailureDomainLoss", "Kept", fmt.Sprintf("a standby with another value of the node label %s has it; losing every domain that holds it loses it", q.Domain)})
+	}
+	s.Losses = append(s.Losses, Loss{"SiteLoss", "Lost", site})
 	return s
 }

@@ -25,7 +25,7 @@ func TestDurabilityOfStores(t *testing.T) {
 			"MayBeLost", "up to 3 x wal_writer_delay of the last commits; others have it",
 		},
 	} {
-		s := Of(c.tier, c.n, flush)
+		s := Of(c.tier, c.n, Standbys{}, flush)
 		want := []Loss{s.Losses[0], {"NodeLoss", c.node, c.nodeDetail}, flush.Site, {"StoreLoss", c.store, c.storeWords}}
 		if s.Acknowledged != c.acknowledged || !slices.Equal(s.Losses, want) {
 			t.Errorf("%s %d: %+v", c.tier, c.n, s)
@@ -39,9 +39,34 @@ func TestDurability(t *testing.T) {
 		n                 int
 		crash, node, site string
 	}{{Quorum, 3, "Kept", "Kept", "Lost"}, {Quorum, 1, "Kept", "MayBeLost", "Lost"}, {Local, 1, "Kept", "MayBeLost", "Lost"}, {Local, 3, "Kept", "MayBeLost", "Lost"}, {Async, 2, "MayBeLost", "MayBeLost", "Lost"}} {
-		s := Of(c.tier, c.n, Flush{})
+		s := Of(c.tier, c.n, Standbys{}, Flush{})
 		if got := []string{s.Losses[0].AcknowledgedCommits, s.Losses[1].AcknowledgedCommits, s.Losses[2].AcknowledgedCommits}; !slices.Equal(got, []string{c.crash, c.node, c.site}) || s.Acknowledged == "" {
 			t.Errorf("%s %d: %+v", c.tier, c.n, s)
 		}
+	}
+}
+
+func TestStandbysThatConfirm(t *testing.T) {
+	for _, c := range []struct {
+		standbys     Standbys
+		acknowledged string
+		events       []string
+	}{
+		{Standbys{}, "at least one standby; writes stop while no standby can confirm", []string{"ProcessCrash", "NodeLoss", "SiteLoss"}},
+		{Standbys{Number: 2}, "at least 2 standbys; writes stop while fewer can confirm", []string{"ProcessCrash", "NodeLoss", "SiteLoss"}},
+		{Standbys{Number: 1, First: true}, "the first standby by priority; writes stop while no standby can confirm", []string{"ProcessCrash", "NodeLoss", "SiteLoss"}},
+		{Standbys{Number: 2, First: true, Domain: "zone"}, "the first 2 standbys by priority; writes stop while fewer can confirm", []string{"ProcessCrash", "NodeLoss", "FailureDomainLoss", "SiteLoss"}},
+	} {
+		s := Of(Quorum, 3, c.standbys, Flush{})
+		var events []string
+		for _, l := range s.Losses {
+			events = append(events, l.Event)
+		}
+		if s.Acknowledged != "after a flush on the primary and on "+c.acknowledged || !slices.Equal(events, c.events) {
+			t.Errorf("%+v: %q %q", c.standbys, s.Acknowledged, events)
+		}
+	}
+	if s := Of(Local, 3, Standbys{Domain: "zone"}, Flush{}); len(s.Losses) != 3 {
+		t.Errorf("Local has a failure domain: %+v", s)
 	}
 }

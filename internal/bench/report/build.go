@@ -124,7 +124,7 @@ func (in Input) group(tier v1alpha1.DurabilityTier, runs map[string][]analysis.T
 	const instances = 2
 	g := Group{Durability: tier, Acknowledged: "at an unknown point, because a custom script may change what a commit waits for"}
 	if tier != v1alpha1.DurabilityUnverified {
-		g.Acknowledged = durability.Of(durability.Tier(tier), instances, durability.Flush{}).Acknowledged
+		g.Acknowledged = durability.Of(durability.Tier(tier), instances, durability.Standbys{}, durability.Flush{}).Acknowledged
 	}
 	for _, t := range in.Analysis.Tiers {
 		if t.Durability == tier {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/adoption"
 )
 
 // Unread names what could not be read, and why: no permission, or no such kind.
@@ -50,6 +51,17 @@ type Cluster struct {
 	// Benchmarks of the cluster, oldest first.
 	Benchmarks []v1alpha1.PgBenchmark
 	Unread     []Unread
+}
+
+// CNPGCluster is a CloudNativePG Cluster that no PgStorageCluster needs to have.
+type CNPGCluster struct {
+	Cluster *unstructured.Unstructured
+	Claims  []corev1.PersistentVolumeClaim
+	// Classes are all StorageClasses.
+	Classes []storagev1.StorageClass
+	// Known are the StorageClasses of its volumes where it names none.
+	Known  adoption.Classes
+	Unread []Unread
 }
 
 // Schedule is a PgScheduledBenchmark and its retained PgBenchmarks, oldest first.

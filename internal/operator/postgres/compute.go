@@ -15,6 +15,9 @@ func Compute(in Inputs) ([]Parameter, []Refusal) {
 	if catalogue()[in.Major] == nil {
 		return nil, []Refusal{{"version", RefusedVersion, fmt.Sprintf("spec.postgres.version: major %d is not supported; use 14 to 18", in.Major)}}
 	}
+	if in.GivenOnly {
+		in.MemoryBytes = 0
+	}
 	given := map[string]string{}
 	var refusals []Refusal
 	for _, name := range slices.Sorted(maps.Keys(in.User)) {
@@ -33,6 +36,20 @@ func Compute(in Inputs) ([]Parameter, []Refusal) {
 // merge by precedence, lowest first.
 func (in Inputs) merge(given map[string]string) []Parameter {
 	out := map[string]Parameter{}
+	if in.GivenOnly {
+		in.restrain(out)
+	} else {
+		in.derive(out, given)
+	}
+	for name, value := range given {
+		out[name] = in.given(name, value)
+	}
+	in.showBudget(out)
+	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// derive what the operator sets beside the user's values.
+func (in Inputs) derive(out map[string]Parameter, given map[string]string) {
 	for _, p := range guards() {
 		out[p.Name] = p
 	}
@@ -45,17 +62,43 @@ func (in Inputs) merge(given map[string]string) []Parameter {
 		}
 	}
 	out["synchronous_commit"] = in.commit()
-	for name, value := range given {
-		out[name] = in.given(name, value)
+}
+
+// restrain sets the safe values of parameters that the existing Cluster has. Postgres
+// has the same values where a Cluster has none.
+func (in Inputs) restrain(out map[string]Parameter) {
+	for _, p := range append(guards(), in.commit()) {
+		if _, held := in.Held[p.Name]; held || p.Source == FromComputed {
+			out[p.Name] = p
+		}
 	}
-	in.showBudget(out)
-	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// literal is the user's own spelling of a value, which CloudNativePG compares as text.
+func (in Inputs) literal(name, value string) string {
+	if in.GivenOnly && value == in.normal(name) {
+		return in.User[name]
+	}
+	return value
+}
+
+// normal is the form in which the operator compares the user's value of a parameter.
+func (in Inputs) normal(name string) string {
+	s, known := catalogue()[in.Major][name]
+	if !known {
+		return in.User[name]
+	}
+	value, err := s.normalise(in.User[name])
+	if err != nil {
+		return ""
+	}
+	return value
 }
 
 // given is what the user asked for, unless what it rests on is not proved.
 func (in Inputs) given(name, value string) Parameter {
 	if name != "full_page_writes" || value != "off" {
-		return Parameter{name, value, FromUser, "spec.postgres.parameters"}
+		return Parameter{name, in.literal(name, value), FromUser, "spec.postgres.parameters"}
 	}
 	switch {
 	case !in.WholePages.Holds():

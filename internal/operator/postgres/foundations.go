@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
@@ -87,14 +88,25 @@ func Weak(t durability.Tier, name, value string) *Weakness {
 	return &Weakness{fmt.Sprintf("%s is %s: %s", name, value, f.text), f.takes}
 }
 
+// Quorum is what a synchronous_standby_names has to ask for.
+type Quorum struct {
+	// Method of Postgres: ANY or FIRST.
+	Method string
+	// Standbys that must confirm a commit, at least.
+	Standbys int
+}
+
 // StandbyNames judges the synchronous_standby_names of a primary of the tier Quorum.
-// The primary must wait for at least one standby, and only for instances of the
-// cluster. The text is empty where it does.
-func StandbyNames(value string, instances []string) string {
+// The primary must wait for enough standbys, and only for instances of the cluster. The
+// text is empty where it does.
+func StandbyNames(value string, instances []string, want Quorum) string {
 	head, list, found := strings.Cut(strings.TrimSuffix(strings.TrimSpace(value), ")"), "(")
 	method := strings.Fields(head)
-	if !found || len(method) != 2 || !strings.EqualFold(method[0], "ANY") || strings.Trim(method[1], "0123456789") != "" || strings.Trim(method[1], "0") == "" {
-		return fmt.Sprintf("synchronous_standby_names is %q, and not ANY with a number of instances: commits do not wait for the quorum", value)
+	if !found || len(method) != 2 || !strings.EqualFold(method[0], want.Method) || strings.Trim(method[1], "0123456789") != "" || strings.Trim(method[1], "0") == "" {
+		return fmt.Sprintf("synchronous_standby_names is %q, and not %s with a number of instances: commits do not wait for the quorum", value, want.Method)
+	}
+	if n, err := strconv.Atoi(method[1]); err != nil || n < want.Standbys {
+		return fmt.Sprintf("synchronous_standby_names is %q: commits wait for %s standbys and not for %d", value, method[1], want.Standbys)
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.Trim(strings.TrimSpace(name), `"`)

@@ -31,14 +31,30 @@ func TestWeak(t *testing.T) {
 }
 
 func TestStandbyNames(t *testing.T) {
-	instances := []string{"shop-1", "shop-2"}
-	for value, good := range map[string]bool{
-		`ANY 1 ("shop-1","shop-2")`: true, `any 2 (shop-1, shop-2)`: true,
-		"": false, "*": false, "ANY 1 (*)": false, `FIRST 1 ("shop-1")`: false, `ANY 0 ("shop-1")`: false, "ANY 1 ()": false, `ANY x ("shop-1")`: false,
-		`ANY 1 ("shop-1","stranger")`: false, "shop-1": false,
+	instances := []string{"shop-1", "shop-2", "shop-3"}
+	for _, tc := range []struct {
+		value string
+		want  Quorum
+		says  string // "" is good
+	}{
+		{`ANY 1 ("shop-1","shop-2")`, Quorum{"ANY", 1}, ""},
+		{`any 2 (shop-1, shop-2)`, Quorum{"ANY", 1}, ""},
+		{`FIRST 2 ("shop-2","shop-3","shop-1")`, Quorum{"FIRST", 2}, ""},
+		{"", Quorum{"ANY", 1}, "not ANY with a number"},
+		{"*", Quorum{"ANY", 1}, "not ANY with a number"},
+		{"ANY 1 (*)", Quorum{"ANY", 1}, "* is no instance"},
+		{`FIRST 1 ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
+		{`ANY 1 ("shop-1")`, Quorum{"FIRST", 1}, "not FIRST with a number"},
+		{`ANY 0 ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
+		{"ANY 1 ()", Quorum{"ANY", 1}, "is no instance"},
+		{`ANY x ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
+		{`ANY 99999999999999999999 ("shop-1")`, Quorum{"ANY", 1}, "commits wait for"},
+		{`ANY 1 ("shop-1","shop-2","shop-3")`, Quorum{"ANY", 2}, "commits wait for 1 standbys and not for 2"},
+		{`ANY 1 ("shop-1","stranger")`, Quorum{"ANY", 1}, "stranger is no instance"},
+		{"shop-1", Quorum{"ANY", 1}, "not ANY with a number"},
 	} {
-		if text := StandbyNames(value, instances); (text == "") != good {
-			t.Errorf("%s: %q", value, text)
+		if text := StandbyNames(tc.value, instances, tc.want); (text == "") != (tc.says == "") || !strings.Contains(text, tc.says) {
+			t.Errorf("%s for %v: %q, want %q", tc.value, tc.want, text, tc.says)
 		}
 	}
 }

@@ -37,6 +37,51 @@ func managed(name string) *Refusal {
 	return nil
 }
 
+// Managed says that CloudNativePG sets a parameter itself, or from another field, whatever
+// a Cluster gives.
+func Managed(name string) bool { return managed(name) != nil }
+
+// Synchronous says that a value of synchronous_commit acknowledges commits after a flush
+// on the primary, and on the standbys that must confirm.
+func Synchronous(major int, value string) bool {
+	normal, err := catalogue()[major]["synchronous_commit"].normalise(value)
+	return err == nil && (normal == "on" || normal == "remote_apply")
+}
+
+// Restarts says that Postgres reads a parameter at its start only. It is true for a
+// parameter of an extension, of which nothing is known.
+func Restarts(major int, name string) bool {
+	s, known := catalogue()[major][name]
+	return !known || s.context == "postmaster" || s.context == "internal"
+}
+
+// Same says that two values of a parameter are the same to Postgres.
+func Same(major int, name, a, b string) bool {
+	s, known := catalogue()[major][name]
+	if !known {
+		return a == b
+	}
+	x, err := s.normalise(a)
+	if err != nil {
+		return a == b
+	}
+	y, err := s.normalise(b)
+	return err == nil && x == y
+}
+
+// WeakText judges a value as a Cluster spells it; see [Weak].
+func WeakText(t durability.Tier, major int, name, value string) *Weakness {
+	s, known := catalogue()[major][name]
+	if !known {
+		return nil
+	}
+	normal, err := s.normalise(value)
+	if err != nil {
+		return nil
+	}
+	return Weak(t, name, normal)
+}
+
 // hazard is a value that is refused, what it does and what to do instead.
 type hazard struct{ value, text string }
 

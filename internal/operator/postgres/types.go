@@ -59,6 +59,11 @@ type Inputs struct {
 	// WholePages: the storage never tears a page of 8 kB, so that full_page_writes
 	// can be off.
 	WholePages Proof
+	// GivenOnly leaves what User does not set to CloudNativePG: nothing is computed,
+	// and sizes are not compared with memory. Held are the parameters of the existing
+	// Cluster. Safe values are still set over those of them that durability rests on.
+	GivenOnly bool
+	Held      map[string]string
 	// InPlace: every instance is ready and no primary is being changed, so that
 	// none has to return by pg_rewind. One instance needs no such proof.
 	InPlace Proof

@@ -768,6 +768,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: uid
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.DefaultsMode
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.DeletionPolicy
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
@@ -1800,6 +1802,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: cnpg
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides
+    - name: defaults
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DefaultsMode
+      default: pgstorage
     - name: deletionPolicy
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DeletionPolicy
@@ -1820,6 +1826,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: profile
       type:
         scalar: string
+    - name: quorum
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.QuorumSpec
     - name: resources
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterResources
@@ -2160,6 +2169,22 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Protocol
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.QuorumMethod
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.QuorumSpec
+  map:
+    fields:
+    - name: acrossFailureDomain
+      type:
+        scalar: string
+    - name: method
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.QuorumMethod
+      default: Any
+    - name: standbys
+      type:
+        scalar: numeric
+      default: 1
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.RBDVolumeClass
   map:
     fields:

@@ -30,14 +30,16 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	spec := cnpgac.ClusterSpec().
 		WithInstances(int(instances(cr))).
 		WithImageName(in.Image).
-		WithStorageConfiguration(volume(in.Volumes.StorageClass, cr.Spec.Storage.Size.String())).
-		WithResources(corev1.ResourceRequirements{Requests: cr.Spec.Resources.Requests, Limits: cr.Spec.Resources.Limits}).
-		WithPostgresConfiguration(configuration(cr, in.Parameters)).
-		WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(cnpgac.BootstrapInitDB().
-			WithDatabase(cr.Spec.Postgres.Database).
-			WithOwner(cr.Spec.Postgres.Owner).
-			WithDataChecksums(true).
-			WithEncoding("UTF8")))
+		WithStorageConfiguration(volume(in.Volumes.StorageClass, cr.Spec.Storage.Size.String()))
+	if r := cr.Spec.Resources; len(r.Requests)+len(r.Limits) > 0 {
+		spec.WithResources(corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits})
+	}
+	if c := configuration(cr, in.Parameters); c != nil {
+		spec.WithPostgresConfiguration(c)
+	}
+	if b := initDB(cr); b != nil {
+		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(b))
+	}
 	if wal := cr.Spec.Storage.WALSize; wal != nil {
 		spec.WithWalStorage(volume(in.Volumes.WALStorageClass, wal.String()))
 	}
@@ -57,30 +59,50 @@ func instances(cr *v1alpha1.PgStorageCluster) int32 {
 	return *cr.Spec.Instances
 }
 
+// asIs says that what the spec does not set is CloudNativePG's to decide.
+func asIs(cr *v1alpha1.PgStorageCluster) bool {
+	return cr.Spec.Defaults == v1alpha1.DefaultsCloudNativePG
+}
+
 func volume(class, size string) *cnpgac.StorageConfigurationApplyConfiguration {
 	return cnpgac.StorageConfiguration().WithStorageClass(class).WithSize(size)
 }
 
-func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter) *cnpgac.PostgresConfigurationApplyConfiguration {
-	values := make(map[string]string, len(parameters))
-	for _, p := range parameters {
-		values[p.Name] = p.Value
+// initDB is how the database is made. CloudNativePG names database and owner app where
+// nothing else is set, and leaves checksums off.
+func initDB(cr *v1alpha1.PgStorageCluster) *cnpgac.BootstrapInitDBApplyConfiguration {
+	database, owner := cr.Spec.Postgres.Database, cr.Spec.Postgres.Owner
+	if !asIs(cr) {
+		return cnpgac.BootstrapInitDB().WithDatabase(database).WithOwner(owner).WithDataChecksums(true).WithEncoding("UTF8")
 	}
-	c := cnpgac.PostgresConfiguration().WithParameters(values)
-	if cr.Spec.Durability == v1alpha1.DurabilityQuorum {
-		c.WithSynchronous(quorum())
+	if database == defaultName && owner == defaultName {
+		return nil
 	}
-	return c
+	out := cnpgac.BootstrapInitDB().WithDatabase(database)
+	if owner != database { // CloudNativePG's default
+		out.WithOwner(owner)
+	}
+	return out
 }
 
-// quorum acknowledges a commit after a flush on any one standby and stops writes
-// when there is none. Failover asks the same quorum, so that a standby without
-// the last acknowledged commit is never promoted
-// (https://cloudnative-pg.io/documentation/current/failover/).
-func quorum() *cnpgac.SynchronousReplicaConfigurationApplyConfiguration {
-	return cnpgac.SynchronousReplicaConfiguration().
-		WithMethod(cnpgv1.SynchronousReplicaConfigurationMethodAny).
-		WithNumber(1).
-		WithDataDurability(cnpgv1.DataDurabilityLevelRequired).
-		WithFailoverQuorum(true)
+// defaultName is CloudNativePG's name of the first database and of its owner.
+const defaultName = "app"
+
+func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter) *cnpgac.PostgresConfigurationApplyConfiguration {
+	quorum := cr.Spec.Durability == v1alpha1.DurabilityQuorum
+	if len(parameters) == 0 && !quorum {
+		return nil
+	}
+	c := cnpgac.PostgresConfiguration()
+	if len(parameters) > 0 {
+		values := make(map[string]string, len(parameters))
+		for _, p := range parameters {
+			values[p.Name] = p.Value
+		}
+		c.WithParameters(values)
+	}
+	if quorum {
+		c.WithSynchronous(synchronous(cr))
+	}
+	return c
 }

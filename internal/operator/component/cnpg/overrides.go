@@ -17,7 +17,7 @@ var bootstraps = []string{"initdb", "recovery", "pg_basebackup"}
 
 // Merge puts the escape hatch into the spec of a Cluster. Every refused field is
 // returned as a message that names it; then content is unchanged.
-func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent hatch.Consent) []string {
+func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.Setting, consent hatch.Consent) []string {
 	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
 		return nil
 	}
@@ -32,13 +32,18 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, consent ha
 		return nil
 	}
 	spec, _ := content["spec"].(map[string]any)
-	owner, _, _ := unstructured.NestedString(spec, "bootstrap", "initdb", "owner")
-	refused := hatch.Review(extra, owner, consent)
+	refused := hatch.Review(extra, of, consent)
 	refused = append(refused, backupElsewhere(spec, extra)...)
+	if of.Image && has(extra, []string{"imageCatalogRef"}) {
+		refused = append(refused, "spec.cnpg.spec.imageCatalogRef: spec.postgres.image is set too; keep one of the two")
+	}
 	if refused = append(refused, twoBootstraps(extra)...); len(refused) > 0 {
 		return refused
 	}
 	merged := runtime.DeepCopyJSON(spec)
+	if has(extra, []string{"imageCatalogRef"}) { // CloudNativePG takes one of the two
+		delete(merged, "imageName")
+	}
 	bootstrap(merged, extra)
 	merge(merged, extra)
 	if refused := hatch.Validate(merged); len(refused) > 0 {

@@ -25,6 +25,9 @@ func overrides(json string) *v1alpha1.CNPGOverrides {
 	return &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(json)}}
 }
 
+// setting is that of a PgStorageCluster with defaults.
+var setting = hatch.Setting{Database: "app", Owner: "app", Major: 17, PodMonitor: true}
+
 // closed consents to nothing.
 var closed = hatch.Consent{Profile: "fast"}
 
@@ -44,7 +47,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := content()
-			refused := Merge(got, overrides(tc.json), closed)
+			refused := Merge(got, overrides(tc.json), setting, closed)
 			if !strings.Contains(strings.Join(refused, "\n"), tc.names) {
 				t.Errorf("refused %q, want %q", refused, tc.names)
 			}
@@ -57,7 +60,7 @@ func TestMergeRefuses(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	got := content()
-	if refused := Merge(got, overrides(`{"affinity": {"topologyKey": "zone"}, "failoverDelay": 5, "postgresql": {"pg_hba": ["local all all peer"]}}`), closed); len(refused) > 0 {
+	if refused := Merge(got, overrides(`{"affinity": {"topologyKey": "zone"}, "failoverDelay": 5, "postgresql": {"pg_hba": ["local all all peer"]}}`), setting, closed); len(refused) > 0 {
 		t.Fatalf("refused %q", refused)
 	}
 	want := content()
@@ -72,7 +75,7 @@ func TestMerge(t *testing.T) {
 func TestMergeOfNothing(t *testing.T) {
 	for _, json := range []string{``, `{}`, `null`} {
 		got := content()
-		if refused := Merge(got, overrides(json), closed); len(refused) > 0 {
+		if refused := Merge(got, overrides(json), setting, closed); len(refused) > 0 {
 			t.Errorf("%q: refused %q", json, refused)
 		}
 		if diff := cmp.Diff(content(), got); diff != "" {
@@ -88,7 +91,7 @@ func TestMergeFromABackup(t *testing.T) {
 		got := content()
 		spec, _ := got["spec"].(map[string]any)
 		spec["bootstrap"] = map[string]any{"initdb": map[string]any{"dataChecksums": true, "database": "store", "owner": "keeper"}}
-		if refused := Merge(got, overrides(`{"bootstrap": {"`+way+`": {"source": "old"}}}`), hatch.Consent{Entries: []string{entry}}); len(refused) > 0 {
+		if refused := Merge(got, overrides(`{"bootstrap": {"`+way+`": {"source": "old"}}}`), setting, hatch.Consent{Entries: []string{entry}}); len(refused) > 0 {
 			t.Fatalf("%s: refused %q", way, refused)
 		}
 		bootstrap, _, _ := unstructured.NestedMap(got, "spec", "bootstrap")
@@ -121,7 +124,7 @@ func TestMergeOfTheBackupTarget(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := tc.content()
-			refused := Merge(got, overrides(tc.json), closed)
+			refused := Merge(got, overrides(tc.json), setting, closed)
 			if (len(refused) > 0) != tc.refused {
 				t.Fatalf("refused %q", refused)
 			}
@@ -137,9 +140,23 @@ func TestMergeOfTheBackupTarget(t *testing.T) {
 
 func TestMergeRefusesWhatIsTooLarge(t *testing.T) {
 	for _, raw := range []string{v1alpha1.OverridesTooLarge, `{"description":"` + strings.Repeat("x", v1alpha1.MaxOverridesBytes) + `"}`} {
-		refused := Merge(map[string]any{"spec": map[string]any{}}, &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(raw)}}, hatch.Consent{})
+		refused := Merge(map[string]any{"spec": map[string]any{}}, &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(raw)}}, setting, hatch.Consent{})
 		if len(refused) != 1 || !strings.Contains(refused[0], "spec.cnpg.spec: its JSON exceeds 65536 bytes; remove fields") {
 			t.Errorf("%.40s...: %q", raw, refused)
 		}
+	}
+}
+
+func TestACatalogueReplacesTheImage(t *testing.T) {
+	const catalogue = `{"imageCatalogRef": {"apiGroup": "postgresql.cnpg.io", "kind": "ClusterImageCatalog", "name": "a", "major": 17}}`
+	got := content()
+	got["spec"].(map[string]any)["imageName"] = "pg:17"
+	if refused := Merge(got, overrides(catalogue), setting, closed); len(refused) > 0 || has(got["spec"].(map[string]any), []string{"imageName"}) {
+		t.Errorf("refused %q, %v", refused, got)
+	}
+	image := setting
+	image.Image = true
+	if refused := strings.Join(Merge(content(), overrides(catalogue), image, closed), ""); !strings.Contains(refused, "spec.postgres.image is set too") {
+		t.Errorf("refused %q", refused)
 	}
 }

@@ -1,6 +1,8 @@
 package clusters
 
 import (
+	"slices"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
@@ -57,16 +59,17 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	verified, wholePages := verify(kinds, cr, facts)
 	out.verified = verified
 	in := inputs(cr, volumes)
+	in.Held = held(facts)
 	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-	}, consent(cr, facts.Profile))
+	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, append(foreignImage(cr, facts.Profile, config), overridden...))
+	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), undeclaredMajor(cr, facts), overridden))
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {
 		out.Plan.AddGate(plan.StageStorage, accepted.Reason, accepted.Message)

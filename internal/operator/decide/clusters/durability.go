@@ -10,7 +10,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
@@ -21,6 +23,8 @@ type grounds struct {
 	weak, damage []string
 	// overrides are weaker values for sessions of some roles or databases.
 	overrides []string
+	// unchecked: an instance runs without data checksums, as its Cluster was made.
+	unchecked bool
 	// unread says why not everything was read; empty where all was.
 	unread string
 }
@@ -40,7 +44,7 @@ func groundsOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) grounds {
 	}
 	primary := facts.Cluster.Status.CurrentPrimary
 	if names, read := seen.Settings[primary]["synchronous_standby_names"]; read && cr.Spec.Durability == v1alpha1.DurabilityQuorum {
-		if text := postgres.StandbyNames(names, facts.Cluster.Status.InstanceNames); text != "" {
+		if text := postgres.StandbyNames(names, facts.Cluster.Status.InstanceNames, wanted(cr)); text != "" {
 			g.weak = append(g.weak, primary+": "+text)
 		}
 	}
@@ -66,6 +70,8 @@ func (g *grounds) compare(cr *v1alpha1.PgStorageCluster, instance string, seen o
 		w := postgres.Weak(durability.Tier(cr.Spec.Durability), name, value)
 		switch {
 		case w == nil:
+		case name == checksums && AsIs(cr):
+			g.unchecked = true
 		case w.TakesCommits:
 			g.weak = append(g.weak, instance+": "+w.Text)
 		default:
@@ -73,6 +79,10 @@ func (g *grounds) compare(cr *v1alpha1.PgStorageCluster, instance string, seen o
 		}
 	}
 }
+
+// checksums cannot be turned on while a database runs, and CloudNativePG makes databases
+// without them.
+const checksums = "data_checksums"
 
 func boolean(values map[string]float64, name string) (string, bool) {
 	v, read := values[name]
@@ -123,12 +133,23 @@ func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	}
 	s := c.Spec.PostgresConfiguration.Synchronous
 	switch {
+	case s != nil && s.Number >= 1 && s.Number < cnpg.Standbys(cr):
+		out = append(out, fmt.Sprintf("spec.postgresql.synchronous of the Cluster requires %d standbys, and spec.quorum.standbys is %d", s.Number, cnpg.Standbys(cr)))
 	case s == nil || s.Number < 1 || s.DataDurability != cnpgv1.DataDurabilityLevelRequired:
 		out = append(out, "spec.postgresql.synchronous of the Cluster does not require a standby")
 	case len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0:
 		out = append(out, "spec.postgresql.synchronous of the Cluster names standbys that are not its instances")
 	case !c.IsFailoverQuorumActive():
 		out = append(out, msgQuorumNotAsked)
+	}
+	return out
+}
+
+// wanted is what synchronous_standby_names has to ask for.
+func wanted(cr *v1alpha1.PgStorageCluster) postgres.Quorum {
+	out := postgres.Quorum{Method: "ANY", Standbys: cnpg.Standbys(cr)}
+	if cnpg.First(cr) {
+		out.Method = "FIRST"
 	}
 	return out
 }
@@ -144,10 +165,18 @@ func unread(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
 	}
 	for instance := range seen.Instances {
 		if len(postgres.Unreported(seen.Settings[instance])) > 0 || !seen.OverridesRead {
-			return msgSettingsNotReported
+			return notReported(cr)
 		}
 	}
 	return ""
+}
+
+// notReported says why instances do not report every setting.
+func notReported(cr *v1alpha1.PgStorageCluster) string {
+	if AsIs(cr) {
+		return fmt.Sprintf(msgQueriesNotAdded, naming.DurabilityQueries(cr.Name, string(cr.UID)), naming.DurabilityQueriesKey)
+	}
+	return msgSettingsNotReported
 }
 
 // outcome is the condition DurabilityVerified.
@@ -166,5 +195,9 @@ func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 		o.Informative, o.Unknown = true, true
 		return o
 	}
-	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, fmt.Sprintf(msgDurabilityVerified, cr.Spec.Durability))
+	message := fmt.Sprintf(msgDurabilityVerified, cr.Spec.Durability)
+	if g.unchecked {
+		message += msgUnchecked
+	}
+	return outcome.DoneWith(cond, v1alpha1.ReasonVerified, message)
 }

@@ -4,12 +4,14 @@ import (
 	"strconv"
 	"strings"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
@@ -27,6 +29,7 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		Profile:     v.Parameters,
 		DataBytes:   cr.Spec.Storage.Size.Value(),
 
+		GivenOnly:       AsIs(cr),
 		HugePages:       hugePages(cr.Spec.Resources),
 		WALSegmentBytes: cnpg.WALSegmentBytes(cr.Spec.CNPG),
 	}
@@ -34,6 +37,32 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		in.WALBytes = w.Value()
 	}
 	return in
+}
+
+// Computed are the parameters that the operator derives for a spec, beside those that its
+// user sets.
+func Computed(cr *v1alpha1.PgStorageCluster, v profile.Volumes) []postgres.Parameter {
+	in := inputs(cr, v)
+	in.GivenOnly, in.User = false, nil
+	out, _ := postgres.Compute(in) // nothing that is computed is refused
+	return out
+}
+
+// existing is the CloudNativePG Cluster that the plan is applied to: ours, or the one to
+// adopt. It is nil if there is none.
+func existing(facts observed.Cluster) *cnpgv1.Cluster {
+	if facts.Cluster != nil {
+		return facts.Cluster
+	}
+	return facts.Adoptee
+}
+
+// held are the parameters of the existing Cluster.
+func held(facts observed.Cluster) map[string]string {
+	if c := existing(facts); c != nil {
+		return c.Spec.PostgresConfiguration.Parameters
+	}
+	return nil
 }
 
 // hugePages that an instance requests. Kubernetes takes a limit for a request, and

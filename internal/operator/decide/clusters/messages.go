@@ -32,8 +32,9 @@ const (
 	msgClusterNotOwned        = "a CloudNativePG Cluster %s exists and was not created by this object; choose another name, or let this object adopt it with its data: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s"
 	msgAdoptionRefused        = "the operator does not adopt the CloudNativePG Cluster %s and has not changed it: %s"
 	msgAdoptReplica           = "spec.replica: the Cluster follows another one, whose durability the operator cannot verify; promote it and remove the field"
+	msgOtherMajor             = "spec.postgres.version: it has major %d, and the instances run PostgreSQL %d; set it to %d, and upgrade afterwards"
 	msgAdoptStandbys          = "spec.postgresql.synchronous: standbyNamesPre and standbyNamesPost name standbys that are not its instances; remove them"
-	msgAdoptEnvironment       = "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; remove them"
+	msgAdoptEnvironment       = "spec.env and spec.envFrom: environment variables can change Postgres behind its parameters; set the same ones in spec.cnpg.spec, where they are reviewed, or remove them"
 	msgNotCreatedSuspended    = "spec.suspend is true: the operator creates no database"
 	msgClusterCreating        = "the CloudNativePG Cluster is being created"
 	msgNotUpdatedSuspended    = "spec.suspend is true: the database keeps running, and the operator does not apply this spec"
@@ -69,6 +70,7 @@ const (
 	msgReadBackLater     = "parameters are read back once the database is ready"
 	msgParametersDiffer  = "; CloudNativePG reloads or restarts instances one by one"
 	msgParametersNotRead = "the instances' metrics could not be read, so the parameters are not verified: "
+	msgNoParameters      = "spec.defaults is CloudNativePG and the spec sets no parameter"
 	msgParametersApplied = "%d instances report the numeric and boolean parameters of status.parameters as given"
 )
 
@@ -80,6 +82,8 @@ const (
 	msgDurabilityVerified  = "every instance reports the settings that durability %s depends on, and no role or database has weaker ones"
 	msgNotAllReady         = "not every instance is ready; settings are read back when all are"
 	msgSettingsNotReported = "not every instance reports the settings that durability depends on; the ConfigMap of queries may be new, or missing in spec.monitoring of the Cluster"
+	msgQueriesNotAdded     = "spec.defaults is CloudNativePG, so the operator adds no monitoring queries; to have the settings verified, add ConfigMap %s, key %s, to spec.cnpg.spec.monitoring.customQueriesConfigMap"
+	msgUnchecked           = "; data checksums are off, so damage of the storage is not noticed"
 	msgQuorumNotAsked      = "the Cluster does not check the quorum before a failover, so a standby without the last commits may be promoted"
 )
 

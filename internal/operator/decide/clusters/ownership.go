@@ -6,13 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 // holdDatabase keeps a Cluster from being made where that would not be safe.
@@ -84,18 +87,46 @@ func unadoptable(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	if c == nil {
 		return nil
 	}
-	in := postgres.Inputs{Major: major(cr.Spec.Postgres.Version), Tier: durability.Tier(cr.Spec.Durability), Instances: int(Instances(cr))}
-	out := postgres.UnsafeToAdopt(in, c.Spec.PostgresConfiguration.Parameters)
+	out := Unsafe(cr, c)
+	if text := otherMajor(cr, c); text != "" {
+		out = append(out, text)
+	}
 	if c.Spec.ReplicaCluster != nil {
 		out = append(out, msgAdoptReplica)
 	}
-	if s := c.Spec.PostgresConfiguration.Synchronous; s != nil && len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0 {
+	if s := c.Spec.PostgresConfiguration.Synchronous; s != nil && len(s.StandbyNamesPre)+len(s.StandbyNamesPost) > 0 && cr.Spec.Durability == v1alpha1.DurabilityQuorum {
 		out = append(out, msgAdoptStandbys)
 	}
-	if len(c.Spec.Env)+len(c.Spec.EnvFrom) > 0 {
+	if !sameEnvironment(cr, c) {
 		out = append(out, msgAdoptEnvironment)
 	}
 	return append(out, reported(cr, seen)...)
+}
+
+// Unsafe says which parameters of a Cluster the operator refuses, by their fields.
+func Unsafe(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
+	return postgres.UnsafeToAdopt(inputs(cr, profile.Volumes{}), c.Spec.PostgresConfiguration.Parameters)
+}
+
+// otherMajor says that a Cluster runs another major of Postgres than the spec has, which
+// decides the parameters that exist. It is empty while CloudNativePG reports none.
+func otherMajor(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) string {
+	info := c.Status.PGDataImageInfo
+	if info == nil || info.MajorVersion == 0 || info.MajorVersion == major(cr.Spec.Postgres.Version) {
+		return ""
+	}
+	return fmt.Sprintf(msgOtherMajor, major(cr.Spec.Postgres.Version), info.MajorVersion, info.MajorVersion)
+}
+
+// sameEnvironment says that the instances of a Cluster to adopt have the environment that
+// was reviewed in spec.cnpg.spec, and no other.
+func sameEnvironment(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) bool {
+	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&cnpgv1.ClusterSpec{Env: c.Spec.Env, EnvFrom: c.Spec.EnvFrom})
+	if err != nil {
+		return false
+	}
+	spec, _ := overrides(cr)["spec"].(map[string]any)
+	return naming.Hash([]any{live["env"], live["envFrom"]}) == naming.Hash([]any{spec["env"], spec["envFrom"]})
 }
 
 // reported is what the instances of a Cluster to adopt run with, for example by ALTER

@@ -22,6 +22,9 @@ func appliedOutcome(cr *v1alpha1.PgStorageCluster, parameters []postgres.Paramet
 		o.Informative, o.Unknown = true, true
 		return o
 	}
+	if len(parameters) == 0 {
+		return outcome.DoneWith(cond, v1alpha1.ReasonApplied, msgNoParameters)
+	}
 	var differences []string
 	compared := 0
 	for _, instance := range slices.Sorted(maps.Keys(seen.Instances)) {

@@ -13,7 +13,7 @@ import (
 // ClusterResources are the compute resources of each instance.
 type ClusterResourcesApplyConfiguration struct {
 	// requests reserves memory (at least 256Mi) and CPU (at least 50m) for each
-	// instance. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
+	// instance. Both are required unless defaults is CloudNativePG. Huge pages (hugepages-2Mi, hugepages-1Gi) may be requested too, with
 	// the same amount in limits. Postgres then keeps its shared memory in them, and
 	// shared_buffers fill them. They are not part of memory.
 	Requests map[v1.ResourceName]resource.Quantity `json:"requests,omitempty"`

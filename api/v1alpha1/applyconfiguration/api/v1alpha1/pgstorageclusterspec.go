@@ -24,9 +24,17 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// storage sets the size of each instance's volumes.
 	Storage *ClusterStorageApplyConfiguration `json:"storage,omitempty"`
 	// resources sets the compute resources of each instance. Requests of memory and CPU
-	// are required, because the operator derives Postgres parameters from them. The
-	// limit of CPU, when set, replaces its request there.
+	// are required unless defaults is CloudNativePG, because the operator derives
+	// Postgres parameters from them. The limit of CPU, when set, replaces its request
+	// there.
 	Resources *ClusterResourcesApplyConfiguration `json:"resources,omitempty"`
+	// defaults selects who decides what this spec does not set. pgstorage: the operator
+	// derives Postgres parameters from resources, workload and profile, turns data
+	// checksums on, and adds its monitoring queries. CloudNativePG: the operator sets
+	// only what this spec sets, and leaves the rest as it is. kubectl pgstorage adopt
+	// uses it, so that taking over a running Cluster changes nothing. A change restarts
+	// instances where parameters need a restart. Default: pgstorage.
+	Defaults *apiv1alpha1.DefaultsMode `json:"defaults,omitempty"`
 	// workload selects the class of work, in pgtune's terms. Default: Mixed.
 	Workload *apiv1alpha1.Workload `json:"workload,omitempty"`
 	// durability selects which failures an acknowledged commit survives. Quorum:
@@ -35,6 +43,9 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// commits, up to 3 x wal_writer_delay. status.durability lists what loses
 	// acknowledged commits. Required: there is no default.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
+	// quorum sets which standbys confirm a commit. Only with durability Quorum. Default:
+	// any one standby.
+	Quorum *QuorumSpecApplyConfiguration `json:"quorum,omitempty"`
 	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// benchmark runs pgbench once the database is Ready, and again whenever this field
@@ -103,6 +114,14 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithResources(value *ClusterRes
 	return b
 }
 
+// WithDefaults sets the Defaults field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Defaults field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithDefaults(value apiv1alpha1.DefaultsMode) *PgStorageClusterSpecApplyConfiguration {
+	b.Defaults = &value
+	return b
+}
+
 // WithWorkload sets the Workload field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Workload field is set to the value of the last call.
@@ -116,6 +135,14 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithWorkload(value apiv1alpha1.
 // If called multiple times, the Durability field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithDurability(value apiv1alpha1.DurabilityTier) *PgStorageClusterSpecApplyConfiguration {
 	b.Durability = &value
+	return b
+}
+
+// WithQuorum sets the Quorum field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Quorum field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithQuorum(value *QuorumSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	b.Quorum = value
 	return b
 }
 

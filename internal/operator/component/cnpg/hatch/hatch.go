@@ -37,14 +37,54 @@ func (c Consent) Ask(field string) string {
 	return fmt.Sprintf("ask a cluster administrator to add %s to spec.allowedOverrides of PgStorageProfile %s", field, c.Profile)
 }
 
-// Review an author's fields. owner is that of the database. Each refusal names the
-// field, what is wrong and what to do.
-func Review(extra map[string]any, owner string, c Consent) []string {
+// Setting is what a PgStorageCluster says elsewhere, which decides whether a value of an
+// open field is safe.
+type Setting struct {
+	// Database and Owner of it, as the spec names them.
+	Database, Owner string
+	// Major of Postgres.
+	Major int
+	// Image: the spec names one.
+	Image bool
+	// Quorum: commits wait for standbys that the operator chooses.
+	Quorum bool
+	// AsIs: CloudNativePG decides what the spec does not set.
+	AsIs bool
+	// PodMonitor: the operator makes one.
+	PodMonitor bool
+	// Volumes by their field, storage and walStorage.
+	Volumes map[string]Volume
+}
+
+// Volume that the spec asks for.
+type Volume struct{ Class, Size string }
+
+// Needs are the entries of spec.allowedOverrides without which an author's fields are
+// refused, sorted. Each is as wide as one that [Consentable] lists.
+func Needs(extra map[string]any, of Setting) []string {
+	s, err := load()
+	if err != nil {
+		return nil
+	}
+	w := &walk{of: scope{Setting: of, roles: roles(extra, of.Owner)}}
+	w.see(s.structural, place{}, extra)
+	entries := Consentable()
+	for i, field := range w.asked {
+		if e := slices.IndexFunc(entries, func(e string) bool { return strings.HasPrefix(field, e+".") }); e >= 0 {
+			w.asked[i] = entries[e]
+		}
+	}
+	slices.Sort(w.asked)
+	return slices.Compact(w.asked)
+}
+
+// Review an author's fields. Each refusal names the field, what is wrong and what to do.
+func Review(extra map[string]any, of Setting, c Consent) []string {
 	s, err := load()
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", Field, err)}
 	}
-	w := &walk{consent: c, of: scope{roles: roles(extra, owner)}}
+	w := &walk{consent: c, of: scope{Setting: of, roles: roles(extra, of.Owner)}}
 	w.nulls(place{}, extra)
 	if len(w.refused) > 0 {
 		return w.refusals()
@@ -116,6 +156,8 @@ type walk struct {
 	consent Consent
 	of      scope
 	refused []string
+	// asked are the fields that lack consent.
+	asked []string
 	// more refusals than the first, which are counted alone: an author chooses how many
 	// there are.
 	more int
@@ -160,9 +202,7 @@ func (w *walk) nulls(at place, v any) {
 // Validate.
 func (w *walk) see(s *structuralschema.Structural, at place, v any) {
 	if r, found := rules[at.pattern]; found && r.check != nil {
-		if complaint := r.check(v, w.of); complaint != "" {
-			w.ask(at, complaint)
-		}
+		w.judge(r, at, v)
 		return
 	}
 	fields, _ := v.(map[string]any)
@@ -177,6 +217,23 @@ func (w *walk) see(s *structuralschema.Structural, at place, v any) {
 	}
 	if len(fields) == 0 && len(items) == 0 {
 		w.leaf(at)
+	}
+}
+
+// judge a value of a field that is not as open as its name.
+func (w *walk) judge(r rule, at place, v any) {
+	if r.forbid != nil {
+		if complaint := r.forbid(v, w.of); complaint != "" {
+			w.refuse(at, "not open to overrides: "+complaint)
+			return
+		}
+	}
+	switch complaint := r.check(v, w.of); {
+	case complaint == "":
+	case r.verdict == never:
+		w.refuse(at, "not open to overrides: "+complaint)
+	default:
+		w.ask(at, complaint)
 	}
 }
 
@@ -207,6 +264,7 @@ func (w *walk) leaf(at place) {
 // ask for consent, unless it was given.
 func (w *walk) ask(at place, why string) {
 	if field := entry(at.pattern); !w.consent.Allows(field) {
+		w.asked = append(w.asked, field)
 		w.refuse(at, fmt.Sprintf("%s; remove or correct it, or %s", why, w.consent.Ask(field)))
 	}
 }

@@ -98,6 +98,9 @@ func TestTheReferenceListsWhatIsNotOpen(t *testing.T) {
 	}
 }
 
+// app is what a PgStorageCluster says elsewhere.
+var app = Setting{Database: "app", Owner: "app", Major: 17, Volumes: map[string]Volume{"storage": {Class: "fast", Size: "1Gi"}}}
+
 func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -133,13 +136,13 @@ func TestReview(t *testing.T) {
 		{"consent to a field beside", `{securityContext: {privileged: true, seccompProfile: {type: Localhost}}}`, []string{"securityContext.seccompProfile"}, "spec.cnpg.spec.securityContext.privileged: "},
 		{"consent to the beginning of a name", `{serviceAccountName: a}`, []string{"serviceAccount"}, "ask a cluster administrator to add serviceAccountName to spec.allowedOverrides of PgStorageProfile fast"},
 		{"consent to keys of a map", `{inheritedMetadata: {annotations: {a.b/c: d}}}`, []string{"inheritedMetadata.annotations"}, ""},
-		{"what no consent opens", `{storage: {size: 1Gi}, postgresql: {parameters: {fsync: "off"}}}`, []string{"storage", "postgresql"}, "spec.cnpg.spec.postgresql.parameters: not open to overrides: set spec.postgres.parameters, which are checked\nspec.cnpg.spec.storage: not open to overrides: set spec.profile and spec.storage.size"},
+		{"what no consent opens", `{storage: {size: 1Gi}, postgresql: {parameters: {fsync: "off"}}}`, []string{"storage", "postgresql"}, "spec.cnpg.spec.postgresql.parameters: not open to overrides: set spec.postgres.parameters, which are checked\nspec.cnpg.spec.storage.size: not open to overrides: set spec.storage.size"},
 		{"null by consent", `{securityContext: null}`, []string{"securityContext"}, "spec.cnpg.spec.securityContext: null is no value; remove the field"},
 		{"an unknown field by consent", `{securityContext: {privilegd: true}}`, []string{"securityContext"}, "spec.cnpg.spec.securityContext.privilegd: CloudNativePG has no such field"},
 		{"other case", `{Affinity: {}}`, nil, "spec.cnpg.spec.Affinity: CloudNativePG has no such field"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := strings.Join(Review(parse(t, tc.spec), "app", Consent{Profile: "fast", Entries: tc.entries}), "\n")
+			got := strings.Join(Review(parse(t, tc.spec), app, Consent{Profile: "fast", Entries: tc.entries}), "\n")
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("refused %s\nwant %s", got, tc.want)
 			}
@@ -149,7 +152,7 @@ func TestReview(t *testing.T) {
 
 func TestManyRefusalsAreCounted(t *testing.T) {
 	plugins := strings.Repeat("{name: a}, ", 20)
-	got := Review(parse(t, `{plugins: [`+plugins+`]}`), "app", Consent{})
+	got := Review(parse(t, `{plugins: [`+plugins+`]}`), app, Consent{})
 	if len(got) != most+1 || got[most] != "and 10 more" {
 		t.Errorf("%d: %s", len(got), got)
 	}

@@ -28,15 +28,18 @@ type rule struct {
 	// why an open field is safe, what a field that needs consent gives away, or what to
 	// set instead of a closed one.
 	why string
-	// check a value of an open field; one that it complains about needs consent.
+	// check a value. One that it complains about needs consent, or is refused where the
+	// verdict is never.
 	check check
+	// forbid complains about a value of an open field that no consent opens.
+	forbid check
 }
 
 // rules by their path; a longer path wins. Every field of the schema has one, as a
 // golden file of the tests shows.
 var rules = func() map[string]rule {
 	out := map[string]rule{}
-	for _, list := range [][]rule{ours, placement, pods, database, data, access} {
+	for _, list := range [][]rule{ours, repeated, volumes, environment, placement, pods, database, data, access} {
 		for _, r := range list {
 			out[r.path] = r
 		}
@@ -79,7 +82,7 @@ const Image = "imageName"
 func Consentable() []string {
 	out := []string{Image}
 	for _, r := range rules {
-		if r.verdict == consent || r.check != nil {
+		if r.verdict == consent || r.verdict == open && r.check != nil {
 			out = append(out, entry(r.path))
 		}
 	}

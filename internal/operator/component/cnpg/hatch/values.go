@@ -13,6 +13,7 @@ type check func(value any, of scope) string
 
 // scope is what a value is checked in.
 type scope struct {
+	Setting
 	// roles that the hatch manages, and the owner of the database.
 	roles map[string]bool
 }

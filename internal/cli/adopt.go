@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/config/crd"
+	"github.com/pgstorage/pgstorage/internal/cli/admit"
+	"github.com/pgstorage/pgstorage/internal/cli/adopt"
+	"github.com/pgstorage/pgstorage/internal/cli/gather"
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/adoption"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+)
+
+// adoptOptions are the flags of adopt.
+type adoptOptions struct {
+	all, apply   bool
+	storageClass string
+	format       string
+	repository   string
+}
+
+func (a *app) adopt() *cobra.Command {
+	o := &adoptOptions{}
+	c := adoptHelp.command()
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case o.all == (len(args) == 1):
+			return errors.New("name one CloudNativePG Cluster, or use --all for those of the namespace")
+		case o.format != "" && o.format != "yaml":
+			return fmt.Errorf("--output: unknown format %q; use yaml, or omit it for text", o.format)
+		case o.format != "" && o.apply:
+			return errors.New("--output prints objects that are not created; use it without --apply")
+		}
+		return a.runAdopt(c.Context(), o, args)
+	}
+	f := c.Flags()
+	f.BoolVar(&o.all, "all", false, "all CloudNativePG Clusters of the namespace, as a table")
+	f.BoolVar(&o.apply, "apply", false, "create the objects, and let them adopt the Clusters whose spec does not change")
+	f.StringVar(&o.storageClass, "storage-class", "", "StorageClass of the volumes of a Cluster that names none, where it cannot be read")
+	f.StringVar(&o.repository, "postgres-image-repository", defaultRepository, "repository of Postgres images, as in the same flag of the manager")
+	f.StringVarP(&o.format, "output", "o", "", "yaml: the objects to create, instead of text")
+	complete(c, "output", "yaml")
+	return c
+}
+
+func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	namespace, err := a.namespace()
+	if err != nil {
+		return err
+	}
+	candidates, err := a.candidates(ctx, gather.Reader{Reader: c}, o, namespace, args)
+	if err != nil {
+		return err
+	}
+	for _, candidate := range candidates {
+		dryRun(ctx, c, candidate)
+		if o.apply && candidate.Outcome == adopt.Unchanged {
+			if err := take(ctx, c, candidate); err != nil {
+				return err
+			}
+		}
+	}
+	if err := a.showAdoption(o, candidates); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool {
+		return c.Outcome == adopt.Refused || c.Outcome == adopt.Unknown || o.apply && c.Outcome == adopt.Changed
+	}) {
+		return ErrFindings
+	}
+	return nil
+}
+
+// candidates reads the Clusters and plans their adoption.
+func (a *app) candidates(ctx context.Context, r gather.Reader, o *adoptOptions, namespace string, args []string) ([]*adopt.Candidate, error) {
+	seen, err := cnpgClusters(ctx, r, o, namespace, args)
+	if err != nil {
+		return nil, err
+	}
+	in := adopt.Inputs{Config: clusters.Config{ImageRepository: o.repository}}
+	if in.Schemas, err = admit.Load(crd.Bases); err != nil {
+		return nil, err
+	}
+	unread := []snapshot.Unread{}
+	if in.Profiles, in.Clusters, unread, err = r.Profiles(ctx, namespace); err != nil {
+		return nil, err
+	}
+	var live []unstructured.Unstructured
+	classes := map[string]adoption.Classes{}
+	for _, s := range seen {
+		live = append(live, *s.Cluster)
+		unread = append(unread, s.Unread...)
+		known := s.Known
+		if o.storageClass != "" {
+			known = adoption.Classes{Data: o.storageClass, WAL: o.storageClass}
+		}
+		classes[s.Cluster.GetName()] = known
+	}
+	for _, u := range unread {
+		_, _ = fmt.Fprintf(a.streams.ErrOut, "Warning: %s: %s\n", view.Clean(u.What), view.Clean(u.Why))
+	}
+	return adopt.Candidates(ctx, in, live, classes)
+}
+
+func cnpgClusters(ctx context.Context, r gather.Reader, o *adoptOptions, namespace string, args []string) ([]snapshot.CNPGCluster, error) {
+	if o.all {
+		return r.CNPGClusters(ctx, namespace)
+	}
+	one, err := r.CNPGCluster(ctx, client.ObjectKey{Namespace: namespace, Name: args[0]})
+	return []snapshot.CNPGCluster{one}, err
+}
+
+// dryRun asks the API server what the operator's own plan makes of a Cluster.
+func dryRun(ctx context.Context, c client.Client, candidate *adopt.Candidate) {
+	if candidate.Planned == nil || candidate.Outcome != "" {
+		return
+	}
+	answer := candidate.Planned.DeepCopy()
+	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(answer), client.FieldOwner(naming.FieldOwner), client.ForceOwnership, client.DryRunAll)
+	candidate.Answer(answer, err)
+}
+
+// take creates the objects of a candidate whose spec does not change, and then consents to
+// the adoption, unless the Cluster changed after the dry run.
+func take(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
+	live := candidate.Live.DeepCopy()
+	if err := c.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
+		return fmt.Errorf("read CloudNativePG Cluster %s again: %w", live.GetName(), err)
+	}
+	if live.GetGeneration() != candidate.Live.GetGeneration() || live.GetUID() != candidate.Live.GetUID() {
+		candidate.Outcome, candidate.Problem = adopt.Unknown, "the Cluster changed after the dry run; run the command again"
+		return nil
+	}
+	if candidate.NewProfile {
+		if err := c.Create(ctx, candidate.Profile.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create PgStorageProfile %s: %w", candidate.Profile.Name, err)
+		}
+	}
+	if err := c.Create(ctx, candidate.Cluster.DeepCopy()); err != nil {
+		return fmt.Errorf("create PgStorageCluster %s: %w", candidate.Cluster.Name, err)
+	}
+	return consent(ctx, c, candidate)
+}
+
+// attempts to write an annotation while another writer changes the same object.
+const attempts = 10
+
+// consent annotates a Cluster, whose status may change meanwhile and its spec may not.
+func consent(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
+	for range attempts {
+		live := candidate.Live.DeepCopy()
+		if err := c.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
+			return fmt.Errorf("read CloudNativePG Cluster %s again: %w", live.GetName(), err)
+		}
+		if live.GetGeneration() != candidate.Live.GetGeneration() {
+			break
+		}
+		before := live.DeepCopy()
+		annotations := live.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[naming.AnnotationAdopt] = candidate.Cluster.Name
+		live.SetAnnotations(annotations)
+		err := c.Patch(ctx, live, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if err == nil {
+			candidate.Outcome = adopt.Adopted
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return fmt.Errorf("annotate CloudNativePG Cluster %s: %w", live.GetName(), err)
+		}
+	}
+	candidate.Outcome, candidate.Problem = adopt.Unknown, "the Cluster changed meanwhile and was not annotated; run the command again after you delete PgStorageCluster "+candidate.Cluster.Name
+	return nil
+}
+
+// showAdoption prints objects, a table, or one Cluster.
+func (a *app) showAdoption(o *adoptOptions, candidates []*adopt.Candidate) error {
+	text := ""
+	switch {
+	case o.format == "yaml":
+		var err error
+		if text, err = adopt.YAML(candidates); err != nil {
+			return err
+		}
+	case o.all:
+		text = adopt.Table(candidates)
+	default:
+		text = candidates[0].Text(a.style())
+	}
+	_, err := fmt.Fprint(a.streams.Out, text)
+	return err
+}

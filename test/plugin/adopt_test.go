@@ -1,0 +1,254 @@
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// refusedSamples are the samples that cannot be adopted as they are, and the field.
+var refusedSamples = map[string]string{
+	"cluster-dc-a.yaml": "spec.replica", "cluster-dc-b.yaml": "spec.replica",
+	"cluster-example-replica-from-backup-simple.yaml": "spec.replica", "cluster-example-replica-from-volume-snapshot.yaml": "spec.replica", "cluster-example-replica-streaming.yaml": "spec.replica",
+	"cluster-replica-async.yaml": "spec.replica", "cluster-replica-basicauth.yaml": "spec.replica", "cluster-replica-from-backup-other-namespace.yaml": "spec.replica",
+	"cluster-replica-restore.yaml": "spec.replica", "cluster-replica-tls.yaml": "spec.replica",
+}
+
+// sampleClusters are the Clusters among CloudNativePG's own samples, by their file. A file
+// with several has a suffix for each further one.
+func sampleClusters(t *testing.T) map[string]*unstructured.Unstructured {
+	t.Helper()
+	crds, err := apiserver.Foreign(apiserver.CRDs{CNPG: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := filepath.Join(crds[0], "..", "..", "..", "docs", "src", "samples")
+	out := map[string]*unstructured.Unstructured{}
+	for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(samples, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for document := range strings.SplitSeq(string(content), "\n---") {
+				o := &unstructured.Unstructured{}
+				if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil || o.GetKind() != "Cluster" {
+					continue // a fragment, or another kind
+				}
+				name := filepath.Base(file)
+				for out[name] != nil {
+					name += "+"
+				}
+				out[name] = o
+			}
+		}
+	}
+	return out
+}
+
+// TestSamplesAreAdoptedAsTheyAre creates the Clusters of CloudNativePG's samples and adopts
+// them. The dry run of each shows no change of its spec, or the refusal names a field.
+func TestSamplesAreAdoptedAsTheyAre(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt-samples")
+	create(t, c, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "samples", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "example.com/samples"})
+	all := sampleClusters(t)
+	files := map[string]string{}
+	var invalid []string
+	for i, file := range slices.Sorted(maps.Keys(all)) {
+		o := all[file]
+		name := fmt.Sprintf("s%02d", i)
+		o.SetName(name)
+		o.SetNamespace("adopt-samples")
+		if err := c.Create(t.Context(), o); apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+			invalid = append(invalid, file)
+			continue
+		} else if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		files[name] = file
+	}
+	table, err := plugin(t, "adopt", "--all", "-n", "adopt-samples")
+	if err == nil {
+		t.Error("refusals do not set the exit code")
+	}
+	counts, refused := map[string]int{}, map[string]string{}
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || files[fields[0]] == "" {
+			continue
+		}
+		counts[fields[1]]++
+		switch fields[1] {
+		case "Unchanged":
+		case "Refused":
+			refused[files[fields[0]]] = line
+		default:
+			t.Errorf("%s: %s", files[fields[0]], line)
+		}
+	}
+	t.Logf("%d samples: %d invalid to CloudNativePG's CRD %v, outcomes %v", len(all), len(invalid), invalid, counts)
+	for file, line := range refused {
+		if field, known := refusedSamples[file]; !known || !strings.Contains(line, field) {
+			t.Errorf("%s is refused, want %q: %s", file, field, line)
+		}
+	}
+	for file := range refusedSamples {
+		if refused[file] == "" {
+			t.Errorf("%s is not refused", file)
+		}
+	}
+	if adopted := counts["Unchanged"]; len(all) < 60 || adopted < 50 || adopted+counts["Refused"] != len(files) {
+		t.Errorf("%d samples, %d adopted, %d refused of %d", len(all), adopted, counts["Refused"], len(files))
+	}
+	documents, err := plugin(t, "adopt", "--all", "-n", "adopt-samples", "-o", "yaml")
+	if err == nil {
+		t.Error("refusals do not set the exit code")
+	}
+	accepted(t, c, documents)
+}
+
+// accepted gives each document to the API server as a dry run.
+func accepted(t *testing.T, c client.Client, documents string) {
+	t.Helper()
+	n := 0
+	for document := range strings.SplitSeq(documents, "---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Object) == 0 {
+			continue
+		}
+		n++
+		if err := c.Create(t.Context(), o, client.DryRunAll); err != nil {
+			t.Errorf("%s: %v", document, err)
+		}
+	}
+	if n < 50 {
+		t.Errorf("%d documents", n)
+	}
+}
+
+// running is a Cluster as CloudNativePG's webhook leaves it, with values of its own.
+func running(namespace, name string, parameters map[string]string) *cnpgv1.Cluster {
+	o := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	o.Spec.Instances, o.Spec.ImageName = 3, "ghcr.io/cloudnative-pg/postgresql:17.6"
+	o.Spec.StorageConfiguration = cnpgv1.StorageConfiguration{Size: "10Gi", StorageClass: new("fast")}
+	o.Spec.PostgresConfiguration.Parameters = parameters
+	o.Spec.PostgresConfiguration.Synchronous = &cnpgv1.SynchronousReplicaConfiguration{Method: "any", Number: 2, DataDurability: "required", FailoverQuorum: true}
+	o.Default()
+	return o
+}
+
+func TestAdoptCreatesWhatItShows(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt")
+	create(t, c, running("adopt", "shop", map[string]string{"max_connections": "0250", "work_mem": "8MB"}))
+	shown := must(t, "adopt", "shop", "-n", "adopt")
+	for _, says := range []string{"adopt/shop Unchanged", "PgStorageProfile fast of type External is created for StorageClass fast.", "metadata.labels." + naming.LabelOwnerUID, "Only labels and annotations change. No instance restarts."} {
+		if !strings.Contains(shown, says) {
+			t.Errorf("does not say %q:\n%s", says, shown)
+		}
+	}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "fast"}, &v1alpha1.PgStorageProfile{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the dry run created the profile: %v", err)
+	}
+	if out := must(t, "adopt", "shop", "-n", "adopt", "--apply"); !strings.Contains(out, "adopt/shop Adopted") {
+		t.Errorf("not adopted:\n%s", out)
+	}
+	cr, cluster := &v1alpha1.PgStorageCluster{}, &cnpgv1.Cluster{}
+	key := client.ObjectKey{Namespace: "adopt", Name: "shop"}
+	for _, o := range []client.Object{cr, cluster} {
+		if err := c.Get(t.Context(), key, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cluster.Annotations[naming.AnnotationAdopt] != "shop" {
+		t.Errorf("annotations %v", cluster.Annotations)
+	}
+	s := cr.Spec
+	if s.Defaults != v1alpha1.DefaultsCloudNativePG || s.Durability != v1alpha1.DurabilityQuorum || s.Quorum == nil || s.Quorum.Standbys != 2 || s.Postgres.Parameters["max_connections"] != "0250" || s.Postgres.Parameters["work_mem"] != "8MB" || len(s.Postgres.Parameters) != 2 || s.CNPG != nil {
+		t.Errorf("spec %+v", s)
+	}
+}
+
+func TestAdoptRefusesByName(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt-refused")
+	replica := running("adopt-refused", "replica", nil)
+	replica.Spec.ReplicaCluster = &cnpgv1.ReplicaClusterConfiguration{Source: "other"}
+	create(t, c, running("adopt-refused", "fast-and-loose", map[string]string{"fsync": "off"}), running("adopt-refused", "torn", map[string]string{"full_page_writes": "off"}), replica)
+	for name, says := range map[string]string{
+		"fast-and-loose": "spec.postgres.parameters[fsync] must stay on", "torn": "spec.postgresql.parameters[full_page_writes]: off is unsafe", "replica": "spec.replica: the Cluster follows another one",
+	} {
+		out, err := plugin(t, "adopt", name, "-n", "adopt-refused", "--apply")
+		if err == nil || !strings.Contains(out, "Refused") || !strings.Contains(out, says) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "adopt-refused", Name: name}, &v1alpha1.PgStorageCluster{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: created all the same: %v", name, err)
+		}
+	}
+}
+
+// TestExplainOfACluster runs as a user who may get Clusters of a namespace and nothing else,
+// on an API server that has nothing of pgstorage.
+func TestExplainOfACluster(t *testing.T) {
+	crds, err := apiserver.Foreign(apiserver.CRDs{CNPG: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &envtest.Environment{CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true}
+	other, err := env.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := env.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	before := config
+	config = other
+	t.Cleanup(func() { config = before })
+	c := apiserver.Client(t, other)
+	namespace(t, c, "explain")
+	create(t, c, running("explain", "shop", map[string]string{"work_mem": "64MB", "fsync": "off"}),
+		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "explain", Name: "reader"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"postgresql.cnpg.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}}}},
+		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "explain", Name: "reader"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "reader"}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "ann"}}})
+	out := must(t, "explain", "cluster.postgresql.cnpg.io/shop", "-n", "explain", "--as", "ann")
+	for _, says := range []string{
+		"CloudNativePG Cluster explain/shop, PostgreSQL 17, 3 instances", "note: StorageClasses: forbidden", "note: PersistentVolumeClaims in namespace explain: forbidden",
+		"on at least 2 standbys", "MayBeLost", "fsync is off", "spec.postgresql.parameters[fsync]: off is unsafe", "spec.resources.requests: no memory is requested", "max_connections",
+	} {
+		if !strings.Contains(out, says) {
+			t.Errorf("does not say %q:\n%s", says, out)
+		}
+	}
+	if one := must(t, "explain", "cluster.postgresql.cnpg.io/shop", "work_mem", "-n", "explain", "--as", "ann"); strings.Contains(one, "Durability") || !strings.Contains(one, "64MB") {
+		t.Errorf("explains more than work_mem:\n%s", one)
+	}
+}
