@@ -17,6 +17,8 @@ import (
 // environment of hack/release-e2e.sh leads the hosts that they name to a local release.
 func TestPageOnACluster(t *testing.T) {
 	page := readFile(t, filepath.Join(root, "docs/install.md"))
+	// Every section is typed into the same terminal, where section 3 changed the PATH.
+	t.Setenv("PATH", filepath.Join(os.Getenv("HOME"), ".local/bin")+":"+os.Getenv("PATH"))
 	var pod string
 	for _, step := range []struct {
 		heading string
