@@ -3,6 +3,7 @@ package hack_test
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,8 +49,8 @@ func TestDemoPreparesOnlyWhatItUses(t *testing.T) {
 	}{
 		{"cluster", "yes", images},
 		{"cluster", "no", sources},
-		{"demo", "yes", append(images[:len(images):len(images)], ours...)},
-		{"demo", "no", append(sources[:len(sources):len(sources)], ours...)},
+		{"demo", "yes", append(slices.Clip(images), ours...)},
+		{"demo", "no", append(slices.Clip(sources), ours...)},
 	} {
 		env := append(registries(t, tc.published), path)
 		if diff := cmp.Diff(tc.want, planned(t, env, tc.set)); diff != "" {

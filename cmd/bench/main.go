@@ -69,19 +69,26 @@ func main() {
 }
 
 func dispatch(ctx context.Context, args []string) error {
-	switch {
-	case len(args) == 1 && args[0] == "version":
-		fmt.Println("pgstorage", version)
-		return nil
-	case len(args) == 2 && args[0] == "copy":
-		return copySelf(args[1])
-	case len(args) == 3 && args[0] == "fio" && args[1] == "--spec":
-		measureVolumes(ctx, args[2])
-		return nil
-	case len(args) > 0 && args[0] == "observe":
-		return observe(ctx, args[1:])
-	case len(args) > 0 && args[0] == "run":
-		return run(ctx, args[1:])
+	if len(args) == 0 {
+		return errUsage
+	}
+	rest := args[1:]
+	switch args[0] {
+	case "version":
+		if len(rest) == 0 {
+			fmt.Println("pgstorage", version)
+			return nil
+		}
+	case "copy":
+		if len(rest) == 1 {
+			return copySelf(rest[0])
+		}
+	case "fio":
+		return measureVolumes(ctx, rest)
+	case "observe":
+		return observe(ctx, rest)
+	case "run":
+		return run(ctx, rest)
 	}
 	return errUsage
 }
@@ -107,11 +114,14 @@ func copySelf(dest string) (err error) {
 	return os.Rename(out.Name(), dest) //nolint:gosec // the caller names the file
 }
 
-// measureVolumes only logs errors: the benchmark continues without the result and reports
+// measureVolumes only logs errors of measuring: the benchmark continues without the result and reports
 // that it is missing.
-func measureVolumes(ctx context.Context, file string) {
+func measureVolumes(ctx context.Context, args []string) error {
+	if len(args) != 2 || args[0] != "--spec" {
+		return errUsage
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	raw, err := os.ReadFile(file) //nolint:gosec // the caller names the file
+	raw, err := os.ReadFile(args[1])
 	if err == nil {
 		var s spec.Spec
 		if s, err = spec.Parse(raw); err == nil {
@@ -121,6 +131,7 @@ func measureVolumes(ctx context.Context, file string) {
 	if err != nil {
 		log.Warn("the scratch volumes were not measured with fio", "error", err)
 	}
+	return nil
 }
 
 // runOptions are the arguments of run, all of which but observer are needed.

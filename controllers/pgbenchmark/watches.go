@@ -90,8 +90,10 @@ func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
 	for _, obj := range []client.Object{&cnpgv1.Database{}, &cnpgv1.DatabaseRole{}} {
 		owner := handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.PgBenchmark{}, handler.OnlyControllerOwner())
 		watches = append(watches, foreign.Watch{
-			Kind:   obj,
-			Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled && len(apis.CNPGMissingForBenchmarks) == 0 },
+			Kind: obj,
+			Served: func(apis observed.ForeignAPIs) bool {
+				return apis.CNPGInstalled && len(apis.CNPGMissingForBenchmarks) == 0
+			},
 			Source: source.Kind(mgr.GetCache(), obj, owner),
 		})
 	}

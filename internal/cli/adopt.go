@@ -68,23 +68,36 @@ func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	for _, candidate := range candidates {
-		dryRun(ctx, c, candidate)
-		if o.apply && candidate.Outcome == adopt.Unchanged {
-			if err := take(ctx, c, candidate); err != nil {
-				return err
-			}
-		}
+	if err := adoptEach(ctx, c, candidates, o.apply); err != nil {
+		return err
 	}
 	if err := a.showAdoption(o, candidates); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool {
-		return c.Outcome == adopt.Refused || c.Outcome == adopt.Unknown || o.apply && c.Outcome == adopt.Changed
-	}) {
+	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool { return remains(c, o.apply) }) {
 		return ErrFindings
 	}
 	return nil
+}
+
+// adoptEach compares every candidate with a dry run, and takes over those whose spec does not
+// change if apply is set.
+func adoptEach(ctx context.Context, c client.Client, candidates []*adopt.Candidate, apply bool) error {
+	for _, candidate := range candidates {
+		dryRun(ctx, c, candidate)
+		if !apply || candidate.Outcome != adopt.Unchanged {
+			continue
+		}
+		if err := take(ctx, c, candidate); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remains reports whether a candidate is not, or could not be, adopted as it is.
+func remains(c *adopt.Candidate, apply bool) bool {
+	return c.Outcome == adopt.Refused || c.Outcome == adopt.Unknown || apply && c.Outcome == adopt.Changed
 }
 
 // candidates reads the Clusters and plans their adoption.
@@ -97,7 +110,7 @@ func (a *app) candidates(ctx context.Context, r gather.Reader, o *adoptOptions, 
 	if in.Schemas, err = admit.Load(crd.Bases); err != nil {
 		return nil, err
 	}
-	unread := []snapshot.Unread{}
+	var unread []snapshot.Unread
 	if in.Profiles, in.Clusters, unread, err = r.Profiles(ctx, namespace); err != nil {
 		return nil, err
 	}

@@ -24,22 +24,25 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 )
 
+// board is the schema of dashboards that files have; the newer one is for Grafana's API.
+type board = dashboard.Dashboard //nolint:staticcheck // see above
+
 // boards are the dashboards in the ConfigMaps of the chart, decoded by Grafana's own schema,
 // which refuses fields that it does not know.
-func boards(t *testing.T) map[string]dashboard.Dashboard {
+func boards(t *testing.T) map[string]board {
 	t.Helper()
 	runtime := cog.NewRuntime()
 	runtime.RegisterPanelcfgVariant(stat.VariantConfig())
 	runtime.RegisterPanelcfgVariant(table.VariantConfig())
 	runtime.RegisterPanelcfgVariant(timeseries.VariantConfig())
 	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
-	found := map[string]dashboard.Dashboard{}
+	found := map[string]board{}
 	for key, object := range installed(t, everything...) {
 		if !strings.Contains(key, "/pgstorage-dashboard-") {
 			continue
 		}
 		for file, text := range into[corev1.ConfigMap](t, object).Data {
-			var d dashboard.Dashboard
+			var d board
 			// The error of a success is an empty list, and not nil.
 			if err := d.UnmarshalJSONStrict([]byte(text)); err != nil && err.Error() != "" {
 				t.Fatalf("%s: %v", key, err)
@@ -47,7 +50,7 @@ func boards(t *testing.T) map[string]dashboard.Dashboard {
 			if err := d.Validate(); err != nil {
 				t.Errorf("%s: %v", key, err)
 			}
-			var decoded dashboard.Dashboard // the strict decoder checks panels and keeps none
+			var decoded board // the strict decoder checks panels and keeps none
 			if err := json.Unmarshal([]byte(text), &decoded); err != nil {
 				t.Fatalf("%s: %v", key, err)
 			}
@@ -83,7 +86,9 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	for file, d := range boards(t) {
 		covered, ids := grid{}, map[uint32]bool{}
 		for _, p := range d.Panels {
-			name, id, at := "", uint32(0), &dashboard.GridPos{}
+			var name string
+			var id uint32
+			var at *dashboard.GridPos
 			if row := p.RowPanel; row != nil {
 				name, id, at = *row.Title, row.Id, row.GridPos
 			} else {
@@ -201,7 +206,7 @@ func fromCloudNativePG(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	text := func(path string) []byte {
-		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), path)) //nolint:gosec // a file of a module
+		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), path))
 		if err != nil {
 			t.Fatal(err)
 		}

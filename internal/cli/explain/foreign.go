@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -94,27 +95,39 @@ func promised(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) *v1alpha1.Dur
 	}
 	statement := durability.Of(tier, int(clusters.Instances(cr)), standbys, durability.Flush{})
 	out := &v1alpha1.DurabilityStatus{Tier: cr.Spec.Durability, Acknowledged: statement.Acknowledged}
-	weak := ""
-	for _, name := range slices.Sorted(maps.Keys(live.Spec.PostgresConfiguration.Parameters)) {
-		if w := postgres.WeakText(tier, major(cr), name, live.Spec.PostgresConfiguration.Parameters[name]); w != nil && w.TakesCommits && weak == "" {
-			weak = w.Text
-		}
-	}
+	weak := weakness(cr, live)
 	for _, l := range statement.Losses {
 		e := v1alpha1.LossEvent{Event: l.Event, AcknowledgedCommits: l.AcknowledgedCommits, Detail: l.Detail}
 		if cr.Spec.Durability == v1alpha1.DurabilityQuorum {
 			clusters.Placed(&e, cr, live, durability.Flush{})
 		}
-		switch {
-		case weak == "":
-		case e.AcknowledgedCommits == "Kept":
-			e.AcknowledgedCommits, e.Detail = "MayBeLost", weak
-		case e.Event == "NodeLoss":
-			e.Detail = weak + "; " + e.Detail
-		}
-		out.Losses = append(out.Losses, e)
+		out.Losses = append(out.Losses, weakened(e, weak))
 	}
 	return out
+}
+
+// weakness is the first declared parameter that lets acknowledged commits be lost; "" if none
+// does.
+func weakness(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) string {
+	parameters := live.Spec.PostgresConfiguration.Parameters
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if w := postgres.WeakText(durability.Tier(cr.Spec.Durability), major(cr), name, parameters[name]); w != nil && w.TakesCommits {
+			return w.Text
+		}
+	}
+	return ""
+}
+
+// weakened is what an event means with a weakness.
+func weakened(e v1alpha1.LossEvent, weak string) v1alpha1.LossEvent {
+	switch {
+	case weak == "":
+	case e.AcknowledgedCommits == "Kept":
+		e.AcknowledgedCommits, e.Detail = "MayBeLost", weak
+	case e.Event == "NodeLoss":
+		e.Detail = weak + "; " + e.Detail
+	}
+	return e
 }
 
 func major(cr *v1alpha1.PgStorageCluster) int {
@@ -189,11 +202,23 @@ func findings(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) []string {
 	if b := s.Bootstrap; b == nil || b.InitDB != nil && (b.InitDB.DataChecksums == nil || !*b.InitDB.DataChecksums) {
 		out = append(out, "spec.bootstrap.initdb.dataChecksums: the database is made without data checksums, so damage of the storage is not noticed; the operator turns them on for new databases")
 	}
-	if s.Resources.Requests.Memory().IsZero() {
-		out = append(out, "spec.resources.requests: no memory is requested, so the kernel kills Postgres early and memory parameters cannot be derived")
-	} else if !s.Resources.Limits.Memory().IsZero() && s.Resources.Requests.Memory().Cmp(*s.Resources.Limits.Memory()) != 0 {
-		out = append(out, "spec.resources: the limit of memory is above its request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount")
+	return append(append(out, memory(s.Resources)...), exposure(s)...)
+}
+
+// memory returns what is wrong with the memory of the instances.
+func memory(r corev1.ResourceRequirements) []string {
+	switch request, limit := r.Requests.Memory(), r.Limits.Memory(); {
+	case request.IsZero():
+		return []string{"spec.resources.requests: no memory is requested, so the kernel kills Postgres early and memory parameters cannot be derived"}
+	case !limit.IsZero() && request.Cmp(*limit) != 0:
+		return []string{"spec.resources: the limit of memory is above its request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount"}
 	}
+	return nil
+}
+
+// exposure returns what a node, a reader of Secrets or a site can take.
+func exposure(s cnpgv1.ClusterSpec) []string {
+	var out []string
 	if s.Instances > 1 && s.Affinity.PodAntiAffinityType != cnpgv1.PodAntiAffinityTypeRequired {
 		out = append(out, "spec.affinity.podAntiAffinityType: instances may share a node, and are lost with it together; required keeps them apart")
 	}

@@ -67,7 +67,7 @@ func TestDescribe(t *testing.T) {
 		{"claims of devices", func(c *cnpgv1.Cluster) { c.Spec.Resources.Claims = []corev1.ResourceClaim{{Name: "gpu"}} }, Classes{}, "Local", "", nil, "", "spec.resources.claims: "},
 		{"an image without a tag", func(c *cnpgv1.Cluster) { c.Spec.ImageName = "pg@sha256:aaaa" }, Classes{}, "Local", "", nil, "", "spec.imageName: "},
 		{"options of initdb", func(c *cnpgv1.Cluster) {
-			c.Spec.Bootstrap = &cnpgv1.BootstrapConfiguration{InitDB: &cnpgv1.BootstrapInitDB{Options: []string{"-k"}}}
+			c.Spec.Bootstrap = &cnpgv1.BootstrapConfiguration{InitDB: &cnpgv1.BootstrapInitDB{Options: []string{"-k"}}} //nolint:staticcheck // deprecated, and therefore refused
 		}, Classes{}, "Local", "", nil, "", "spec.bootstrap.initdb.options: "},
 		{"recovery", func(c *cnpgv1.Cluster) {
 			c.Spec.Bootstrap = &cnpgv1.BootstrapConfiguration{Recovery: &cnpgv1.BootstrapRecovery{Source: "a", Database: "shop", Owner: "shop"}}

@@ -18,21 +18,12 @@ var bootstraps = []string{"initdb", "recovery", "pg_basebackup"}
 // Merge puts the escape hatch into the spec of a Cluster. Every refused field is
 // returned as a message that names it; then content is unchanged.
 func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.Setting, consent hatch.Consent) []string {
-	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
-		return nil
-	}
-	if len(overrides.Spec.Raw) > v1alpha1.MaxOverridesBytes || string(overrides.Spec.Raw) == v1alpha1.OverridesTooLarge {
-		return []string{fmt.Sprintf("spec.cnpg.spec: its JSON exceeds %d bytes; remove fields, or refer to ConfigMaps and Secrets in place of texts", v1alpha1.MaxOverridesBytes)}
-	}
-	extra := map[string]any{}
-	if err := json.Unmarshal(overrides.Spec.Raw, &extra); err != nil {
-		return []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}
-	}
+	extra, refused := fields(overrides)
 	if len(extra) == 0 {
-		return nil
+		return refused
 	}
 	spec, _ := content["spec"].(map[string]any)
-	refused := hatch.Review(extra, of, consent)
+	refused = hatch.Review(extra, of, consent)
 	refused = append(refused, backupElsewhere(spec, extra)...)
 	if of.Image && has(extra, []string{"imageCatalogRef"}) {
 		refused = append(refused, "spec.cnpg.spec.imageCatalogRef: spec.postgres.image is set too; keep one of the two")
@@ -51,6 +42,21 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.S
 	}
 	content["spec"] = merged
 	return nil
+}
+
+// fields of the escape hatch, or why they cannot be read.
+func fields(overrides *v1alpha1.CNPGOverrides) (extra map[string]any, refused []string) {
+	if overrides == nil || overrides.Spec == nil || len(overrides.Spec.Raw) == 0 {
+		return nil, nil
+	}
+	raw := overrides.Spec.Raw
+	if len(raw) > v1alpha1.MaxOverridesBytes || string(raw) == v1alpha1.OverridesTooLarge {
+		return nil, []string{fmt.Sprintf("spec.cnpg.spec: its JSON exceeds %d bytes; remove fields, or refer to ConfigMaps and Secrets in place of texts", v1alpha1.MaxOverridesBytes)}
+	}
+	if err := json.Unmarshal(raw, &extra); err != nil {
+		return nil, []string{fmt.Sprintf("spec.cnpg.spec: not an object: %v; give fields of a CloudNativePG ClusterSpec", err)}
+	}
+	return extra, nil
 }
 
 // bootstrap makes way for a database that comes from a backup or another cluster, in

@@ -131,6 +131,12 @@ func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	if cr.Spec.Durability != v1alpha1.DurabilityQuorum {
 		return out
 	}
+	return append(out, quorumWeak(cr, c)...)
+}
+
+// quorumWeak says what of the child Cluster breaks the quorum.
+func quorumWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
+	var out []string
 	s := c.Spec.PostgresConfiguration.Synchronous
 	switch {
 	case s != nil && s.Number >= 1 && s.Number < cnpg.Standbys(cr):
