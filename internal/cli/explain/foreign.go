@@ -56,7 +56,7 @@ type ForeignParameter struct {
 // Difference of a parameter.
 type Difference struct {
 	Name string `json:"name"`
-	// Now is empty where Postgres' own default is in force.
+	// Now is empty where the default of Postgres applies.
 	Now    string `json:"now,omitempty"`
 	Ours   string `json:"pgstorage"`
 	Reason string `json:"reason"`
@@ -192,7 +192,7 @@ func findings(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) []string {
 	if s.Resources.Requests.Memory().IsZero() {
 		out = append(out, "spec.resources.requests: no memory is requested, so the kernel kills Postgres early and memory parameters cannot be derived")
 	} else if !s.Resources.Limits.Memory().IsZero() && s.Resources.Requests.Memory().Cmp(*s.Resources.Limits.Memory()) != 0 {
-		out = append(out, "spec.resources: the limit of memory is above its request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount")
+		out = append(out, "spec.resources: the memory limit exceeds the request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount")
 	}
 	if s.Instances > 1 && s.Affinity.PodAntiAffinityType != cnpgv1.PodAntiAffinityTypeRequired {
 		out = append(out, "spec.affinity.podAntiAffinityType: instances may share a node, and are lost with it together; required keeps them apart")
@@ -220,7 +220,7 @@ func (f Foreign) Only(names ...string) (Foreign, error) {
 		known := slices.ContainsFunc(out.Parameters, func(p ForeignParameter) bool { return p.Name == name }) ||
 			slices.ContainsFunc(out.Different, func(d Difference) bool { return d.Name == name })
 		if !known {
-			return out, fmt.Errorf("%s does not set %s, so it has Postgres' default; kubectl pgstorage explain without a setting lists all parameters", f.Cluster, name)
+			return out, fmt.Errorf("%s does not set %s, so it has the default of Postgres; kubectl pgstorage explain without a setting lists all parameters", f.Cluster, name)
 		}
 	}
 	return out, nil
