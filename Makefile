@@ -64,6 +64,8 @@ test: export PGSTORAGE_VM_CUTS ?= 3
 test: export PGSTORAGE_VM_FAULTS ?= few
 test: export PGSTORAGE_VM_FAULT_RUNS ?= 1
 test: export PGSTORAGE_VM_OUTAGE ?= 20s
+# The plugin for the other platforms is built from the same code; releases build them all.
+test: export PLUGIN_PLATFORMS ?= linux/amd64 linux/arm64
 
 .PHONY: test
 test: ## Run every level in lanes and print what each cost; PGSTORAGE_LANES=1 runs them one after another

@@ -40,10 +40,11 @@ type QuorumSpec struct {
 	// +kubebuilder:validation:Maximum=15
 	Standbys int32 `json:"standbys,omitempty"`
 
-	// acrossFailureDomain puts every instance into a failure domain of its own, so that
-	// each standby that confirms a commit is in another one than the primary. It is the
-	// label of nodes that names their domain, as topology.kubernetes.io/zone. Instances
-	// without a free domain stay Pending. Setting or changing it replaces the pods.
+	// acrossFailureDomain puts every instance into a failure domain of its own. Each
+	// standby that confirms a commit is then in another domain than the primary. The
+	// value is the label of nodes that names their domain, as
+	// topology.kubernetes.io/zone. Instances without a free domain stay Pending. Setting
+	// or changing it replaces the pods.
 	// Default: instances are kept on different nodes where possible.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -1,5 +1,5 @@
-// Command release makes and checks the parts of a release for which no command line tool is
-// small enough: images without a base, SBOMs and provenance. hack/release.sh calls it.
+// Command release makes and checks images without a base, SBOMs and provenance. No command
+// line tool for these parts of a release is small enough. hack/release.sh calls it.
 package main
 
 import (

@@ -150,7 +150,7 @@ func dryRun(ctx context.Context, c client.Client, candidate *adopt.Candidate) {
 }
 
 // take creates the objects of a candidate whose spec does not change, and then consents to
-// the adoption, unless the Cluster changed after the dry run.
+// the adoption. It stops if the Cluster changed after the dry run.
 func take(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
 	live := candidate.Live.DeepCopy()
 	if err := c.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {

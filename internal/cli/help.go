@@ -85,18 +85,18 @@ var adoptHelp = help{
 	long: `The command describes a CloudNativePG Cluster as a PgStorageCluster with
 spec.defaults CloudNativePG, and a PgStorageProfile of type External for its
 StorageClass. It asks the API server, as a dry run, what the operator's own plan
-changes in the Cluster, and shows the difference and the instances that restart.
+changes in the Cluster. It shows the difference and the instances that restart.
 Settings that the operator rejects, and fields that it cannot describe, are named.
 
 Without --apply nothing is created. With --apply the command creates the objects
 and annotates the Cluster with its consent, if its spec does not change. It needs
 permission to patch the Cluster, also for the dry run.
 
-  Unchanged  only labels and annotations change, and no instance restarts
-  Changed    the dry run shows changes of the spec; --apply leaves it alone
-  Refused    the reasons name the fields
-  Owned      a PgStorageCluster has it already
-  Unknown    the API server did not answer the dry run
+  Unchanged  only labels and annotations change, and no instance restarts.
+  Changed    the dry run shows changes of the spec; --apply leaves it alone.
+  Refused    the reasons name the fields.
+  Owned      a PgStorageCluster has it already.
+  Unknown    the API server did not answer the dry run.
 
 The exit code is 1 if a Cluster is Refused or Unknown.`,
 	example: `  # What would change?

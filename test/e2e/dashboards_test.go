@@ -109,8 +109,8 @@ func onKind(t *testing.T, server *prometheus.Server) []dashboards.Query {
 }
 
 // scrapes is the configuration of Prometheus. This machine does not reach the network of
-// the pods: it scrapes the manager by a forwarded port, and the instances by the API
-// server's proxy.
+// the pods. Prometheus scrapes the manager through a forwarded port, and the instances
+// through the API server's proxy.
 func scrapes(t *testing.T, shop *v1alpha1.PgStorageCluster) string {
 	t.Helper()
 	config, err := ctrl.GetConfig()

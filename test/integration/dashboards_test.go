@@ -195,8 +195,8 @@ scrape_configs:
 	t.Logf("%d of %d queries have series", checked, len(queries))
 }
 
-// here are the queries of dashboards without those of Postgres, and the alerts as queries
-// of what they name: an alert has no series while all is well.
+// here returns the queries of dashboards without those of Postgres, and the alerts as
+// queries of what they name. An alert itself has no series while all is well.
 func here(t *testing.T, server *realprometheus.Server) []dashboards.Query {
 	t.Helper()
 	queries, err := dashboards.All()

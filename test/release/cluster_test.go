@@ -52,7 +52,7 @@ func TestPageOnACluster(t *testing.T) {
 	}
 }
 
-// shell runs commands as a person's shell does, but ends with the first that fails.
+// shell runs commands as a user's shell does, but ends with the first that fails.
 func shell(t *testing.T, script string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Minute)

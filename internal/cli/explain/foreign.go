@@ -57,7 +57,7 @@ type ForeignParameter struct {
 // Difference of a parameter.
 type Difference struct {
 	Name string `json:"name"`
-	// Now is empty where Postgres' own default is in force.
+	// Now is empty where the default of Postgres applies.
 	Now    string `json:"now,omitempty"`
 	Ours   string `json:"pgstorage"`
 	Reason string `json:"reason"`
@@ -211,7 +211,7 @@ func memory(r corev1.ResourceRequirements) []string {
 	case request.IsZero():
 		return []string{"spec.resources.requests: no memory is requested, so the kernel kills Postgres early and memory parameters cannot be derived"}
 	case !limit.IsZero() && request.Cmp(*limit) != 0:
-		return []string{"spec.resources: the limit of memory is above its request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount"}
+		return []string{"spec.resources: the memory limit exceeds the request, so the kernel kills Postgres before pods that stay within theirs; set both to the same amount"}
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func (f Foreign) Only(names ...string) (Foreign, error) {
 		known := slices.ContainsFunc(out.Parameters, func(p ForeignParameter) bool { return p.Name == name }) ||
 			slices.ContainsFunc(out.Different, func(d Difference) bool { return d.Name == name })
 		if !known {
-			return out, fmt.Errorf("%s does not set %s, so it has Postgres' default; kubectl pgstorage explain without a setting lists all parameters", f.Cluster, name)
+			return out, fmt.Errorf("%s does not set %s, so it has the default of Postgres; kubectl pgstorage explain without a setting lists all parameters", f.Cluster, name)
 		}
 	}
 	return out, nil

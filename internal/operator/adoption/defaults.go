@@ -12,8 +12,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg/hatch"
 )
 
-// custom is the spec of a Cluster without what CloudNativePG sets by itself: the defaults
-// of its CRD, and those of its webhook.
+// custom is the spec of a Cluster without what CloudNativePG sets automatically: the
+// defaults of its CRD, and those of its webhook.
 func custom(live *unstructured.Unstructured, typed *cnpgv1.Cluster) (map[string]any, error) {
 	spec, _, err := unstructured.NestedMap(live.Object, "spec")
 	if err != nil {

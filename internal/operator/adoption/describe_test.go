@@ -52,7 +52,7 @@ func TestDescribe(t *testing.T) {
 	}{
 		{"nothing of its own", nil, Classes{}, "Local", "", nil, "", ""},
 		{"a quorum by priority", sync(required), Classes{}, "Quorum", "", nil, "", ""},
-		{"preferred", sync(preferred), Classes{}, "Local", `{"postgresql":{"synchronous":{"dataDurability":"preferred","failoverQuorum":true,"method":"first","number":2}}}`, nil, "commits go on without a standby", ""},
+		{"preferred", sync(preferred), Classes{}, "Local", `{"postgresql":{"synchronous":{"dataDurability":"preferred","failoverQuorum":true,"method":"first","number":2}}}`, nil, "commits continue without a standby", ""},
 		{"a failover without a quorum", sync(promoted), Classes{}, "Local", `{"postgresql":{"synchronous":{"dataDurability":"required","failoverQuorum":false,"method":"first","number":2}}}`, nil, "failoverQuorum is false", ""},
 		{"standbys elsewhere", sync(strangers), Classes{}, "Local", `"standbyNamesPre":["x"]`, nil, "not its instances", ""},
 		{"the old fields", func(c *cnpgv1.Cluster) { c.Spec.MinSyncReplicas, c.Spec.MaxSyncReplicas = 1, 2 }, Classes{}, "Local", `{"maxSyncReplicas":2,"minSyncReplicas":1}`, nil, "when too few are ready", ""},

@@ -21,7 +21,7 @@ type Change struct {
 }
 
 // Diff lists the fields in which the answer to a dry run differs from the live Cluster,
-// without what the API server keeps about writes. Equal quantities are no difference.
+// without what the API server keeps about writes. Equal quantities do not differ.
 func Diff(live, answer *unstructured.Unstructured) []Change {
 	a, b := live.DeepCopy().Object, answer.DeepCopy().Object
 	for _, o := range []map[string]any{a, b} {

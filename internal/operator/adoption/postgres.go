@@ -103,13 +103,13 @@ func Weaker(s cnpgv1.ClusterSpec) string {
 	sync := s.PostgresConfiguration.Synchronous
 	switch {
 	case sync == nil && s.MinSyncReplicas+s.MaxSyncReplicas > 0:
-		return "minSyncReplicas and maxSyncReplicas let commits go on without a standby when too few are ready"
+		return "minSyncReplicas and maxSyncReplicas let commits continue without a standby when too few are ready"
 	case sync == nil:
 		return "no standby confirms commits"
 	case len(sync.StandbyNamesPre)+len(sync.StandbyNamesPost) > 0:
 		return "standbyNamesPre and standbyNamesPost name standbys that are not its instances"
 	case sync.DataDurability != cnpgv1.DataDurabilityLevelRequired:
-		return "dataDurability is not required, so commits go on without a standby"
+		return "dataDurability is not required, so commits continue without a standby"
 	case !sync.FailoverQuorum:
 		return "failoverQuorum is false, so a standby without the last commits may be promoted"
 	}

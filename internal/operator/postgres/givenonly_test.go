@@ -9,8 +9,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
-// TestGivenOnly shows that nothing is set beside what the user sets, except safe values
-// over those of the existing Cluster, and what the tier Async means.
+// TestGivenOnly shows that Compute sets only what the user sets. The exceptions are safe
+// values over unsafe ones of the existing Cluster, and what the tier Async means.
 func TestGivenOnly(t *testing.T) {
 	for _, tc := range []struct {
 		name       string

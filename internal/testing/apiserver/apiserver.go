@@ -118,8 +118,8 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }
 
-// module finds the folder of a module: of the version in its path, or of the version that
-// go.mod or the list of CRD modules pins. It downloads a module that the cache lacks.
+// module finds the folder of a module. The version is that in its path, or else the one
+// that go.mod or the list of CRD modules pins. It downloads a module that the cache lacks.
 func module(path string) (string, error) {
 	if strings.Contains(path, "@") {
 		return download("-json", path)

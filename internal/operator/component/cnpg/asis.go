@@ -12,9 +12,9 @@ import (
 )
 
 // AsItIs keeps what the spec does not set as the existing Cluster has it, where
-// CloudNativePG decides defaults: an image or a StorageClass that the Cluster does not
-// name is not named, and a size keeps its spelling. live is nil for a new Cluster,
-// which gets image and StorageClasses.
+// CloudNativePG decides defaults. It does not name an image or a StorageClass that the
+// Cluster does not name, and it keeps the spelling of a size. live is nil for a new
+// Cluster, which gets image and StorageClasses.
 func AsItIs(cr *v1alpha1.PgStorageCluster, content map[string]any, live *cnpgv1.Cluster) error {
 	spec, _ := content["spec"].(map[string]any)
 	if !asIs(cr) {

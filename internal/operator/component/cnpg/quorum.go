@@ -108,7 +108,7 @@ func onNamedNodes(spec map[string]any, label string) {
 	setNested(spec, out, path...)
 }
 
-// setNested sets a field, and replaces what is on the way and is no object.
+// setNested sets a field, and replaces values on the way that are not objects.
 func setNested(in map[string]any, value any, path ...string) {
 	for _, name := range path[:len(path)-1] {
 		next, isMap := in[name].(map[string]any)

@@ -11,7 +11,7 @@ import (
 )
 
 // WithoutDefaults is a copy of a Cluster's spec without the values that CloudNativePG's
-// CRD sets by itself. Lists stay as they are.
+// CRD sets automatically. Lists stay as they are.
 func WithoutDefaults(spec map[string]any) (map[string]any, error) {
 	s, err := load()
 	if err != nil {

@@ -83,7 +83,7 @@ var harmlessVariables = []string{
 }
 
 // loader forbids what the dynamic linker and Postgres read: it runs other code, or
-// changes Postgres beneath its parameters, such as flushes that flush nothing.
+// changes Postgres below its parameters, such as flushes that flush nothing.
 func loader(value any, _ scope) string {
 	v, _ := value.(map[string]any)
 	name, _ := v["name"].(string)
