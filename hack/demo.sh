@@ -2,6 +2,7 @@
 # The main job, from nothing: a Kubernetes cluster, the operator, a declared
 # Postgres on a StorageClass, its benchmark and the report. It can be run again.
 # Usage: hack/demo.sh up|down
+#        hack/demo.sh env   prints the variables to reach it (for eval)
 export PGSTORAGE_BRIEF=${PGSTORAGE_BRIEF-yes}
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
@@ -93,16 +94,22 @@ next_steps() {
 		The report of the benchmark is one page for a browser: $PAGE
 
 		For kubectl and its plugin in this shell:
-		  eval "\$($REPO/hack/cluster.sh env $NAME)"
+		  eval "\$($REPO/hack/demo.sh env)"
 		Then try:
 		  kubectl pgstorage explain $DEMO
 		      every setting of Postgres, with its source and its reason
-		  kubectl patch pgsc $DEMO --type=merge -p '{"spec":{"instances":2}}' && kubectl wait pgsc $DEMO --for=jsonpath='{.status.database.readyInstances}'=2 --timeout=3m
-		      a standby; kubectl pgstorage status $DEMO shows it
 		  kubectl pgstorage bench start $DEMO --clients 1,8 --duration 15s --repeats 3 --follow
 		      a benchmark with repeats, and so with an interval
+		  kubectl pgstorage doctor
+		      what this Kubernetes cluster has of what other profiles need
 		To remove it all: make demo-down
 	NEXT
+}
+
+# environment has the plugin too.
+environment() {
+	"$REPO/hack/cluster.sh" env "$NAME"
+	echo "export PATH=$("$REPO/hack/programs.sh"):\$PATH"
 }
 
 up() {
@@ -110,8 +117,7 @@ up() {
 	packages curl ca-certificates jq
 	expected
 	"$REPO/hack/cluster.sh" up "$NAME" --beside programs
-	eval "$("$REPO/hack/cluster.sh" env "$NAME")"
-	PATH=$("$REPO/hack/programs.sh"):$PATH
+	eval "$(environment)"
 	operator=$("$REPO/hack/images.sh" operator)
 	postgres=$("$REPO/hack/images.sh" postgres)
 	"$REPO/hack/cluster.sh" load "$NAME" "$operator" "$postgres"
@@ -127,6 +133,7 @@ up() {
 
 case ${1:-} in
 up) up ;;
+env) environment ;;
 down) "$REPO/hack/cluster.sh" down "$NAME" ;;
-*) die "usage: hack/demo.sh up|down" ;;
+*) die "usage: hack/demo.sh up|down|env" ;;
 esac

@@ -54,9 +54,7 @@ func (m machine) demo(t *testing.T) (output string, calls []string) {
 	t.Helper()
 	log := filepath.Join(m.dir, "calls")
 	_ = os.Remove(log)
-	cmd := exec.CommandContext(t.Context(), "./demo.sh", "up")
-	cmd.Env = append(registries(t, "yes"), "PATH="+m.path, "STAND_IN="+m.dir, "XDG_CACHE_HOME="+filepath.Join(m.dir, "cache"))
-	out, err := cmd.CombinedOutput()
+	out, err := m.shell(t, "./demo.sh up")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -64,7 +62,16 @@ func (m machine) demo(t *testing.T) (output string, calls []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return out, strings.Split(strings.TrimSpace(string(raw)), "\n")
+}
+
+// shell runs a command as somebody at this machine would.
+func (m machine) shell(t *testing.T, command string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", command)
+	cmd.Env = append(registries(t, "yes"), "PATH="+m.path, "STAND_IN="+m.dir, "XDG_CACHE_HOME="+filepath.Join(m.dir, "cache"))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // of selects the calls that begin so, without the rest after a word.
@@ -109,7 +116,7 @@ func TestDemoCompilesOnceWhereRegistriesAnswer(t *testing.T) {
 		if diff := cmp.Diff(want, images(string(applied))); diff != "" {
 			t.Errorf("%s run: %s", run, diff)
 		}
-		looksRight(t, output)
+		m.looksRight(t, output)
 	}
 }
 
@@ -136,7 +143,7 @@ func images(manifests string) []string {
 
 // looksRight checks that the demo says first how long it takes, and last what to look at. Every
 // command of the plugin that it prints has the arguments of a real one.
-func looksRight(t *testing.T, output string) {
+func (m machine) looksRight(t *testing.T, output string) {
 	t.Helper()
 	first, _, _ := strings.Cut(output, "\n")
 	if !strings.Contains(first, "This takes about 4 minutes") {
@@ -146,6 +153,11 @@ func looksRight(t *testing.T, output string) {
 		if !strings.Contains(output, words) {
 			t.Errorf("%q is not in\n%s", words, output)
 		}
+	}
+	_, reach, _ := strings.Cut(output, "  eval ")
+	reach, _, _ = strings.Cut(reach, "\n")
+	if out, err := m.shell(t, "eval "+reach+"; command -v kubectl-pgstorage"); err != nil {
+		t.Errorf("eval %s brings no plugin: %v\n%s", reach, err, out)
 	}
 	suggestions := 0
 	for line := range strings.Lines(output) {
