@@ -130,6 +130,9 @@ func matrixRows() []row {
 		matrix("parameter in capitals by name", byName(map[string]any{"name": "a", "parameters": []any{map[string]any{"name": "JIT", "value": "off"}}}), ofVariant),
 		matrix("synchronous_commit of the template", set("spec/template/postgres/parameters", map[string]any{"synchronous_commit": "off"}), "spec.template.postgres.parameters[synchronous_commit] must be on or remote_apply: to measure commits that are not flushed, use the tier Async"),
 		matrix("deletionPolicy of the template", set("spec/template/deletionPolicy", "Retain"), "unknown field \"spec.template.deletionPolicy\""),
+		matrix("no requests of the template", set("spec/template/resources", map[string]any{"limits": map[string]any{"cpu": "1"}}), "spec.template.resources.requests is required: the operator derives Postgres parameters from it; set memory and cpu"),
+		matrix("no memory of the template", set("spec/template/resources", map[string]any{"requests": map[string]any{"cpu": "1"}}), "spec.template.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it"),
+		matrix("no cpu of the template", set("spec/template/resources", map[string]any{"requests": map[string]any{"memory": "1Gi"}}), "spec.template.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it"),
 		matrix("version of the template", set("spec/template/postgres/version", "13"), "spec.template.postgres.version", "spec.postgres.version must be a PostgreSQL version from 14 to 18"),
 		matrix("override of the template changed", set("spec/template/cnpg/spec/logLevel", "debug"), "spec is immutable because a PgBenchmark is one run; create another PgBenchmark").with(set("spec/template/cnpg/spec", map[string]any{"logLevel": "info"})).updated(),
 		// What the estimate decides.

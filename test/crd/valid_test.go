@@ -186,7 +186,7 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 		"PgStorageCluster": {
 			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{})},
 			defaults: []change{
-				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"),
+				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"), set("spec/defaults", "pgstorage"),
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
 			},
 		},
