@@ -90,7 +90,7 @@ func (r accepting) read(t *testing.T, settings map[string]string, name string) (
 func (r accepting) starts(t *testing.T, settings map[string]string) error {
 	t.Helper()
 	r.configure(t, settings)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	log := filepath.Join(r.Dir, "log")
 	if err := os.Truncate(log, 0); err != nil {
