@@ -65,7 +65,7 @@ func (m machine) demo(t *testing.T) (output string, calls []string) {
 	return out, strings.Split(strings.TrimSpace(string(raw)), "\n")
 }
 
-// shell runs a command as somebody at this machine would.
+// shell runs a command as the user at this machine would.
 func (m machine) shell(t *testing.T, command string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", command)

@@ -58,7 +58,7 @@ func TestAdopt(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("%d acknowledged rows are lost: %v", len(told), told)
 	}
-	// The client gives up after 10 seconds, which a commit may take on a busy machine. A restart
+	// The client stops waiting after 10 seconds, which a commit may take on a busy machine. A restart
 	// or a switchover would make many fail, and show in the pods below.
 	if failed := strings.Count(logs(t, ns, "loader"), "fail "); failed*20 > rows {
 		t.Errorf("%d commits failed, and %d were acknowledged", failed, rows)
