@@ -7,7 +7,7 @@ NAME=${1:?usage: hack/e2e.sh NAME}
 PGSTORAGE_ARTEFACTS=${PGSTORAGE_ARTEFACTS:-$CACHE/artefacts}
 
 # build_plugin FOLDER: the kubectl plugin, as make plugin builds it.
-build_plugin() { make -C "$REPO" plugin && mkdir -p "$1" && cp "$REPO/bin/kubectl-pgstorage" "$1/"; }
+build_plugin() { make -C "$REPO" plugin && mkdir -p "$1" && cp --remove-destination "$REPO/bin/kubectl-pgstorage" "$1/"; }
 # Before the traps below: a logged step has its own.
 logged plugin build_plugin "$CACHE/e2e"
 PGSTORAGE_PLUGIN=$CACHE/e2e/kubectl-pgstorage
