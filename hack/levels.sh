@@ -125,10 +125,19 @@ interrupt() {
 	exit 130
 }
 
+# busy: does a lane still run levels? What a level that ended left behind does not count.
+busy() {
+	local lane
+	for lane in "${lanes[@]}"; do
+		if kill -0 "$lane" 2>/dev/null; then return 0; fi
+	done
+	return 1
+}
+
 # attend waits for all lanes, and reports once a minute that they are alive.
 attend() {
 	local next=$((SECONDS + 60))
-	while alive; do
+	while busy; do
 		sleep 0.5
 		[ $SECONDS -ge $next ] || continue
 		next=$((SECONDS + 60))

@@ -156,6 +156,28 @@ func TestInterruptEndsEveryLevel(t *testing.T) {
 	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^e2e +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
 }
 
+// What a failed level leaves behind must not hold up the report.
+func TestOrphanDoesNotDelayTheReport(t *testing.T) {
+	l := newLevels(t, "all", 100, map[string]string{
+		"test-unit": "sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >\"$FAKE/orphan.pid\"; printf 'ok  \\tc\\t0.1s\\n'",
+	})
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	orphan := l.pid(t, "orphan")
+	ended := make(chan error, 1)
+	go func() { ended <- l.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if code := l.code(t, err); code != 0 || zombie(orphan) {
+			t.Errorf("exit code %d, the orphan has ended: %t", code, zombie(orphan))
+		}
+	case <-time.After(time.Minute):
+		t.Error("the run waits for a process that a level left behind")
+	}
+	_ = syscall.Kill(orphan, syscall.SIGKILL)
+}
+
 // pid that a level wrote.
 func (l *levels) pid(t *testing.T, name string) int {
 	t.Helper()
