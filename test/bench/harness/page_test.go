@@ -19,10 +19,10 @@ func TestEveryRunIsALine(t *testing.T) {
 
 func TestSpreadHasAnIntervalOnceThereAreEnoughRuns(t *testing.T) {
 	for want, values := range map[string][]float64{
-		"–":                                  {},
-		"2.0 (2.0 to 2.0)":                   {2000},
-		"2.0 (1.0 to 3.0); -0.5 to 4.5":      {1000, 2000, 3000},
-		"15.0 (10.0 to 20.0); -48.5 to 78.5": {10000, 20000},
+		"–":                                {},
+		"2.0 (2.0 to 2.0)":                 {2000},
+		"2.0 (1.0 to 3.0); 0.0 to 4.5":     {1000, 2000, 3000},
+		"15.0 (10.0 to 20.0); 0.0 to 78.5": {10000, 20000},
 	} {
 		if got := Spread(Summary(values), 1, 1e3); got != want {
 			t.Errorf("%v: %s, want %s", values, got, want)
