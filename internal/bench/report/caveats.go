@@ -80,13 +80,13 @@ func (c *caveats) add(short, message string, s subject) {
 func (c *caveats) addConcerns(v Variant, verdict validity.Verdict) {
 	for _, f := range v.concerns() {
 		if f.Verdict == verdict {
-			c.add(string(f.Verdict)+" "+f.Reason, pointer(f.Reason, f.Message), subject{v.Name, f.repeats})
+			c.add(string(f.Verdict)+" "+f.Reason, withoutRepeat(f.Reason, f.Message), subject{v.Name, f.repeats})
 		}
 	}
 }
 
-// pointer replaces the message of a reason that the verdict explains for all variants.
-func pointer(reason, message string) string {
+// withoutRepeat replaces the message of a reason that the verdict explains for all variants.
+func withoutRepeat(reason, message string) string {
 	if reason == validity.ReasonCPULimitReached {
 		return "see the verdict"
 	}

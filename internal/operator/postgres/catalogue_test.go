@@ -4,14 +4,11 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	server "github.com/pgstorage/pgstorage/internal/testing/postgres"
 )
 
 // CloudNativePG's images have Debian's Postgres, which is built with lz4 and zstd. What such a
@@ -38,18 +35,7 @@ func TestCompressionOfPublishedImagesIsAccepted(t *testing.T) {
 func TestCatalogueHasWhatTheServerHas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s, err := server.Start(ctx)
-	if errors.Is(err, server.ErrNone) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := started(ctx, t)
 	const query = `SELECT current_setting('server_version_num')::int / 10000, lower(name), vartype, context, coalesce(array_to_string(enumvals, ','), '') FROM pg_settings WHERE name !~ '[.]'`
 	out, err := s.Command(ctx, "psql", "-h", s.Dir, "-U", "postgres", "-XAtqF", "\t", "-c", query).Output()
 	if err != nil {

@@ -26,14 +26,10 @@ type accepting struct {
 	major int
 }
 
-// startReal makes a data directory, or skips where there is no Postgres.
-func startReal(t *testing.T) accepting {
+// started is a server of this machine's Postgres until the test ends. It skips where there is
+// none.
+func started(ctx context.Context, t *testing.T) *server.Server {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts Postgres many times")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	s, err := server.Start(ctx)
 	if errors.Is(err, server.ErrNone) {
 		t.Skip(err)
@@ -46,6 +42,18 @@ func startReal(t *testing.T) accepting {
 			t.Error(err)
 		}
 	})
+	return s
+}
+
+// startReal makes a data directory, or skips where there is no Postgres.
+func startReal(t *testing.T) accepting {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts Postgres many times")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := started(ctx, t)
 	r := accepting{Server: s}
 	out, err := s.Command(ctx, "postgres", "--version").Output()
 	if err == nil {

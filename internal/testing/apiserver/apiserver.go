@@ -34,6 +34,14 @@ type CRDs struct {
 	CNPGVersion string
 }
 
+// cnpg is the module of CloudNativePG, with the version if one is chosen.
+func (c CRDs) cnpg() string {
+	if c.CNPGVersion == "" {
+		return cnpgModule
+	}
+	return cnpgModule + "@" + c.CNPGVersion
+}
+
 // Everything installs all of them but Rook's, which are large and of one profile type.
 var Everything = CRDs{CNPG: true, PodMonitors: true, ZFSLocalPV: true, VolumeSnapshots: true}
 
@@ -54,7 +62,7 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 		ControlPlaneStopTimeout: 2 * time.Minute,
 	}
 	if crds.CNPGVersion != "" {
-		dir, err := download("-json", cnpgModule+"@"+crds.CNPGVersion)
+		dir, err := module(crds.cnpg())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -92,8 +100,7 @@ func Foreign(crds CRDs) ([]string, error) {
 		wanted       bool
 		module, path string
 	}{
-		{crds.CNPG && crds.CNPGVersion == "", cnpgModule, "config/crd/bases"},
-		{crds.CNPG && crds.CNPGVersion != "", cnpgModule + "@" + crds.CNPGVersion, "config/crd/bases"},
+		{crds.CNPG, crds.cnpg(), "config/crd/bases"},
 		{crds.PodMonitors, "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
@@ -122,10 +129,10 @@ func Root() string {
 // that go.mod or the list of CRD modules pins. It downloads a module that the cache lacks.
 func module(path string) (string, error) {
 	if strings.Contains(path, "@") {
-		return download("-json", path)
+		return download(path)
 	}
 	for _, modfile := range []string{"go.mod", filepath.Join("hack", "crds", "go.mod")} {
-		if dir, err := download("-json", "-modfile="+filepath.Join(Root(), modfile), path); err == nil {
+		if dir, err := download("-modfile="+filepath.Join(Root(), modfile), path); err == nil {
 			return dir, nil
 		}
 	}
@@ -134,7 +141,7 @@ func module(path string) (string, error) {
 
 // download returns the folder of one module.
 func download(arguments ...string) (string, error) {
-	cmd := exec.Command("go", append([]string{"mod", "download"}, arguments...)...) //nolint:gosec // the callers' arguments are fixed
+	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, arguments...)...) //nolint:gosec // the callers' arguments are fixed
 	cmd.Dir = Root()
 	out, err := cmd.Output()
 	if err != nil {
