@@ -8,9 +8,13 @@ E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
-GO_TEST := go test -count=1
+# Lint has vet, and nobody debugs these programs.
+export TEST_FLAGS := -count=1 -vet=off -ldflags=-w
+GO_TEST := go test $(TEST_FLAGS)
 # As in the image: what lint, tests and the image have in common is compiled once.
 export CGO_ENABLED := 0
+# Without the path of this checkout, so that the next one uses what this one compiled.
+export GOFLAGS ?= -trimpath
 # Packages with tests that need a real ZeroFS.
 ZEROFS_PACKAGES := ./cmd/agent ./internal/node/nbd/... ./internal/zerofs/exports/... ./internal/zerofs/...
 

@@ -25,7 +25,7 @@ levels() {
 		release      test-release      3  main     -
 		vm           test-vm           6  machine  -
 		ceph         test-ceph         5  machine  -
-		e2e          test-e2e          6  main     -
+		e2e          test-e2e          6  cluster  -
 	LEVELS
 }
 

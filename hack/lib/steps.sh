@@ -8,6 +8,9 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=hack/versions.env
 source "$REPO/hack/versions.env"
 
+# As in the Makefile: checkouts share what they compile.
+export GOFLAGS=${GOFLAGS--trimpath}
+
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pgstorage
 LOGS=$CACHE/logs
 # Sockets have short paths: a Unix socket's is at most 107 bytes.

@@ -18,12 +18,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // TestSamplesAreAccepted gives every document of config/samples to the API server.
 func TestSamplesAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	files, err := filepath.Glob(filepath.Join(apiserver.Root(), "config", "samples", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(repository.Root(), "config", "samples", "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

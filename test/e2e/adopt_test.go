@@ -67,6 +67,18 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("pods %v, were %v", after, pods)
 	}
 	t.Logf("%d rows were acknowledged and none is lost; the pods are %v", rows, pods)
+	release(t, shop, pg)
+	profileGoes(t, shop.Spec.Profile)
+}
+
+// profileGoes deletes the profile that the adoption created, whose name a tutorial uses too.
+func profileGoes(t *testing.T, name string) {
+	t.Helper()
+	p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := c.Delete(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the profile to go", func(ctx context.Context) error { return gone(ctx, p) })
 }
 
 // foreignCluster is a Cluster as a user of CloudNativePG makes it.

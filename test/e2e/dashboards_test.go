@@ -25,11 +25,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/prometheus"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // absentHere are metrics that a kind cluster without nodes with ZFS cannot have.
@@ -126,7 +126,7 @@ func scrapes(t *testing.T, shop *v1alpha1.PgStorageCluster) string {
 		instances = append(instances, fmt.Sprintf("{targets: [%q], labels: {__metrics_path__: /api/v1/namespaces/%s/pods/%s:9187/proxy/metrics, namespace: %s, pod: %s}}",
 			strings.TrimPrefix(config.Host, "https://"), shop.Namespace, pod, shop.Namespace, pod))
 	}
-	root := apiserver.Root()
+	root := repository.Root()
 	return fmt.Sprintf(`
 global: {scrape_interval: 5s, evaluation_interval: 5s}
 rule_files: [%s, %s]

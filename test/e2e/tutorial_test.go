@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
 
@@ -72,6 +72,6 @@ func reader(t *testing.T) walkthrough.Session {
 			t.Fatal(err)
 		}
 	}
-	env := append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "CHART="+filepath.Join(apiserver.Root(), "charts", "pgstorage"))
+	env := append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "CHART="+filepath.Join(repository.Root(), "charts", "pgstorage"))
 	return walkthrough.Session{Dir: t.TempDir(), State: t.TempDir(), Env: append(env, brief...)}
 }

@@ -23,8 +23,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 const (
@@ -73,7 +73,7 @@ func command(ctx context.Context, name string, args ...string) (string, error) {
 // node runs hack/zfs-node.sh.
 func node(t *testing.T, verb string) {
 	t.Helper()
-	out, err := command(t.Context(), filepath.Join(apiserver.Root(), "hack", "zfs-node.sh"), verb, machine)
+	out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "zfs-node.sh"), verb, machine)
 	if err != nil {
 		t.Fatal(err, out)
 	}
@@ -135,7 +135,7 @@ func gather(t *testing.T) {
 		cancel()
 		keep(t, filepath.Join(dir, name), fmt.Sprintf("%s\n%v\n", out, err))
 	}
-	out, err := command(context.Background(), filepath.Join(apiserver.Root(), "hack", "zfs-node.sh"), "status", machine)
+	out, err := command(context.Background(), filepath.Join(repository.Root(), "hack", "zfs-node.sh"), "status", machine)
 	keep(t, filepath.Join(dir, "machine"), fmt.Sprintf("%s\n%v\n", out, err))
 }
 

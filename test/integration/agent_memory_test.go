@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // mostIdleMemory of an agent: of all that is in memory, the pages of its program too.
@@ -29,7 +30,7 @@ func runAgent(t *testing.T, name string) *exec.Cmd {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "agent")
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/agent")
-	build.Dir, build.Env = apiserver.Root(), append(os.Environ(), "CGO_ENABLED=0")
+	build.Dir, build.Env = repository.Root(), append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the agent: %v\n%s", err, out)
 	}

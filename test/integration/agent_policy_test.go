@@ -29,6 +29,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 const agentNamespace = "pgstorage-system"
@@ -253,7 +254,7 @@ func readStorage(t *testing.T, c client.Client, s *v1alpha1.PgNodeStorage) *v1al
 // createFile creates the objects of an installed file, as they are.
 func createFile(t *testing.T, c client.Client, path string) {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(apiserver.Root(), path))
+	content, err := os.ReadFile(filepath.Join(repository.Root(), path))
 	if err != nil {
 		t.Fatal(err)
 	}

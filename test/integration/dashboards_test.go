@@ -35,6 +35,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 	realprometheus "github.com/pgstorage/pgstorage/internal/testing/prometheus"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/supervise"
 )
@@ -61,7 +62,7 @@ func served(t *testing.T, g prometheus.Gatherer) string {
 // recordedAgent is the exporter of an agent after a pass on a node whose ZFS is recorded.
 func recordedAgent(t *testing.T) string {
 	t.Helper()
-	iostat, err := os.ReadFile(filepath.Join(apiserver.Root(), "internal", "node", "zfs", "testdata", "iostat.txt"))
+	iostat, err := os.ReadFile(filepath.Join(repository.Root(), "internal", "node", "zfs", "testdata", "iostat.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestDashboardQueriesFindSeries(t *testing.T) {
 	simulatedResults(t, c, cr)
 	var files []string
 	for _, path := range []string{"config/agent/prometheus/alerts.yaml", "config/prometheus/alerts/alerts.yaml", "config/prometheus/alerts/postgres.yaml"} {
-		files = append(files, realprometheus.RuleFile(t, filepath.Join(apiserver.Root(), path)))
+		files = append(files, realprometheus.RuleFile(t, filepath.Join(repository.Root(), path)))
 	}
 	server := realprometheus.Start(t, program, fmt.Sprintf(`
 global: {scrape_interval: 1s, evaluation_interval: 1s}

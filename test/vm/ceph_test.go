@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/declare"
 )
@@ -82,7 +83,7 @@ func newCephSubject(t *testing.T) *subject {
 	job, err := declare.Stack{
 		Pool: "tank", Serial: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2,
 		MemoryBytes: 512 << 20, DataBytes: 2 << 30, WALBytes: 1 << 30,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	if err != nil {
 		t.Fatal(err)
 	}

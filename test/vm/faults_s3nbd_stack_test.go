@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
@@ -107,7 +108,7 @@ func newNode(t *testing.T, programs map[string]string, stores []declare.Store) *
 		declared.Exports, processors = 1, 2
 	}
 	var err error
-	if s.job, err = declared.Job(vm.Root()); err != nil {
+	if s.job, err = declared.Job(repository.Root()); err != nil {
 		t.Fatal(err)
 	}
 	s.job.HostID = 1 // any but 0

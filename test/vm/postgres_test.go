@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/server"
@@ -107,7 +108,7 @@ func newSubject(t *testing.T, binary string, change func(*server.Job)) *subject 
 	t.Helper()
 	job, err := declare.Cluster{
 		Pool: "tank", Serial: "tank", MemoryBytes: 1 << 30, DataBytes: 4 << 30, WALBytes: 1 << 30,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
@@ -126,7 +127,7 @@ func compiled(t *testing.T, folder string, args ...string) string {
 	compile, _ := programs.LoadOrStore(folder, sync.OnceValues(func() (string, error) {
 		path := filepath.Join(programFolder, strings.ReplaceAll(folder, "/", "-"))
 		cmd := exec.Command("go", append(args, "-o", path, "./"+folder)...)
-		cmd.Dir = vm.Root()
+		cmd.Dir = repository.Root()
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("compile %s: %w\n%s", folder, err, out)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 const cnpgModule = "github.com/cloudnative-pg/cloudnative-pg"
@@ -51,7 +51,7 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, nil, fmt.Errorf("KUBEBUILDER_ASSETS is not set; run make test-integration")
 	}
-	paths := []string{filepath.Join(Root(), "config", "crd", "bases")}
+	paths := []string{filepath.Join(repository.Root(), "config", "crd", "bases")}
 	foreign, err := Foreign(crds)
 	if err != nil {
 		return nil, nil, err
@@ -119,12 +119,6 @@ func Foreign(crds CRDs) ([]string, error) {
 	return paths, nil
 }
 
-// Root is the top of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
-}
-
 // module finds the folder of a module. The version is that in its path, or else the one
 // that go.mod or the list of CRD modules pins. It downloads a module that the cache lacks.
 func module(path string) (string, error) {
@@ -132,7 +126,7 @@ func module(path string) (string, error) {
 		return download(path)
 	}
 	for _, modfile := range []string{"go.mod", filepath.Join("hack", "crds", "go.mod")} {
-		if dir, err := download("-modfile="+filepath.Join(Root(), modfile), path); err == nil {
+		if dir, err := download("-modfile="+filepath.Join(repository.Root(), modfile), path); err == nil {
 			return dir, nil
 		}
 	}
@@ -142,7 +136,7 @@ func module(path string) (string, error) {
 // download returns the folder of one module.
 func download(arguments ...string) (string, error) {
 	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, arguments...)...) //nolint:gosec // the callers' arguments are fixed
-	cmd.Dir = Root()
+	cmd.Dir = repository.Root()
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("go mod download %s: %w", strings.Join(arguments, " "), err)

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // Query of a panel, or of a variable.
@@ -35,7 +35,7 @@ type dashboard struct {
 
 // All queries of all dashboards.
 func All() ([]Query, error) {
-	files, err := filepath.Glob(filepath.Join(apiserver.Root(), "config", "dashboards", "*.json"))
+	files, err := filepath.Glob(filepath.Join(repository.Root(), "config", "dashboards", "*.json"))
 	if err != nil {
 		return nil, err
 	}

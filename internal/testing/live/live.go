@@ -20,7 +20,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // OperatorNamespace is where Helm installs the operator.
@@ -44,11 +44,11 @@ func Client(target string, variables ...string) (client.Client, error) {
 // Helm installs or upgrades the operator with the image under test and more values. The
 // timeout bounds Helm's own wait, and a minute more the command.
 func Helm(timeout time.Duration, values ...string) error {
-	repository, tag, _ := strings.Cut(os.Getenv("PGSTORAGE_IMAGE"), ":")
+	image, tag, _ := strings.Cut(os.Getenv("PGSTORAGE_IMAGE"), ":")
 	args := []string{
-		"upgrade", "--install", "pgstorage", filepath.Join(apiserver.Root(), "charts", "pgstorage"),
+		"upgrade", "--install", "pgstorage", filepath.Join(repository.Root(), "charts", "pgstorage"),
 		"--namespace", OperatorNamespace, "--create-namespace", "--wait", "--timeout", timeout.String(),
-		"--set", "image.repository=" + repository, "--set", "image.tag=" + tag,
+		"--set", "image.repository=" + image, "--set", "image.tag=" + tag,
 		"--set", "postgres.imageRepository=" + os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
 	}
 	for _, v := range values {

@@ -17,13 +17,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // readyTime bounds how long the server may take until it answers.
@@ -57,8 +57,7 @@ type Store struct {
 
 // Program builds the pinned server where there is none yet.
 func Program(ctx context.Context) (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	out, err := process.Output(ctx, filepath.Join(filepath.Dir(file), "..", "..", "..", "hack", "tools.sh"), "versitygw")
+	out, err := process.Output(ctx, filepath.Join(repository.Root(), "hack", "tools.sh"), "versitygw")
 	return strings.TrimSpace(string(out)), err
 }
 

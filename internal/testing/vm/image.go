@@ -5,10 +5,10 @@ package vm
 import (
 	"context"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // Image is what a machine boots from. Machines never write to it.
@@ -50,12 +50,6 @@ func (i Image) acceleration(model string) []string {
 
 // script runs hack/vm.sh, which reports its progress on standard error.
 func script(ctx context.Context, verb string) (string, error) {
-	out, err := process.Output(ctx, filepath.Join(Root(), "hack", "vm.sh"), verb)
+	out, err := process.Output(ctx, filepath.Join(repository.Root(), "hack", "vm.sh"), verb)
 	return strings.TrimSpace(string(out)), err
-}
-
-// Root is the top of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
 }

@@ -3,7 +3,7 @@ package walkthrough
 import (
 	"path/filepath"
 
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // The tutorials whose blocks without a marker make test-e2e runs on kind, in this order.
@@ -25,7 +25,7 @@ var Needs = map[string]string{
 
 // Tutorials returns every tutorial of the repository.
 func Tutorials() ([]Page, error) {
-	files, err := filepath.Glob(filepath.Join(apiserver.Root(), "docs", "tutorial-*.md"))
+	files, err := filepath.Glob(filepath.Join(repository.Root(), "docs", "tutorial-*.md"))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // Page is a file below the root of the repository.
@@ -56,7 +56,7 @@ var marker = regexp.MustCompile(`^<!--\s*needs:\s*([a-z0-9-]+)\s*-->\s*$`)
 
 // Read reads a page of the repository.
 func Read(name string) (Page, error) {
-	source, err := os.ReadFile(filepath.Join(apiserver.Root(), name))
+	source, err := os.ReadFile(filepath.Join(repository.Root(), name))
 	if err != nil {
 		return Page{}, err
 	}

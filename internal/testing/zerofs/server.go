@@ -13,12 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
 
@@ -42,8 +42,7 @@ type Server struct {
 
 // Program builds the pinned ZeroFS where there is none yet, which takes minutes.
 func Program(ctx context.Context) (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	out, err := process.Output(ctx, filepath.Join(filepath.Dir(file), "..", "..", "..", "hack", "zerofs.sh"))
+	out, err := process.Output(ctx, filepath.Join(repository.Root(), "hack", "zerofs.sh"))
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/bench/ceph/cell"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
@@ -67,13 +68,13 @@ func measureAll(ctx context.Context, lab harness.Lab) (*measured, error) {
 func declared(lab harness.Lab) (server.Job, job.Job, error) {
 	dataset, err := declare.Cluster{
 		Pool: lab.Plan.Pool, Serial: lab.Plan.Serial, ARCMax: lab.ARC, MemoryBytes: memoryBytes, DataBytes: dataBytes, WALBytes: walBytes,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	if err != nil {
 		return dataset, job.Job{}, err
 	}
 	ceph, err := cephdeclare.Stack{
 		Pool: lab.Plan.Pool, ARCMax: lab.ARC, OSDs: 2, OSDSize: "5Gi", Copies: 2, MemoryBytes: memoryBytes, DataBytes: dataBytes, WALBytes: walBytes,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	if err != nil {
 		return dataset, ceph, err
 	}

@@ -13,13 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
 // build the program in a folder of this module, for a guest.
 func build(ctx context.Context, folder, to string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-tags", "guest", "-ldflags=-s -w", "-o", to, "./"+folder)
-	cmd.Dir = vm.Root()
+	cmd.Dir = repository.Root()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd.Run()

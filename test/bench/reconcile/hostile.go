@@ -21,7 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // hostileNamespace is a tenant's.
@@ -40,7 +40,7 @@ type besieged struct {
 
 // memoryLimit of the manager, as the chart has it.
 func memoryLimit() (float64, error) {
-	text, err := os.ReadFile(filepath.Join(apiserver.Root(), "charts/pgstorage/values.yaml"))
+	text, err := os.ReadFile(filepath.Join(repository.Root(), "charts/pgstorage/values.yaml"))
 	if err != nil {
 		return 0, fmt.Errorf("chart: %w", err)
 	}

@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 // manager is the operator as a process of its own.
@@ -85,7 +85,7 @@ func startManager(ctx context.Context, config *rest.Config, server string, died 
 func build(ctx context.Context, binary string) error {
 	progress("building the manager")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/manager")
-	build.Dir, build.Stderr = apiserver.Root(), os.Stderr
+	build.Dir, build.Stderr = repository.Root(), os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the manager: %w", err)
 	}

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
-	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 	"github.com/pgstorage/pgstorage/test/bench/harness/harnesstest"
 )
@@ -183,11 +183,11 @@ func TestDelayIsDerivedAsByTheOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	latency, delay, siblings, err := derive(vm.Root(), status)
+	latency, delay, siblings, err := derive(repository.Root(), status)
 	if err != nil || latency != 90*time.Millisecond || delay <= 0 || delay >= latency.Microseconds() || siblings != 1 {
 		t.Errorf("%s, %d, %v", latency, delay, err)
 	}
-	if _, _, _, err := derive(vm.Root(), []byte("{}")); err == nil {
+	if _, _, _, err := derive(repository.Root(), []byte("{}")); err == nil {
 		t.Error("no latency, no error")
 	}
 }

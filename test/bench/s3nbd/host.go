@@ -16,8 +16,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/testing/postgres"
 	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
-	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
@@ -78,7 +78,7 @@ func (b *bench) delays(ctx context.Context, h *host) error {
 		return err
 	}
 	b.facts.HostFlush = time.Duration(before.flushTime() * float64(time.Millisecond)).Round(100 * time.Microsecond)
-	delay, with, err := commitDelay(vm.Root(), b.facts.HostFlush)
+	delay, with, err := commitDelay(repository.Root(), b.facts.HostFlush)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
@@ -166,7 +167,7 @@ func (b *bench) declared() (job.Job, error) {
 			AccessKey: b.store.AccessKey, SecretKey: b.store.SecretKey, Password: password,
 		}},
 		Exports: exportCount, ExportSize: exportSize, MemoryBytes: memoryBytes,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	if err != nil {
 		return j, err
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
-	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
 // Configurations that are compared.
@@ -194,7 +194,7 @@ func (b *bench) calibrate(ctx context.Context) error {
 	if i < 0 {
 		return fmt.Errorf("no status of the agent: %q", text)
 	}
-	b.facts.Flush, b.facts.Derived, b.facts.Siblings, err = derive(vm.Root(), []byte(text[i:]))
+	b.facts.Flush, b.facts.Derived, b.facts.Siblings, err = derive(repository.Root(), []byte(text[i:]))
 	fmt.Printf("flush latency %s, commit_delay %d µs\n", b.facts.Flush, b.facts.Derived)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 	"github.com/pgstorage/pgstorage/test/bench/measure"
@@ -62,7 +63,7 @@ func declared(o options) (server.Job, error) {
 	return declare.Cluster{
 		Pool: o.Plan.Pool, Serial: o.Plan.Serial, ARCMax: o.ARC,
 		MemoryBytes: int64(o.Memory) << 20 / 2, DataBytes: diskBytes / 2, WALBytes: diskBytes / 4,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 }
 
 // shown prints a run.

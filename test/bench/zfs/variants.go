@@ -7,7 +7,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
-	"github.com/pgstorage/pgstorage/internal/testing/vm"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/test/bench/harness"
 	"github.com/pgstorage/pgstorage/test/bench/zfs/cell"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
@@ -73,7 +73,7 @@ func (o *options) addMatrix() error {
 	o.matrix.Variants = variants
 	job, err := declare.Cluster{
 		Pool: o.Plan.Pool, Serial: o.Plan.Serial, ARCMax: o.ARC, MemoryBytes: matrixMemory, DataBytes: diskBytes / 16, WALBytes: diskBytes / 32,
-	}.Job(vm.Root())
+	}.Job(repository.Root())
 	o.matrix.Parameters = job.Parameters
 	return err
 }

@@ -3,25 +3,19 @@
 package declare
 
 import (
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"testing"
 
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/test/vm/ceph/job"
 )
-
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
-}
 
 // A guest gets what a profile renders for Rook and the drivers.
 func TestJobIsThatOfTheProfile(t *testing.T) {
 	got, err := Stack{
 		Pool: "tank", Serial: "disk", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2,
 		MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30,
-	}.Job(root())
+	}.Job(repository.Root())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +47,7 @@ func TestJobIsThatOfTheProfile(t *testing.T) {
 
 // On a pool that another profile creates, the job creates nothing from disks.
 func TestExistingPoolCreatesNothing(t *testing.T) {
-	got, err := Stack{Pool: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2, MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30}.Job(root())
+	got, err := Stack{Pool: "tank", ARCMax: "256Mi", OSDs: 2, OSDSize: "5Gi", Copies: 2, MemoryBytes: 1 << 30, DataBytes: 2 << 30, WALBytes: 1 << 30}.Job(repository.Root())
 	if err != nil {
 		t.Fatal(err)
 	}
