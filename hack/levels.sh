@@ -23,8 +23,8 @@ levels() {
 		integration  test-integration  4  main     -
 		zerofs       test-zerofs       2  main     -
 		release      test-release      3  main     -
+		ceph         test-ceph         5  main     -
 		vm           test-vm           6  machine  -
-		ceph         test-ceph         5  machine  -
 		e2e          test-e2e          6  cluster  -
 	LEVELS
 }
