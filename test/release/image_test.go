@@ -162,7 +162,7 @@ func unpack(t *testing.T, layer []byte) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, header.Name), content, 0o700); err != nil { //nolint:gosec // G306: a program
+		if err := os.WriteFile(filepath.Join(folder, header.Name), content, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
