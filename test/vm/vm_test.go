@@ -108,10 +108,10 @@ func script(t *testing.T, lines ...string) map[string]string {
 	return map[string]string{"run": path}
 }
 
-// guestBinary compiles a package's tests for the guest.
+// guestBinary compiles a package's tests for the guest, without what only debuggers read.
 func guestBinary(t *testing.T, folder string) string {
 	t.Helper()
-	return compiled(t, folder, "test", "-c", "-tags", "guest")
+	return compiled(t, folder, "test", "-c", "-vet=off", "-tags", "guest", "-ldflags=-s -w")
 }
 
 // guestProgram compiles a program for the guest.
