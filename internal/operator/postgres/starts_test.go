@@ -51,7 +51,7 @@ func startReal(t *testing.T) accepting {
 	if testing.Short() {
 		t.Skip("starts Postgres many times")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := started(ctx, t)
 	r := accepting{Server: s}
@@ -69,7 +69,7 @@ func startReal(t *testing.T) accepting {
 }
 
 func (r accepting) down(ctx context.Context) error {
-	return r.Run(ctx, "pg_ctl", "-D", r.Data, "-m", "immediate", "-w", "stop")
+	return r.Run(ctx, "pg_ctl", "-D", r.Data, "-m", "immediate", "-w", "-t", "240", "stop")
 }
 
 // configure the next start.
@@ -88,7 +88,7 @@ func (r accepting) configure(t *testing.T, settings map[string]string) {
 func (r accepting) read(t *testing.T, settings map[string]string, name string) (string, error) {
 	t.Helper()
 	r.configure(t, settings)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, err := r.Command(ctx, "postgres", "-D", r.Data, "-C", name).CombinedOutput()
 	return strings.TrimSpace(string(out)), err

@@ -83,17 +83,21 @@ func (s *Server) start(ctx context.Context) error {
 	return s.Up(ctx)
 }
 
+// patience in seconds of pg_ctl. Its own is a minute, which a start with many workers exceeded
+// where other levels ran beside it.
+const patience = "240"
+
 // Up starts a server that was shut down, with the settings that it had.
 func (s *Server) Up(ctx context.Context) error {
 	options := strings.Join(append([]string{"-c listen_addresses= -c unix_socket_directories=" + s.Dir}, s.settings...), " -c ")
-	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
+	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-t", patience, "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
 // Stop ends the server at once, and removes everything.
 func (s *Server) Stop() error {
 	_, err := os.Stat(filepath.Join(s.Data, "postmaster.pid"))
 	if err == nil {
-		err = s.Run(context.Background(), "pg_ctl", "-D", s.Data, "-m", "immediate", "stop")
+		err = s.Run(context.Background(), "pg_ctl", "-D", s.Data, "-m", "immediate", "-t", patience, "stop")
 	} else if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
