@@ -110,7 +110,7 @@ func standIn(folder string) (stop func(), env []string, err error) {
 	go func() { ended <- cmd.Wait() }()
 	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = <-ended
+		<-ended //nolint:errcheck // it was told to end
 	}
 	limit, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
 	defer tick.Stop()
