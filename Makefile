@@ -8,13 +8,13 @@ E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
-# Lint has vet, and nobody debugs these programs.
-export TEST_FLAGS := -count=1 -vet=off -ldflags=-w
-GO_TEST := go test $(TEST_FLAGS)
+# Nobody debugs these programs.
+GO_TEST := go test -count=1 -ldflags=-w
 # As in the image: what lint, tests and the image have in common is compiled once.
 export CGO_ENABLED := 0
-# Without the path of this checkout, so that the next one uses what this one compiled.
-export GOFLAGS ?= -trimpath
+# Without the path of this checkout, so that the next one uses what this one compiled. Lint has
+# vet, so tests run without it.
+export GOFLAGS ?= -trimpath -vet=off
 # Packages with tests that need a real ZeroFS.
 ZEROFS_PACKAGES := ./cmd/agent ./internal/node/nbd/... ./internal/zerofs/exports/... ./internal/zerofs/...
 

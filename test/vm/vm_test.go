@@ -111,7 +111,7 @@ func script(t *testing.T, lines ...string) map[string]string {
 // guestBinary compiles a package's tests for the guest, without what only debuggers read.
 func guestBinary(t *testing.T, folder string) string {
 	t.Helper()
-	return compiled(t, folder, "test", "-c", "-vet=off", "-tags", "guest", "-ldflags=-s -w")
+	return compiled(t, folder, "test", "-c", "-tags", "guest", "-ldflags=-s -w")
 }
 
 // guestProgram compiles a program for the guest.
