@@ -76,8 +76,8 @@ func TestLevelsReportWhatEachCost(t *testing.T) {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	l.wantLines(t,
-		`^lint +main +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
-		`^integration +main `, `^zerofs +main `, `^vm +machine +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^ceph +main `, `^e2e +cluster `, `^total +3 +0 +\d+  passed `,
+		`^lint +main +[01] +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
+		`^integration +main `, `^zerofs +main `, `^vm +machine +[01] +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^ceph +main `, `^e2e +cluster `, `^total +3 +0 +\d+  passed `,
 		// The closing lines of the levels.
 		`^shellcheck: no findings$`, `^--- PASS: TestA \(1.0s\)$`, `^guest cases, disks: 1 passed$`, `^ok  \tvm\t1s$`, `^ok  \tpackage/of/test-e2e\t0.1s$`,
 	)

@@ -43,9 +43,12 @@ type krewPlatform struct {
 	} `json:"files"`
 }
 
+// plugin runs hack/plugin.sh for every platform, also where make test builds fewer.
 func plugin(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	return run(exec.CommandContext(t.Context(), filepath.Join(root, "hack/plugin.sh"), args...))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(root, "hack/plugin.sh"), args...)
+	cmd.Env = append(os.Environ(), "PLUGIN_PLATFORMS=")
+	return run(cmd)
 }
 
 // platforms that are built.
@@ -109,7 +112,7 @@ func TestKrewManifestIsValid(t *testing.T) {
 			t.Errorf("%s: files %+v", platform, p.Files)
 		}
 	}
-	if want := platforms(t); !slices.Equal(found, want) || len(want) == 0 {
+	if want := platforms(t); !slices.Equal(found, want) || len(want) < 4 {
 		t.Errorf("platforms %v, want %v", found, want)
 	}
 }
