@@ -110,7 +110,7 @@ func standIn(folder string) (stop func(), env []string, err error) {
 	go func() { ended <- cmd.Wait() }()
 	stop = func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-ended //nolint:errcheck // it was told to end
+		<-ended //nolint:errcheck // the signal ended it
 	}
 	limit, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
 	defer tick.Stop()

@@ -121,7 +121,7 @@ func pgbenchAll(t *testing.T, r accepting, g group, settings map[string]string) 
 	postmaster, _, _ := bytes.Cut(pid, []byte("\n"))
 	g.take(t, string(postmaster))
 	defer func() {
-		if err := r.down(context.WithoutCancel(ctx)); err != nil { // it was killed, and left its lock
+		if err := r.Down(context.WithoutCancel(ctx)); err != nil { // it was killed, and left its lock
 			_ = os.Remove(filepath.Join(r.Data, "postmaster.pid"))
 		}
 	}()

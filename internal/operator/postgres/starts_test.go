@@ -60,16 +60,12 @@ func startReal(t *testing.T) accepting {
 		r.major, err = strconv.Atoi(regexp.MustCompile(`\d+`).FindString(string(out)))
 	}
 	if err == nil {
-		err = r.down(ctx)
+		err = r.Down(ctx)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func (r accepting) down(ctx context.Context) error {
-	return r.Run(ctx, "pg_ctl", "-D", r.Data, "-m", "immediate", "-w", "-t", "240", "stop")
 }
 
 // configure the next start.
@@ -108,7 +104,7 @@ func (r accepting) starts(t *testing.T, settings map[string]string) error {
 		said, _ := os.ReadFile(log)
 		return fmt.Errorf("%w: %s", err, said)
 	}
-	return r.down(ctx)
+	return r.Down(ctx)
 }
 
 // roomy has space for much, so that each refusal has one cause.

@@ -93,11 +93,16 @@ func (s *Server) Up(ctx context.Context) error {
 	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-w", "-t", patience, "-l", filepath.Join(s.Dir, "log"), "-o", options, "start")
 }
 
+// Down ends the server at once, as a crash does. Its data stays, and Up starts it again.
+func (s *Server) Down(ctx context.Context) error {
+	return s.Run(ctx, "pg_ctl", "-D", s.Data, "-m", "immediate", "-w", "-t", patience, "stop")
+}
+
 // Stop ends the server at once, and removes everything.
 func (s *Server) Stop() error {
 	_, err := os.Stat(filepath.Join(s.Data, "postmaster.pid"))
 	if err == nil {
-		err = s.Run(context.Background(), "pg_ctl", "-D", s.Data, "-m", "immediate", "-t", patience, "stop")
+		err = s.Down(context.Background())
 	} else if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}

@@ -12,15 +12,19 @@ var found = find()
 
 func find() string {
 	dir, err := os.Getwd()
-	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, missing := os.Stat(filepath.Join(dir, "PROJECT")); missing == nil {
+	if err != nil {
+		return ""
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "PROJECT")); err == nil {
 			return dir
 		}
-		if dir == filepath.Dir(dir) {
-			break
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
 		}
+		dir = parent
 	}
-	return ""
 }
 
 // Root is the top of the repository. It panics in a process that started elsewhere.
