@@ -1,7 +1,6 @@
-// Command maturity writes the tables of what has been tested, from the evidence in the tree:
-// the criteria and features of docs/maturity.md, the table of README.md, and the matrix of
-// faults of docs/faults/README.md. It fails where evidence that is named is not there, or a
-// fault has no row. Usage: go run ./hack/maturity FOLDER
+// Command maturity writes the tables of what has been tested, from the evidence in the tree.
+// They are in README.md, docs/maturity.md and docs/faults/README.md. It fails where evidence
+// is named that does not exist, or a fault has no row. Usage: go run ./hack/maturity FOLDER
 package main
 
 import (

@@ -6,8 +6,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// Releases of Rook whose CRDs the tests compare with what the operator writes, and the first
-// with the CSI drivers in a chart of their own.
+// The tests compare what the operator writes with the CRDs of the oldest to the newest release.
+// driversChart is the first release with the CSI drivers in a chart of their own.
 var (
 	oldestRook   = version.MajorMinor(1, 18)
 	newestRook   = version.MajorMinor(1, 20)
