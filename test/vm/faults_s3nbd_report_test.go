@@ -23,6 +23,9 @@ var reportPlace = document.Place{Begin: "<!-- faults -->", End: "<!-- end of fau
 // s3nbdReport has the results of this level's faults, of all journeys.
 var s3nbdReport = &faultReport{}
 
+// toWrites is what the seconds of these faults measure.
+const toWrites = "s to writes"
+
 type faultReport struct {
 	mu   sync.Mutex
 	runs []*faults.Run
@@ -104,13 +107,13 @@ func (r *faultReport) write() error {
 	if err != nil {
 		return err
 	}
-	return reportPlace.Write(path, faults.Circumstances(all)+"\n\n"+faults.Table(all))
+	return reportPlace.Write(path, faults.Circumstances(all)+"\n\n"+faults.Table(all, toWrites))
 }
 
 func (r *faultReport) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return faults.Table(r.runs)
+	return faults.Table(r.runs, toWrites)
 }
 
 func storeVersion(t *testing.T) string {
