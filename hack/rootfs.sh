@@ -44,9 +44,12 @@ ceph() {
 	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
 	chmod 755 "$1/usr/sbin/policy-rc.d"
 	# A mirror may be a copy whose date of expiry has passed; apt still verifies the signatures.
-	inside "$1" timeout --foreground 300 apt-get -q -o Acquire::Check-Valid-Until=false update
-	inside "$1" env DEBIAN_FRONTEND=noninteractive LC_ALL=C timeout --foreground 1500 \
-		apt-get -q install -y --no-install-recommends "${CEPH_PACKAGES[@]}"
+	# The timeout of a newer Debian does not run as the first process, so the shell stays.
+	inside "$1" sh -ec "
+		export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+		timeout --foreground 300 apt-get -q -o Acquire::Check-Valid-Until=false update
+		timeout --foreground 1500 apt-get -q install -y --no-install-recommends ${CEPH_PACKAGES[*]}
+		ceph --version"
 	chroot "$1" ceph --version | grep -F "ceph version $CEPH_VERSION" ||
 		die "Debian $CEPH_DEBIAN has another Ceph than CEPH_VERSION in hack/versions.env"
 	find "$1" -xdev \( -user "$(chroot "$1" id -u ceph)" -o -group "$(chroot "$1" id -g ceph)" \) -print0 >"$1.owned"

@@ -105,9 +105,10 @@ func (j *journey) blankDevicesToPool(t *testing.T) {
 		v1alpha1.ReasonCephWarning, v1alpha1.ReasonOSDsMissing, v1alpha1.ReasonTooFewDomains, v1alpha1.ReasonCephReady)
 }
 
-// poolToReady: the class exists only with its driver.
+// poolToReady: a probe makes an image first, and the class exists only with its driver.
 func (j *journey) poolToReady(t *testing.T) {
 	begin := time.Now()
+	j.profile.shows(t, begin, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonPoolVerified)
 	j.profile.shows(t, begin, v1alpha1.ConditionStorageReady, v1alpha1.ReasonDriverNotInstalled)
 	create(t, driver())
 	j.profileReady(t)
@@ -127,7 +128,7 @@ func (j *journey) profileReady(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return live.AllTrue(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionCephReady, v1alpha1.ConditionBlockPoolReady)
+		return live.AllTrue(p.Status.Conditions, p.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionCephReady, v1alpha1.ConditionBlockPoolReady, v1alpha1.ConditionPoolVerified)
 	})
 }
 

@@ -60,8 +60,8 @@ func (j *journey) readFromCeph(t *testing.T) {
 	if *got.OSDs != 3 || *got.OSDsUp != 3 || !slices.Equal(got.OSDHosts, hosts) {
 		t.Errorf("%d OSDs, %d up, on %v", *got.OSDs, *got.OSDsUp, got.OSDHosts)
 	}
-	if got.ClusterUID == "" || got.Usable == nil {
-		t.Errorf("uid %q, usable %v", got.ClusterUID, got.Usable)
+	if got.ClusterUID == "" || got.Usable == nil || got.ProbedKey == "" {
+		t.Errorf("uid %q, usable %v, probed %q", got.ClusterUID, got.Usable, got.ProbedKey)
 	}
 }
 
@@ -136,7 +136,7 @@ func (j *journey) osds(t *testing.T) {
 // metrics of the manager, and those of Ceph that the alerts of the chart read.
 func (j *journey) metrics(t *testing.T) {
 	ours := scraped(t)
-	for _, condition := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionCephReady, v1alpha1.ConditionBlockPoolReady} {
+	for _, condition := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionCephReady, v1alpha1.ConditionBlockPoolReady, v1alpha1.ConditionPoolVerified} {
 		pattern := fmt.Sprintf(`(?m)^pgstorage_profile_condition\{condition="%s",profile="%s",[^}]*status="True"[^}]*\} 1$`, condition, profileName)
 		if !regexp.MustCompile(pattern).MatchString(ours) {
 			t.Errorf("the manager's metrics have no line %s", pattern)
