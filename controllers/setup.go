@@ -124,10 +124,11 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
-	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Kinds: o.Kinds, BySource: map[v1alpha1.ProfileType]client.Reader{}}
-	for name, c := range caches {
-		readers.BySource[name] = c
+	readers := observe.Readers{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Scheme: mgr.GetScheme(), Kinds: o.Kinds, BySource: map[observe.SourceGroup]client.Reader{}}
+	for group, c := range caches {
+		readers.BySource[group] = c
 	}
+	o.Operator.PlatformUsers = o.Config.PlatformUsers
 	apis := &observe.ForeignAPIs{Reader: mgr.GetAPIReader(), Clock: o.Clock, CRDs: o.Kinds.CRDs()}
 	cluster := &pgstoragecluster.Reconciler{
 		Client:   mgr.GetClient(),

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
@@ -23,24 +22,31 @@ type sourceCache struct{ cache.Cache }
 // GetCache has the manager start it with its own caches, before any controller.
 func (c sourceCache) GetCache() cache.Cache { return c.Cache }
 
-// addSourceCaches adds a cache to the manager for every kind of storage with sources.
-func addSourceCaches(mgr ctrl.Manager, kinds profile.Catalog) (map[v1alpha1.ProfileType]cache.Cache, error) {
-	out := map[v1alpha1.ProfileType]cache.Cache{}
-	for _, t := range kinds {
-		sources := t.Hooks().Sources
-		if len(sources) == 0 {
-			continue
-		}
+// addSourceCaches adds a cache to the manager for every group of a kind's sources.
+func addSourceCaches(mgr ctrl.Manager, kinds profile.Catalog) (map[observe.SourceGroup]cache.Cache, error) {
+	out := map[observe.SourceGroup]cache.Cache{}
+	for group, sources := range sourceGroups(kinds) {
 		c, err := newSourceCache(mgr, sources)
 		if err != nil {
-			return nil, fmt.Errorf("cache of profiles of type %s: %w", t.Name(), err)
+			return nil, fmt.Errorf("cache of profiles of type %s: %w", group.Type, err)
 		}
-		out[t.Name()] = c
+		out[group] = c
 		if err := mgr.Add(sourceCache{c}); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+func sourceGroups(kinds profile.Catalog) map[observe.SourceGroup][]profile.Source {
+	out := map[observe.SourceGroup][]profile.Source{}
+	for _, t := range kinds {
+		for _, s := range t.Hooks().Sources {
+			group := observe.SourceGroup{Type: t.Name(), Group: s.Group}
+			out[group] = append(out[group], s)
+		}
+	}
+	return out
 }
 
 // newSourceCache names only built-in kinds: foreign CRDs need not exist yet when the

@@ -33,6 +33,10 @@ const (
 	ConditionCephReady = "CephReady"
 	// ConditionBlockPoolReady says whether every CephBlockPool of the profile is ready.
 	ConditionBlockPoolReady = "BlockPoolReady"
+	// ConditionPoolVerified says whether a probe created, wrote, flushed, read and removed
+	// an image in each pool of the profile. It is Unknown, and does not take part in Ready,
+	// for a CephCluster that the profile did not create.
+	ConditionPoolVerified = "PoolVerified"
 	// ConditionFailuresIndependent says whether instances and OSDs are on nodes of their
 	// own, so that one loss takes one of them. It does not take part in Ready.
 	ConditionFailuresIndependent = "FailuresIndependent"

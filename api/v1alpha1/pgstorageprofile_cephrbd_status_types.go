@@ -13,6 +13,12 @@ type ProfileCeph struct {
 	// +kubebuilder:validation:MaxLength=64
 	ClusterUID string `json:"clusterUID,omitempty"`
 
+	// probedKey identifies the CephCluster and the pools in which a probe last created,
+	// wrote, flushed, read and removed an image. The probe runs again only for others.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	ProbedKey string `json:"probedKey,omitempty"`
+
 	// health is HEALTH_OK, HEALTH_WARN or HEALTH_ERR, as Ceph reports it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64

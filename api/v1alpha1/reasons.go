@@ -25,6 +25,8 @@ const (
 	ReasonCephReady = "CephReady"
 	// ReasonBlockPoolReady means that every CephBlockPool of the profile is ready.
 	ReasonBlockPoolReady = "BlockPoolReady"
+	// ReasonPoolVerified means that each pool stores and returns images.
+	ReasonPoolVerified = "PoolVerified"
 	// ReasonIndependent means that instances and OSDs are on nodes of their own.
 	ReasonIndependent = "Independent"
 	// ReasonDevicesAttached means that every network device of the pool is attached.
@@ -171,6 +173,11 @@ const (
 	ReasonBlockPoolNotReady = "BlockPoolNotReady"
 	// ReasonBlockPoolDiffers means that a CephBlockPool differs from the spec.
 	ReasonBlockPoolDiffers = "BlockPoolDiffers"
+	// ReasonProbePending means that the probe of the pools has not ended yet.
+	ReasonProbePending = "ProbePending"
+	// ReasonNotVerified means that the operator does not probe the pools of a CephCluster
+	// that the profile did not create.
+	ReasonNotVerified = "NotVerified"
 	// ReasonSharedNodes means that one node runs several instances or OSDs that should be
 	// apart.
 	ReasonSharedNodes = "SharedNodes"

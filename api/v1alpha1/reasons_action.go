@@ -91,6 +91,12 @@ const (
 	ReasonCephNotOwned = "CephNotOwned"
 	// ReasonCephDeleted means that a user deleted the CephCluster.
 	ReasonCephDeleted = "CephClusterDeletedByHand"
+	// ReasonCephModuleFailed means that a module of the Ceph mgr failed.
+	ReasonCephModuleFailed = "CephModuleFailed"
+	// ReasonOSDPrepareFailed means that Rook could not prepare the device of an OSD.
+	ReasonOSDPrepareFailed = "OSDPrepareFailed"
+	// ReasonProbeFailed means that a pool did not store and return an image.
+	ReasonProbeFailed = "ProbeFailed"
 	// ReasonOSDsDiffer means that OSDs have another device class than declared.
 	ReasonOSDsDiffer = "OSDsDiffer"
 

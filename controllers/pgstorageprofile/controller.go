@@ -57,7 +57,7 @@ type Reconciler struct {
 	Kinds   profile.Catalog
 	Enabled map[v1alpha1.ProfileType]bool
 	// Caches are those that Readers read the sources of a kind from.
-	Caches map[v1alpha1.ProfileType]cache.Cache
+	Caches map[observe.SourceGroup]cache.Cache
 
 	sources map[v1alpha1.ProfileType]*foreign.Watches
 }

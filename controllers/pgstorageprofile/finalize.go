@@ -41,7 +41,7 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 		return reconcile.Result{}, r.wait(ctx, work, v1alpha1.ReasonDeleting, agentsRelease(nodes))
 	}
 	// No agent needs the servers any more. Snapshots do not need their class.
-	if err := r.deleteOwn(ctx, work, "DaemonSet", "ConfigMap", "VolumeSnapshotClass"); err != nil {
+	if err := r.deleteOwn(ctx, work, "DaemonSet", "ConfigMap", "VolumeSnapshotClass", "Job"); err != nil {
 		return reconcile.Result{}, err
 	}
 	if err := r.deleteClasses(ctx, work); err != nil {

@@ -26,10 +26,10 @@ import (
 func (r *Reconciler) watches(c controller.Controller, scheme *runtime.Scheme) map[v1alpha1.ProfileType]*foreign.Watches {
 	out := map[v1alpha1.ProfileType]*foreign.Watches{}
 	for _, kind := range r.Kinds {
-		from, name := r.Caches[kind.Name()], kind.Name()
+		name := kind.Name()
 		var all []foreign.Watch
 		for _, s := range kind.Hooks().Sources {
-			all = append(all, r.watch(from, name, s, observe.Prototype(scheme, s)))
+			all = append(all, r.watch(r.Caches[observe.SourceGroup{Type: name, Group: s.Group}], name, s, observe.Prototype(scheme, s)))
 		}
 		out[name] = foreign.New(c, all...)
 	}

@@ -139,6 +139,16 @@ debian_mirror() {
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -E '/debian/?$' | head -n1
 }
 
+# contained COMMAND...: in namespaces of its own, so that no mount and no process of
+# it outlives the step; debootstrap does not listen to an interruption.
+contained() { setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
+
+# inside FOLDER COMMAND...: in a root file system, with its /proc.
+inside() {
+	# shellcheck disable=SC2016 # the inner shell's own variables
+	contained sh -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' "$@"
+}
+
 # module_dir MODULE VERSION prints the folder of a Go module's source.
 module_dir() {
 	(cd "$CACHE" && GOFLAGS=-mod=mod go mod download -json "$1@$2") | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'

@@ -15,6 +15,7 @@ type column struct{ Profile, File string }
 var columns = []column{
 	{"[ZFSLocalPV](zfslocalpv.md)", "docs/faults/zfslocalpv.jsonl"},
 	{"[S3NBD](s3nbd.md)", "docs/faults/s3nbd.jsonl"},
+	{"[CephRBD](cephrbd.md)", "docs/faults/cephrbd.jsonl"},
 }
 
 // line of the matrix is a fault, with the names that it has in the files.
@@ -27,18 +28,19 @@ var lines = []line{
 	{"power of the node", []string{
 		"the node's power is cut", "the node's power is cut, full_page_writes=off", "the node's power is cut, full_page_writes=on",
 		"the server's container is killed (SIGKILL of supervisor and ZeroFS), node reset",
+		"a node with an OSD loses its power, and returns",
 	}},
 	{"ordered shutdown of the node", []string{"everything is stopped in order, and the node boots"}},
 	{"node frozen and replaced", []string{"the node is frozen, another machine takes its place, and it thaws"}},
-	{"process of the storage killed", []string{"ZeroFS is killed (SIGKILL)"}},
-	{"process of the storage restarted", []string{"ZeroFS is told to end (SIGTERM)", "the server's pod is deleted and comes back (graceful restart)"}},
-	{"agent or operator killed", []string{"the agent is killed three times while it detaches, grows and attaches"}},
+	{"process of the storage killed", []string{"ZeroFS is killed (SIGKILL)", "an OSD's pod is deleted"}},
+	{"process of the storage restarted", []string{"ZeroFS is told to end (SIGTERM)", "the server's pod is deleted and comes back (graceful restart)", "the only mon is deleted"}},
+	{"agent or operator killed", []string{"the agent is killed three times while it detaches, grows and attaches", "the operator is killed"}},
 	{"second writer of the same data", []string{"a second ZeroFS opens the prefix, node reset"}},
 	{"store answers with errors", []string{"the S3 server answers 503 for 1m0s"}},
 	{"store does not answer", []string{"the S3 server is frozen (SIGSTOP) for 1m0s"}},
 	{"store restarted", []string{"the S3 server is killed, and started after 10 s"}},
-	{"a copy or a device is gone", []string{"one of three buckets of a mirror is gone (requestTimeout 20s); seconds are the stall"}},
-	{"disk nearly full or full", []string{"the disk of ZeroFS' cache is full for 30 s"}},
+	{"a copy or a device is gone", []string{"one of three buckets of a mirror is gone (requestTimeout 20s); seconds are the stall", "an OSD's device is gone, and returns"}},
+	{"disk nearly full or full", []string{"the disk of ZeroFS' cache is full for 30 s", "the OSDs are nearly full"}},
 	{"growth under load", []string{"the exports are grown while clients write; Postgres restarts for the new size"}},
 }
 

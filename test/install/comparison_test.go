@@ -83,8 +83,8 @@ func TestCephComparisonMatchesThePlans(t *testing.T) {
 func TestCephComparisonIsComplete(t *testing.T) {
 	fields, leaves := comparedFields(t), 0
 	for key, object := range parse(t, readFile(t, comparedPlans[1])) {
-		if object.GetKind() == "PgNodeStorage" {
-			continue
+		if object.GetKind() == "PgNodeStorage" || object.GetKind() == "Job" {
+			continue // by hand there is nothing to compare them with
 		}
 		content := maps.Clone(object.Object)
 		for _, name := range []string{"apiVersion", "kind", "metadata"} {

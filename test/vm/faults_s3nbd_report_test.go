@@ -27,6 +27,9 @@ var (
 	zfsReport   = &faultReport{page: "PGSTORAGE_VM_ZFS_REPORT"}
 )
 
+// toWrites is what the seconds of these faults measure.
+const toWrites = "s to writes"
+
 type faultReport struct {
 	// page is the environment variable that names the page to add to.
 	page string
@@ -110,13 +113,13 @@ func (r *faultReport) write() error {
 	if err != nil {
 		return err
 	}
-	return reportPlace.Write(path, faults.Circumstances(all)+"\n\n"+faults.Table(all))
+	return reportPlace.Write(path, faults.Circumstances(all)+"\n\n"+faults.Table(all, toWrites))
 }
 
 func (r *faultReport) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return faults.Table(r.runs)
+	return faults.Table(r.runs, toWrites)
 }
 
 func storeVersion(t *testing.T) string {

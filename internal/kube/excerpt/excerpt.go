@@ -3,6 +3,7 @@ package excerpt
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -28,4 +29,31 @@ func whole(text string, most int) string {
 		most--
 	}
 	return text[:most]
+}
+
+// LastLine is the last line of a text that says something, in at most so many bytes. A
+// program wrote the text, and it goes into a condition: LastLine drops the characters that
+// control a terminal or its direction of writing, and joins words by one space.
+func LastLine(text string, most int) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := printable(lines[i]); line != "" {
+			return Truncate(line, most)
+		}
+	}
+	return ""
+}
+
+// printable words of one line.
+func printable(line string) string {
+	line = strings.ToValidUTF8(line, string(utf8.RuneError))
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, line)), " ")
 }

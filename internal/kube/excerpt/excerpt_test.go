@@ -49,3 +49,27 @@ func FuzzTruncate(f *testing.F) {
 		}
 	})
 }
+
+func TestLastLineIsPrintableAndBounded(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		most       int
+		want       string
+	}{
+		{"empty", "", 100, ""},
+		{"blank lines only", "\n \t\n", 100, ""},
+		{"the last that says something", "first\nlast\n\n", 100, "last"},
+		{"carriage returns end lines", "first\rlast", 100, "last"},
+		{"colours and bells", "\x1b[31mfailed\a\x1b[0m", 100, "[31mfailed[0m"},
+		{"a reversed direction of writing", "a\u202eb", 100, "ab"},
+		{"tabs and double spaces", "a\t b  c", 100, "a b c"},
+		{"invalid UTF-8", "a\xffb", 100, "a\ufffdb"},
+		{"too long", strings.Repeat("x", 20), 10, "xxxxxxx..."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := LastLine(tc.text, tc.most); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}

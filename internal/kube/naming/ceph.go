@@ -38,5 +38,20 @@ func RBDDriver(p *v1alpha1.PgStorageProfile) string {
 // (pool-builtin-mgr.yaml).
 const ManagerPool = "builtin-mgr"
 
+// PoolProbe is the Job that probes the pools of a profile in Rook's namespace. Jobs are
+// immutable, so the hash of its spec is in its name, which is at most 63 characters.
+func PoolProbe(profile string, spec any) string {
+	return short(profile) + "-probe-" + Hash(spec)[:8]
+}
+
+// ProbeImage is the image that a probe creates in a pool, and removes.
+const ProbeImage = "pgstorage-probe"
+
+// ProbeApp is the value of LabelApp of a probe's pods.
+const ProbeApp = "pgstorage-probe"
+
+// LabelApp is the label by which Rook names what a pod is.
+const LabelApp = "app"
+
 // DeviceSet is the set of OSDs on claims of a CephCluster.
 const DeviceSet = "pgstorage"

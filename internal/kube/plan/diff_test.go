@@ -68,7 +68,7 @@ func TestGates(t *testing.T) {
 	for _, o := range p.Open() {
 		open = append(open, o.Content.GetKind())
 	}
-	if !slices.Equal(open, []string{"access", "servers", "nodes", "backing", "ceph", "pool", "storage"}) {
+	if !slices.Equal(open, []string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage"}) {
 		t.Errorf("open %v", open)
 	}
 	for _, o := range p.Objects {

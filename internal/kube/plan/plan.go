@@ -30,7 +30,9 @@ const (
 	StageNodes
 	StageBacking
 	StageCeph
+	StageCephPool
 	StagePool
+	StageProbe
 	StageStorage
 	StageDatabase
 	StageMonitors
@@ -38,7 +40,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "backing", "ceph", "pool", "storage", "database", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

@@ -38,8 +38,14 @@ type Readers struct {
 	Live  client.Reader
 	// Kinds of storage, and the caches of the objects that each declares as its sources.
 	Kinds    profile.Catalog
-	BySource map[v1alpha1.ProfileType]client.Reader
+	BySource map[SourceGroup]client.Reader
 	Scheme   *runtime.Scheme
+}
+
+// SourceGroup is the sources of one kind of storage that share a cache.
+type SourceGroup struct {
+	Type  v1alpha1.ProfileType
+	Group string
 }
 
 // Cluster reads the facts about a PgStorageCluster, and its children.

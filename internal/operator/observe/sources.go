@@ -52,7 +52,7 @@ func (r Readers) source(ctx context.Context, p *v1alpha1.PgStorageProfile, s pro
 	if s.Namespace != nil {
 		options = append(options, client.InNamespace(s.Namespace(p)))
 	}
-	if err := r.BySource[p.Spec.Type].List(ctx, list, options...); err != nil {
+	if err := r.BySource[SourceGroup{Type: p.Spec.Type, Group: s.Group}].List(ctx, list, options...); err != nil {
 		return nil, fmt.Errorf("list objects of kind %s: %w", s.Kind.Kind, err)
 	}
 	var out []profile.Object

@@ -45,6 +45,8 @@ type Placement struct {
 // Operator is where the operator runs, and the image with its programs.
 type Operator struct {
 	Namespace, Image string
+	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift wants.
+	PlatformUsers bool
 }
 
 // Node is what decides whether a node can have volumes.

@@ -32,6 +32,9 @@ type Hooks struct {
 	// Teardown returns what must be deleted or awaited before the controller deletes the
 	// profile's PgNodeStorages, servers and classes.
 	Teardown func(p *v1alpha1.PgStorageProfile, facts observed.Profile) Teardown
+	// Serves reports whether databases that run keep their storage although the profile is
+	// not Ready, for a reason that concerns new volumes only. nil: it is not known to.
+	Serves func(p *v1alpha1.PgStorageProfile, reason string) bool
 	// AbandonedGUIDs returns the pools that the profile's author abandoned.
 	AbandonedGUIDs func(p *v1alpha1.PgStorageProfile) []v1alpha1.PoolGUID
 

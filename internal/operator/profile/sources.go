@@ -31,6 +31,9 @@ type Source struct {
 	// CRDs must all exist before the manager reads objects of the kind. None: the kind is
 	// built in.
 	CRDs []string
+	// Group is the cache that the objects are in. Sources of one kind with different
+	// selectors need different groups.
+	Group string
 	// Selector of the labels of the objects to cache. Empty: all objects.
 	Selector string
 	// Trim removes from an object what the profile does not read, and above all what

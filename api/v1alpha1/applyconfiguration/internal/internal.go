@@ -2130,6 +2130,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: osdsUp
       type:
         scalar: numeric
+    - name: probedKey
+      type:
+        scalar: string
     - name: usable
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity

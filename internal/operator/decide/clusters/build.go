@@ -46,7 +46,7 @@ type Cluster struct {
 // error only for an unknown type of profile, or for content that JSON cannot express.
 func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.Catalog, config Config) (Cluster, error) {
 	var out Cluster
-	storage := storageOutcome(cr, facts)
+	storage := storageOutcome(kinds, cr, facts)
 	out.Outcomes.Add(storage)
 	if storage.Kind != outcome.Done && (facts.Cluster == nil || facts.Profile == nil) {
 		out.Plan.AddGate(plan.StageStorage, storage.Reason, storage.Message)

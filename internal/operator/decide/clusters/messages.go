@@ -14,6 +14,7 @@ const (
 	msgProfileNotReconciled = "Waiting for the operator to reconcile PgStorageProfile %s"
 	msgProfileReady         = "PgStorageProfile %s is Ready"
 	msgProfileServes        = "the StorageClasses of PgStorageProfile %s exist, but %s"
+	msgProfileKeepsServing  = "PgStorageProfile %s serves this database. It creates no new volumes: %s"
 	msgProfileNotReady      = "PgStorageProfile %s is not Ready: %s: %s"
 )
 

@@ -40,13 +40,63 @@ func TestStorageOfAProfileWithANodeOutOfReach(t *testing.T) {
 			p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "zfs", Generation: tc.generation}}
 			p.Status.Conditions = tc.conditions
 			cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Profile: "zfs"}}
-			got := storageOutcome(cr, observed.Cluster{Profile: p})
+			got := storageOutcome(catalog.All(), cr, observed.Cluster{Profile: p})
 			if got.Kind != tc.kind || got.Reason != tc.reason {
 				t.Errorf("%+v", got)
 			}
 			const want = "1 of 2 nodes are not ready: n2: its Node is not Ready"
 			if tc.kind == outcome.Done && !strings.HasSuffix(got.Message, want) {
 				t.Errorf("message %q, want one that ends %q", got.Message, want)
+			}
+		})
+	}
+}
+
+// A database that runs keeps its storage where its kind of storage says so; one that does
+// not run yet waits.
+func TestARunningDatabaseKeepsItsStorageWhileCephWaits(t *testing.T) {
+	running := &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{ReadyInstances: 3}}
+	degraded := func(checks ...string) *v1alpha1.ProfileCeph {
+		out := &v1alpha1.ProfileCeph{OSDs: new(int32(3)), OSDsUp: new(int32(2)), OSDHosts: []string{"n1", "n2"}}
+		for _, name := range checks {
+			out.Checks = append(out.Checks, v1alpha1.ObservedCephCheck{Name: name})
+		}
+		return out
+	}
+	oneHost := degraded()
+	oneHost.OSDHosts = oneHost.OSDHosts[:1]
+	for _, tc := range []struct {
+		name, profile string
+		reason        string
+		ceph          *v1alpha1.ProfileCeph
+		cluster       *cnpgv1.Cluster
+		generation    int64
+		want          string
+	}{
+		{"a warning", "CephRBD", v1alpha1.ReasonCephWarning, degraded("OSD_DOWN", "PG_DEGRADED"), running, 2, v1alpha1.ReasonCephWarning},
+		{"an OSD is away", "CephRBD", v1alpha1.ReasonOSDsMissing, degraded(), running, 2, v1alpha1.ReasonOSDsMissing},
+		{"Rook works", "CephRBD", v1alpha1.ReasonCephProgressing, degraded(), running, 2, v1alpha1.ReasonCephProgressing},
+		{"a probe runs", "CephRBD", v1alpha1.ReasonProbePending, degraded(), running, 2, v1alpha1.ReasonProbePending},
+		{"data is not available", "CephRBD", v1alpha1.ReasonCephWarning, degraded("PG_AVAILABILITY"), running, 2, v1alpha1.ReasonProfileNotReady},
+		{"too few hosts for a write", "CephRBD", v1alpha1.ReasonOSDsMissing, oneHost, running, 2, v1alpha1.ReasonProfileNotReady},
+		{"a person is needed", "CephRBD", v1alpha1.ReasonCephUnhealthy, degraded("OSD_FULL"), running, 2, v1alpha1.ReasonProfileNotReady},
+		{"of an old spec", "CephRBD", v1alpha1.ReasonCephWarning, degraded(), running, 3, v1alpha1.ReasonProfileNotReady},
+		{"a new database", "CephRBD", v1alpha1.ReasonCephWarning, degraded(), nil, 2, v1alpha1.ReasonProfileNotReady},
+		{"a database that does not run", "CephRBD", v1alpha1.ReasonCephWarning, degraded(), &cnpgv1.Cluster{}, 2, v1alpha1.ReasonProfileNotReady},
+		{"another kind of storage", "ZFSLocalPV", v1alpha1.ReasonCephWarning, degraded(), running, 2, v1alpha1.ReasonProfileNotReady},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := &v1alpha1.PgStorageProfile{
+				ObjectMeta: metav1.ObjectMeta{Name: "ceph", Generation: tc.generation},
+				Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileType(tc.profile), CephRBD: &v1alpha1.CephRBDProfile{FailureDomain: "host", Cluster: &v1alpha1.CephCluster{}}},
+				Status: v1alpha1.PgStorageProfileStatus{Ceph: tc.ceph, Conditions: []metav1.Condition{{
+					Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: tc.reason, Message: "the words", ObservedGeneration: 2,
+				}}},
+			}
+			cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Profile: "ceph"}}
+			got := storageOutcome(catalog.All(), cr, observed.Cluster{Profile: p, Cluster: tc.cluster})
+			if got.Reason != tc.want || (got.Kind == outcome.Done) != (tc.want == tc.reason) || !strings.HasSuffix(got.Message, "the words") {
+				t.Errorf("%+v, want reason %s", got, tc.want)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-func storageOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
+func storageOutcome(kinds profile.Catalog, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionStorageReady
 	if facts.Profile == nil {
 		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf(msgProfileNotFound, cr.Spec.Profile))
@@ -28,6 +28,9 @@ func storageOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outco
 	if serves(facts.Profile, ready) {
 		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf(msgProfileServes, cr.Spec.Profile, ready.Message))
 	}
+	if keepsServing(kinds, facts, ready) {
+		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf(msgProfileKeepsServing, cr.Spec.Profile, ready.Message))
+	}
 	return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf(msgProfileNotReady, cr.Spec.Profile, ready.Reason, ready.Message))
 }
 
@@ -36,6 +39,20 @@ func storageOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outco
 func serves(p *v1alpha1.PgStorageProfile, ready *metav1.Condition) bool {
 	return (ready.Reason == v1alpha1.ReasonNodeNotReady || ready.Reason == v1alpha1.ReasonNodeNotFound) &&
 		ready.ObservedGeneration == p.Generation && meta.IsStatusConditionTrue(p.Status.Conditions, v1alpha1.ConditionStorageReady)
+}
+
+// keepsServing says that the database runs, and that its profile lacks only what new
+// volumes need.
+func keepsServing(kinds profile.Catalog, facts observed.Cluster, ready *metav1.Condition) bool {
+	if facts.Cluster == nil || facts.Cluster.Status.ReadyInstances == 0 || ready.ObservedGeneration != facts.Profile.Generation {
+		return false
+	}
+	kind, err := kinds.For(facts.Profile.Spec.Type)
+	if err != nil {
+		return false
+	}
+	serves := kind.Hooks().Serves
+	return serves != nil && serves(facts.Profile, ready.Reason)
 }
 
 func volumes(kinds profile.Catalog, p *v1alpha1.PgStorageProfile) (profile.Volumes, error) {

@@ -26,6 +26,9 @@ func addCluster(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.P
 	b.Outcomes = append(b.Outcomes, o)
 	hold(b, plan.StagePool, o)
 	switch o.Reason {
+	case v1alpha1.ReasonDeleting:
+		// A pool that is created now would block the deletion.
+		hold(b, plan.StageCephPool, o)
 	case v1alpha1.ReasonRookNotInstalled, v1alpha1.ReasonCephNotOwned, v1alpha1.ReasonCephDeleted:
 		hold(b, plan.StageCeph, o)
 	}
@@ -37,6 +40,10 @@ func addCluster(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.P
 	cluster.Spec = clusterSpec(p)
 	return add(b, plan.StageCeph, cluster)
 }
+
+// statusInterval is how often Rook asks Ceph for its health. With its default of 60s
+// CephReady is about a minute behind.
+const statusInterval = "15s"
 
 func clusterSpec(p *v1alpha1.PgStorageProfile) rook.ClusterSpec {
 	c := clusterOf(p)
@@ -51,6 +58,7 @@ func clusterSpec(p *v1alpha1.PgStorageProfile) rook.ClusterSpec {
 		// As in Rook's cluster-on-pvc.yaml: an OSD is the last to be evicted.
 		PriorityClassNames:   map[string]string{"mon": "system-node-critical", "osd": "system-node-critical", "mgr": "system-cluster-critical"},
 		DisruptionManagement: &rook.DisruptionManagement{ManagePodBudgets: new(true)},
+		HealthCheck:          &rook.HealthCheck{DaemonHealth: &rook.DaemonHealth{Status: &rook.StatusCheck{Interval: statusInterval}}},
 	}
 	if c.Backing.Devices != nil {
 		spec.Storage = deviceStorage(c)
@@ -98,9 +106,17 @@ func cephConfig(p *v1alpha1.PgStorageProfile) map[string]map[string]string {
 		"bluestore_min_alloc_size": strconv.FormatInt(zfsvolumes.Bytes(osds.MinAllocSize), 10),
 		"osd_memory_target":        strconv.FormatInt(osds.MemoryTarget.Value(), 10),
 	}}
+	global := map[string]string{}
 	if poolSize(p) == 1 {
 		// Ceph refuses pools of one copy without it.
-		out["global"] = map[string]string{"mon_allow_pool_size_one": "true"}
+		global["mon_allow_pool_size_one"] = "true"
+	}
+	if copies := managerCopies(p); copies != defaultCopies {
+		// Ceph warns of TOO_FEW_OSDS below this number, and creates .mgr with so many.
+		global["osd_pool_default_size"] = strconv.Itoa(int(copies))
+	}
+	if len(global) > 0 {
+		out["global"] = global
 	}
 	return out
 }

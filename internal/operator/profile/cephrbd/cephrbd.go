@@ -40,7 +40,7 @@ func (Type) Verify(*v1alpha1.PgStorageProfile, int, []observed.Claim) (*outcome.
 func (Type) Build(p *v1alpha1.PgStorageProfile, facts observed.Profile) (profile.Built, error) {
 	var b profile.Built
 	for _, add := range []func(*profile.Built, *v1alpha1.PgStorageProfile, observed.Profile) error{
-		addBacking, addCluster, addPools, addClasses,
+		addBacking, addCluster, addPools, addProbe, addClasses,
 	} {
 		if err := add(&b, p, facts); err != nil {
 			return b, err

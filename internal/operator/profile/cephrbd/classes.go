@@ -205,7 +205,7 @@ func classOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile, paramete
 	case !slices.Contains(own(facts).Drivers, driver(p)):
 		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(own(facts).Drivers)))
 	case class == nil:
-		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once the pool is ready", name))
+		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("StorageClass %s is made once a probe has verified the pool", name))
 	}
 	return outcome.DoneWith(c, v1alpha1.ReasonStorageClassApplied, "the StorageClass of the profile exists")
 }

@@ -30,6 +30,28 @@ type Facts struct {
 	Kernels map[string]string
 	// Volumes are the PersistentVolumes of the profile's class, by name, sorted.
 	Volumes []string
+	// Prepares are what became of Rook's jobs that prepare devices, sorted by job.
+	Prepares []Attempt
+	// Probes are the profile's own Jobs that probe its pools, by name.
+	Probes map[string]Probe
+}
+
+// Attempt is the last pod of a Job.
+type Attempt struct {
+	Job, Node string
+	// Succeeded or Failed. One that starts again after a failure counts as failed.
+	Succeeded, Failed bool
+	// Text is the last line that a failed container wrote, or how it ended; or of a pod
+	// that cannot start, why. A program wrote it.
+	Text string
+}
+
+// Probe is a Job that creates, writes, flushes, reads and removes an image in each pool.
+type Probe struct {
+	Complete bool
+	// Failed is why Kubernetes ended it; empty while it runs.
+	Failed string
+	Last   Attempt
 }
 
 // ObservedCluster is the CephCluster as it was read.
@@ -44,6 +66,7 @@ type ObservedCluster struct {
 
 // ObservedPool is a CephBlockPool as it was read.
 type ObservedPool struct {
+	UID string
 	// Owner is the UID of the profile that its labels name; empty where it is not ours.
 	Owner      string
 	Generation int64

@@ -165,10 +165,22 @@ func healthy(p *v1alpha1.PgStorageProfile, nodes ...string) observed.Profile {
 		own(f).Kernels[n] = "6.1.0-18-amd64"
 		own(f).OSDs = append(own(f).OSDs, OSD{ID: i, Host: n, Domain: n, Up: true})
 	}
-	for _, pool := range pools(p) {
-		own(f).Pools[pool.Name()] = ObservedPool{Owner: uid, Generation: 1, Spec: pool.Spec, Status: rook.PoolStatus{Phase: rook.PhaseReady, ObservedGeneration: 1}}
+	wanted := pools(p)
+	if clusterOf(p) != nil {
+		wanted = append(wanted, managerPool(p, f))
+	}
+	for _, pool := range wanted {
+		own(f).Pools[pool.Name()] = ObservedPool{UID: "uid-of-" + pool.Name(), Owner: uid, Generation: 1, Spec: pool.Spec, Status: rook.PoolStatus{Phase: rook.PhaseReady, ObservedGeneration: 1}}
+	}
+	if clusterOf(p) != nil {
+		own(f).Probes = map[string]Probe{probeName(p, f): {Complete: true}}
 	}
 	return f
+}
+
+// probeName is the Job that the plan has for these facts.
+func probeName(p *v1alpha1.PgStorageProfile, facts observed.Profile) string {
+	return *probeJob(p, facts).Name
 }
 
 func osdClaim(p *v1alpha1.PgStorageProfile, node string) observed.Claim {

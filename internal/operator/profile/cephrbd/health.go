@@ -32,7 +32,7 @@ var verdicts = map[string]Verdict{
 	"DAEMON_OLD_VERSION": Accepted, "OSD_UPGRADE_FINISHED": Accepted, "POOL_APP_NOT_ENABLED": Accepted,
 	"POOL_TOO_FEW_PGS": Accepted, "POOL_TOO_MANY_PGS": Accepted, "TOO_MANY_PGS": Accepted, "MANY_OBJECTS_PER_PG": Accepted,
 	"PG_NOT_SCRUBBED": Accepted, "PG_NOT_DEEP_SCRUBBED": Accepted, "PG_SLOW_SNAP_TRIMMING": Accepted,
-	"MON_DISK_BIG": Accepted, "BLUESTORE_FRAGMENTATION": Accepted, "MGR_MODULE_ERROR": Accepted, "MGR_MODULE_DEPENDENCY": Accepted,
+	"MON_DISK_BIG": Accepted, "BLUESTORE_FRAGMENTATION": Accepted, "MGR_MODULE_DEPENDENCY": Accepted,
 	// All copies are there, and on their way to where they belong.
 	"OBJECT_MISPLACED": Accepted,
 
@@ -53,11 +53,13 @@ var verdicts = map[string]Verdict{
 // never are accepted, whatever the profile says: as CEL refuses them.
 var never = []string{"OSD_FULL", "POOL_FULL", "PG_AVAILABILITY", "PG_DAMAGED", "PG_RECOVERY_FULL", "OBJECT_UNFOUND", "OSD_SCRUB_ERRORS", "MON_DISK_CRIT", "TOO_FEW_OSDS"}
 
-// judge one check.
-func judge(p *v1alpha1.PgStorageProfile, name, severity string) Verdict {
+// judge one check. Ceph calls a module that failed an error, whatever the module does.
+func judge(p *v1alpha1.PgStorageProfile, name string, check rook.HealthMessage) Verdict {
 	v, known := verdicts[name]
 	switch {
-	case severity == rook.HealthErr:
+	case name == rook.CheckModuleError:
+		return judgeModule(p, check.Message)
+	case check.Severity == rook.HealthErr:
 		return NeedsPerson
 	case slices.Contains(never, name):
 		return v
@@ -77,7 +79,7 @@ func checks(p *v1alpha1.PgStorageProfile, status rook.CephStatus) []v1alpha1.Obs
 	var out []v1alpha1.ObservedCephCheck
 	for _, name := range slices.Sorted(maps.Keys(status.Details)) {
 		d := status.Details[name]
-		out = append(out, v1alpha1.ObservedCephCheck{Name: name, Severity: d.Severity, Verdict: string(judge(p, name, d.Severity))})
+		out = append(out, v1alpha1.ObservedCephCheck{Name: name, Severity: d.Severity, Verdict: string(judge(p, name, d))})
 	}
 	return out
 }
@@ -89,9 +91,11 @@ func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *outcom
 	persons, waits := names(raised, NeedsPerson), names(raised, Waits)
 	var o outcome.Outcome
 	switch {
+	case slices.Equal(persons, []string{rook.CheckModuleError}):
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephModuleFailed, fmt.Sprintf("%s: %s. New databases wait until it works again; those that run are left alone. To accept it, add %s to spec.cephRBD.acceptWarnings", status.Health, moduleText(status.Details[rook.CheckModuleError].Message), rook.CheckModuleError))
 	case len(persons) > 0:
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, fmt.Sprintf("%s: %s. New databases wait until that is put right; those that run are left alone. See ceph health detail", status.Health, strings.Join(append(persons, waits...), ", ")))
-	case status.Health == rook.HealthErr:
+	case status.Health == rook.HealthErr && !explained(raised):
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephUnhealthy, "HEALTH_ERR without a check that Rook reports; see ceph health detail")
 	case len(waits) > 0:
 		o = outcome.WaitFor(c, v1alpha1.ReasonCephWarning, fmt.Sprintf("%s: %s. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings", status.Health, strings.Join(waits, ", ")))
@@ -101,6 +105,11 @@ func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *outcom
 		return nil
 	}
 	return &o
+}
+
+// explained reports whether a check is the error that HEALTH_ERR stands for.
+func explained(raised []v1alpha1.ObservedCephCheck) bool {
+	return slices.ContainsFunc(raised, func(c v1alpha1.ObservedCephCheck) bool { return c.Severity == rook.HealthErr })
 }
 
 // names of the checks with a verdict. Their messages count seconds and objects, and

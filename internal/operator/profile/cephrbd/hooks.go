@@ -21,6 +21,7 @@ func (Type) Hooks() profile.Hooks {
 		Sources:        sources(),
 		Read:           read,
 		Teardown:       teardown,
+		Serves:         serves,
 		AbandonedGUIDs: abandoned,
 		Plugin: profile.Plugin{
 			Shown: []profile.Shown{

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -28,12 +28,13 @@ func read(p *v1alpha1.PgStorageProfile, objects profile.Objects, facts *observed
 		f.Kernels[objects.Nodes[i].Name] = objects.Nodes[i].Status.NodeInfo.KernelVersion
 	}
 	bound := f.readVolumes(p, objects)
-	facts.Instances = placements(p, objects, bound, facts.Clusters)
+	facts.Instances = placements(objects, bound, facts.Clusters)
 	if f.Installed {
 		if err := f.readRook(p, objects); err != nil {
 			return err
 		}
 		f.OSDs = osds(p, objects)
+		f.readJobs(p.Spec.CephRBD.Rook.Namespace, string(p.UID), objects)
 	}
 	if zfsOf(p) == nil {
 		return nil
@@ -53,16 +54,18 @@ func driversOf(p *v1alpha1.PgStorageProfile, objects profile.Objects) []string {
 	return out
 }
 
-// readVolumes of the profile's class, by which instances are found on their nodes, and
-// those of its OSDs and mons. It returns the claims of the former by volume.
-func (f *Facts) readVolumes(p *v1alpha1.PgStorageProfile, objects profile.Objects) map[string]*corev1.ObjectReference {
-	bound := map[string]*corev1.ObjectReference{}
+// readVolumes of the profile's class, and those of its OSDs and mons. It returns the claims
+// of the former.
+func (f *Facts) readVolumes(p *v1alpha1.PgStorageProfile, objects profile.Objects) map[types.NamespacedName]bool {
+	bound := map[types.NamespacedName]bool{}
 	for _, v := range profile.List[*corev1.PersistentVolume](objects, volumes) {
 		claim := v.Spec.ClaimRef
 		switch v.Spec.StorageClassName {
 		case naming.DataClass(p.Name):
 			f.Volumes = append(f.Volumes, v.Name)
-			bound[v.Name] = claim
+			if claim != nil {
+				bound[types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}] = true
+			}
 		case naming.BlockClass(p.Name):
 			if claim != nil && claim.Namespace == p.Spec.CephRBD.Rook.Namespace {
 				f.Backing = append(f.Backing, v.Name)
@@ -74,33 +77,35 @@ func (f *Facts) readVolumes(p *v1alpha1.PgStorageProfile, objects profile.Object
 	return bound
 }
 
-// placements of instances: an image is attached to the node that its pod runs on.
-func placements(p *v1alpha1.PgStorageProfile, objects profile.Objects, bound map[string]*corev1.ObjectReference, clusters []v1alpha1.PgStorageCluster) []observed.Placement {
+// placements of instances: a pod is on its node with the image of its data, however the
+// image got there. Not every driver attaches volumes, and nothing attaches static ones.
+func placements(objects profile.Objects, bound map[types.NamespacedName]bool, clusters []v1alpha1.PgStorageCluster) []observed.Placement {
 	var out []observed.Placement
-	for _, o := range profile.List[*storagev1.VolumeAttachment](objects, attachments) {
-		a := o.Spec
-		if a.Attacher != naming.RBDDriver(p) || a.Source.PersistentVolumeName == nil {
+	for _, pod := range profile.List[*corev1.Pod](objects, pods) {
+		if pod.Labels[labelInstance] == "" || !runs(pod) {
 			continue
 		}
-		claim := bound[*a.Source.PersistentVolumeName]
-		if claim == nil {
-			continue
-		}
-		if cluster, instance, found := instanceOf(*claim, clusters); found {
-			out = append(out, observed.Placement{Cluster: cluster, Instance: instance, Node: a.NodeName})
+		for _, v := range pod.Spec.Volumes {
+			if v.PersistentVolumeClaim == nil {
+				continue
+			}
+			claim := types.NamespacedName{Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName}
+			if cluster, instance, found := instanceOf(claim, clusters); found && bound[claim] {
+				out = append(out, observed.Placement{Cluster: cluster, Instance: instance, Node: pod.Spec.NodeName})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b observed.Placement) int {
 		return strings.Compare(a.Cluster+" "+a.Instance+" "+a.Node, b.Cluster+" "+b.Instance+" "+b.Node)
 	})
-	return out
+	return slices.Compact(out)
 }
 
 var serial = regexp.MustCompile(`^-[0-9]+$`)
 
 // instanceOf returns the instance that a claim holds the data of. CloudNativePG names the
 // claim of a data volume after its instance, <cluster>-<serial>.
-func instanceOf(claim corev1.ObjectReference, clusters []v1alpha1.PgStorageCluster) (cluster, instance string, found bool) {
+func instanceOf(claim types.NamespacedName, clusters []v1alpha1.PgStorageCluster) (cluster, instance string, found bool) {
 	for i := range clusters {
 		rest, ok := strings.CutPrefix(claim.Name, clusters[i].Name)
 		if ok && claim.Namespace == clusters[i].Namespace && serial.MatchString(rest) {
@@ -123,7 +128,7 @@ func (f *Facts) readRook(p *v1alpha1.PgStorageProfile, objects profile.Objects) 
 	}
 	f.Pools = map[string]ObservedPool{}
 	for _, o := range profile.List[*unstructured.Unstructured](objects, rook.CephBlockPoolKind) {
-		pool := ObservedPool{Owner: o.GetLabels()[naming.LabelOwnerUID], Generation: o.GetGeneration(), Deleting: o.GetDeletionTimestamp() != nil}
+		pool := ObservedPool{UID: string(o.GetUID()), Owner: o.GetLabels()[naming.LabelOwnerUID], Generation: o.GetGeneration(), Deleting: o.GetDeletionTimestamp() != nil}
 		if err := rook.Read(o.Object, "status", &pool.Status); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cephrbd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,8 +26,8 @@ const (
 	labelLocation    = "topology-location-"
 )
 
-// osds by their Deployments. Rook pins one that is not portable to its node by the
-// node's label kubernetes.io/hostname.
+// osds by their Deployments, each on the node of its pod. While it has no pod, Rook pins
+// one that is not portable to its node by the node's label kubernetes.io/hostname.
 func osds(p *v1alpha1.PgStorageProfile, objects profile.Objects) []OSD {
 	byHostname := map[string]string{}
 	for i := range objects.Nodes {
@@ -34,9 +35,11 @@ func osds(p *v1alpha1.PgStorageProfile, objects profile.Objects) []OSD {
 			byHostname[hostname] = objects.Nodes[i].Name
 		}
 	}
+	nodes := osdNodes(objects, p.Spec.CephRBD.Rook.Namespace)
 	var out []OSD
 	for _, d := range profile.List[*appsv1.Deployment](objects, deployments) {
 		if osd, ok := osdOf(d, p.Spec.CephRBD.FailureDomain, byHostname); ok {
+			osd.Host = cmp.Or(nodes[osd.ID], osd.Host)
 			out = append(out, osd)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
@@ -53,7 +54,7 @@ func TestInstanceOfAClaim(t *testing.T) {
 	clusters := []v1alpha1.PgStorageCluster{
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop-2"}},
 	}
-	for claim, want := range map[corev1.ObjectReference]string{
+	for claim, want := range map[types.NamespacedName]string{
 		{Namespace: "prod", Name: "shop-1"}:        "prod/shop",
 		{Namespace: "prod", Name: "shop-2"}:        "prod/shop",
 		{Namespace: "prod", Name: "shop-2-1"}:      "prod/shop-2",

@@ -25,7 +25,9 @@ func minSize(p *v1alpha1.PgStorageProfile) int32 {
 	return ptr.Deref(p.Spec.CephRBD.Pool.MinSize, min(poolSize(p), 2))
 }
 
-// addPools in Rook's namespace, and what is said of them.
+// addPools in Rook's namespace, and what is said of them. Ceph's own pool comes with the
+// CephCluster: Ceph creates it with as many copies as it has by default, and where that is
+// more than there are hosts, Ceph is not healthy before the pool is corrected.
 func addPools(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Profile) error {
 	wanted := pools(p)
 	for _, pool := range wanted {
@@ -33,24 +35,36 @@ func addPools(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Pro
 			return err
 		}
 	}
+	if clusterOf(p) != nil {
+		mgr := managerPool(p, facts)
+		if err := add(b, plan.StageCephPool, mgr); err != nil {
+			return err
+		}
+		wanted = append(wanted, mgr)
+	}
 	o := poolsOutcome(p, wanted, facts)
 	b.Outcomes = append(b.Outcomes, o)
-	hold(b, plan.StageStorage, o)
+	hold(b, plan.StageProbe, o)
 	if o.Reason == v1alpha1.ReasonCephNotOwned {
 		hold(b, plan.StagePool, o)
+	}
+	if foreign(p, own(facts).Pools, naming.ManagerPool) {
+		hold(b, plan.StageCephPool, o)
 	}
 	return nil
 }
 
-// pools of the profile: those of images and that of erasure coded data. In a cluster of
-// its own it adds Ceph's pool .mgr, which otherwise needs three hosts.
+// foreign reports whether a CephBlockPool exists and is not the profile's.
+func foreign(p *v1alpha1.PgStorageProfile, seen map[string]ObservedPool, name string) bool {
+	pool, found := seen[name]
+	return found && pool.Owner != string(p.UID)
+}
+
+// pools of the profile: those of images and that of erasure coded data.
 func pools(p *v1alpha1.PgStorageProfile) []*rook.CephBlockPool {
 	out := imagePools(p)
 	if d := p.Spec.CephRBD.DataPool; d != nil {
 		out = append(out, dataPool(p, d))
-	}
-	if clusterOf(p) != nil {
-		out = append(out, managerPool(p))
 	}
 	return out
 }
@@ -90,21 +104,6 @@ func dataPool(p *v1alpha1.PgStorageProfile, d *v1alpha1.CephDataPool) *rook.Ceph
 	return pool
 }
 
-// managerPool has as many copies as the images, or as there are hosts where each has
-// one of its own.
-func managerPool(p *v1alpha1.PgStorageProfile) *rook.CephBlockPool {
-	pool := rook.NewCephBlockPool(p.Spec.CephRBD.Rook.Namespace, naming.ManagerPool, labels(p))
-	size := poolSize(p)
-	if hosts := p.Spec.CephRBD.Pool.PinnedHosts; len(hosts) > 0 {
-		size = int32(min(len(hosts), 3))
-	}
-	pool.Spec = rook.PoolSpec{
-		Name: ".mgr", FailureDomain: p.Spec.CephRBD.FailureDomain, DeviceClass: p.Spec.CephRBD.Pool.DeviceClass,
-		Replicated: replicated(size), Parameters: map[string]string{"compression_mode": "none"},
-	}
-	return pool
-}
-
 func newPool(p *v1alpha1.PgStorageProfile, name string) *rook.CephBlockPool {
 	pool := rook.NewCephBlockPool(p.Spec.CephRBD.Rook.Namespace, name, labels(p))
 	pool.Spec = rook.PoolSpec{FailureDomain: p.Spec.CephRBD.FailureDomain, DeviceClass: p.Spec.CephRBD.Pool.DeviceClass, EnableStats: new(true)}
@@ -125,6 +124,14 @@ func parameters(p *v1alpha1.PgStorageProfile, c v1alpha1.CephCompression) map[st
 	return out
 }
 
+// pendingPool says when a pool is created.
+func pendingPool(name string) string {
+	if name == naming.ManagerPool {
+		return "is created with the CephCluster"
+	}
+	return "is made once Ceph is ready"
+}
+
 func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, facts observed.Profile) outcome.Outcome {
 	const c = v1alpha1.ConditionBlockPoolReady
 	var waits, differs []string
@@ -134,8 +141,8 @@ func poolsOutcome(p *v1alpha1.PgStorageProfile, wanted []*rook.CephBlockPool, fa
 		odd := poolDiffers(want.Spec, pool)
 		switch {
 		case !found:
-			waits = append(waits, where+" is made once Ceph is ready")
-		case pool.Owner != string(p.UID):
+			waits = append(waits, where+" "+pendingPool(want.Name()))
+		case foreign(p, own(facts).Pools, want.Name()):
 			return outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, where+" exists and is not this profile's; it is left as it is. Create the profile under another name, or, where nothing needs the pool, delete it")
 		case pool.Deleting:
 			waits = append(waits, where+" is being deleted")

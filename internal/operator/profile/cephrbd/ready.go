@@ -23,19 +23,39 @@ func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.O
 	if !own(facts).Installed {
 		return outcome.WaitFor(c, v1alpha1.ReasonRookNotInstalled, "Rook is not installed: the CRDs of ceph.rook.io are not there; install its Helm chart (https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/)")
 	}
-	if o := found(p, own(facts).Cluster); o != nil {
-		return *o
-	}
-	if o := healthOutcome(p, own(facts).Cluster.Status.Ceph); o != nil {
-		return *o
-	}
-	if o := osdsOutcome(p, own(facts)); o != nil {
-		return *o
+	for _, judge := range []func(*v1alpha1.PgStorageProfile, *Facts) *outcome.Outcome{found, prepareOutcome, progressing, servingOutcome} {
+		if o := judge(p, own(facts)); o != nil {
+			return *o
+		}
 	}
 	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(own(facts).OSDs) > 0 {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
 	}
-	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), own(facts).Cluster.Status.Ceph.Health))
+	return readyOutcome(p, own(facts).Cluster.Status.Ceph)
+}
+
+// readyOutcome of a Ceph that can have new volumes. It names a failed module that does not
+// handle data.
+func readyOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) outcome.Outcome {
+	const c = v1alpha1.ConditionCephReady
+	text := fmt.Sprintf("CephCluster %s is ready: %s", clusterName(p), status.Health)
+	if raised, found := status.Details[rook.CheckModuleError]; found {
+		return outcome.DoneWith(c, v1alpha1.ReasonCephModuleFailed, text+", because "+moduleText(raised.Message)+". Data does not depend on it, and new volumes are created; see ceph health detail")
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonCephReady, text)
+}
+
+// servingOutcome is nil where Ceph is healthy enough and has the OSDs that it needs. Too few
+// failure domains explain warnings about placement groups, and come before them.
+func servingOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
+	health, osds := healthOutcome(p, ceph.Cluster.Status.Ceph), osdsOutcome(p, ceph)
+	switch {
+	case health == nil:
+		return osds
+	case osds != nil && health.Kind == outcome.Wait && osds.Reason == v1alpha1.ReasonTooFewDomains:
+		return osds
+	}
+	return health
 }
 
 func clusterName(p *v1alpha1.PgStorageProfile) string {
@@ -43,25 +63,32 @@ func clusterName(p *v1alpha1.PgStorageProfile) string {
 }
 
 // found says what keeps the CephCluster itself from being used; nil: nothing.
-func found(p *v1alpha1.PgStorageProfile, cluster *ObservedCluster) *outcome.Outcome {
+func found(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
+	cluster := ceph.Cluster
 	if cluster == nil {
 		return new(notFound(p))
 	}
 	const c = v1alpha1.ConditionCephReady
-	external := clusterOf(p) == nil
 	name := "CephCluster " + clusterName(p)
 	var o outcome.Outcome
 	switch {
-	case !external && cluster.Owner != string(p.UID):
+	case clusterOf(p) != nil && cluster.Owner != string(p.UID):
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephNotOwned, name+" exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one")
 	case cluster.Deleting:
 		o = outcome.WaitFor(c, v1alpha1.ReasonDeleting, name+" is being deleted")
-	case cluster.Status.ObservedGeneration < cluster.Generation || !servingPhase(cluster.Status.Phase, external):
-		o = outcome.WaitFor(c, v1alpha1.ReasonCephProgressing, fmt.Sprintf("%s is in phase %q: %s", name, cluster.Status.Phase, cluster.Status.Message))
 	default:
 		return nil
 	}
 	return &o
+}
+
+// progressing says what Rook works on; nil: it is done.
+func progressing(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
+	status := ceph.Cluster.Status
+	if status.ObservedGeneration >= ceph.Cluster.Generation && servingPhase(status.Phase, clusterOf(p) == nil) {
+		return nil
+	}
+	return new(outcome.WaitFor(v1alpha1.ConditionCephReady, v1alpha1.ReasonCephProgressing, fmt.Sprintf("CephCluster %s is in phase %q: %s", clusterName(p), status.Phase, status.Message)))
 }
 
 // notFound says why there is no CephCluster.

@@ -17,7 +17,7 @@ import (
 // report what was found, and what follows from the layout.
 func report(p *v1alpha1.PgStorageProfile, facts observed.Profile) *v1alpha1.ProfileCeph {
 	l := cephLayout(p, facts)
-	out := &v1alpha1.ProfileCeph{ClusterUID: clusterUID(p, own(facts)), Copies: copies(l, facts.Clusters), Layers: layers(p)}
+	out := &v1alpha1.ProfileCeph{ClusterUID: clusterUID(p, own(facts)), ProbedKey: probedKey(p, facts), Copies: copies(l, facts.Clusters), Layers: layers(p)}
 	if c := own(facts).Cluster; c != nil {
 		out.Health, out.Checks = c.Status.Ceph.Health, checks(p, c.Status.Ceph)
 	}

@@ -2,6 +2,7 @@ package cephrbd
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,7 +16,9 @@ import (
 // +kubebuilder:rbac:groups=ceph.rook.io,resources=cephclusters;cephblockpools,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=persistentvolumes;persistentvolumeclaims,verbs=list;watch
-// +kubebuilder:rbac:groups=storage.k8s.io,resources=csidrivers;volumeattachments,verbs=list;watch
+// +kubebuilder:rbac:groups=storage.k8s.io,resources=csidrivers,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=zfs.openebs.io,resources=zfsvolumes,verbs=list;watch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=cephclusters.ceph.rook.io;cephblockpools.ceph.rook.io,verbs=get
 
@@ -24,7 +27,8 @@ var (
 	deployments  = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	claims       = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 	volumes      = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
-	attachments  = storagev1.SchemeGroupVersion.WithKind("VolumeAttachment")
+	pods         = corev1.SchemeGroupVersion.WithKind("Pod")
+	jobs         = batchv1.SchemeGroupVersion.WithKind("Job")
 	drivers      = storagev1.SchemeGroupVersion.WithKind("CSIDriver")
 	recordedZvol = schema.GroupVersionKind{Group: "zfs.openebs.io", Version: "v1", Kind: "ZFSVolume"}
 )
@@ -40,7 +44,9 @@ func sources() []profile.Source {
 		{Kind: deployments, Selector: "app=rook-ceph-osd", Namespace: rookNamespace, Concerns: inNamespace, Trim: trimDeployment},
 		{Kind: claims, Selector: labelDeviceSet, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimClaim},
 		{Kind: volumes, Concerns: ofClass, Trim: trimVolume},
-		{Kind: attachments, Concerns: ofDriver, Trim: trimAttachment},
+		{Kind: pods, Selector: "app in (" + appOSD + "," + appOSDPrepare + "," + naming.ProbeApp + ")", Namespace: rookNamespace, Concerns: inNamespace, Trim: trimPod},
+		{Kind: pods, Group: "instances", Selector: labelInstance, Concerns: onCeph, Trim: trimPod},
+		{Kind: jobs, Selector: naming.LabelManagedBy + "=" + naming.ManagedBy + "," + naming.LabelProfile, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimJob, Created: true},
 		{Kind: drivers, Metadata: true, Trim: trimDriver},
 		{Kind: recordedZvol, CRDs: []string{"zfsvolumes.zfs.openebs.io"}, Concerns: onZvols, Trim: profile.TrimSpec("volumeType", "volblocksize", "thinProvision")},
 	}
@@ -64,10 +70,10 @@ func ofClass(p *v1alpha1.PgStorageProfile, o profile.Object) bool {
 	return ok && (v.Spec.StorageClassName == naming.DataClass(p.Name) || v.Spec.StorageClassName == naming.BlockClass(p.Name))
 }
 
-// ofDriver: the profile's CSI driver attaches the volume.
-func ofDriver(p *v1alpha1.PgStorageProfile, o profile.Object) bool {
-	a, ok := o.(*storagev1.VolumeAttachment)
-	return ok && p.Spec.CephRBD != nil && a.Spec.Attacher == naming.RBDDriver(p)
+// onCeph: the pod has a claim, and may be an instance on the profile.
+func onCeph(p *v1alpha1.PgStorageProfile, o profile.Object) bool {
+	pod, ok := o.(*corev1.Pod)
+	return ok && p.Spec.CephRBD != nil && len(pod.Spec.Volumes) > 0
 }
 
 // onZvols: the OSDs of the profile are on zvols.

@@ -35,7 +35,7 @@ func teardown(p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Tear
 	if class := facts.Classes[naming.DataClass(p.Name)]; class != nil && class.Labels[naming.LabelOwnerUID] == string(p.UID) {
 		return profile.Teardown{Kind: "StorageClass", Names: []string{class.Name}}
 	}
-	for _, next := range []func(*v1alpha1.PgStorageProfile, *Facts) profile.Teardown{poolsDown, clusterDown, backingDown} {
+	for _, next := range []func(*v1alpha1.PgStorageProfile, *Facts) profile.Teardown{probesDown, poolsDown, clusterDown, backingDown} {
 		if s := next(p, own(facts)); !s.Done() {
 			return s
 		}
@@ -49,8 +49,7 @@ func poolsDown(p *v1alpha1.PgStorageProfile, ceph *Facts) profile.Teardown {
 		name := pool.Name()
 		seen, found := ceph.Pools[name]
 		switch {
-		case !found || seen.Owner != string(p.UID) || name == naming.ManagerPool:
-			// Ceph's own pool goes with its cluster.
+		case !found || seen.Owner != string(p.UID):
 		case seen.Deleting:
 			waits = append(waits, blocked("CephBlockPool "+p.Spec.CephRBD.Rook.Namespace+"/"+name, seen.Status.Conditions))
 		default:

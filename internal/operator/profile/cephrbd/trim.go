@@ -5,7 +5,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,17 +53,6 @@ func trimVolume(object profile.Object) (profile.Object, error) {
 	if c := o.Spec.CSI; c != nil {
 		out.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: c.Driver, VolumeHandle: c.VolumeHandle, VolumeAttributes: c.VolumeAttributes}
 	}
-	return out, nil
-}
-
-func trimAttachment(object profile.Object) (profile.Object, error) {
-	o, ok := object.(*storagev1.VolumeAttachment)
-	if !ok {
-		return object, nil
-	}
-	out := &storagev1.VolumeAttachment{ObjectMeta: profile.TrimMeta(o)}
-	out.Spec.Attacher, out.Spec.NodeName = o.Spec.Attacher, o.Spec.NodeName
-	out.Spec.Source.PersistentVolumeName = o.Spec.Source.PersistentVolumeName
 	return out, nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -53,11 +52,28 @@ func TestTrimKeepsOnlyWhatIsRead(t *testing.T) {
 			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"csi":{"driver":"d","volumeHandle":"h","volumeAttributes":{"p":"tank"}},"claimRef":{"namespace":"prod","name":"shop-1","uid":"1"},"storageClassName":"ceph"},"status":{}}`,
 		},
 		{
-			"an attachment", attachments, &storagev1.VolumeAttachment{
-				ObjectMeta: noise, Spec: storagev1.VolumeAttachmentSpec{Attacher: "d", NodeName: "n1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}},
-				Status: storagev1.VolumeAttachmentStatus{Attached: true, AttachmentMetadata: map[string]string{"noise": "noise"}},
+			"a pod of Rook's that fails", pods, &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "a", UID: "u", ResourceVersion: "7", Labels: map[string]string{"app": "rook-ceph-osd-prepare", "batch.kubernetes.io/job-name": "j", "noise": "noise"}},
+				Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Name: "noise"}}, Volumes: []corev1.Volume{
+					{Name: "noise"}, {Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c", ReadOnly: true}}},
+				}},
+				Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1", ContainerStatuses: []corev1.ContainerStatus{{
+					Name: "noise", RestartCount: 3,
+					State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 20s"}},
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", Message: "first\n\x1b[1mlast\n", ContainerID: "noise"}},
+				}}},
 			},
-			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7"},"spec":{"attacher":"d","source":{"persistentVolumeName":"pvc-1"},"nodeName":"n1"},"status":{"attached":false}}`,
+			`{"metadata":{"name":"a","namespace":"rook-ceph","uid":"u","resourceVersion":"7","labels":{"app":"rook-ceph-osd-prepare","batch.kubernetes.io/job-name":"j"}},"spec":{"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"c"}}],"containers":null,"nodeName":"n1"},"status":{"phase":"Running","containerStatuses":[{"name":"","state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":1,"reason":"Error","message":"[1mlast","startedAt":null,"finishedAt":null}},"ready":false,"restartCount":0,"image":"","imageID":""}]}}`,
+		},
+		{
+			"an instance", pods, &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "a", UID: "u", ResourceVersion: "7", Labels: map[string]string{"cnpg.io/cluster": "shop"}},
+				Spec:       corev1.PodSpec{NodeName: "n1"},
+				Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "noise"}},
+				}}},
+			},
+			`{"metadata":{"name":"a","namespace":"prod","uid":"u","resourceVersion":"7","labels":{"cnpg.io/cluster":"shop"}},"spec":{"containers":null,"nodeName":"n1"},"status":{"phase":"Running"}}`,
 		},
 		{
 			"a driver", drivers, &metav1.PartialObjectMetadata{ObjectMeta: labelled},

@@ -47,7 +47,7 @@ func outcomeOf(b profile.Built, condition string) outcome.Outcome {
 // open stages of a plan, as far as the profile has objects in them.
 func open(p plan.Plan) string {
 	var out []string
-	for _, stage := range []plan.Stage{plan.StageNodes, plan.StageBacking, plan.StageCeph, plan.StagePool, plan.StageStorage} {
+	for _, stage := range []plan.Stage{plan.StageNodes, plan.StageBacking, plan.StageCeph, plan.StageCephPool, plan.StagePool, plan.StageProbe, plan.StageStorage} {
 		if _, held := p.GateOf(stage); !held {
 			out = append(out, stage.String())
 		}
@@ -76,10 +76,10 @@ func applied(f *observed.Profile) *storagev1.StorageClass {
 	return class
 }
 
-const all = "nodes backing ceph pool storage"
+const all = "nodes backing ceph ceph-pool pool probe storage"
 
 func TestStages(t *testing.T) {
-	const toCeph, toPool = "nodes backing ceph", "nodes backing ceph pool"
+	const toCeph, toPool, toProbe = "nodes backing ceph ceph-pool", "nodes backing ceph ceph-pool pool", "nodes backing ceph ceph-pool pool probe"
 	for _, tc := range []struct {
 		name, condition, reason, message string
 		kind                             outcome.Kind
@@ -96,7 +96,7 @@ func TestStages(t *testing.T) {
 			name: "somebody else's CephCluster", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, open: "nodes backing", facts: func(f *observed.Profile) { own(*f).Cluster.Owner = "" },
 			message: "CephCluster rook-ceph/rook-ceph exists and is not this profile's; it is left as it is. To use it, create a profile with spec.cephRBD.external: true; for another, set spec.cephRBD.rook.namespace to a namespace without one",
 		},
-		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Deleting = true }, open: toCeph},
+		{name: "being deleted", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonDeleting, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Deleting = true }, open: "nodes backing ceph"},
 		{
 			name: "Progressing", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, open: toCeph,
 			message: `CephCluster rook-ceph/rook-ceph is in phase "Progressing": Configuring Ceph Mons`,
@@ -115,6 +115,30 @@ func TestStages(t *testing.T) {
 			name: "a warning for a person", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_WARN", "OSD_NEARFULL", "HEALTH_WARN", "1 nearfull osd(s)"), open: toCeph,
 			message: "HEALTH_WARN: OSD_NEARFULL. New databases wait until that is put right; those that run are left alone. See ceph health detail",
 		},
+		{
+			name: "a module that data does not depend on", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephModuleFailed, facts: raises("HEALTH_ERR", "MGR_MODULE_ERROR", "HEALTH_ERR", "Module 'devicehealth' has failed: disk I/O error"), open: all,
+			message: "CephCluster rook-ceph/rook-ceph is ready: HEALTH_ERR, because the mgr module devicehealth failed: disk I/O error. Data does not depend on it, and new volumes are created; see ceph health detail",
+		},
+		{
+			name: "a module that volumes need", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephModuleFailed, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "MGR_MODULE_ERROR", "HEALTH_ERR", "Module 'rbd_support' has failed: x"), open: toCeph,
+			message: "HEALTH_ERR: the mgr module rbd_support failed: x. New databases wait until it works again; those that run are left alone. To accept it, add MGR_MODULE_ERROR to spec.cephRBD.acceptWarnings",
+		},
+		{
+			name: "modules that Ceph only counts", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephModuleFailed, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "MGR_MODULE_ERROR", "HEALTH_ERR", "2 mgr modules have failed"), open: toCeph,
+			message: "HEALTH_ERR: modules of the mgr failed: 2 mgr modules have failed; ceph health detail names them. New databases wait until it works again; those that run are left alone. To accept it, add MGR_MODULE_ERROR to spec.cephRBD.acceptWarnings",
+		},
+		{name: "a module beside damage", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, open: toCeph, facts: func(f *observed.Profile) {
+			raises("HEALTH_ERR", "MGR_MODULE_ERROR", "HEALTH_ERR", "Module 'devicehealth' has failed: disk I/O error")(f)
+			own(*f).Cluster.Status.Ceph.Details["PG_DAMAGED"] = rook.HealthMessage{Severity: "HEALTH_ERR"}
+		}},
+		{name: "a module beside an OSD that is down", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephWarning, kind: outcome.Wait, open: toCeph, facts: func(f *observed.Profile) {
+			raises("HEALTH_ERR", "MGR_MODULE_ERROR", "HEALTH_ERR", "Module 'devicehealth' has failed: disk I/O error")(f)
+			own(*f).Cluster.Status.Ceph.Details["OSD_DOWN"] = rook.HealthMessage{Severity: "HEALTH_WARN"}
+		}},
+		{name: "too few hosts explain degraded placement groups", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonTooFewDomains, kind: outcome.Wait, open: toCeph, facts: func(f *observed.Profile) {
+			raises("HEALTH_WARN", "PG_DEGRADED", "HEALTH_WARN", "")(f)
+			own(*f).OSDs[2].Host = "n1"
+		}},
 		{name: "a warning of the past", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephReady, facts: raises("HEALTH_WARN", "RECENT_CRASH", "HEALTH_WARN", "1 daemons have recently crashed"), open: all},
 		{name: "an error", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "OSD_FULL", "HEALTH_ERR", "1 full osd(s)"), open: toCeph},
 		{name: "an error without a check", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "", "", ""), open: toCeph},
@@ -165,13 +189,13 @@ func TestStages(t *testing.T) {
 		}, open: toPool},
 		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{Owner: uid, Deleting: true} }, open: toPool},
 		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{} }, open: toCeph},
-		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toPool, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
+		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toProbe, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
 		{name: "a class of another pool", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassDiffers, kind: outcome.Invalid, facts: func(f *observed.Profile) {
 			class := applied(f)
 			class.Parameters["pool"], class.Parameters["mine"] = "rbd", "1"
-		}, open: toPool, message: `StorageClass ceph has parameters.mine "1" (declared: ""), parameters.pool "rbd" (declared: "ceph"); a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are`},
+		}, open: toProbe, message: `StorageClass ceph has parameters.mine "1" (declared: ""), parameters.pool "rbd" (declared: "ceph"); a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are`},
 		{name: "the class as it was made", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassApplied, facts: func(f *observed.Profile) { applied(f) }, open: all},
-		{name: "somebody else's class", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Classes["ceph"] = &storagev1.StorageClass{} }, open: toPool},
+		{name: "somebody else's class", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonStorageClassNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { f.Classes["ceph"] = &storagev1.StorageClass{} }, open: toProbe},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := onZFS(nil)
@@ -194,13 +218,13 @@ func TestStages(t *testing.T) {
 			// Whatever is wrong, the objects of Rook and the class stay wanted, and as they were.
 			want := keys(before.Plan)
 			for key, intent := range keys(b.Plan) {
-				if strings.HasPrefix(key, "Ceph") && want[key] != intent {
+				if strings.HasPrefix(key, "Ceph") && key != "CephBlockPool rook-ceph/builtin-mgr" && want[key] != intent {
 					t.Errorf("%s is not as it was", key)
 				}
 				delete(want, key)
 			}
 			for key := range want {
-				if !strings.HasPrefix(key, "PgNodeStorage") {
+				if !strings.HasPrefix(key, "PgNodeStorage") && !strings.HasPrefix(key, "Job") {
 					t.Errorf("%s is no longer wanted", key)
 				}
 			}
@@ -220,18 +244,18 @@ func TestOtherBackings(t *testing.T) {
 		{"a class of datasets", v1alpha1.ConditionBackingReady, v1alpha1.ReasonInvalidSpec, onClass(nil), func(f *observed.Profile) {
 			f.Classes["fast-block"] = &storagev1.StorageClass{Provisioner: "zfs.csi.openebs.io", Parameters: map[string]string{"fstype": "zfs"}}
 		}, "nodes backing"},
-		{"devices", v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDsMissing, onDevices(nil), nil, "nodes backing ceph"},
+		{"devices", v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDsMissing, onDevices(nil), nil, "nodes backing ceph ceph-pool"},
 		{"an external CephCluster", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, external(nil), func(f *observed.Profile) { own(*f).Cluster.Owner = "" }, all},
-		{"an external CephCluster that is not there", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephClusterNotFound, external(nil), func(f *observed.Profile) { own(*f).Cluster = nil }, "nodes backing ceph"},
+		{"an external CephCluster that is not there", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephClusterNotFound, external(nil), func(f *observed.Profile) { own(*f).Cluster = nil }, "nodes backing ceph ceph-pool"},
 		{"a Ceph outside of Kubernetes", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, external(nil), func(f *observed.Profile) {
 			own(*f).Cluster.Status.Phase, own(*f).OSDs = rook.PhaseConnected, nil
 		}, all},
-		{"xfs beside OSDs", v1alpha1.ConditionCephReady, v1alpha1.ReasonInvalidSpec, external(func(c *v1alpha1.CephRBDProfile) { c.VolumeClass.FSType = "xfs" }), nil, "nodes backing ceph"},
+		{"xfs beside OSDs", v1alpha1.ConditionCephReady, v1alpha1.ReasonInvalidSpec, external(func(c *v1alpha1.CephRBDProfile) { c.VolumeClass.FSType = "xfs" }), nil, "nodes backing ceph ceph-pool"},
 		{"racks", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(func(c *v1alpha1.CephRBDProfile) { c.FailureDomain = "rack" }), func(f *observed.Profile) {
 			for i := range own(*f).OSDs {
 				own(*f).OSDs[i].Domain = "r1"
 			}
-		}, "nodes backing ceph"},
+		}, "nodes backing ceph ceph-pool"},
 		{"OSDs of one node", v1alpha1.ConditionCephReady, v1alpha1.ReasonCephReady, onClass(func(c *v1alpha1.CephRBDProfile) { c.FailureDomain = "osd" }), func(f *observed.Profile) {
 			for i := range own(*f).OSDs {
 				own(*f).OSDs[i].Host = "n1"
@@ -239,8 +263,8 @@ func TestOtherBackings(t *testing.T) {
 		}, all},
 		{"more chunks than hosts", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(func(c *v1alpha1.CephRBDProfile) {
 			c.DataPool = &v1alpha1.CephDataPool{DataChunks: new(int32(2)), CodingChunks: new(int32(2)), Compression: v1alpha1.CephCompression{Mode: "none"}}
-		}), nil, "nodes backing ceph"},
-		{"a pinned host without an OSD", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(pinned), nil, "nodes backing ceph"},
+		}), nil, "nodes backing ceph ceph-pool"},
+		{"a pinned host without an OSD", v1alpha1.ConditionCephReady, v1alpha1.ReasonTooFewDomains, onClass(pinned), nil, "nodes backing ceph ceph-pool"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := healthy(tc.profile, "n1", "n2", "n3")
@@ -275,12 +299,15 @@ func TestHealthChecks(t *testing.T) {
 		{p, "OSD_NEARFULL", rook.HealthWarn, NeedsPerson},
 		{p, "MINE", rook.HealthWarn, Accepted},
 		{p, "MINE", rook.HealthErr, NeedsPerson},
+		{p, "MGR_MODULE_DEPENDENCY", rook.HealthWarn, Accepted},
+		{p, "MGR_MODULE_ERROR", rook.HealthErr, NeedsPerson},
+		{onZFS(func(c *v1alpha1.CephRBDProfile) { c.AcceptWarnings = []string{"MGR_MODULE_ERROR"} }), "MGR_MODULE_ERROR", rook.HealthErr, Accepted},
 		{p, "OF_TOMORROW", rook.HealthWarn, Waits},
 		{p, "RECENT_CRASH", rook.HealthErr, NeedsPerson},
 		{p, "POOL_NO_REDUNDANCY", rook.HealthWarn, NeedsPerson},
 		{one, "POOL_NO_REDUNDANCY", rook.HealthWarn, Accepted},
 	} {
-		if got := judge(tc.profile, tc.name, tc.severity); got != tc.want {
+		if got := judge(tc.profile, tc.name, rook.HealthMessage{Severity: tc.severity}); got != tc.want {
 			t.Errorf("%s (%s) is %s, want %s", tc.name, tc.severity, got, tc.want)
 		}
 	}
@@ -352,7 +379,7 @@ func TestDeletedByHand(t *testing.T) {
 	}
 	p.Annotations = map[string]string{naming.AnnotationRecreateCeph: "ceph-uid"}
 	b = build(t, p, facts)
-	if o := outcomeOf(b, v1alpha1.ConditionCephReady); o.Reason != v1alpha1.ReasonCephClusterNotFound || open(b.Plan) != "nodes backing ceph" {
+	if o := outcomeOf(b, v1alpha1.ConditionCephReady); o.Reason != v1alpha1.ReasonCephClusterNotFound || open(b.Plan) != "nodes backing ceph ceph-pool" {
 		t.Errorf("after consent: %+v, open %q", o, open(b.Plan))
 	}
 	facts = healthy(p, "n1", "n2", "n3")
@@ -571,6 +598,7 @@ func TestTeardown(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := healthy(tc.profile, "n1", "n2", "n3")
+			own(facts).Probes = nil // Kubernetes deletes them ten minutes after their end
 			if tc.facts != nil {
 				tc.facts(&facts)
 			}

@@ -15,6 +15,9 @@ type ProfileCephApplyConfiguration struct {
 	// clusterUID identifies the CephCluster that the profile created, once it had an
 	// OSD. The operator does not recreate it after a user deletes it.
 	ClusterUID *string `json:"clusterUID,omitempty"`
+	// probedKey identifies the CephCluster and the pools in which a probe last created,
+	// wrote, flushed, read and removed an image. The probe runs again only for others.
+	ProbedKey *string `json:"probedKey,omitempty"`
 	// health is HEALTH_OK, HEALTH_WARN or HEALTH_ERR, as Ceph reports it.
 	Health *string `json:"health,omitempty"`
 	// checks lists the health checks that Ceph raises now, with the operator's response
@@ -55,6 +58,14 @@ func ProfileCeph() *ProfileCephApplyConfiguration {
 // If called multiple times, the ClusterUID field is set to the value of the last call.
 func (b *ProfileCephApplyConfiguration) WithClusterUID(value string) *ProfileCephApplyConfiguration {
 	b.ClusterUID = &value
+	return b
+}
+
+// WithProbedKey sets the ProbedKey field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ProbedKey field is set to the value of the last call.
+func (b *ProfileCephApplyConfiguration) WithProbedKey(value string) *ProfileCephApplyConfiguration {
+	b.ProbedKey = &value
 	return b
 }
 

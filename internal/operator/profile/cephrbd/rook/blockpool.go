@@ -15,14 +15,17 @@ func NewCephBlockPool(namespace, name string, labels map[string]string) *CephBlo
 // PoolSpec declares a pool: either Replicated or ErasureCoded.
 type PoolSpec struct {
 	// Name of the pool in Ceph where it is not the object's: .mgr only.
-	Name          string            `json:"name,omitempty"`
-	FailureDomain string            `json:"failureDomain,omitempty"`
-	CrushRoot     string            `json:"crushRoot,omitempty"`
-	DeviceClass   string            `json:"deviceClass,omitempty"`
-	Replicated    *Replicated       `json:"replicated,omitempty"`
-	ErasureCoded  *ErasureCoded     `json:"erasureCoded,omitempty"`
-	EnableStats   *bool             `json:"enableRBDStats,omitempty"`
-	Parameters    map[string]string `json:"parameters,omitempty"`
+	Name          string        `json:"name,omitempty"`
+	FailureDomain string        `json:"failureDomain,omitempty"`
+	CrushRoot     string        `json:"crushRoot,omitempty"`
+	DeviceClass   string        `json:"deviceClass,omitempty"`
+	Replicated    *Replicated   `json:"replicated,omitempty"`
+	ErasureCoded  *ErasureCoded `json:"erasureCoded,omitempty"`
+	EnableStats   *bool         `json:"enableRBDStats,omitempty"`
+	// EnableCrushUpdates lets Rook change failure domain and device class of a pool that
+	// exists in Ceph already.
+	EnableCrushUpdates *bool             `json:"enableCrushUpdates,omitempty"`
+	Parameters         map[string]string `json:"parameters,omitempty"`
 }
 
 // Replicated pool.

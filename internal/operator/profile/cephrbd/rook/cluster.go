@@ -31,7 +31,23 @@ type ClusterSpec struct {
 	Resources            map[string]*corev1ac.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
 	PriorityClassNames   map[string]string                                           `json:"priorityClassNames,omitempty"`
 	DisruptionManagement *DisruptionManagement                                       `json:"disruptionManagement,omitempty"`
+	HealthCheck          *HealthCheck                                                `json:"healthCheck,omitempty"`
 	Storage              *Storage                                                    `json:"storage,omitempty"`
+}
+
+// HealthCheck is how often Rook asks Ceph.
+type HealthCheck struct {
+	DaemonHealth *DaemonHealth `json:"daemonHealth,omitempty"`
+}
+
+// DaemonHealth has the check of Ceph's status.
+type DaemonHealth struct {
+	Status *StatusCheck `json:"status,omitempty"`
+}
+
+// StatusCheck of a CephCluster. Interval is a duration, 60s by Rook's default.
+type StatusCheck struct {
+	Interval string `json:"interval,omitempty"`
 }
 
 // CephVersion is the image of Ceph.

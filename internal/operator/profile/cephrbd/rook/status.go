@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // Phases of CephCluster and CephBlockPool (ConditionType of Rook's types.go).
@@ -29,6 +31,13 @@ const (
 	HealthWarn = "HEALTH_WARN"
 	HealthErr  = "HEALTH_ERR"
 )
+
+// CheckModuleError is the health check of a module of the mgr that failed.
+const CheckModuleError = "MGR_MODULE_ERROR"
+
+// MaxText is the length, in bytes, of a text of Rook's or Ceph's that a status or a cache
+// keeps.
+const MaxText = 512
 
 // ClusterStatus is what Rook says of a CephCluster.
 type ClusterStatus struct {
@@ -105,8 +114,14 @@ func Blocked(conditions []Condition) string {
 
 // Slim leaves what does not move while Ceph is at rest.
 func (s *ClusterStatus) Slim() {
+	s.Message = excerpt.LastLine(s.Message, MaxText)
 	for name, check := range s.Ceph.Details {
-		s.Ceph.Details[name] = HealthMessage{Severity: check.Severity}
+		kept := HealthMessage{Severity: check.Severity}
+		if name == CheckModuleError {
+			// It names the module, and counts nothing.
+			kept.Message = excerpt.LastLine(check.Message, MaxText)
+		}
+		s.Ceph.Details[name] = kept
 	}
 	s.Ceph.Capacity.UsedBytes = 0
 	s.Conditions = blocking(s.Conditions)
