@@ -32,8 +32,8 @@ func whole(text string, most int) string {
 }
 
 // LastLine is the last line of a text that says something, in at most so many bytes. A
-// program wrote the text, and it goes into a condition: LastLine drops the characters that
-// control a terminal or its direction of writing, and joins words by one space.
+// program wrote the text, and it goes into a condition. So LastLine drops the characters that
+// control a terminal or its direction of writing. It joins words by one space.
 func LastLine(text string, most int) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	for i := len(lines) - 1; i >= 0; i-- {

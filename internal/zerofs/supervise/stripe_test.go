@@ -276,8 +276,8 @@ func (c *stripeCell) row(one time.Duration) string {
 
 // TestRealStripe measures what a sync of a stripe costs, on connections that pass each
 // flush on and through the relay. ZFS itself needs a kernel that has it, so its
-// traffic is a stand-in: syncs that write to two legs and flush both, transaction groups that
-// write to all legs and flush them twice, and reads.
+// traffic is a stand-in. Syncs write to two legs and flush both. Transaction groups write to all
+// legs and flush them twice. A reader reads.
 func TestRealStripe(t *testing.T) {
 	report := reportTo(t)
 	r, store, _ := newFaulty(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Objects of Rook in the namespace of its CephCluster: the client of the CSI driver, which
-// creates images, and the addresses of the mons (Rook, pkg/operator/ceph/csi and config).
+// Objects of Rook in the namespace of its CephCluster. They hold the client of the CSI driver,
+// which creates images, and the addresses of the mons (Rook, pkg/operator/ceph/csi and config).
 const (
 	secretProvisioner = "rook-csi-rbd-provisioner"
 	secretConfig      = "rook-ceph-config"

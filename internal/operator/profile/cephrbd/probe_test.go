@@ -94,7 +94,7 @@ func TestAProbeRunsOnceForTheSamePools(t *testing.T) {
 	}
 }
 
-// What is not the profile's is neither used nor vouched for.
+// The operator neither uses a foreign Ceph for a probe nor vouches for it.
 func TestAnExternalCephIsNotProbed(t *testing.T) {
 	p := external(nil)
 	b := build(t, p, healthy(p, "n1", "n2", "n3"))

@@ -13,8 +13,8 @@ var forNewVolumes = []string{
 }
 
 // serves reports whether databases that run keep their storage. They do not where Ceph says
-// that placement groups are not available, or where fewer nodes have a running OSD than a
-// write needs copies: Ceph notices that later.
+// that placement groups are not available. They also do not where fewer nodes have a running
+// OSD than a write needs copies, which Ceph notices later.
 func serves(p *v1alpha1.PgStorageProfile, reason string) bool {
 	ceph := p.Status.Ceph
 	if p.Spec.CephRBD == nil || ceph == nil || !slices.Contains(forNewVolumes, reason) {
