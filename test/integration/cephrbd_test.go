@@ -212,6 +212,7 @@ func (s *cephStack) prepareFails(t *testing.T) {
 	if got := s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed); !strings.HasPrefix(got, want) {
 		t.Errorf("%q", got)
 	}
+	settled(t, s.writes) // the operator remembers the failure by its own condition
 	deleted(t, s.c, pod)
 	settled(t, s.writes)
 	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed)

@@ -265,7 +265,8 @@ func deleted(t *testing.T, c client.Client, o client.Object) {
 				return err
 			}
 		}
-		return client.IgnoreNotFound(c.Delete(ctx, o))
+		// By default a Job would wait for the garbage collector, which is not here either.
+		return client.IgnoreNotFound(c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }
 
