@@ -198,8 +198,8 @@ func (s *cephStack) rookComesLater(t *testing.T) {
 	if size, _, _ := unstructured.NestedInt64(mgr.Object, "spec", "replicated", "size"); size != 3 {
 		t.Errorf("size %d", size)
 	}
-	if min, _, _ := unstructured.NestedString(mgr.Object, "spec", "parameters", "min_size"); min != "2" {
-		t.Errorf("min_size %s", min)
+	if floor, _, _ := unstructured.NestedString(mgr.Object, "spec", "parameters", "min_size"); floor != "2" {
+		t.Errorf("min_size %s", floor)
 	}
 }
 
