@@ -265,7 +265,8 @@ func deleted(t *testing.T, c client.Client, o client.Object) {
 				return err
 			}
 		}
-		return client.IgnoreNotFound(c.Delete(ctx, o))
+		// A Job would otherwise orphan its pods, which waits for a controller.
+		return client.IgnoreNotFound(c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }
 
