@@ -5,10 +5,11 @@
 #       hack/prefetch.sh
 #   hack/cluster.sh env NAME    prints the variables to reach it (for eval)
 #   hack/cluster.sh load NAME IMAGE...   brings images onto its nodes
+#   hack/cluster.sh network NAME   restores its routes after a node was started again
 #   hack/cluster.sh down NAME   removes it, and our Docker with the last one
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-NAME=${2:?usage: hack/cluster.sh up|env|load|down NAME}
+NAME=${2:?usage: hack/cluster.sh up|env|load|network|down NAME}
 KUBECONFIG=$RUN/$NAME.kubeconfig
 export KUBECONFIG
 POD_NET=10.244.0.0/16
@@ -129,15 +130,16 @@ on_every_node() {
 	done
 }
 
-# load brings images of ours onto the nodes; others are pulled by the nodes.
+# load brings images of ours onto the nodes, all at once because they share files; others
+# are pulled by the nodes.
 load() {
-	local image
+	local image missing=()
 	for image in "$@"; do
 		case $image in pgstorage.local/*) ;; *) continue ;; esac
-		if ! on_every_node "$image"; then
-			logged "load-$(tr '/:' '--' <<<"$image")" timeout 300 kind load docker-image --name "$NAME" "$image"
-		fi
+		on_every_node "$image" || missing+=("$image")
 	done
+	[ ${#missing[@]} -eq 0 ] && return 0
+	logged "load-$(tr '/:' '--' <<<"${missing[0]}")" timeout 600 kind load docker-image --name "$NAME" "${missing[@]}"
 }
 
 storage_class() {
@@ -238,6 +240,10 @@ load)
 	tools
 	load "${@:3}"
 	;;
+network)
+	tools
+	network
+	;;
 down) down ;;
-*) die "usage: hack/cluster.sh up|env|load|down NAME" ;;
+*) die "usage: hack/cluster.sh up|env|load|network|down NAME" ;;
 esac

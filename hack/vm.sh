@@ -23,10 +23,6 @@ BOOT_MODULES=(virtio_pci virtio_blk virtio_net ext4)
 # key WORD...: a name for the content of what a step does and is given.
 key() { printf '%s\n' "$@" | sha256sum | cut -c1-12; }
 
-# contained COMMAND...: in namespaces of its own, so that no mount and no process of
-# it outlives the step; debootstrap does not listen to an interruption.
-contained() { setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
-
 # bootstrap FOLDER: without a mirror of this machine's, debootstrap knows Debian's.
 bootstrap() {
 	local mirror packages
@@ -42,12 +38,6 @@ root() {
 	mkdir -p "$1"/payload "$1"/artefacts
 	echo pgstorage-vm >"$1/etc/hostname"
 	echo "127.0.0.1 localhost pgstorage-vm" >"$1/etc/hosts"
-}
-
-# inside FOLDER COMMAND...: in a root file system, with its /proc.
-inside() {
-	# shellcheck disable=SC2016 # the inner shell's own variables
-	contained sh -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' "$@"
 }
 
 # modules builds OpenZFS for the guest's kernel in a copy of the root, so that

@@ -82,7 +82,7 @@ cached() {
 	(
 		if ! flock -n 9; then
 			detail "waiting for another run's $name"
-			flock -w 1800 9 || die "another run holds $target.lock for half an hour"
+			flock -w 3600 9 || die "another run holds $target.lock for an hour"
 		fi
 		[ -e "$target" ] && exit 0
 		rm -rf "$target.part"
@@ -137,6 +137,16 @@ apt_install() {
 debian_mirror() {
 	# shellcheck disable=SC2016 # apt's own variable
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -E '/debian/?$' | head -n1
+}
+
+# contained COMMAND...: in namespaces of its own, so that no mount and no process of
+# it outlives the step; debootstrap does not listen to an interruption.
+contained() { setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
+
+# inside FOLDER COMMAND...: in a root file system, with its /proc.
+inside() {
+	# shellcheck disable=SC2016 # the inner shell's own variables
+	contained sh -ec 'mount -t proc proc "$0/proc"; exec chroot "$0" "$@"' "$@"
 }
 
 # module_dir MODULE VERSION prints the folder of a Go module's source.

@@ -20,17 +20,19 @@ type Run struct {
 	Date string `json:"date"`
 	// Versions of what ran.
 	Versions string `json:"versions"`
-	// Accelerator of the machine's processor: kvm, or tcg where it is emulated.
+	// Accelerator of the virtual machine's processor: kvm, or tcg where it is emulated. Empty
+	// where there was no virtual machine.
 	Accelerator string `json:"accelerator"`
 	// Slower compares the machine with the host: how many times as long the same work took in
-	// the machine when it started, beside whatever else ran.
+	// the machine when it started, beside whatever else ran. 0 where it was not measured.
 	Slower float64 `json:"slower"`
 	// Case is the fault.
 	Case string `json:"case"`
 	// Acknowledged commits of the run, and those of them that are lost.
 	Acknowledged int `json:"acknowledged"`
 	Lost         int `json:"lost"`
-	// Seconds from the end of the fault until a commit was acknowledged again.
+	// Seconds that the page of the fault defines: for S3NBD those from the end of the fault
+	// until a commit was acknowledged again.
 	Seconds float64 `json:"seconds"`
 }
 
@@ -53,6 +55,9 @@ func Open(path string) (*File, error) {
 	}
 	return &File{path, raw, former}, nil
 }
+
+// Runs that were in the file when it was opened.
+func (f *File) Runs() []*Run { return f.former }
 
 // Write the runs that came since the file was opened behind the former ones, and return
 // all. What a run lost may be found later: then they are written once more.
@@ -86,8 +91,9 @@ func parse(raw []byte) (all []*Run, err error) {
 	}
 }
 
-// Table of runs by case, in Markdown; empty where there are none.
-func Table(runs []*Run) string {
+// Table of runs by case, in Markdown; empty where there are none. The heading of the seconds
+// says what they are.
+func Table(runs []*Run, seconds string) string {
 	if len(runs) == 0 {
 		return ""
 	}
@@ -101,7 +107,7 @@ func Table(runs []*Run) string {
 	}
 	slices.Sort(names)
 	var b strings.Builder
-	b.WriteString("| case | runs | acknowledged | lost | median s to writes | worst | runs of |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| case | runs | acknowledged | lost | median " + seconds + " | worst | runs of |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range names {
 		b.WriteString(row(name, cases[name]))
 	}
@@ -129,6 +135,9 @@ func Circumstances(runs []*Run) string {
 		all = append(all, versions+".")
 	}
 	for _, accelerator := range distinct(runs, func(r *Run) string { return r.Accelerator }) {
+		if accelerator == "" {
+			continue
+		}
 		least, most := 0.0, 0.0
 		for _, r := range runs {
 			if r.Accelerator == accelerator {
@@ -141,6 +150,10 @@ func Circumstances(runs []*Run) string {
 		how := "emulated (QEMU TCG)"
 		if accelerator == "kvm" {
 			how = "the host's own (KVM)"
+		}
+		if most == 0 {
+			all = append(all, "The guests' processor is "+how+".")
+			continue
 		}
 		times := fmt.Sprintf("%.1f", least)
 		if end := fmt.Sprintf("%.1f", most); end != times {

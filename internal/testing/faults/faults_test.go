@@ -24,7 +24,7 @@ func TestWrite(t *testing.T) {
 | again | 1 | 7 | 0 | 1.0 | 1.0 | 2026-01-02 |
 | cut | 3 | 180 | 1 | 20.0 | 30.0 | 2026-01-02, 2026-01-03 |
 `
-	if diff := cmp.Diff(table, Table(all)); diff != "" {
+	if diff := cmp.Diff(table, Table(all, "s to writes")); diff != "" {
 		t.Error(diff)
 	}
 	const circumstances = `A 1.
@@ -34,7 +34,10 @@ The guests' processor is the host's own (KVM); the same work takes 1.0 times as 
 	if diff := cmp.Diff(circumstances, Circumstances(all)); diff != "" {
 		t.Error(diff)
 	}
-	if Table(nil) != "" {
+	if got := Circumstances([]*Run{{Versions: "A 1"}}); got != "A 1." {
+		t.Errorf("without a virtual machine: %s", got)
+	}
+	if Table(nil, "s") != "" {
 		t.Error("a table of nothing")
 	}
 }

@@ -15,7 +15,7 @@ const (
 // Needs has each marker of a block, and why a kind cluster does not run the block.
 var Needs = map[string]string{
 	"aws":      "an account at Amazon, whose resources are billed",
-	"ceph":     "three nodes with disks and Rook; no test has run this tutorial",
+	"ceph":     "three nodes with ZFS and Rook; make test-e2e-ceph takes the steps of Rook through the API, on other disks",
 	"minio":    "a MinIO server of the reader; its client is not a dependency of the tests",
 	"offline":  "nothing: make test-install runs it without a cluster",
 	"s3nbd":    "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API",

@@ -1,0 +1,168 @@
+//go:build e2eceph
+
+// Package e2eceph runs the profile CephRBD with the real Rook and Ceph on three kind nodes. The
+// chart installs the operator. No registry of packages has ceph-csi, so
+// stand-ins give the database its volume. They are a CSIDriver object that nothing serves, and an
+// image of the profile's pool that rbd-fuse and a loop device mount on a node. It is not proved
+// that a flush arrives at the OSDs through them. So no test here says what a power cut loses.
+// make test-e2e-ceph creates the cluster.
+package e2eceph
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
+)
+
+const (
+	operatorNamespace = live.OperatorNamespace
+	rookNamespace     = "rook-ceph"
+	// patience bounds every wait, on processors that Ceph, Postgres and Kubernetes share.
+	patience = 8 * time.Minute
+	interval = 500 * time.Millisecond
+)
+
+var (
+	c       client.Client
+	machine = os.Getenv("PGSTORAGE_CEPH_CLUSTER")
+)
+
+// The nodes of the cluster. The control plane has what tests do not stop: both operators, the
+// mon, the mgr and the clients. The database is on home, and victim loses its power.
+var control, home, victim = machine + "-control-plane", machine + "-worker", machine + "-worker2"
+
+func TestMain(m *testing.M) {
+	if err := setUp(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func setUp() (err error) {
+	c, err = live.Client("test-e2e-ceph", "PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_CEPH_IMAGE", "PGSTORAGE_CEPH_CLUSTER", "HELM")
+	if err != nil {
+		return err
+	}
+	return live.Helm(5*time.Minute, `nodeSelector.node-role\.kubernetes\.io/control-plane=`, "extraArgs={--feature-gates=CephRBD=true}")
+}
+
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	return live.Command(ctx, 4*time.Minute, name, args...)
+}
+
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), "kubectl", args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// node runs a verb of hack/ceph-nodes.sh.
+func node(t *testing.T, verb, name string) {
+	t.Helper()
+	out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "ceph-nodes.sh"), verb, machine, name)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+}
+
+// ceph runs a program of Ceph in the pod of tools.
+func ceph(ctx context.Context, argv ...string) (string, error) {
+	return command(ctx, "kubectl", append([]string{"-n", rookNamespace, "exec", toolsName, "--", "timeout", "60"}, argv...)...)
+}
+
+func mustCeph(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := ceph(t.Context(), argv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// eventually waits until check returns no error. It logs each new error, and gathers the
+// objects if it fails.
+func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	start, last := time.Now(), ""
+	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
+		// One request that is never answered must not take the whole time.
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		err := check(ctx)
+		if err == nil {
+			return true, nil
+		}
+		if err.Error() != last {
+			last = err.Error()
+			t.Logf("%5.0fs %s: %s", time.Since(start).Seconds(), what, last)
+		}
+		return false, nil
+	})
+	if err != nil {
+		gather(t)
+		t.Fatalf("waited %s for %s: %s", patience, what, last)
+	}
+	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
+}
+
+// gather writes the objects and logs that explain a failure to a folder, and logs its path.
+func gather(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pgstorage-e2e-ceph-") //nolint:usetesting // it is for after the test
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	t.Logf("the objects and logs are in %s", dir)
+	for name, args := range map[string][]string{
+		"objects":     {"get", "nodes,pgsp,pgsc,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,deployments,pods,cephclusters,cephblockpools", "-A", "-o", "wide"},
+		"pgstorage":   {"get", "pgsp,pgsc", "-A", "-o", "yaml"},
+		"ceph":        {"get", "cephclusters,cephblockpools", "-A", "-o", "yaml"},
+		"pods":        {"-n", rookNamespace, "describe", "pods"},
+		"database":    {"-n", namespace, "describe", "pods"},
+		"events":      {"get", "events", "-A", "--sort-by=.lastTimestamp"},
+		"manager":     {"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=300"},
+		"manager-old": {"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=300", "-p"},
+		"rook":        {"-n", rookNamespace, "logs", "deployment/rook-ceph-operator", "--tail=3000"},
+		"prepare":     {"-n", rookNamespace, "logs", "-l", "app=rook-ceph-osd-prepare", "--all-containers", "--tail=300", "--prefix"},
+		"osds":        {"-n", rookNamespace, "logs", "-l", "app=rook-ceph-osd", "--all-containers", "--tail=300", "--prefix"},
+		"probe":       {"-n", rookNamespace, "logs", "-l", "app=pgstorage-probe", "--all-containers", "--tail=300", "--prefix"},
+		"health":      {"-n", rookNamespace, "exec", toolsName, "--", "timeout", "20", "ceph", "health", "detail"},
+		"postgres":    {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
+		out, err := command(ctx, "kubectl", args...)
+		cancel()
+		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "%s\n%v\n", out, err), 0o600); err != nil {
+			t.Log(err)
+		}
+	}
+}
+
+func create(t *testing.T, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		if err := client.IgnoreAlreadyExists(c.Create(t.Context(), o)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// killed ends every pod with these labels at once.
+func killed(t *testing.T, namespace, selector string) {
+	t.Helper()
+	kubectl(t, "-n", namespace, "delete", "pod", "-l", selector, "--force", "--grace-period=0", "--wait=false")
+}
