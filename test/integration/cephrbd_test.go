@@ -198,8 +198,8 @@ func (s *cephStack) rookComesLater(t *testing.T) {
 	if size, _, _ := unstructured.NestedInt64(mgr.Object, "spec", "replicated", "size"); size != 3 {
 		t.Errorf("size %d", size)
 	}
-	if min, _, _ := unstructured.NestedString(mgr.Object, "spec", "parameters", "min_size"); min != "2" {
-		t.Errorf("min_size %s", min)
+	if floor, _, _ := unstructured.NestedString(mgr.Object, "spec", "parameters", "min_size"); floor != "2" {
+		t.Errorf("min_size %s", floor)
 	}
 }
 
@@ -467,8 +467,9 @@ func (s *cephStack) deletedByHand(t *testing.T) {
 	create(t, s.c, restored)
 	simulatedRook(t, s.c, restored, cephStatus("HEALTH_OK"))
 	// It may be another Ceph, so its pools are probed again.
-	deleted(t, s.c, simulatedProbe(t, s.c, s.namespace, "ceph", ""))
+	probe := simulatedProbe(t, s.c, s.namespace, "ceph", "")
 	s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	deleted(t, s.c, probe)
 	if got := s.p.Status.Ceph.ClusterUID; got != string(restored.GetUID()) {
 		t.Errorf("known as %s", got)
 	}

@@ -215,8 +215,8 @@ func simulatedPrepare(t *testing.T, c client.Client, namespace, node, message st
 	return pod
 }
 
-// simulatedProbe waits for the Job that probes the pools of a profile and has not ended,
-// and ends it: with the last words of its pod where it fails.
+// simulatedProbe waits for the Job that probes the pools of a profile, and ends it. With a
+// failure, its pod has these last words.
 func simulatedProbe(t *testing.T, c client.Client, namespace, profile, failure string) *batchv1.Job {
 	t.Helper()
 	var job *batchv1.Job
@@ -265,7 +265,7 @@ func deleted(t *testing.T, c client.Client, o client.Object) {
 				return err
 			}
 		}
-		// By default a Job would wait for the garbage collector, which is not here either.
+		// A Job would otherwise orphan its pods, which waits for a controller.
 		return client.IgnoreNotFound(c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }

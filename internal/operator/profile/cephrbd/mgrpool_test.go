@@ -10,7 +10,7 @@ import (
 )
 
 // Ceph's own pool never has more copies than can be apart, and never one where two are
-// wanted. Its placement groups then keep no other pool from being created.
+// wanted. Its placement groups would block every other pool.
 func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	size := func(n int32, domain string, osds int32) func(*v1alpha1.CephRBDProfile) {
 		return func(c *v1alpha1.CephRBDProfile) {
@@ -46,7 +46,7 @@ func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := observed.Profile{Own: &Facts{}}
-			for _, n := range strings.Fields(tc.nodes) {
+			for n := range strings.FieldsSeq(tc.nodes) {
 				facts.Nodes = append(facts.Nodes, observed.Node{Name: n, Selected: true})
 			}
 			for i, host := range strings.Fields(tc.hosts) {
@@ -79,7 +79,7 @@ func TestALostHostTakesNoCopyAway(t *testing.T) {
 }
 
 // Ceph's own pool is written while Ceph is not healthy, because it can be the cause. A
-// foreign pool of that name stops it, and the CephCluster continues.
+// foreign one blocks it, and the CephCluster is still applied.
 func TestCephsOwnPoolComesWithTheCephCluster(t *testing.T) {
 	p := onZFS(nil)
 	for _, tc := range []struct {
