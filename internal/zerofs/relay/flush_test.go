@@ -96,7 +96,7 @@ func TestAFlushUnderWayDoesNotCoverLaterWrites(t *testing.T) {
 	}
 }
 
-// Reads and writes go on while a flush is under way.
+// Reads and writes continue while a flush is under way.
 func TestAFlushHoldsUpNothingElse(t *testing.T) {
 	r := newRig(t, 0)
 	d := r.open()
@@ -111,8 +111,8 @@ func TestAFlushHoldsUpNothingElse(t *testing.T) {
 	d.answered(flush)
 }
 
-// A flush that failed is the flush of nobody: all who wait for it get the next one.
-func TestAFailedFlushAnswersNobody(t *testing.T) {
+// A flush that failed answers no client: all who wait for it get the next one.
+func TestAFailedFlushAnswersNoClient(t *testing.T) {
 	r := newRig(t, 0)
 	stripe := r.stripe()
 	for _, d := range stripe {
@@ -139,8 +139,8 @@ func TestAFailedFlushAnswersNobody(t *testing.T) {
 	}
 }
 
-// A device that is late to notice that the server has ended still keeps what the server
-// has lost, although another device has had a flush of the server's next life.
+// A device may be late to notice that the server has ended. It still keeps what the server
+// has lost, after a flush of another device in the server's next life.
 func TestAFlushCoversOnlyItsOwnLife(t *testing.T) {
 	r := newRig(t, 0)
 	stripe := r.stripe()
