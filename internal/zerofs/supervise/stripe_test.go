@@ -376,7 +376,7 @@ func groups(ctx context.Context, on []*pipe) {
 	every(ctx, groupPause, func(i int) {
 		for n := range 10 {
 			for _, p := range on {
-				<-p.begin(nbdWrite, 2000+n, blockBytes, block(i))
+				<-p.begin(nbdWrite, 2000+n, blockBytes, block(i)) //nolint:errcheck // a load, not a check
 			}
 		}
 		_ = syncAll(on, 3000)
