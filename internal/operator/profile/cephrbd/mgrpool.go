@@ -42,15 +42,16 @@ func managerPool(p *v1alpha1.PgStorageProfile, facts observed.Profile) *rook.Cep
 
 // managerLayout bounds the copies of .mgr by the failure domains, but never to less than
 // two where two are wanted. On a single host they are apart by OSD. Once the pools were proved,
-// a domain that is lost takes no copy away.
+// a domain that is lost takes no copy away. Copies that are apart by OSD go to hosts of their
+// own as soon as there are two.
 func managerLayout(p *v1alpha1.PgStorageProfile, facts observed.Profile) (copies int32, domain string) {
 	copies, domain = possibleLayout(p, facts)
 	made := own(facts).Pools[naming.ManagerPool].Spec
 	proved := p.Status.Ceph != nil && p.Status.Ceph.ProbedKey != ""
-	if !proved || made.Replicated == nil || made.Replicated.Size == nil || *made.Replicated.Size < copies {
+	if !proved || made.FailureDomain != p.Spec.CephRBD.FailureDomain || copiesIn(made) < copies {
 		return copies, domain
 	}
-	return min(*made.Replicated.Size, managerCopies(p)), made.FailureDomain
+	return min(copiesIn(made), managerCopies(p)), made.FailureDomain
 }
 
 // possibleLayout of .mgr on the OSDs that exist, or that the profile declares.

@@ -78,6 +78,19 @@ func TestALostHostTakesNoCopyAway(t *testing.T) {
 	}
 }
 
+// A pool that began on one host does not stay there.
+func TestCephsOwnPoolSpreadsOverHostsThatComeLater(t *testing.T) {
+	p := onClass(nil)
+	facts := healthy(p, "n1", "n2", "n3")
+	made := managerPool(p, facts).Spec
+	made.FailureDomain = "osd"
+	own(facts).Pools[naming.ManagerPool] = ObservedPool{Spec: made}
+	p.Status.Ceph = &v1alpha1.ProfileCeph{ProbedKey: "key"}
+	if got := managerPool(p, facts).Spec; got.FailureDomain != "host" || *got.Replicated.Size != 3 {
+		t.Errorf("%d copies apart by %s", *got.Replicated.Size, got.FailureDomain)
+	}
+}
+
 // Ceph's own pool is written while Ceph is not healthy, because it can be the cause. A
 // foreign one blocks it, and the CephCluster is still applied.
 func TestCephsOwnPoolComesWithTheCephCluster(t *testing.T) {
