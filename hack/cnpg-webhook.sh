@@ -15,7 +15,7 @@ build() {
 	cp -r "$source/." "$work"
 	chmod -R u+w "$work"
 	install -D -m644 "$MAIN" "$work/cmd/pgstorage-webhook/main.go"
-	CGO_ENABLED=0 nice go build -C "$work" -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
+	CGO_ENABLED=0 go build -C "$work" -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
 	rm -rf "$work"
 }
 

@@ -42,6 +42,9 @@ go run ./internal/operator/component/cnpg/hatch/derive internal/operator/compone
 go run ./hack/dashboards config/dashboards
 go run ./hack/metrics >docs/metrics.md
 
+# What has been tested: the tables of maturity and of faults.
+go run ./hack/maturity .
+
 if [ -d charts/pgstorage ]; then
 	rm -rf charts/pgstorage/files/crds && mkdir -p charts/pgstorage/files/crds
 	cp config/crd/bases/*.yaml charts/pgstorage/files/crds/

@@ -44,7 +44,7 @@ build_in() {
 		for p in "$@"; do printf '\t_ "%s"\n' "$p"; done
 		printf ')\n'
 	} >"$dir/tools.go"
-	(cd "$dir" && nice go build -mod=mod -ldflags "-s -w ${LDFLAGS:-}" -o "$out/" "$@")
+	(cd "$dir" && go build -mod=mod -ldflags "-s -w ${LDFLAGS:-}" -o "$out/" "$@")
 }
 
 kubernetes_wrapper() {
@@ -95,11 +95,11 @@ coredns() {
 		done
 		printf ')\n\nfunc main() { coremain.Run() }\n'
 	} >"$work/coredns/main.go"
-	(cd "$work" && nice go build -mod=mod -ldflags "-s -w" -o "$1/" ./coredns)
+	(cd "$work" && go build -mod=mod -ldflags "-s -w" -o "$1/" ./coredns)
 	rm -rf "$work"
 }
 
-install_go() { GOBIN=$1 nice go install -ldflags "-s -w" "${@:2}"; }
+install_go() { GOBIN=$1 go install -ldflags "-s -w" "${@:2}"; }
 
 node() {
 	local work
@@ -130,7 +130,7 @@ runc() {
 	(cd "$lib" && timeout 120 apt-get -qq download libseccomp-dev libseccomp2 && for d in ./*.deb; do dpkg -x "$d" root; done)
 	PKG_CONFIG_SYSROOT_DIR=$lib/root PKG_CONFIG_PATH=$lib/root/usr/lib/x86_64-linux-gnu/pkgconfig \
 		CGO_LDFLAGS="-L$lib/root/usr/lib/x86_64-linux-gnu" CGO_ENABLED=1 GOBIN=$1 \
-		nice go install -tags "seccomp netgo osusergo" -ldflags "-s -w -linkmode external -extldflags -static" \
+		go install -tags "seccomp netgo osusergo" -ldflags "-s -w -linkmode external -extldflags -static" \
 		"github.com/opencontainers/runc@$RUNC_VERSION"
 	rm -rf "$lib"
 }
@@ -138,7 +138,7 @@ runc() {
 cnpg_modules() {
 	local source
 	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
-	nice go list -C "$source" -deps ./cmd/manager
+	go list -C "$source" -deps ./cmd/manager
 }
 
 # CloudNativePG's own image has the program under both names.
@@ -146,7 +146,7 @@ cnpg() {
 	local source
 	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
 	mkdir -p "$1/operator"
-	nice go build -C "$source" -o "$1/operator/manager_amd64" \
+	go build -C "$source" -o "$1/operator/manager_amd64" \
 		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}" ./cmd/manager
 	ln -s operator/manager_amd64 "$1/manager"
 }

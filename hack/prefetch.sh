@@ -45,12 +45,13 @@ steps() {
 	esac
 }
 
-# lane NAME: runs its steps, one after the other.
+# lane NAME: runs its steps, one after the other. They have the priority of the levels, which
+# wait for them.
 lane() {
 	local step
 	while read -r step; do
 		# shellcheck disable=SC2086 # words
-		nice "$REPO"/hack/$step </dev/null
+		"$REPO"/hack/$step </dev/null
 	done < <(sed -n "s/^$1 //p" <<<"$PLAN")
 }
 

@@ -8,7 +8,7 @@ trap 'rm -rf "$copy"' EXIT
 git -C "$REPO" ls-files -z --cached --others --exclude-standard | (cd "$REPO" && xargs -0 tar -c --ignore-failed-read 2>/dev/null) | tar -x -C "$copy"
 logged generate "$copy/hack/generate.sh"
 status=0
-for path in api config charts internal/operator/extapply internal/operator/component/cnpg/hatch docs/metrics.md go.mod go.sum; do
+for path in api config charts internal/operator/extapply internal/operator/component/cnpg/hatch README.md docs/metrics.md docs/maturity.md docs/faults/README.md go.mod go.sum; do
 	diff -r "$REPO/$path" "$copy/$path" >&2 || status=1
 done
 [ $status = 0 ] || die "generated files differ from what make generate makes; run it and commit"

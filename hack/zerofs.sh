@@ -20,7 +20,7 @@ rust_is_new_enough() {
 # zerofs in its own profile for tests: optimised as a release is, but without the
 # optimiser's passes over whole crates and the whole program.
 zerofs() {
-	CARGO_HOME=$WORK/cargo CARGO_TARGET_DIR=$WORK/target CARGO_PROFILE_CI_LTO=off nice \
+	CARGO_HOME=$WORK/cargo CARGO_TARGET_DIR=$WORK/target CARGO_PROFILE_CI_LTO=off \
 		cargo install zerofs --version "$ZEROFS_VERSION" --locked --profile ci --no-track --root "$1"
 	"$1/bin/zerofs" --version
 	rm -rf "$WORK"

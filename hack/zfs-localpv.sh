@@ -29,7 +29,7 @@ driver() {
 	source_of github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION" "$work/source"
 	mkdir -p "$1"
 	# Without its version the driver answers "missing driver version".
-	nice go build -C "$work/source" -mod=mod -buildvcs=false \
+	go build -C "$work/source" -mod=mod -buildvcs=false \
 		-ldflags "-s -w -X $v.Version=${ZFS_LOCALPV_VERSION#v} -X $v.GitCommit=module" -o "$1/zfs-driver" ./cmd
 	rm -rf "$work"
 }
@@ -39,14 +39,14 @@ provisioner() {
 	work=$(mktemp -d)
 	source_of github.com/kubernetes-csi/external-provisioner/v5 "$PROVISIONER_VERSION" "$work/source"
 	mkdir -p "$1"
-	nice go build -C "$work/source" -mod=mod -buildvcs=false \
+	go build -C "$work/source" -mod=mod -buildvcs=false \
 		-ldflags "-s -w -X main.version=$PROVISIONER_VERSION" -o "$1/csi-provisioner" ./cmd/csi-provisioner
 	rm -rf "$work"
 }
 
 registrar() {
 	mkdir -p "$1"
-	nice go build -C "$HERE/registrar" -buildvcs=false -ldflags "-s -w" -o "$1/registrar" .
+	go build -C "$HERE/registrar" -buildvcs=false -ldflags "-s -w" -o "$1/registrar" .
 }
 
 # root of the image: the driver calls mount, umount and, by chroot, the host's zfs.

@@ -82,7 +82,7 @@ cached() {
 	(
 		if ! flock -n 9; then
 			detail "waiting for another run's $name"
-			flock -w 1800 9 || die "another run holds $target.lock for half an hour"
+			flock -w 3600 9 || die "another run holds $target.lock for an hour"
 		fi
 		[ -e "$target" ] && exit 0
 		rm -rf "$target.part"

@@ -68,6 +68,10 @@ type ServerStatus struct {
 	Flushes      int64 `json:"flushes"`
 	// FlushSeconds that all flushes took together.
 	FlushSeconds float64 `json:"flushSeconds"`
+	// StoreFlushes that ZeroFS did. One answers the flushes of several devices. StoreFlushSeconds
+	// is what they took together. Both are 0 with a server from before there were any.
+	StoreFlushes      int64   `json:"storeFlushes,omitempty"`
+	StoreFlushSeconds float64 `json:"storeFlushSeconds,omitempty"`
 	// RepeatedWrites after ZeroFS was started again.
 	RepeatedWrites int64 `json:"repeatedWrites"`
 	// S3 counts what went to the store; nil without a meter.

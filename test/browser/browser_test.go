@@ -151,7 +151,7 @@ func TestReportIsReadableAtEveryWidth(t *testing.T) {
 						t.Errorf("%s: background %s and ink %s, want %s and %s", name, f.Background, f.Ink, scheme.background, scheme.ink)
 					}
 				}
-				if folder := os.Getenv("PGSTORAGE_SCREENSHOTS"); folder != "" {
+				if folder := screenshots(t); folder != "" {
 					for name := range all {
 						file := filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, width, scheme.name))
 						browse(t, proxy, name, fmt.Sprintf("--window-size=%d,6000", width), args[1], "--screenshot="+file)
@@ -160,6 +160,19 @@ func TestReportIsReadableAtEveryWidth(t *testing.T) {
 			})
 		}
 	}
+}
+
+// screenshots is the folder to keep pictures in, which it creates; empty: none are kept.
+func screenshots(t *testing.T) string {
+	t.Helper()
+	folder := os.Getenv("PGSTORAGE_SCREENSHOTS")
+	if folder == "" {
+		return ""
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // quiet is a browser that logs nothing to the console and asks for nothing else.
@@ -238,7 +251,7 @@ func TestReportPrintsOnA4(t *testing.T) {
 				}
 			}
 		}
-		if folder := os.Getenv("PGSTORAGE_SCREENSHOTS"); folder != "" {
+		if folder := screenshots(t); folder != "" {
 			if err := os.WriteFile(filepath.Join(folder, name+".pdf"), raw, 0o600); err != nil {
 				t.Fatal(err)
 			}

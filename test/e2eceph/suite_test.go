@@ -1,11 +1,11 @@
 //go:build e2eceph
 
-// Package e2eceph runs the profile CephRBD on the real Rook and the real Ceph on three kind
-// nodes, with the operator as the chart installs it. No registry of packages has ceph-csi, so
-// stand-ins give the database its volume: a CSIDriver object that nothing serves, and an image
-// of the profile's pool that rbd-fuse and a loop device mount on a node. Whether a flush
-// arrives at the OSDs through them is not proved, so no test here says what a power cut
-// loses. make test-e2e-ceph creates the cluster.
+// Package e2eceph runs the profile CephRBD with the real Rook and Ceph on three kind nodes. The
+// chart installs the operator. No registry of packages has ceph-csi, so
+// stand-ins give the database its volume. They are a CSIDriver object that nothing serves, and an
+// image of the profile's pool that rbd-fuse and a loop device mount on a node. It is not proved
+// that a flush arrives at the OSDs through them. So no test here says what a power cut loses.
+// make test-e2e-ceph creates the cluster.
 package e2eceph
 
 import (

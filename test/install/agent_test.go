@@ -226,14 +226,14 @@ func TestPodMonitorSelectsTheServers(t *testing.T) {
 
 // The alerts ask for metrics and reasons that the code has, and each has its page.
 func TestAgentAlertsUseExistingMetricsAndReasons(t *testing.T) {
-	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go")
+	source := readFile(t, "controllers/pgnodestorage/metrics.go") + readFile(t, "controllers/pgnodestorage/latency.go") + readFile(t, "internal/zerofs/supervise/metrics.go")
 	reasons := readFile(t, "api/v1alpha1/conditions.go") + readFile(t, "api/v1alpha1/reasons.go") + readFile(t, "api/v1alpha1/reasons_action.go")
 	for _, rule := range rulesOf(t, "pgstorage-agent") {
 		t.Run(rule.Alert+" "+rule.Labels["severity"], func(t *testing.T) {
 			checkAlert(t, rule)
 			expr := rule.Expr.String()
 			for _, name := range regexp.MustCompile(`\bpgstorage_(\w+)`).FindAllStringSubmatch(expr, -1) {
-				if !strings.Contains(source, `"`+name[1]+`"`) && !strings.Contains(source, `"`+name[0]+`"`) {
+				if !strings.Contains(source, `"`+strings.TrimPrefix(name[1], "s3nbd_")+`"`) && !strings.Contains(source, `"`+name[0]+`"`) {
 					t.Errorf("no metric %s", name[0])
 				}
 			}

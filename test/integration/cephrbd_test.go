@@ -71,6 +71,7 @@ type cephStack struct {
 	namespace string
 	nodes     []string
 	osds      []*appsv1.Deployment
+	db        *v1alpha1.PgStorageCluster
 	backing   []*corev1.PersistentVolume
 }
 
@@ -147,9 +148,10 @@ func TestCephRBD(t *testing.T) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"Rook comes later", s.rookComesLater}, {"OSDs", s.osdsCome}, {"pools and class", s.poolsAndClass},
+		{"Rook comes later", s.rookComesLater}, {"a device cannot be prepared", s.prepareFails}, {"OSDs", s.osdsCome},
+		{"pools", s.poolsCome}, {"a probe fails", s.probeFails}, {"class", s.classComes},
 		{"at rest", s.atRest}, {"checks of health", s.checksOfHealth}, {"blinks", s.blinks}, {"OSDs go", s.osdsGo},
-		{"read back", s.readBack}, {"deleted by hand", s.deletedByHand}, {"instances", s.instances}, {"an external CephCluster", s.external},
+		{"read back", s.readBack}, {"deleted by hand", s.deletedByHand}, {"instances", s.instances}, {"a database runs", s.databaseRuns}, {"an external CephCluster", s.external},
 		{"deletion is blocked", s.deletionIsBlocked}, {"Rook's order", s.rooksOrder},
 	} {
 		if !t.Run(stage.name, stage.run) {
@@ -191,6 +193,31 @@ func (s *cephStack) rookComesLater(t *testing.T) {
 	simulatedRook(t, s.c, cluster, cephStatus("HEALTH_WARN", "TOO_FEW_OSDS", "HEALTH_WARN"))
 	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonCephUnhealthy)
 	absent(t, s.c, client.ObjectKeyFromObject(poolIn(s.namespace, "ceph")), poolIn(s.namespace, "ceph"))
+	// Ceph's own pool can be what keeps Ceph from being healthy, so it waits for nothing.
+	mgr := get(t, s.c, client.ObjectKey{Namespace: s.namespace, Name: "builtin-mgr"}, poolIn(s.namespace, "builtin-mgr"))
+	if size, _, _ := unstructured.NestedInt64(mgr.Object, "spec", "replicated", "size"); size != 3 {
+		t.Errorf("size %d", size)
+	}
+	if floor, _, _ := unstructured.NestedString(mgr.Object, "spec", "parameters", "min_size"); floor != "2" {
+		t.Errorf("min_size %s", floor)
+	}
+}
+
+// prepareFails: Rook starts over and says only that, and the condition has the words of its
+// job until the job succeeds.
+func (s *cephStack) prepareFails(t *testing.T) {
+	simulatedRook(t, s.c, s.cluster(), progressing("Detecting Ceph version"))
+	pod := simulatedPrepare(t, s.c, s.namespace, "n2", "first line\nosd.0 belonging to a different ceph cluster\n")
+	const want = "Rook cannot prepare OSDs: job/rook-ceph-osd-prepare-n2 on node n2: osd.0 belonging to a different ceph cluster. "
+	if got := s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed); !strings.HasPrefix(got, want) {
+		t.Errorf("%q", got)
+	}
+	deleted(t, s.c, pod)
+	settled(t, s.writes)
+	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed)
+	again := simulatedPod(t, s.c, s.namespace, "rook-ceph-osd-prepare-n2-y", "n2", pod.Labels)
+	simulatedEnd(t, s.c, again, corev1.PodSucceeded, 0, "")
+	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonCephProgressing)
 }
 
 // osdsCome: the pool waits until their volumes are as declared.
@@ -216,15 +243,45 @@ func (s *cephStack) osdsCome(t *testing.T) {
 	s.says(t, v1alpha1.ConditionBackingVerified, v1alpha1.ReasonVerified)
 }
 
-func (s *cephStack) poolsAndClass(t *testing.T) {
+func (s *cephStack) poolsCome(t *testing.T) {
 	for _, name := range []string{"ceph", "builtin-mgr"} {
 		pool := get(t, s.c, client.ObjectKey{Namespace: s.namespace, Name: name}, poolIn(s.namespace, name))
 		s.says(t, v1alpha1.ConditionBlockPoolReady, v1alpha1.ReasonBlockPoolNotReady)
 		simulatedRook(t, s.c, pool, poolReady)
 	}
 	s.says(t, v1alpha1.ConditionBlockPoolReady, v1alpha1.ReasonBlockPoolReady)
-	s.says(t, v1alpha1.ConditionStorageReady, v1alpha1.ReasonDriverNotInstalled)
+	s.says(t, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonProbePending)
 	create(t, s.c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "rook-ceph.rbd.csi.ceph.com"}})
+	s.says(t, v1alpha1.ConditionStorageReady, v1alpha1.ReasonStorageClassNotFound)
+}
+
+// probeFails: Rook calls the pool Ready, no image can be created, and no class comes. The
+// words stay until another probe has ended.
+func (s *cephStack) probeFails(t *testing.T) {
+	job := simulatedProbe(t, s.c, s.namespace, "ceph", "pool ceph: rbd create failed: rbd: create error: (95) Operation not supported")
+	const want = ": pool ceph: rbd create failed: rbd: create error: (95) Operation not supported (Simulated). "
+	if got := s.says(t, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonProbeFailed); !strings.Contains(got, want) {
+		t.Errorf("%q", got)
+	}
+	settled(t, s.writes)
+	absent(t, s.c, client.ObjectKey{Name: "ceph"}, &storagev1.StorageClass{})
+	if key := s.p.Status.Ceph.ProbedKey; key != "" {
+		t.Errorf("probed %s", key)
+	}
+	deleted(t, s.c, job)
+	get(t, s.c, client.ObjectKeyFromObject(job), job)
+	settled(t, s.writes)
+	s.says(t, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonProbeFailed)
+}
+
+func (s *cephStack) classComes(t *testing.T) {
+	job := simulatedProbe(t, s.c, s.namespace, "ceph", "")
+	s.says(t, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonPoolVerified)
+	s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	// Kubernetes deletes the Job, and no other one comes.
+	deleted(t, s.c, job)
+	settled(t, s.writes)
+	absent(t, s.c, client.ObjectKeyFromObject(job), job)
 	s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
 	class := get(t, s.c, client.ObjectKey{Name: "ceph"}, &storagev1.StorageClass{})
 	if p := class.Parameters; p["pool"] != "ceph" || p["clusterID"] != s.namespace || p["imageFeatures"] != "layering,exclusive-lock,object-map,fast-diff,deep-flatten" {
@@ -260,7 +317,7 @@ func (s *cephStack) checksOfHealth(t *testing.T) {
 		{warn, "POOL_NO_REDUNDANCY", warn, v1alpha1.ReasonCephUnhealthy}, {warn, "MON_DISK_LOW", warn, v1alpha1.ReasonCephUnhealthy},
 		{warn, "RECENT_CRASH", warn, v1alpha1.ReasonCephReady}, {warn, "OBJECT_MISPLACED", warn, v1alpha1.ReasonCephReady},
 		{bad, "OSD_FULL", bad, v1alpha1.ReasonCephUnhealthy}, {bad, "PG_DAMAGED", bad, v1alpha1.ReasonCephUnhealthy},
-		{bad, "MON_DISK_CRIT", bad, v1alpha1.ReasonCephUnhealthy},
+		{bad, "MON_DISK_CRIT", bad, v1alpha1.ReasonCephUnhealthy}, {bad, "MGR_MODULE_ERROR", bad, v1alpha1.ReasonCephModuleFailed},
 	} {
 		simulatedRook(t, s.c, s.cluster(), cephStatus(check.health, check.name, check.severity))
 		eventually(t, check.name, func(context.Context) error {
@@ -408,13 +465,15 @@ func (s *cephStack) deletedByHand(t *testing.T) {
 	restored.Object["spec"] = cluster.Object["spec"]
 	create(t, s.c, restored)
 	simulatedRook(t, s.c, restored, cephStatus("HEALTH_OK"))
+	// It may be another Ceph, so its pools are probed again.
+	deleted(t, s.c, simulatedProbe(t, s.c, s.namespace, "ceph", ""))
 	s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
 	if got := s.p.Status.Ceph.ClusterUID; got != string(restored.GetUID()) {
 		t.Errorf("known as %s", got)
 	}
 }
 
-// instances are found on their nodes by their attachments.
+// instances are found on the nodes of their pods, on volumes that nothing attaches.
 func (s *cephStack) instances(t *testing.T) {
 	cr := cluster(namespace(t, s.c), "shop", "ceph")
 	create(t, s.c, cr)
@@ -428,11 +487,28 @@ func (s *cephStack) instances(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: "shop-1"}}
 	pv := simulatedPV("pvc-shop-1", "ceph", "rook-ceph.rbd.csi.ceph.com", claim)
 	create(t, s.c, pv)
-	simulatedAttachment(t, s.c, pv, "n2")
+	s.says(t, v1alpha1.ConditionFailuresIndependent, v1alpha1.ReasonIndependent)
+	simulatedPod(t, s.c, cr.Namespace, "shop-1", "n2", map[string]string{"cnpg.io/cluster": "shop"}, "shop-1")
 	if got := s.says(t, v1alpha1.ConditionFailuresIndependent, v1alpha1.ReasonSharedNodes); !strings.Contains(got, "n2 ("+cr.Namespace+"/shop shop-1)") {
 		t.Errorf("%q", got)
 	}
-	deleted(t, s.c, cr)
+	s.db = cr
+}
+
+// databaseRuns keeps its storage while Ceph only warns, and not while data is not available.
+func (s *cephStack) databaseRuns(t *testing.T) {
+	simulatedHealthy(t, s.c, client.ObjectKeyFromObject(s.db))
+	hasCondition(t, s.c, s.db, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	simulatedRook(t, s.c, s.cluster(), cephStatus("HEALTH_WARN", "PG_DEGRADED", "HEALTH_WARN"))
+	hasCondition(t, s.c, s.db, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v1alpha1.ReasonCephWarning)
+	simulatedRook(t, s.c, s.cluster(), cephStatus("HEALTH_WARN", "PG_AVAILABILITY", "HEALTH_WARN"))
+	hasCondition(t, s.c, s.db, v1alpha1.ConditionStorageReady, metav1.ConditionFalse, v1alpha1.ReasonProfileNotReady)
+	simulatedRook(t, s.c, s.cluster(), cephStatus("HEALTH_OK"))
+	simulatedOSDPods(t, s.c, s.osds[1], 0)
+	hasCondition(t, s.c, s.db, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v1alpha1.ReasonOSDsMissing)
+	simulatedOSDPods(t, s.c, s.osds[1], 1)
+	hasCondition(t, s.c, s.db, v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	deleted(t, s.c, s.db)
 }
 
 // external: the profile uses a foreign CephCluster without changing it, and a pool stays when
@@ -452,6 +528,9 @@ func (s *cephStack) external(t *testing.T) {
 	version := get(t, s.c, client.ObjectKeyFromObject(shared), shared).GetResourceVersion()
 	simulatedRook(t, s.c, pool, poolReady)
 	profileSays(t, s.c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	if c := profileSays(t, s.c, p, v1alpha1.ConditionPoolVerified, v1alpha1.ReasonNotVerified); c.Status != metav1.ConditionUnknown {
+		t.Errorf("%+v", c)
+	}
 	// The profile's volumes do not hold it, and it does not take their class.
 	pv := simulatedPV("pvc-shared", "shared", "rook-ceph.rbd.csi.ceph.com", &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kept-1"}})
 	create(t, s.c, pv)

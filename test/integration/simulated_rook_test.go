@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,12 +176,80 @@ func simulatedPV(name, class, driver string, claim *corev1.PersistentVolumeClaim
 	}}
 }
 
-// simulatedAttachment of an instance's image to a node.
-func simulatedAttachment(t *testing.T, c client.Client, pv *corev1.PersistentVolume, node string) {
+// simulatedPod of one container, on a node, with the claims that it mounts.
+func simulatedPod(t *testing.T, c client.Client, namespace, name, node string, labels map[string]string, claims ...string) *corev1.Pod {
 	t.Helper()
-	create(t, c, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "csi-" + pv.Name}, Spec: storagev1.VolumeAttachmentSpec{
-		Attacher: pv.Spec.CSI.Driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name},
-	}})
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "registry.example/image:1"}}},
+	}
+	for _, claim := range claims {
+		v := corev1.Volume{Name: claim}
+		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
+		pod.Spec.Volumes = append(pod.Spec.Volumes, v)
+	}
+	create(t, c, pod)
+	return pod
+}
+
+// simulatedEnd of a pod's container, with what it wrote as its last words.
+func simulatedEnd(t *testing.T, c client.Client, pod *corev1.Pod, phase corev1.PodPhase, code int32, message string) {
+	t.Helper()
+	eventually(t, "the end of "+pod.Name, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		pod.Status.Phase = phase
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message}}}}
+		return c.Status().Update(ctx, pod)
+	})
+}
+
+// simulatedPrepare is the pod of Rook's job that prepares the device of a node, which
+// failed.
+func simulatedPrepare(t *testing.T, c client.Client, namespace, node, message string) *corev1.Pod {
+	t.Helper()
+	job := "rook-ceph-osd-prepare-" + node
+	pod := simulatedPod(t, c, namespace, job+"-x", node, map[string]string{"app": "rook-ceph-osd-prepare", "batch.kubernetes.io/job-name": job})
+	simulatedEnd(t, c, pod, corev1.PodRunning, 1, message)
+	return pod
+}
+
+// simulatedProbe waits for the Job that probes the pools of a profile, and ends it. With a
+// failure, its pod has these last words.
+func simulatedProbe(t *testing.T, c client.Client, namespace, profile, failure string) *batchv1.Job {
+	t.Helper()
+	var job *batchv1.Job
+	eventually(t, "a probe of "+profile, func(ctx context.Context) error {
+		list := &batchv1.JobList{}
+		if err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{naming.LabelProfile: profile}); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if len(list.Items[i].Status.Conditions) == 0 && list.Items[i].DeletionTimestamp == nil {
+				job = &list.Items[i]
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %d Jobs runs", len(list.Items))
+	})
+	now := metav1.Now()
+	met, end := batchv1.JobSuccessCriteriaMet, batchv1.JobComplete
+	if failure != "" {
+		met, end = batchv1.JobFailureTarget, batchv1.JobFailed
+		pod := simulatedPod(t, c, namespace, job.Name+"-x", "n1", map[string]string{"app": "pgstorage-probe", "batch.kubernetes.io/job-name": job.Name})
+		simulatedEnd(t, c, pod, corev1.PodFailed, 1, failure)
+	} else {
+		job.Status.CompletionTime = &now
+	}
+	job.Status.StartTime = &now
+	for _, kind := range []batchv1.JobConditionType{met, end} {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: "Simulated", LastProbeTime: now, LastTransitionTime: now})
+	}
+	if err := c.Status().Update(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	return job
 }
 
 // deleted removes an object with its finalizers, as controllers that are not here would.
@@ -197,7 +265,8 @@ func deleted(t *testing.T, c client.Client, o client.Object) {
 				return err
 			}
 		}
-		return client.IgnoreNotFound(c.Delete(ctx, o))
+		// A Job would otherwise orphan its pods, which waits for a controller.
+		return client.IgnoreNotFound(c.Delete(ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	})
 }
 

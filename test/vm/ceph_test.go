@@ -42,7 +42,7 @@ func TestCephRBD(t *testing.T) {
 		s.boot(t, again)
 	}
 	boot(false)
-	logEvent(begin, "made, ready for load %s s after power on", s.up)
+	logEvent(begin, "made, ready for load %.0f s after power on", s.up.Seconds())
 	s.cutDuring(t, "load")
 	durable := maps.Clone(s.acknowledged)
 	logEvent(begin, "the power was cut after %d acknowledged commits", len(durable))

@@ -20,13 +20,19 @@ import (
 // reportPlace is where the report goes in its file.
 var reportPlace = document.Place{Begin: "<!-- faults -->", End: "<!-- end of faults -->"}
 
-// s3nbdReport has the results of this level's faults, of all journeys.
-var s3nbdReport = &faultReport{}
+// s3nbdReport has the results of this level's faults, of all journeys. zfsReport has those of
+// power cuts on disks.
+var (
+	s3nbdReport = &faultReport{page: "PGSTORAGE_VM_REPORT"}
+	zfsReport   = &faultReport{page: "PGSTORAGE_VM_ZFS_REPORT"}
+)
 
 // toWrites is what the seconds of these faults measure.
 const toWrites = "s to writes"
 
 type faultReport struct {
+	// page is the environment variable that names the page to add to.
+	page string
 	mu   sync.Mutex
 	runs []*faults.Run
 	file *faults.File
@@ -87,12 +93,12 @@ func (r *faultReport) lost(run *faults.Run, ids int) {
 	run.Lost = ids
 }
 
-// write writes the table of these runs and all former ones into the page that
-// PGSTORAGE_VM_REPORT names, if set. The runs are beside it, a line each.
+// write writes the table of these runs and all former ones into the page that the environment
+// names, if it does. The runs are beside it, a line each.
 func (r *faultReport) write() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	path := os.Getenv("PGSTORAGE_VM_REPORT")
+	path := os.Getenv(r.page)
 	if path == "" {
 		return nil
 	}

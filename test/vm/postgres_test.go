@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
@@ -45,9 +46,11 @@ func TestPostgresKeepsCommits(t *testing.T) {
 			begin := time.Now()
 			s.boot(t, false)
 			for n := 1; n <= cuts; n++ {
+				before := len(s.acknowledged)
 				s.cutDuringLoad(t)
 				s.boot(t, true)
 				fmt.Printf("power cut %d of %d, full_page_writes=%s: %s\n", n, cuts, fullPageWrites, s)
+				s.recordCut(t, "the node's power is cut, full_page_writes="+fullPageWrites, len(s.acknowledged)-before)
 				if len(s.lost) > 0 {
 					t.Fatalf("acknowledged commits are lost: %d", s.lost)
 				}
@@ -98,10 +101,12 @@ type subject struct {
 	guest        net.Conn
 	lines        *bufio.Scanner
 	acknowledged map[int64]bool
-	// recovery, amcheck and up are what the last boot reported: seconds, and ids.
-	recovery, amcheck, up string
-	present               int
-	lost                  []int64
+	// recovery, amcheck, versions and up are what the last boot reported: seconds, and ids.
+	recovery, amcheck string
+	versions          string
+	up                time.Duration
+	present           int
+	lost              []int64
 }
 
 func newSubject(t *testing.T, binary string, change func(*server.Job)) *subject {
@@ -161,7 +166,7 @@ func (s *subject) boot(t *testing.T, again bool) {
 	for ready := false; !ready; {
 		ready = s.line(t) == "ready"
 	}
-	s.up = fmt.Sprintf("%.0f", time.Since(begin).Seconds())
+	s.up = time.Since(begin)
 	if again && (s.recovery == "" || s.amcheck == "") {
 		t.Fatal("the guest made another database")
 	}
@@ -186,6 +191,8 @@ func (s *subject) line(t *testing.T) string {
 		s.recovery = rest
 	case "checked":
 		s.amcheck = rest
+	case "versions":
+		s.versions = rest
 	case "present":
 		s.compare(t, rest)
 	default:
@@ -254,8 +261,20 @@ func (s *subject) answer(t *testing.T, word string) {
 }
 
 func (s *subject) String() string {
-	return fmt.Sprintf("%d ids acknowledged so far, %d present, recovery %s s, pg_amcheck %s s, ready %s s after power on",
-		len(s.acknowledged), s.present, s.recovery, s.amcheck, s.up)
+	return fmt.Sprintf("%d ids acknowledged so far, %d present, recovery %s s, pg_amcheck %s s, ready %.0f s after power on",
+		len(s.acknowledged), s.present, s.recovery, s.amcheck, s.up.Seconds())
+}
+
+// recordCut adds a power cut, after which the database is ready again, to the report of ZFS.
+func (s *subject) recordCut(t *testing.T, name string, acknowledged int) {
+	t.Helper()
+	zfsReport.add(&faults.Run{
+		Date: time.Now().UTC().Format(time.DateOnly), Versions: s.versions, Accelerator: image.Accelerator,
+		Case: name, Acknowledged: acknowledged, Lost: len(s.lost), Seconds: s.up.Seconds(),
+	})
+	if err := zfsReport.write(); err != nil {
+		t.Error(err)
+	}
 }
 
 func number(t *testing.T, text string) int64 {

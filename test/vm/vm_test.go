@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 		fmt.Printf("guest cases, %s: %s\n", name, line)
 		return true
 	})
-	fmt.Print(s3nbdReport)
+	fmt.Print(s3nbdReport, zfsReport)
 	os.Exit(code)
 }
 

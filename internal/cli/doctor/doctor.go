@@ -29,6 +29,9 @@ type Facts struct {
 	InstalledCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// APIs of other operators; nil if they could not be read.
 	APIs *observed.ForeignAPIs
+	// Operators are the Deployments of other operators in all namespaces, by the name of the
+	// operator.
+	Operators map[string][]appsv1.Deployment
 	// Managers and Agents in all namespaces.
 	Managers []appsv1.Deployment
 	Agents   []appsv1.DaemonSet

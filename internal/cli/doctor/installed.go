@@ -113,6 +113,9 @@ func (c *checker) foreign() {
 	for _, kind := range catalog.All() {
 		for _, r := range kind.Hooks().Plugin.Requires {
 			c.optional(r.Name, apis.Has(r.CRDs...), c.uses(kind.Name()), string(kind.Name())+" profiles", r.Remedy, r.Document)
+			if r.Judge != nil && apis.Has(r.CRDs...) {
+				c.versions(r, c.uses(kind.Name()))
+			}
 		}
 	}
 	c.optional("prometheus-operator", apis.PodMonitors, false, "PodMonitors of databases", "", "")

@@ -80,7 +80,28 @@ func (r Reader) workloads(ctx context.Context, n *notes, f *doctor.Facts) error 
 		return err
 	}
 	f.Managers, f.Agents = managers.Items, agents.Items
+	if err := r.operators(ctx, n, f); err != nil {
+		return err
+	}
 	return r.agentNamespaces(ctx, n, f)
+}
+
+// operators reads the Deployments of other operators, in all namespaces.
+func (r Reader) operators(ctx context.Context, n *notes, f *doctor.Facts) error {
+	f.Operators = map[string][]appsv1.Deployment{}
+	for _, kind := range catalog.All() {
+		for _, required := range kind.Hooks().Plugin.Requires {
+			if required.Judge == nil {
+				continue
+			}
+			found := &appsv1.DeploymentList{}
+			if err := r.list(ctx, n, "Deployments of "+required.Name, found, client.MatchingLabels(required.Labels)); err != nil {
+				return err
+			}
+			f.Operators[required.Name] = found.Items
+		}
+	}
+	return nil
 }
 
 // agentNamespaces reads the namespaces of the agents, whose labels limit their pods.

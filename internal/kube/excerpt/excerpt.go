@@ -2,6 +2,7 @@
 package excerpt
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,13 +32,13 @@ func whole(text string, most int) string {
 	return text[:most]
 }
 
-// LastLine is the last line of a text that says something, in at most so many bytes. A
-// program wrote the text, and it goes into a condition: LastLine drops the characters that
-// control a terminal or its direction of writing, and joins words by one space.
+// LastLine is the last line of a text that is not blank, in at most so many bytes. A
+// program wrote the text, and users read it in a condition. LastLine drops characters that
+// control a terminal or the direction of writing, and joins words by one space.
 func LastLine(text string, most int) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	for i := len(lines) - 1; i >= 0; i-- {
-		if line := printable(lines[i]); line != "" {
+	for _, line := range slices.Backward(lines) {
+		if line := printable(line); line != "" {
 			return Truncate(line, most)
 		}
 	}

@@ -28,15 +28,9 @@ const passesOfMean = 4
 
 // flushLatency is the moving mean of the flushes; 0 where it never was measured.
 func (n *Node) flushLatency(storage string, net *decide.Network) time.Duration {
-	now := map[string]flushes{}
+	now := n.countFlushes(net)
 	var since flushes
-	for _, d := range net.Devices {
-		if d.Attached == nil {
-			continue
-		}
-		key := strconv.Itoa(d.Attached.Index) + "@" + d.Attached.Life
-		f := n.readFlushes(d.Attached.Index)
-		now[key] = f
+	for key, f := range now {
 		before, known := n.flushed[storage][key]
 		if known && f.count >= before.count && f.milliseconds >= before.milliseconds {
 			since.count += f.count - before.count
@@ -52,6 +46,24 @@ func (n *Node) flushLatency(storage string, net *decide.Network) time.Duration {
 		n.latencies[storage] = mean
 	}
 	return n.latencies[storage]
+}
+
+// countFlushes of each server, or of each device whose server does not report its own. The
+// kernel's count has flushes that the server answered without one of its store, and those of
+// several devices that shared one.
+func (n *Node) countFlushes(net *decide.Network) map[string]flushes {
+	out := map[string]flushes{}
+	for _, d := range net.Devices {
+		if d.Attached == nil {
+			continue
+		}
+		if s := net.Servers[d.Server]; s.Life == d.Attached.Life && s.StoreFlushes > 0 {
+			out[d.Server+"@"+s.Life] = flushes{count: uint64(s.StoreFlushes), milliseconds: uint64(s.StoreFlushSeconds * 1000)} //nolint:gosec // G115: a count
+			continue
+		}
+		out[strconv.Itoa(d.Attached.Index)+"@"+d.Attached.Life] = n.readFlushes(d.Attached.Index)
+	}
+	return out
 }
 
 func (n *Node) readFlushes(index int) flushes {

@@ -740,3 +740,26 @@ func TestNetworkFigures(t *testing.T) {
 	// The first pass had no file to begin from, which counts as nothing flushed.
 	same(t, "latencies", strings.Join(got, " "), "10ms 10ms 32.5ms 32.5ms 32.5ms 29.375ms")
 }
+
+// What the kernel counts does not matter where the server reports the flushes of its store.
+func TestFlushLatencyOfTheStore(t *testing.T) {
+	net, n := newNetwork(t)
+	s := storage(fresh, onNetwork)
+	passes(t, n, s)
+	r, err := n.Pass(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := r.Seen.Network
+	d := seen.Devices[0]
+	var got []string
+	for _, f := range []struct {
+		flushes int64
+		seconds float64
+	}{{10, 1}, {20, 3}, {20, 3}, {30, 5}} {
+		net.f.write("sys/block/nbd0/stat", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 1000 1\n")
+		seen.Servers[d.Server] = zerofs.ServerStatus{Life: d.Attached.Life, StoreFlushes: f.flushes, StoreFlushSeconds: f.seconds}
+		got = append(got, n.flushLatency(s.Name, seen).String())
+	}
+	same(t, "latencies", strings.Join(got, " "), "0s 200ms 200ms 200ms")
+}

@@ -3,6 +3,7 @@ package profile
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -65,6 +66,20 @@ type Requirement struct {
 	CRDs []string
 	// Remedy and Document say how to install it.
 	Remedy, Document string
+	// Labels of the operator's Deployment, whose image has its version.
+	Labels map[string]string
+	// Judge compares the version with those that are tested. nil: no version is compared.
+	Judge func(*version.Version) Judgement
+}
+
+// Judgement is what the version of another operator means for us.
+type Judgement struct {
+	// Tested means that the project's tests cover the version.
+	Tested bool
+	// Differs says what is special about the version, or why it is not tested.
+	Differs string
+	// Remedy is set where the user has to act.
+	Remedy string
 }
 
 // Shown is a kind of object below a profile. Named returns the one object of the kind;

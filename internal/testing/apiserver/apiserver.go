@@ -32,14 +32,17 @@ type CRDs struct {
 	// CNPGVersion installs CloudNativePG's CRDs and registers its webhooks of that version,
 	// as v1.28.1. Default: the CRDs of the version in go.mod, without webhooks.
 	CNPGVersion string
+	// RookVersion chooses the version of Rook's CRDs, as v1.18.8. Default: the one in
+	// hack/crds/go.mod.
+	RookVersion string
 }
 
-// cnpg is the module of CloudNativePG, with the version if one is chosen.
-func (c CRDs) cnpg() string {
-	if c.CNPGVersion == "" {
-		return cnpgModule
+// at returns a module, with the version if one is chosen.
+func at(module, version string) string {
+	if version == "" {
+		return module
 	}
-	return cnpgModule + "@" + c.CNPGVersion
+	return module + "@" + version
 }
 
 // Everything installs all of them but Rook's, which are large and of one profile type.
@@ -62,7 +65,7 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 		ControlPlaneStopTimeout: 2 * time.Minute,
 	}
 	if crds.CNPGVersion != "" {
-		dir, err := module(crds.cnpg())
+		dir, err := module(at(cnpgModule, crds.CNPGVersion))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,12 +103,12 @@ func Foreign(crds CRDs) ([]string, error) {
 		wanted       bool
 		module, path string
 	}{
-		{crds.CNPG, crds.cnpg(), "config/crd/bases"},
+		{crds.CNPG, at(cnpgModule, crds.CNPGVersion), "config/crd/bases"},
 		{crds.PodMonitors, "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
 		{crds.VolumeSnapshots, "github.com/kubernetes-csi/external-snapshotter/client/v8", "config/crd/snapshot.storage.k8s.io_volumesnapshotclasses.yaml"},
-		{crds.Rook, "github.com/rook/rook", "deploy/examples/crds.yaml"},
+		{crds.Rook, at("github.com/rook/rook", crds.RookVersion), "deploy/examples/crds.yaml"},
 	} {
 		if !foreign.wanted {
 			continue

@@ -24,7 +24,7 @@ type Run struct {
 	// where there was no virtual machine.
 	Accelerator string `json:"accelerator"`
 	// Slower compares the machine with the host: how many times as long the same work took in
-	// the machine when it started, beside whatever else ran.
+	// the machine when it started, beside whatever else ran. 0 where it was not measured.
 	Slower float64 `json:"slower"`
 	// Case is the fault.
 	Case string `json:"case"`
@@ -55,6 +55,9 @@ func Open(path string) (*File, error) {
 	}
 	return &File{path, raw, former}, nil
 }
+
+// Runs that were in the file when it was opened.
+func (f *File) Runs() []*Run { return f.former }
 
 // Write the runs that came since the file was opened behind the former ones, and return
 // all. What a run lost may be found later: then they are written once more.
@@ -147,6 +150,10 @@ func Circumstances(runs []*Run) string {
 		how := "emulated (QEMU TCG)"
 		if accelerator == "kvm" {
 			how = "the host's own (KVM)"
+		}
+		if most == 0 {
+			all = append(all, "The guests' processor is "+how+".")
+			continue
 		}
 		times := fmt.Sprintf("%.1f", least)
 		if end := fmt.Sprintf("%.1f", most); end != times {

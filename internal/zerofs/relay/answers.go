@@ -24,17 +24,14 @@ func (e *export) answered(u *upstream, a answer) {
 	case r.changes():
 		e.stored(r)
 	default:
-		if r.op == opFlush {
-			e.relay.flushed(e.kept.flushed(r.mark))
-		}
 		e.done(r, 0, a.data)
 	}
 }
 
 // stored acknowledges a change that ZeroFS has made. It is durable with the next flush.
 func (e *export) stored(r *request) {
-	e.clock++
-	r.stored = e.clock
+	r.stored = e.relay.clock.Add(1)
+	e.latest = r.stored
 	if r.kept {
 		return
 	}
@@ -59,10 +56,6 @@ func (e *export) refused(u *upstream, r *request, code uint32) {
 
 // done answers a request that is not kept.
 func (e *export) done(r *request, code uint32, data []byte) {
-	if r == e.own {
-		e.own = nil
-		return
-	}
 	e.remove(r)
 	e.relay.release(r)
 	e.reply(r, code, data)

@@ -52,11 +52,6 @@ func (r *Relay) relieve() {
 			return
 		}
 		r.crowded.Store(false) // a request that still waits sets it again
-		r.mu.Lock()
-		all := r.all()
-		r.mu.Unlock()
-		for _, e := range all {
-			e.wait(func() { e.flushOwn(); e.sendOpen() })
-		}
+		r.each(func(e *export) { e.wait(func() { e.flushOwn(); e.sendOpen() }) })
 	}
 }

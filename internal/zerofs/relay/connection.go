@@ -50,7 +50,7 @@ func (e *export) connected(life uint64, u *upstream, err error) {
 // window limits the repeated changes that are under way at once.
 const window = 64
 
-// pump repeats what is kept, overlapping changes in their order, flushes it, and then
+// pump repeats what is kept, overlapping changes in their order, has it flushed, and then
 // sends open requests.
 func (e *export) pump() {
 	for len(e.repeat) > 0 && len(e.up.sent) < window && !e.collides(e.repeat[0]) {
@@ -61,7 +61,7 @@ func (e *export) pump() {
 	switch {
 	case len(e.repeat) > 0 || len(e.up.sent) > 0:
 	case !e.kept.empty():
-		e.flush()
+		e.flushKept()
 	default:
 		e.live = true
 		e.sendOpen()
@@ -75,19 +75,6 @@ func (e *export) collides(r *request) bool {
 		}
 	}
 	return false
-}
-
-// flushOwn flushes on the relay's own account if there is something to flush.
-func (e *export) flushOwn() {
-	if e.live && !e.kept.empty() && e.own == nil {
-		e.flush()
-	}
-}
-
-// flush sends a flush that no client asked for.
-func (e *export) flush() {
-	e.own = &request{header: header{op: opFlush}, begun: time.Now()}
-	e.send(e.own)
 }
 
 // broken handles a broken connection: ZeroFS has to be restarted.
@@ -106,7 +93,8 @@ func (e *export) cut() {
 	}
 	e.up.close()
 	e.relay.underWay.Add(-int64(len(e.up.sent)))
-	e.up, e.live, e.renew, e.repeat, e.own = nil, false, false, nil, nil
+	e.up, e.live, e.renew, e.repeat, e.latest, e.own = nil, false, false, nil, 0, own{}
+	e.kept.unstored()
 	e.open = slices.DeleteFunc(e.open, func(r *request) bool {
 		r.on = nil
 		if r.client != nil {

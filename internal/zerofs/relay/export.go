@@ -23,8 +23,8 @@ type export struct {
 	// open requests are not answered yet, in the order in which they arrived.
 	open []*request
 	kept journal
-	// clock counts the changes that ZeroFS has made.
-	clock uint64
+	// latest change that ZeroFS has made on the present connection, by the relay's clock.
+	latest uint64
 
 	up         *upstream
 	connecting bool
@@ -37,8 +37,8 @@ type export struct {
 	since time.Time
 	// repeat lists changes to send to up again.
 	repeat []*request
-	// own is the relay's own flush that is under way, or nil.
-	own     *request
+	// own is what the relay has to be flushed without being asked by the client.
+	own     own
 	drained chan struct{}
 }
 
@@ -117,6 +117,10 @@ func (e *export) arrive(r *request) {
 	r.number, r.begun = e.relay.arrivals.Add(1), time.Now()
 	e.open = append(e.open, r)
 	e.relay.held.Add(1)
+	if r.op == opFlush {
+		e.flush(r)
+		return
+	}
 	e.sendOpen()
 }
 
@@ -127,7 +131,7 @@ func (e *export) sendOpen() {
 		return
 	}
 	for _, r := range e.open {
-		if r.on != nil {
+		if r.on != nil || r.op == opFlush {
 			continue
 		}
 		if !e.relay.admit(r) {
@@ -138,7 +142,7 @@ func (e *export) sendOpen() {
 }
 
 func (e *export) send(r *request) {
-	r.mark, r.on = e.clock, e.up
+	r.on = e.up
 	e.up.send(r)
 	e.relay.underWay.Add(1)
 }
@@ -165,15 +169,15 @@ func (e *export) progress() {
 	}
 }
 
-// waiting returns the value for oldest: of requests of clients, of repeated changes, or
-// of the relay's own flush.
+// waiting returns the value for oldest. It is that of requests of clients, of repeated changes,
+// or of what the relay has to be flushed on its own account.
 func (e *export) waiting() int64 {
 	switch {
 	case len(e.open) > 0:
 		return e.open[0].begun.UnixNano()
 	case e.up != nil && len(e.up.sent) > 0 && !e.live:
 		return e.since.UnixNano()
-	case e.own != nil:
+	case e.own.mark > 0:
 		return e.own.begun.UnixNano()
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -17,9 +18,12 @@ const (
 	fakeBlocks = 64
 )
 
-// fakeServer is a fake of ZeroFS, an NBD server with a volatile cache. A real one
-// cannot lose what it has not flushed on request. Its process ends by crash, and begins
-// again by start.
+// fakeExports of the server: the legs of a stripe. Most tests use the first alone.
+var fakeExports = []string{"disk", "disk-1", "disk-2"}
+
+// fakeServer is a fake of ZeroFS, an NBD server with one volatile cache for all its
+// exports. A real one cannot lose what it has not flushed on request. Its process ends by
+// crash, and begins again by start.
 type fakeServer struct {
 	t      *testing.T
 	socket string
@@ -27,8 +31,9 @@ type fakeServer struct {
 	mu       sync.Mutex
 	random   *rand.Rand
 	size     uint64
-	durable  []byte
+	durable  map[string][]byte
 	volatile []change
+	changes  int
 	listener net.Listener
 	conns    map[net.Conn]struct{}
 	// delay of a request at most.
@@ -42,6 +47,8 @@ type fakeServer struct {
 }
 
 type change struct {
+	number int
+	export string
 	offset uint64
 	data   []byte
 }
@@ -50,8 +57,11 @@ func newFakeServer(t *testing.T) *fakeServer {
 	t.Helper()
 	s := &fakeServer{
 		t: t, delay: time.Millisecond, socket: filepath.Join(t.TempDir(), "up.sock"), random: rand.New(rand.NewPCG(1, 2)),
-		size: fakeBlock * fakeBlocks, durable: make([]byte, 2*fakeBlock*fakeBlocks), conns: map[net.Conn]struct{}{},
+		size: fakeBlock * fakeBlocks, durable: map[string][]byte{}, conns: map[net.Conn]struct{}{},
 		fail: map[operation]uint32{}, stalled: map[operation]chan struct{}{}, seen: map[operation]int{},
+	}
+	for _, name := range fakeExports {
+		s.durable[name] = make([]byte, 2*fakeBlock*fakeBlocks)
 	}
 	s.start()
 	t.Cleanup(s.crash)
@@ -91,28 +101,28 @@ func (s *fakeServer) crash() {
 	clear(s.conns)
 	for _, c := range s.volatile {
 		if s.random.IntN(2) == 0 {
-			copy(s.durable[c.offset:], c.data)
+			copy(s.durable[c.export][c.offset:], c.data)
 		}
 	}
 	s.volatile = nil
 }
 
 func (s *fakeServer) serve(conn net.Conn) {
-	_, err := negotiate(conn, func(name string, _ bool) (offer, error) {
+	export, err := negotiate(conn, func(name string, _ bool) (offer, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if name != "disk" {
+		if !slices.Contains(fakeExports, name) {
 			return offer{}, errNoExport
 		}
 		return offer{size: s.size, flags: hasFlags | sendFlush | sendTrim | 1<<3}, nil
 	})
 	for err == nil {
-		err = s.one(conn)
+		err = s.one(conn, export)
 	}
 	_ = conn.Close()
 }
 
-func (s *fakeServer) one(conn net.Conn) error {
+func (s *fakeServer) one(conn net.Conn, export string) error {
 	h, err := readHeader(conn)
 	if err != nil {
 		return err
@@ -124,14 +134,14 @@ func (s *fakeServer) one(conn net.Conn) error {
 			return err
 		}
 	}
-	go s.perform(conn, h, data)
+	go s.perform(conn, export, h, data)
 	return nil
 }
 
 // perform beside other requests, as any NBD server may, and in any order with them.
-func (s *fakeServer) perform(conn net.Conn, h header, data []byte) {
+func (s *fakeServer) perform(conn net.Conn, export string, h header, data []byte) {
 	s.mu.Lock()
-	delay := time.Duration(s.random.IntN(int(s.delay + 1)))
+	delay, before := time.Duration(s.random.IntN(int(s.delay+1))), s.changes
 	s.mu.Unlock()
 	<-time.After(delay)
 	s.mu.Lock()
@@ -146,39 +156,65 @@ func (s *fakeServer) perform(conn net.Conn, h header, data []byte) {
 		s.mu.Unlock()
 		return
 	}
-	code, answer := s.do(h, data)
+	code, answer := s.do(export, h, data, before)
 	s.mu.Unlock()
 	_, _ = conn.Write(append(encodeReply(h.cookie, code), answer...))
 }
 
-// do what is asked; mu is held.
-func (s *fakeServer) do(h header, data []byte) (code uint32, answer []byte) {
+// do what is asked; mu is held. A flush covers only the changes before it came.
+func (s *fakeServer) do(export string, h header, data []byte, before int) (code uint32, answer []byte) {
 	if code := s.fail[h.op]; code != 0 {
 		delete(s.fail, h.op)
 		return code, nil
 	}
 	switch h.op {
 	case opRead:
-		return 0, s.content()[h.offset:][:h.length]
+		return 0, s.content(export)[h.offset:][:h.length]
 	case opWrite:
-		s.volatile = append(s.volatile, change{h.offset, data})
+		s.change(export, h.offset, data)
 	case opTrim:
-		s.volatile = append(s.volatile, change{h.offset, make([]byte, h.length)})
+		s.change(export, h.offset, make([]byte, h.length))
 	case opFlush:
-		for _, c := range s.volatile {
-			copy(s.durable[c.offset:], c.data)
-		}
-		s.volatile = nil
+		s.volatile = slices.DeleteFunc(s.volatile, func(c change) bool {
+			if c.number > before {
+				return false
+			}
+			copy(s.durable[c.export][c.offset:], c.data)
+			return true
+		})
 	}
 	return 0, nil
 }
 
-func (s *fakeServer) content() []byte {
-	now := bytes.Clone(s.durable)
+func (s *fakeServer) content(export string) []byte {
+	now := bytes.Clone(s.durable[export])
 	for _, c := range s.volatile {
-		copy(now[c.offset:], c.data)
+		if c.export == export {
+			copy(now[c.offset:], c.data)
+		}
 	}
 	return now
+}
+
+func (s *fakeServer) change(export string, offset uint64, data []byte) {
+	s.changes++
+	s.volatile = append(s.volatile, change{s.changes, export, offset, data})
+}
+
+// stored is what a block of an export has after a crash at the worst time.
+func (s *fakeServer) stored(export string, number uint64) (content []byte) {
+	s.set(func() { content = bytes.Clone(s.durable[export][number*fakeBlock:][:fakeBlock]) })
+	return content
+}
+
+// stall an operation until release is called.
+func (s *fakeServer) stall(op operation) (release func()) {
+	stalled := make(chan struct{})
+	s.set(func() { s.stalled[op] = stalled })
+	return func() {
+		s.set(func() { delete(s.stalled, op) })
+		close(stalled)
+	}
 }
 
 func (s *fakeServer) set(f func()) {

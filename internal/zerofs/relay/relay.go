@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +43,7 @@ type Relay struct {
 	// drained is closed once everything is flushed, and clients may disconnect.
 	drained  chan struct{}
 	pressure chan struct{}
+	flusher  flusher
 
 	mu        sync.Mutex
 	exports   map[string]*export
@@ -65,6 +68,7 @@ func New(o Options) *Relay {
 	}
 	r.working, r.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // its own life: Close ends it
 	r.reading, r.stop = context.WithCancel(r.working)
+	r.flusher.relay = r
 	go r.relieve()
 	return r
 }
@@ -88,19 +92,19 @@ func (r *Relay) Up() {
 func (r *Relay) Down() {
 	r.mu.Lock()
 	r.up = false
-	all := r.all()
 	r.mu.Unlock()
-	for _, e := range all {
-		e.wait(e.cut)
-	}
+	r.flusher.cut()
+	r.each(func(e *export) { e.wait(e.cut) })
 }
 
-// all returns the exports; the caller holds mu.
-func (r *Relay) all() (all []*export) {
-	for _, e := range r.exports {
-		all = append(all, e)
+// each calls f with every export, without a lock.
+func (r *Relay) each(f func(*export)) {
+	r.mu.Lock()
+	all := slices.Collect(maps.Values(r.exports))
+	r.mu.Unlock()
+	for _, e := range all {
+		f(e)
 	}
-	return all
 }
 
 // alive returns the life of ZeroFS, and whether it is up.
@@ -143,12 +147,13 @@ func (r *Relay) export(name string) *export {
 func (r *Relay) Drain(ctx context.Context) error {
 	r.halt()
 	r.readers.Wait()
-	r.mu.Lock()
-	all := r.all()
-	r.mu.Unlock()
-	for _, e := range all {
+	var all []chan struct{}
+	r.each(func(e *export) {
 		drained := make(chan struct{})
 		e.post(func() { e.drained = drained })
+		all = append(all, drained)
+	})
+	for _, drained := range all {
 		select {
 		case <-drained:
 		case <-r.working.Done():
@@ -180,6 +185,7 @@ func (r *Relay) halt() {
 // Close disconnects all clients. Writes that are not flushed are lost.
 func (r *Relay) Close() {
 	r.halt()
+	r.flusher.cut()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cancel()

@@ -96,7 +96,8 @@ func (r *rig) until(what string, holds func() bool) {
 // device is a client of the relay, with requests that are under way together.
 type device struct {
 	*rig
-	up *upstream
+	name string
+	up   *upstream
 
 	mu   sync.Mutex
 	wait map[*request]chan answer
@@ -105,19 +106,33 @@ type device struct {
 
 func (r *rig) open() *device {
 	r.Helper()
-	d, err := r.tryOpen(r.Context())
+	return r.openExport("disk")
+}
+
+// stripe has a client for each export of the server.
+func (r *rig) stripe() (all []*device) {
+	r.Helper()
+	for _, name := range fakeExports {
+		all = append(all, r.openExport(name))
+	}
+	return all
+}
+
+func (r *rig) openExport(name string) *device {
+	r.Helper()
+	d, err := r.tryOpen(r.Context(), name)
 	if err != nil {
 		r.Fatal(err)
 	}
 	return d
 }
 
-func (r *rig) tryOpen(ctx context.Context) (*device, error) {
-	u, err := dial(ctx, r.socket, "disk")
+func (r *rig) tryOpen(ctx context.Context, name string) (*device, error) {
+	u, err := dial(ctx, r.socket, name)
 	if err != nil {
 		return nil, err
 	}
-	d := &device{rig: r, up: u, wait: map[*request]chan answer{}, gone: make(chan struct{})}
+	d := &device{rig: r, name: name, up: u, wait: map[*request]chan answer{}, gone: make(chan struct{})}
 	go func() {
 		defer close(d.gone)
 		_ = u.read(func(a answer) {
@@ -416,7 +431,7 @@ func TestOneClientAtATime(t *testing.T) {
 	first := r.open()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := r.tryOpen(ctx); err == nil {
+	if _, err := r.tryOpen(ctx, "disk"); err == nil {
 		t.Error("a second client was let in")
 	}
 	first.up.close()
@@ -448,7 +463,7 @@ func TestShrunk(t *testing.T) {
 	d := r.open()
 	d.write(0, 0)
 	r.server.set(func() { r.server.size /= 2 })
-	if _, err := r.tryOpen(t.Context()); err == nil {
+	if _, err := r.tryOpen(t.Context(), "disk"); err == nil {
 		t.Error("a new client was let in")
 	}
 	r.server.crash()
@@ -529,7 +544,7 @@ func TestDrain(t *testing.T) {
 	}
 	<-d.gone
 	r.server.crash()
-	if got := r.server.content()[:fakeBlock]; !bytes.Equal(got, block(1)) {
+	if got := r.server.stored("disk", 0); !bytes.Equal(got, block(1)) {
 		t.Error("drained, but not flushed")
 	}
 	if err := <-r.served; err != nil {
@@ -591,16 +606,8 @@ func TestOldestRequest(t *testing.T) {
 	d := r.open()
 	waits := func() time.Time { return r.relay.Stats().Waiting["disk"] }
 	r.until("nothing waits", func() bool { return waits().IsZero() })
-	stall := func(op operation) (done func()) {
-		stalled := make(chan struct{})
-		r.server.set(func() { r.server.stalled[op] = stalled })
-		return func() {
-			r.server.set(func() { delete(r.server.stalled, op) })
-			close(stalled)
-		}
-	}
 	d.write(1, 1)
-	done := stall(opFlush)
+	done := r.server.stall(opFlush)
 	before := time.Now()
 	flush := d.begin(opFlush, 0, 0, nil)
 	r.until("the flush waits", func() bool { return !waits().IsZero() })
@@ -624,7 +631,7 @@ func TestOldestRequest(t *testing.T) {
 	// Requests without a client: a repetition, and the flush after it.
 	d.write(3, 3)
 	for _, op := range []operation{opWrite, opFlush} {
-		done = stall(op)
+		done = r.server.stall(op)
 		before = time.Now()
 		r.again()
 		r.until("the repetition waits", func() bool { return waits().After(before) })
@@ -637,18 +644,20 @@ func TestOldestRequest(t *testing.T) {
 	r.until("nothing waits", func() bool { return waits().IsZero() })
 }
 
-// Whatever ends the server, and whenever, nothing that was answered is ever missing.
+// Whatever ends the server, and whenever, nothing that was answered is ever missing. What was
+// answered before a flush is durable when the flush is answered.
 func TestCrashesAtRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := newRig(t, 64*(fakeBlock+entryBytes))
 	r.supervise()
-	d := r.open()
+	stripe := r.stripe()
 	var work, chaos sync.WaitGroup
 	stop := make(chan struct{})
 	chaos.Go(func() { r.chaos(rand.New(rand.NewPCG(seed, 0)), stop) })
-	const workers = 8
+	const workers = 9
 	for w := range uint64(workers) {
+		d := stripe[w%uint64(len(stripe))]
 		work.Go(func() { d.work(rand.New(rand.NewPCG(seed, w+1)), w*fakeBlocks/workers, fakeBlocks/workers) })
 	}
 	work.Wait()
@@ -713,6 +722,22 @@ func (d *device) work(random *rand.Rand, first, count uint64) {
 		if op == opRead && !bytes.Equal(a.data, expected) {
 			d.Errorf("block %d has not what was written last", number)
 			return
+		}
+		if op == opFlush {
+			d.durable(want)
+		}
+	}
+}
+
+// durable checks blocks that were written before a flush that was answered.
+func (d *device) durable(want map[uint64]uint64) {
+	for number, content := range want {
+		expected := make([]byte, fakeBlock)
+		if content != 0 {
+			expected = block(content)
+		}
+		if !bytes.Equal(d.server.stored(d.name, number), expected) {
+			d.Errorf("block %d of %s was flushed, and a crash would lose it", number, d.name)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import "time"
 // entryBytes is what a request costs beside its data, so that trims are bounded too.
 const entryBytes = 512
 
-// request of a client, or a flush of the relay's own.
+// request of a client.
 type request struct {
 	header
 	data []byte
@@ -20,11 +20,13 @@ type request struct {
 	admitted bool
 	// kept: the client takes it for done.
 	kept bool
-	// stored is when ZeroFS last said that it was done, by the export's clock; 0: never.
+	// stored is when ZeroFS said that it was done, by the relay's clock; 0: not on the present
+	// connection.
 	stored uint64
-	// mark of a flush: what was stored up to then is durable with its success.
-	mark  uint64
-	tries int
+	// answered numbers the answers to changes, for a change that is kept. For a flush it is how
+	// many there were when the flush arrived, and all of these have to be durable.
+	answered uint64
+	tries    int
 }
 
 // changes says that the request has to be kept until a flush.

@@ -7,11 +7,13 @@ import (
 
 // counters of a Relay since it was created.
 type counters struct {
-	arrivals                    atomic.Uint64
+	// clock counts the changes of all exports that ZeroFS has made.
+	arrivals, clock             atomic.Uint64
 	held, underWay, unflushed   atomic.Int64
 	reads, readBytes            atomic.Int64
 	writes, writtenBytes, trims atomic.Int64
 	flushes, flushTime          atomic.Int64
+	storeFlushes, storeTime     atomic.Int64
 	repeated                    atomic.Int64
 	crowded                     atomic.Bool
 }
@@ -30,6 +32,10 @@ type Stats struct {
 	Reads, ReadBytes, Writes, WrittenBytes, Trims, Flushes int64
 	// FlushTime of all flushes that clients asked for.
 	FlushTime time.Duration
+	// StoreFlushes that ZeroFS did for them, and for the relay's own account. One may have
+	// been for several. StoreTime is what they took together.
+	StoreFlushes int64
+	StoreTime    time.Duration
 	// Repeated is the number of changes sent to ZeroFS again.
 	Repeated int64
 }
@@ -48,6 +54,7 @@ func (r *Relay) Stats() Stats {
 		Unflushed: r.unflushed.Load(), Held: r.held.Load(), UnderWay: r.underWay.Load(), Clients: clients, Waiting: waiting,
 		Reads: r.reads.Load(), ReadBytes: r.readBytes.Load(), Writes: r.writes.Load(), WrittenBytes: r.writtenBytes.Load(),
 		Trims: r.trims.Load(), Flushes: r.flushes.Load(), FlushTime: time.Duration(r.flushTime.Load()), Repeated: r.repeated.Load(),
+		StoreFlushes: r.storeFlushes.Load(), StoreTime: time.Duration(r.storeTime.Load()),
 	}
 }
 
@@ -66,4 +73,10 @@ func (c *counters) count(q *request) {
 		c.flushes.Add(1)
 		c.flushTime.Add(int64(time.Since(q.begun)))
 	}
+}
+
+// countFlush adds a flush that ZeroFS did.
+func (c *counters) countFlush(took time.Duration) {
+	c.storeFlushes.Add(1)
+	c.storeTime.Add(int64(took))
 }

@@ -55,6 +55,7 @@ func (b *board) status(now time.Time) zerofs.ServerStatus {
 	s.UnflushedBytes, s.HeldRequests = r.Unflushed, r.Held
 	s.Reads, s.ReadBytes, s.Writes, s.WrittenBytes = r.Reads, r.ReadBytes, r.Writes, r.WrittenBytes
 	s.Trims, s.Flushes, s.FlushSeconds, s.RepeatedWrites = r.Trims, r.Flushes, r.FlushTime.Seconds(), r.Repeated
+	s.StoreFlushes, s.StoreFlushSeconds = r.StoreFlushes, r.StoreTime.Seconds()
 	s.WaitSeconds = waits(r.Waiting, now)
 	if b.meter != nil {
 		traffic := b.meter.Traffic()

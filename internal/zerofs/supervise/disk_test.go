@@ -28,14 +28,16 @@ const (
 // disk is a client of one export, which needs no kernel. It does one thing at a time.
 type disk struct{ conn net.Conn }
 
-func openDisk(socket string) (*disk, error) {
+func openDisk(socket string) (*disk, error) { return openExport(socket, "disk") }
+
+func openExport(socket, name string) (*disk, error) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return nil, err
 	}
 	d := &disk{conn}
 	var ask bytes.Buffer
-	for _, v := range []any{uint32(nbdFixed), uint64(nbdOption), uint32(nbdExport), uint32(len("disk")), []byte("disk")} {
+	for _, v := range []any{uint32(nbdFixed), uint64(nbdOption), uint32(nbdExport), uint32(len(name)), []byte(name)} {
 		_ = binary.Write(&ask, binary.BigEndian, v)
 	}
 	// The greeting, then size and flags.
@@ -97,16 +99,22 @@ func (d *disk) keep(number int) error {
 // lost counts those of the first blocks that the disk does not have.
 func (d *disk) lost(blocks int) (lost int, err error) {
 	for i := range blocks {
-		if err := d.do(nbdRead, uint64(i)*stride, blockBytes, nil); err != nil {
-			return lost, err
-		}
-		got, err := d.talk(nil, blockBytes)
+		has, err := d.has(i)
 		if err != nil {
 			return lost, err
 		}
-		if !bytes.Equal(got, block(i)) {
+		if !has {
 			lost++
 		}
 	}
 	return lost, nil
+}
+
+// has says that a block is as it was written.
+func (d *disk) has(number int) (bool, error) {
+	if err := d.do(nbdRead, uint64(number)*stride, blockBytes, nil); err != nil {
+		return false, err
+	}
+	got, err := d.talk(nil, blockBytes)
+	return bytes.Equal(got, block(number)), err
 }

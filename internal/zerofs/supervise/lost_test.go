@@ -58,12 +58,18 @@ func (r *parts) fill(d *disk, blocks int) {
 	}
 }
 
-// again starts a successor without the cache, and counts the blocks that it has not.
-func (r *parts) again(blocks int) int {
+// without the cache.
+func (r *parts) without() {
 	r.Helper()
 	if err := os.RemoveAll(r.server.CacheDir); err != nil {
 		r.Fatal(err)
 	}
+}
+
+// again starts a successor without the cache, and counts the blocks that it has not.
+func (r *parts) again(blocks int) int {
+	r.Helper()
+	r.without()
 	run := r.run()
 	r.up()
 	lost, err := r.disk().lost(blocks)

@@ -30,7 +30,9 @@ var (
 	waitFigure      = figure("oldest_request_seconds", "Whole seconds that the oldest request of a device has waited which is not done.", "export")
 	requestsFigure  = figure("requests_total", "Requests that were answered.", "operation")
 	bytesFigure     = figure("bytes_total", "Bytes of the requests that were answered.", "direction")
-	flushFigure     = figure("flush_seconds_total", "Time that all flushes took together.")
+	flushFigure     = figure("flush_seconds_total", "Time that clients waited for all their flushes together.")
+	storeFlushes    = figure("store_flushes_total", "Flushes that ZeroFS did. One answers the flushes of several devices.")
+	storeSeconds    = figure("store_flush_seconds_total", "Time that ZeroFS took for all its flushes together.")
 	repeatedFigure  = figure("repeated_writes_total", "Writes that were repeated after ZeroFS was started again.")
 	s3Requests      = figure("s3_requests_total", "Requests to the store.", "method")
 	s3Errors        = figure("s3_errors_total", "Requests that the store answered with 429 or 5xx, or not at all.")
@@ -48,6 +50,7 @@ func Collector(status func() zerofs.ServerStatus) prometheus.Collector { return 
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		phaseFigure, restartsFigure, unflushedFigure, heldFigure, waitFigure, requestsFigure, bytesFigure, flushFigure, repeatedFigure,
+		storeFlushes, storeSeconds,
 		s3Requests, s3Errors, s3Bytes, s3Seconds,
 	} {
 		to <- d
@@ -73,6 +76,8 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	put(unflushedFigure, prometheus.GaugeValue, float64(s.UnflushedBytes))
 	put(heldFigure, prometheus.GaugeValue, float64(s.HeldRequests))
 	put(flushFigure, prometheus.CounterValue, s.FlushSeconds)
+	put(storeSeconds, prometheus.CounterValue, s.StoreFlushSeconds)
+	count(storeFlushes, s.StoreFlushes)
 	count(restartsFigure, s.Restarts)
 	for export, seconds := range s.WaitSeconds {
 		put(waitFigure, prometheus.GaugeValue, float64(seconds), export)

@@ -41,7 +41,7 @@ func samples(t *testing.T, s zerofs.ServerStatus) string {
 func TestMetrics(t *testing.T) {
 	got := samples(t, zerofs.ServerStatus{
 		Phase: zerofs.PhaseHolding, Message: "secret", Restarts: 1, UnflushedBytes: 2, HeldRequests: 3, WaitSeconds: map[string]int64{"disk": 70}, Reads: 4, ReadBytes: 5,
-		Writes: 6, WrittenBytes: 7, Trims: 8, Flushes: 9, FlushSeconds: 1.5, RepeatedWrites: 10,
+		Writes: 6, WrittenBytes: 7, Trims: 8, Flushes: 9, FlushSeconds: 1.5, RepeatedWrites: 10, StoreFlushes: 16, StoreFlushSeconds: 0.5,
 		S3: &zerofs.StoreTraffic{Requests: map[string]int64{"GET": 11, "PUT": 12}, Errors: 13, ReceivedBytes: 14, SentBytes: 15, Seconds: 2.5},
 	})
 	const want = `bytes_total{direction="read"} 5
@@ -66,6 +66,8 @@ s3_errors_total 13
 s3_request_seconds_total 2.5
 s3_requests_total{method="GET"} 11
 s3_requests_total{method="PUT"} 12
+store_flush_seconds_total 0.5
+store_flushes_total 16
 unflushed_bytes 2
 `
 	if diff := cmp.Diff(want, got); diff != "" {

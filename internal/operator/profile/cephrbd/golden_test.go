@@ -190,18 +190,26 @@ func osdClaim(p *v1alpha1.PgStorageProfile, node string) observed.Claim {
 	}
 }
 
-func rookSchemas(t *testing.T) crdschema.Schemas {
+// olderRook are the last versions of the older releases that judgeRelease calls tested.
+var olderRook = []string{"v1.18.8", "v1.19.6"}
+
+// rookSchemas has the CRDs of each release of Rook that is tested; "" is the newest.
+func rookSchemas(t *testing.T) map[string]crdschema.Schemas {
 	t.Helper()
-	files, err := apiserver.Foreign(apiserver.CRDs{Rook: true})
-	if err != nil {
-		t.Fatal(err)
+	out := map[string]crdschema.Schemas{}
+	for _, v := range append([]string{""}, olderRook...) {
+		files, err := apiserver.Foreign(apiserver.CRDs{Rook: true, RookVersion: v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[v] = crdschema.Load(t, files[0])
 	}
-	return crdschema.Load(t, files[0])
+	return out
 }
 
-// Every form of the profile satisfies Rook's own CRDs.
+// Every form of the profile satisfies the CRDs of each release of Rook that is tested.
 func TestPlans(t *testing.T) {
-	schemas := rookSchemas(t)
+	releases := rookSchemas(t)
 	for _, tc := range []struct {
 		name    string
 		profile *v1alpha1.PgStorageProfile
@@ -249,14 +257,16 @@ func TestPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden.Plan(t, tc.name, &built.Plan)
-			checked := 0
-			for _, o := range built.Plan.Objects {
-				if schemas.Check(t, o.Content) {
-					checked++
+			for release, schemas := range releases {
+				checked := 0
+				for _, o := range built.Plan.Objects {
+					if schemas.Check(t, o.Content) {
+						checked++
+					}
 				}
-			}
-			if checked == 0 {
-				t.Error("no object of Rook's was checked")
+				if checked == 0 {
+					t.Errorf("Rook %s: no object was checked", release)
+				}
 			}
 			text, err := built.Plan.YAML()
 			if err != nil {

@@ -33,6 +33,7 @@ func (Type) Hooks() profile.Hooks {
 			Requires: []profile.Requirement{{
 				Name: "Rook", CRDs: rookCRDs,
 				Remedy: "install Rook's operator: https://rook.io/docs/rook/latest/Helm-Charts/operator-chart/", Document: "docs/tutorial-cephrbd.md",
+				Labels: map[string]string{"app": "rook-ceph-operator"}, Judge: judgeRelease,
 			}},
 			Driver: func(p *v1alpha1.PgStorageProfile) (name, document string) {
 				return naming.RBDDriver(p), "docs/tutorial-cephrbd.md"

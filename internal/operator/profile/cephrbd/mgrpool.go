@@ -12,8 +12,8 @@ import (
 // defaultCopies of a pool (osd_pool_default_size).
 const defaultCopies = 3
 
-// managerCopies that Ceph's pool .mgr should have: as many as the images, or where each
-// host has a pool of its own, one for each host up to three.
+// managerCopies that Ceph's pool .mgr should have: as many as the images. Where each host
+// has a pool of its own, it is one for each host, up to three.
 func managerCopies(p *v1alpha1.PgStorageProfile) int32 {
 	if n := len(p.Spec.CephRBD.Pool.PinnedHosts); n > 0 {
 		return int32(min(n, defaultCopies))
@@ -22,8 +22,8 @@ func managerCopies(p *v1alpha1.PgStorageProfile) int32 {
 }
 
 // managerPool is Ceph's pool .mgr with as many copies as can be apart. Ceph creates it with
-// osd_pool_default_size copies on hosts, whatever there are: its placement groups then stay
-// inactive on one host and degraded on two, and no other pool would be created.
+// osd_pool_default_size copies on hosts, however many there are. Its placement groups then
+// stay inactive on one host and degraded on two, and block every other pool.
 func managerPool(p *v1alpha1.PgStorageProfile, facts observed.Profile) *rook.CephBlockPool {
 	pool := rook.NewCephBlockPool(p.Spec.CephRBD.Rook.Namespace, naming.ManagerPool, labels(p))
 	copies, domain := managerLayout(p, facts)

@@ -10,7 +10,7 @@ import (
 )
 
 // Ceph's own pool never has more copies than can be apart, and never one where two are
-// wanted, so that its placement groups keep no other pool from being created.
+// wanted. Its placement groups would block every other pool.
 func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	size := func(n int32, domain string, osds int32) func(*v1alpha1.CephRBDProfile) {
 		return func(c *v1alpha1.CephRBDProfile) {
@@ -46,7 +46,7 @@ func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts := observed.Profile{Own: &Facts{}}
-			for _, n := range strings.Fields(tc.nodes) {
+			for n := range strings.FieldsSeq(tc.nodes) {
 				facts.Nodes = append(facts.Nodes, observed.Node{Name: n, Selected: true})
 			}
 			for i, host := range strings.Fields(tc.hosts) {
@@ -60,8 +60,8 @@ func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	}
 }
 
-// Ceph's own pool is written while Ceph is not healthy, because it can be the cause. One of
-// somebody else stops it, and the CephCluster goes on.
+// Ceph's own pool is written while Ceph is not healthy, because it can be the cause. A
+// foreign one blocks it, and the CephCluster is still applied.
 func TestCephsOwnPoolComesWithTheCephCluster(t *testing.T) {
 	p := onZFS(nil)
 	for _, tc := range []struct {

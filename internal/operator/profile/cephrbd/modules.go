@@ -9,10 +9,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd/rook"
 )
 
-// beside are modules of the mgr that data and new images do not depend on: they observe,
-// report, or serve other kinds of storage (Ceph, Ceph Manager Daemon). Not among them are
-// rbd_support, by which ceph-csi deletes images, pg_autoscaler, which sizes new pools, and
-// every module that this list does not know.
+// beside are modules of the mgr that data and new images do not depend on (Ceph, Ceph
+// Manager Daemon). They observe, report, or serve other kinds of storage. ceph-csi deletes
+// images through rbd_support, and pg_autoscaler sizes new pools: they are not in the list.
 var beside = []string{
 	"alerts", "balancer", "cephadm", "cli_api", "crash", "dashboard", "devicehealth", "diskprediction_local", "feedback", "hello", "influx", "insights",
 	"iostat", "k8sevents", "localpool", "mds_autoscaler", "mirroring", "nfs", "orchestrator", "osd_perf_query", "progress", "prometheus", "restful", "rgw",

@@ -26,8 +26,8 @@ func minSize(p *v1alpha1.PgStorageProfile) int32 {
 }
 
 // addPools in Rook's namespace, and what is said of them. Ceph's own pool comes with the
-// CephCluster: Ceph creates it with as many copies as it has by default, and where that is
-// more than there are hosts, Ceph is not healthy before the pool is corrected.
+// CephCluster. Ceph creates it with its default number of copies. Where that is more than
+// there are hosts, Ceph is not healthy before the pool is corrected.
 func addPools(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Profile) error {
 	wanted := pools(p)
 	for _, pool := range wanted {

@@ -30,7 +30,7 @@ func prepareOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome 
 		failed = append(failed[:most], fmt.Sprintf("%d more", n-most))
 	}
 	if len(failed) > 0 {
-		return new(outcome.InvalidBecause(c, v1alpha1.ReasonOSDPrepareFailed, fmt.Sprintf("Rook cannot prepare OSDs: %s. Correct the device, and Rook tries again by itself; see kubectl -n %s logs JOB --all-containers", strings.Join(failed, "; "), p.Spec.CephRBD.Rook.Namespace)))
+		return new(outcome.InvalidBecause(c, v1alpha1.ReasonOSDPrepareFailed, fmt.Sprintf("Rook cannot prepare OSDs: %s. Correct the device, and Rook tries again automatically; see kubectl -n %s logs JOB --all-containers", strings.Join(failed, "; "), p.Spec.CephRBD.Rook.Namespace)))
 	}
 	return triedAgain(p, ceph)
 }

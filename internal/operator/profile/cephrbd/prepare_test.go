@@ -28,7 +28,7 @@ func TestAFailedPrepareJobIsTheReason(t *testing.T) {
 	facts := healthy(p, "n1", "n2", "n3")
 	preparing(&facts, Attempt{Job: "rook-ceph-osd-prepare-n1", Node: "n1", Succeeded: true}, failed)
 	o := outcomeOf(build(t, p, facts), v1alpha1.ConditionCephReady)
-	const want = `Rook cannot prepare OSDs: job/rook-ceph-osd-prepare-n2 on node n2: ` + text + `. Correct the device, and Rook tries again by itself; see kubectl -n rook-ceph logs JOB --all-containers`
+	const want = `Rook cannot prepare OSDs: job/rook-ceph-osd-prepare-n2 on node n2: ` + text + `. Correct the device, and Rook tries again automatically; see kubectl -n rook-ceph logs JOB --all-containers`
 	if o.Reason != v1alpha1.ReasonOSDPrepareFailed || o.Kind != outcome.Invalid || o.Message != want {
 		t.Fatalf("%+v\nwant %s", o, want)
 	}

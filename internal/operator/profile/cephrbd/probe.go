@@ -1,6 +1,7 @@
 package cephrbd
 
 import (
+	_ "embed" // probe.sh
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +14,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Objects of Rook in the namespace of its CephCluster: the client of the CSI driver, which
-// creates images, and the addresses of the mons (Rook, pkg/operator/ceph/csi and config).
+// Objects of Rook in the namespace of its CephCluster (Rook, pkg/operator/ceph/csi and
+// config). The first has the client by which the CSI driver creates images, the second the
+// addresses of the mons.
 const (
-	secretProvisioner = "rook-csi-rbd-provisioner"
-	secretConfig      = "rook-ceph-config"
+	secretProvisioner = "rook-csi-rbd-provisioner" //nolint:gosec // a name
+	secretConfig      = "rook-ceph-config"         //nolint:gosec // a name
 	keyMonHost        = "mon_host"
 )
 
@@ -32,32 +34,10 @@ const (
 	clientDir = "/etc/pgstorage/client"
 )
 
-// probeScript does in each pool what a volume does. Its values come from the environment,
-// and none of them is part of the script. Each step has a minute: requests to a pool without
-// active placement groups never return. A write is answered once every copy has it, because
-// the client does not cache; rbd bench flushes at its end.
-const probeScript = `set -eu
-user=$(cat ` + clientDir + `/userID)
-step() {
-	what=$1 code=0
-	shift
-	out=$(timeout 60 rbd -c /dev/null --mon-host "$MON_HOST" --id "$user" --keyfile ` + clientDir + `/userKey --rbd-cache=false "$@" 2>&1) || code=$?
-	[ "$code" -ne 0 ] || return 0
-	[ "$code" -ne 124 ] || out="no answer within 60 s"
-	printf 'pool %s: rbd %s failed: %s\n' "$pool" "$what" "$(printf '%s' "$out" | tail -n 1)" | tee /dev/termination-log
-	exit 1
-}
-for pool in $POOLS; do
-	image=$pool/` + naming.ProbeImage + `
-	(step remove rm --no-progress "$image") >/dev/null 2>&1 || true
-	: >/dev/termination-log
-	step create create --size 16M --image-format 2 --image-feature "$FEATURES" ${DATA_POOL:+--data-pool "$DATA_POOL"} "$image"
-	step write bench --io-type write --io-size 4K --io-threads 1 --io-total 1M --io-pattern seq "$image"
-	step read bench --io-type read --io-size 4K --io-threads 1 --io-total 1M --io-pattern seq "$image"
-	step remove rm --no-progress "$image"
-	echo "pool $pool: an image was created, written, flushed, read and removed"
-done
-`
+// probeScript does in each pool what a volume does.
+//
+//go:embed probe.sh
+var probeScript string
 
 // probeKey identifies the CephCluster and the pools that a probe is of; empty while one of
 // them is not there.
@@ -130,6 +110,8 @@ func probeContainer(p *v1alpha1.PgStorageProfile, facts observed.Profile) *corev
 		WithImage(clusterOf(p).Image).
 		WithCommand("/bin/sh", "-c", probeScript).
 		WithEnv(
+			literal("CLIENT", clientDir),
+			literal("IMAGE", naming.ProbeImage),
 			literal("POOLS", strings.Join(names, " ")),
 			literal("DATA_POOL", data),
 			literal("FEATURES", strings.Join(imageFeatures(p, facts), ",")),

@@ -94,7 +94,7 @@ func TestAProbeRunsOnceForTheSamePools(t *testing.T) {
 	}
 }
 
-// What is not the profile's is neither used nor vouched for.
+// The operator runs nothing in a CephCluster of others, and does not vouch for its pools.
 func TestAnExternalCephIsNotProbed(t *testing.T) {
 	p := external(nil)
 	b := build(t, p, healthy(p, "n1", "n2", "n3"))
@@ -157,9 +157,9 @@ func runProbe(t *testing.T, fails string, env ...string) (calls []string, messag
 	}
 	write("rbd", "#!/bin/sh\necho \"$*\" >>"+dir+"/calls\n"+fails+"\n", 0o700)
 	write("userID", "csi-rbd-provisioner", 0o600)
-	script := strings.NewReplacer(clientDir, dir, "/dev/termination-log", dir+"/message").Replace(probeScript)
+	script := strings.NewReplacer("/dev/termination-log", dir+"/message").Replace(probeScript)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
-	cmd.Env = append([]string{"PATH=" + dir + ":" + os.Getenv("PATH"), "MON_HOST=[v2:10.0.0.1:3300,v1:10.0.0.1:6789]", "FEATURES=layering,exclusive-lock"}, env...)
+	cmd.Env = append([]string{"PATH=" + dir + ":" + os.Getenv("PATH"), "MON_HOST=[v2:10.0.0.1:3300,v1:10.0.0.1:6789]", "FEATURES=layering,exclusive-lock", "CLIENT=" + dir, "IMAGE=pgstorage-probe"}, env...)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	raw, _ := os.ReadFile(filepath.Join(dir, "calls"))

@@ -100,7 +100,7 @@ func notFound(p *v1alpha1.PgStorageProfile) outcome.Outcome {
 		return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, "spec.cephRBD.rook: "+name+" does not exist; correct namespace and cluster, or create it")
 	case deletedByHand(p):
 		uid := p.Status.Ceph.ClusterUID
-		return outcome.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not created again automatically, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
 	}
 	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
 }

@@ -12,9 +12,9 @@ var forNewVolumes = []string{
 	v1alpha1.ReasonCephWarning, v1alpha1.ReasonOSDsMissing, v1alpha1.ReasonCephProgressing, v1alpha1.ReasonProbePending,
 }
 
-// serves reports whether databases that run keep their storage. They do not where Ceph says
-// that placement groups are not available, or where fewer nodes have a running OSD than a
-// write needs copies: Ceph notices that later.
+// serves reports whether databases that run keep their storage. They do not where Ceph
+// reports that placement groups are not available. Ceph notices late that OSDs are away, so
+// they do not either where fewer nodes have a running OSD than a write needs copies.
 func serves(p *v1alpha1.PgStorageProfile, reason string) bool {
 	ceph := p.Status.Ceph
 	if p.Spec.CephRBD == nil || ceph == nil || !slices.Contains(forNewVolumes, reason) {

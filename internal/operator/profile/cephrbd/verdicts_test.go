@@ -367,7 +367,7 @@ func TestDeletedByHand(t *testing.T) {
 	own(facts).Cluster, own(facts).OSDs = nil, nil
 	b := build(t, p, facts)
 	o := outcomeOf(b, v1alpha1.ConditionCephReady)
-	const want = "CephCluster rook-ceph/rook-ceph (uid ceph-uid) was deleted by hand after it had OSDs, and is not made again by itself, because a new one would be empty. To accept that: kubectl annotate pgsp ceph pgstorage.dev/recreate-ceph=ceph-uid"
+	const want = "CephCluster rook-ceph/rook-ceph (uid ceph-uid) was deleted by hand after it had OSDs, and is not created again automatically, because a new one would be empty. To accept that: kubectl annotate pgsp ceph pgstorage.dev/recreate-ceph=ceph-uid"
 	if o.Reason != v1alpha1.ReasonCephDeleted || o.Kind != outcome.Invalid || o.Message != want {
 		t.Errorf("%+v", o)
 	}

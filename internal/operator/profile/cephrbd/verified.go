@@ -14,9 +14,9 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// addProbe of the profile's pools, and what it found. No StorageClass is created before:
-// Rook calls a pool Ready in which no image can be created, where an OSD lacks the classes
-// of objects that RBD needs.
+// addProbe of the profile's pools, and what it found. No StorageClass is created before.
+// Rook calls a pool Ready although no image can be created in it, for example where OSDs
+// lack the object classes of RBD.
 func addProbe(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Profile) error {
 	if clusterOf(p) == nil {
 		b.Outcomes = append(b.Outcomes, notVerified())
@@ -35,7 +35,7 @@ func addProbe(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Pro
 // notVerified: the namespace and the clients of a CephCluster of others are not the
 // operator's to use.
 func notVerified() outcome.Outcome {
-	o := outcome.WaitFor(v1alpha1.ConditionPoolVerified, v1alpha1.ReasonNotVerified, "the operator runs no probe in an external CephCluster; to see whether the pool takes images, create one with rbd, or a claim of the StorageClass")
+	o := outcome.WaitFor(v1alpha1.ConditionPoolVerified, v1alpha1.ReasonNotVerified, "the operator runs no probe in an external CephCluster. To see whether the pool takes images, create one with rbd, or a claim of the StorageClass")
 	o.Informative, o.Unknown = true, true
 	return o
 }

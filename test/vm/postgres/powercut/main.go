@@ -57,6 +57,11 @@ func run(ctx context.Context, h *ledger.Host, properties []string) error {
 	if err != nil {
 		return err
 	}
+	versions, err := server.Versions(ctx)
+	if err != nil {
+		return err
+	}
+	h.Send("versions %s", versions)
 	if word, err := h.Ask("ready"); err != nil || word != "load" {
 		return err
 	}

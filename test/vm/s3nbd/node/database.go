@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -138,15 +137,7 @@ func (n *node) amcheck(ctx context.Context) (string, error) {
 
 // versions of what a report is about.
 func versions(ctx context.Context) (string, error) {
-	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
-	if err != nil {
-		return "", err
-	}
-	module, err := os.ReadFile("/sys/module/zfs/version")
-	if err != nil {
-		return "", err
-	}
-	postgres, err := exec.CommandContext(ctx, "postgres", "--version").Output()
+	others, err := server.Versions(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -154,9 +145,8 @@ func versions(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	number := func(text []byte) string { return strings.Fields(string(text))[len(strings.Fields(string(text)))-1] }
-	return fmt.Sprintf("ZeroFS %s, OpenZFS %s, Linux %s, PostgreSQL %s",
-		number(zerofs), strings.TrimSpace(string(module)), strings.TrimSpace(string(kernel)), strings.Fields(string(postgres))[2]), nil
+	words := strings.Fields(string(zerofs))
+	return "ZeroFS " + words[len(words)-1] + ", " + others, nil
 }
 
 func withConn(ctx context.Context, do func(*pgx.Conn) error) error {

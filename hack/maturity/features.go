@@ -1,0 +1,78 @@
+package main
+
+// claim is the evidence for one criterion. Open says why it does not count; empty: it counts,
+// unless a look at the evidence shows otherwise.
+type claim struct {
+	// Evidence is a test as FOLDER TESTNAME, a file of runs of faults, or a tutorial. Empty:
+	// there is none.
+	Evidence string
+	// Where is what the evidence ran on.
+	Where string
+	Open  string
+}
+
+// feature is a row of the tables.
+type feature struct {
+	Name string
+	// Gate that users open first. Empty: it is always on.
+	Gate string
+	// Note follows the state.
+	Note                       string
+	EndToEnd, Faults, Tutorial claim
+}
+
+// onKind are the tests of make test-e2e.
+func onKind(test string) claim {
+	return claim{Evidence: "test/e2e " + test, Where: "kind with CloudNativePG and Postgres, in `make test`"}
+}
+
+// noStorage is a feature that keeps no data of its own.
+var noStorage = claim{Where: "keeps no data"}
+
+var features = []feature{
+	{
+		Name:     "Profile `External`, PgStorageCluster: parameters, durability, read-back, escape hatch",
+		EndToEnd: onKind("TestJourney"), Tutorial: claim{Evidence: "docs/tutorial-external.md"},
+		Faults: claim{Where: "the storage is not ours"},
+	},
+	{
+		Name:     "Adoption of CloudNativePG Clusters",
+		EndToEnd: onKind("TestAdopt"), Faults: noStorage,
+		Tutorial: claim{Open: "has a page in the reference of the plugin only"},
+	},
+	{
+		Name:     "PgBenchmark: repeats, percentiles, checks, layers",
+		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
+	},
+	{
+		Name: "PgBenchmark with a matrix on temporary clusters; gates", Gate: "chart value `matrixClusters.enabled`",
+		EndToEnd: onKind("TestMatrixMeasuresAndDeletesItsClusters"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
+	},
+	{
+		Name: "PgScheduledBenchmark", Note: "not yet over nights",
+		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
+	},
+	{
+		Name:     "Profile `ZFSLocalPV`: node agent, pools, datasets, volumes, memory budget",
+		EndToEnd: claim{Evidence: "test/e2ezfs TestJourney", Where: "a virtual machine as a node of kind, `make test-e2e-zfs`"},
+		Faults:   claim{Evidence: "docs/faults/zfslocalpv.jsonl"},
+		Tutorial: claim{Evidence: "docs/tutorial-zfs.md"},
+	},
+	{
+		Name: "Profile `S3NBD`: ZFS in S3 buckets, by ZeroFS 0.19.1", Gate: "feature gate `S3NBD`",
+		Note:     "limits in [ADR 20](ROOTdocs/adr/0020-relay.md); ZeroFS 2 never ran",
+		EndToEnd: claim{Evidence: "test/e2ezfs TestS3NBD", Where: "`make test-e2e-s3nbd`", Open: "the test has not passed: liveness probes end Postgres on an emulated node"},
+		Faults:   claim{Evidence: "docs/faults/s3nbd.jsonl"},
+		Tutorial: claim{Evidence: "docs/tutorial-s3nbd.md"},
+	},
+	{
+		Name: "Profile `CephRBD`: Ceph by Rook on zvols, disks or a class", Gate: "feature gate `CephRBD`",
+		EndToEnd: claim{Evidence: "test/e2eceph TestCephRBD", Where: "Rook 1.18 and Ceph 20 on kind without ceph-csi, `make test-e2e-ceph`", Open: "`make test-e2e-ceph` has not passed as a whole; the layers ran on a real Ceph 16"},
+		Faults:   claim{Evidence: "docs/faults/cephrbd.jsonl"},
+		Tutorial: claim{Evidence: "docs/tutorial-cephrbd.md"},
+	},
+	{
+		Name: "[kubectl plugin](ROOTdocs/plugin.md)", Note: "in no krew index yet",
+		EndToEnd: onKind("TestTutorials"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-external.md"},
+	},
+}
