@@ -212,6 +212,7 @@ func (s *cephStack) prepareFails(t *testing.T) {
 	if got := s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed); !strings.HasPrefix(got, want) {
 		t.Errorf("%q", got)
 	}
+	settled(t, s.writes) // the operator remembers the failure by its own condition
 	deleted(t, s.c, pod)
 	settled(t, s.writes)
 	s.says(t, v1alpha1.ConditionCephReady, v1alpha1.ReasonOSDPrepareFailed)
@@ -466,8 +467,9 @@ func (s *cephStack) deletedByHand(t *testing.T) {
 	create(t, s.c, restored)
 	simulatedRook(t, s.c, restored, cephStatus("HEALTH_OK"))
 	// It may be another Ceph, so its pools are probed again.
-	deleted(t, s.c, simulatedProbe(t, s.c, s.namespace, "ceph", ""))
+	probe := simulatedProbe(t, s.c, s.namespace, "ceph", "")
 	s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	deleted(t, s.c, probe)
 	if got := s.p.Status.Ceph.ClusterUID; got != string(restored.GetUID()) {
 		t.Errorf("known as %s", got)
 	}

@@ -58,7 +58,7 @@ func (n *Node) countFlushes(net *decide.Network) map[string]flushes {
 			continue
 		}
 		if s := net.Servers[d.Server]; s.Life == d.Attached.Life && s.StoreFlushes > 0 {
-			out[d.Server+"@"+s.Life] = flushes{count: uint64(s.StoreFlushes), milliseconds: uint64(s.StoreFlushSeconds * 1000)} //nolint:gosec // G115: a count
+			out[d.Server+"@"+s.Life] = flushes{count: uint64(s.StoreFlushes), milliseconds: uint64(s.StoreFlushSeconds * 1000)}
 			continue
 		}
 		out[strconv.Itoa(d.Attached.Index)+"@"+d.Attached.Life] = n.readFlushes(d.Attached.Index)

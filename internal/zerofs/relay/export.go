@@ -169,8 +169,8 @@ func (e *export) progress() {
 	}
 }
 
-// waiting returns the value for oldest. It is that of requests of clients, of repeated changes,
-// or of what the relay has to be flushed on its own account.
+// waiting returns the value for oldest. It is that of requests of clients, of repeated
+// changes, or of what the relay wants flushed on its own account.
 func (e *export) waiting() int64 {
 	switch {
 	case len(e.open) > 0:

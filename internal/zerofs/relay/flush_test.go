@@ -111,8 +111,8 @@ func TestAFlushHoldsUpNothingElse(t *testing.T) {
 	d.answered(flush)
 }
 
-// A flush that failed answers none: all who wait for it get the next one.
-func TestAFailedFlushAnswersNobody(t *testing.T) {
+// A flush that failed answers no client: all who wait for it get the next one.
+func TestAFailedFlushAnswersNoClient(t *testing.T) {
 	r := newRig(t, 0)
 	stripe := r.stripe()
 	for _, d := range stripe {
@@ -139,8 +139,8 @@ func TestAFailedFlushAnswersNobody(t *testing.T) {
 	}
 }
 
-// A device can notice late that the server has ended. It still keeps what the server has lost,
-// although another device has had a flush of the server's next life.
+// A device may be late to notice that the server has ended. It still keeps what the server
+// has lost, after a flush of another device in the server's next life.
 func TestAFlushCoversOnlyItsOwnLife(t *testing.T) {
 	r := newRig(t, 0)
 	stripe := r.stripe()

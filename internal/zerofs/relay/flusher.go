@@ -8,10 +8,10 @@ import (
 )
 
 // flusher sends flushes to ZeroFS for all exports. Each of them covers the whole store, so
-// that exports which ask at about the same time share one.
+// exports that ask at about the same time share one.
 //
-// It has a connection of its own, because ZeroFS 0.19 does the requests of a connection one
-// after the other. A flush would hold up the reads and writes of its device.
+// It has a connection of its own. ZeroFS 0.19 does the requests of a connection one after
+// the other. A flush would hold up the reads and writes of its device.
 type flusher struct {
 	relay *Relay
 

@@ -644,8 +644,8 @@ func TestOldestRequest(t *testing.T) {
 	r.until("nothing waits", func() bool { return waits().IsZero() })
 }
 
-// Whatever ends the server, and whenever, nothing that was answered is ever missing. What was
-// answered before a flush is durable when the flush is answered.
+// Whatever ends the server, and whenever, nothing that was answered is ever missing. What
+// was answered before a flush is durable when the flush is answered.
 func TestCrashesAtRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -23,8 +23,8 @@ type request struct {
 	// stored is when ZeroFS said that it was done, by the relay's clock; 0: not on the present
 	// connection.
 	stored uint64
-	// answered numbers the answers to changes, for a change that is kept. For a flush it is how
-	// many there were when the flush arrived, and all of these have to be durable.
+	// answered numbers the answer to a change that is kept. In a flush it is how many answers
+	// there were when the flush arrived; all of these changes have to be durable.
 	answered uint64
 	tries    int
 }

@@ -41,8 +41,20 @@ func managerPool(p *v1alpha1.PgStorageProfile, facts observed.Profile) *rook.Cep
 }
 
 // managerLayout bounds the copies of .mgr by the failure domains, but never to less than
-// two where two are wanted. On a single host they are apart by OSD.
+// two where two are wanted. On a single host they are apart by OSD. Once the pools were proved,
+// a domain that is lost takes no copy away.
 func managerLayout(p *v1alpha1.PgStorageProfile, facts observed.Profile) (copies int32, domain string) {
+	copies, domain = possibleLayout(p, facts)
+	made := own(facts).Pools[naming.ManagerPool].Spec
+	proved := p.Status.Ceph != nil && p.Status.Ceph.ProbedKey != ""
+	if !proved || made.Replicated == nil || made.Replicated.Size == nil || *made.Replicated.Size < copies {
+		return copies, domain
+	}
+	return min(*made.Replicated.Size, managerCopies(p)), made.FailureDomain
+}
+
+// possibleLayout of .mgr on the OSDs that exist, or that the profile declares.
+func possibleLayout(p *v1alpha1.PgStorageProfile, facts observed.Profile) (copies int32, domain string) {
 	copies, domain = managerCopies(p), p.Spec.CephRBD.FailureDomain
 	n, osds := managerDomains(p, facts), wantedOSDs(p, own(facts))
 	if n < 2 && copies > 1 && osds > 1 {

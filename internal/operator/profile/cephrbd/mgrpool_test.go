@@ -60,6 +60,24 @@ func TestCephsOwnPoolFitsTheHosts(t *testing.T) {
 	}
 }
 
+// A lost host is not a reason to keep fewer copies, once the pools were proved. Before that, the
+// hosts may never come.
+func TestALostHostTakesNoCopyAway(t *testing.T) {
+	p := onClass(nil)
+	facts := healthy(p, "n1", "n2", "n3")
+	own(facts).Pools[naming.ManagerPool] = ObservedPool{Spec: managerPool(p, facts).Spec}
+	own(facts).OSDs[2].Host, own(facts).OSDs[2].Domain = "n1", "n1"
+	for _, tc := range []struct {
+		probed string
+		want   int32
+	}{{"", 2}, {"key", 3}} {
+		p.Status.Ceph = &v1alpha1.ProfileCeph{ProbedKey: tc.probed}
+		if got := *managerPool(p, facts).Spec.Replicated.Size; got != tc.want {
+			t.Errorf("probed %q: %d copies, want %d", tc.probed, got, tc.want)
+		}
+	}
+}
+
 // Ceph's own pool is written while Ceph is not healthy, because it can be the cause. A
 // foreign one blocks it, and the CephCluster is still applied.
 func TestCephsOwnPoolComesWithTheCephCluster(t *testing.T) {
