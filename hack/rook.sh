@@ -24,37 +24,37 @@ program() {
 	rm -rf "$work"
 }
 
-# overlay FOLDER: what Rook's own image adds to Ceph's, and what Debian's packages lack.
+# overlay ROOT: what Rook's own image adds to Ceph's, and what Debian's packages lack.
 overlay() {
 	local source
 	source=$(module_dir "$MODULE" "$ROOK_VERSION")
-	mkdir -p "$1"/usr/local/{bin,sbin} "$1/etc/rook-external"
 	install -m755 -t "$1/usr/local/bin" "$PROGRAM/rook" "$source"/images/ceph/{toolbox.sh,set-ceph-debug-level} "$HERE"/root/usr/local/bin/*
 	install -m755 -t "$1/usr/local/sbin" "$HERE"/root/usr/local/sbin/*
-	install -m644 -t "$1/etc/rook-external" "$source/deploy/examples/create-external-cluster-resources.py"
+	install -D -m644 -t "$1/etc/rook-external" "$source/deploy/examples/create-external-cluster-resources.py"
 	cp -r --no-preserve=mode "$source/deploy/examples/monitoring" "$1/etc/ceph-monitoring"
 }
 
-# import IMAGE OVERLAY CHANGE...: Ceph's root file system with the overlay.
+# import IMAGE ROOT CHANGE...
 import() {
-	local image=$1 over=$2 changes=() c
+	local image=$1 root=$2 changes=() c
 	shift 2
 	for c in 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' 'ENV LC_ALL=C.UTF-8' "$@"; do
 		changes+=(--change "$c")
 	done
-	tar --numeric-owner -c -C "$CEPH_ROOT" . -C "$over" etc usr | docker import "${changes[@]}" - "$image" >/dev/null
+	tar -C "$root" --numeric-owner -c . | docker import "${changes[@]}" - "$image" >/dev/null
 }
 
 # make_images: both have the same files. Rook starts Ceph's programs by their names, and
 # its own by the entry point.
 make_images() {
-	local work
-	work=$(mktemp -d)
-	chmod 755 "$work"
-	overlay "$work"
-	import "$CEPH_IMAGE" "$work"
-	import "$ROOK_IMAGE" "$work" 'ENTRYPOINT ["/usr/local/bin/rook"]' 'USER 2016'
-	rm -rf "$work"
+	local root=$CACHE/rook/root.part
+	rm -rf "$root"
+	# Links, because only files are added.
+	cp -al "$CEPH_ROOT" "$root"
+	overlay "$root"
+	import "$CEPH_IMAGE" "$root"
+	import "$ROOK_IMAGE" "$root" 'ENTRYPOINT ["/usr/local/bin/rook"]' 'USER 2016'
+	rm -rf "$root"
 }
 
 # A profile wants a version in the tag of Ceph's image, and a number behind it at most.

@@ -35,7 +35,7 @@ for n in 1 2 3 4; do client $n & done
 wait
 echo done`
 
-// load is the pod with the clients, and the time when it was found ready.
+// load is the pod with the clients.
 type load struct {
 	pod *corev1.Pod
 }
@@ -154,16 +154,35 @@ func (l *load) end(t *testing.T, ledger *v1alpha1.PgStorageCluster) (rows []acke
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := map[string]bool{}
-	for id := range strings.SplitSeq(psql(t, ledger, "SELECT id FROM acked"), "\n") {
-		there[id] = true
-	}
+	there := stored(t, ledger)
 	for _, row := range rows {
 		if !there[row.id] {
 			lost++
 		}
 	}
 	return rows, lost
+}
+
+// stored rows. kubectl exec sometimes breaks off long outputs, so the rows are counted, too.
+func stored(t *testing.T, ledger *v1alpha1.PgStorageCluster) map[string]bool {
+	t.Helper()
+	var there map[string]bool
+	eventually(t, "the rows to be read", func(ctx context.Context) error {
+		out, err := trySQL(ctx, ledger, "SELECT count(*) FROM acked UNION ALL SELECT id FROM acked")
+		if err != nil {
+			return err
+		}
+		count, ids, _ := strings.Cut(out, "\n")
+		there = map[string]bool{}
+		for id := range strings.SplitSeq(ids, "\n") {
+			there[id] = true
+		}
+		if fmt.Sprint(len(there)) != count {
+			return fmt.Errorf("%d of %s rows were read", len(there), count)
+		}
+		return nil
+	})
+	return there
 }
 
 // stall is the longest time without an acknowledged row that overlaps the fault.
@@ -181,6 +200,14 @@ func stall(rows []acked, begin, end time.Time) time.Duration {
 // psql runs SQL as postgres in the primary's pod.
 func psql(t *testing.T, ledger *v1alpha1.PgStorageCluster, sql string) string {
 	t.Helper()
-	return kubectl(t, "-n", ledger.Namespace, "exec", ledger.Status.Database.Primary, "-c", "postgres", "--",
+	out, err := trySQL(t.Context(), ledger, sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func trySQL(ctx context.Context, ledger *v1alpha1.PgStorageCluster, sql string) (string, error) {
+	return command(ctx, "kubectl", "-n", ledger.Namespace, "exec", ledger.Status.Database.Primary, "-c", "postgres", "--",
 		"psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", "app", "-c", sql)
 }

@@ -84,13 +84,19 @@ func checks(p *v1alpha1.PgStorageProfile, status rook.CephStatus) []v1alpha1.Obs
 	return out
 }
 
+const msgUnread = "Rook cannot read the health of Ceph. New databases wait until it can; those that run are left alone. See whether the mons run: kubectl -n "
+
 // healthOutcome is nil where new volumes may be made.
 func healthOutcome(p *v1alpha1.PgStorageProfile, status rook.CephStatus) *outcome.Outcome {
 	const c = v1alpha1.ConditionCephReady
 	raised := checks(p, status)
 	persons, waits := names(raised, NeedsPerson), names(raised, Waits)
+	_, unread := status.Details[rook.CheckUnread]
 	var o outcome.Outcome
 	switch {
+	case unread:
+		// A mon that restarts is enough, and images are read and written meanwhile.
+		o = outcome.WaitFor(c, v1alpha1.ReasonCephWarning, msgUnread+p.Spec.CephRBD.Rook.Namespace+" get pod -l app=rook-ceph-mon")
 	case slices.Equal(persons, []string{rook.CheckModuleError}):
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonCephModuleFailed, fmt.Sprintf("%s: %s. New databases wait until it works again; those that run are left alone. To accept it, add %s to spec.cephRBD.acceptWarnings", status.Health, moduleText(status.Details[rook.CheckModuleError].Message), rook.CheckModuleError))
 	case len(persons) > 0:

@@ -141,6 +141,10 @@ func TestStages(t *testing.T) {
 		}},
 		{name: "a warning of the past", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephReady, facts: raises("HEALTH_WARN", "RECENT_CRASH", "HEALTH_WARN", "1 daemons have recently crashed"), open: all},
 		{name: "an error", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "OSD_FULL", "HEALTH_ERR", "1 full osd(s)"), open: toCeph},
+		{
+			name: "a health that Rook cannot read", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephWarning, kind: outcome.Wait, facts: raises("HEALTH_ERR", "error", "Urgent", "failed to get status. . timed out: exit status 1"), open: toCeph,
+			message: "Rook cannot read the health of Ceph. New databases wait until it can; those that run are left alone. See whether the mons run: kubectl -n rook-ceph get pod -l app=rook-ceph-mon",
+		},
 		{name: "an error without a check", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_ERR", "", "", ""), open: toCeph},
 		{
 			name: "an OSD does not run", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonOSDsMissing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).OSDs[1].Up = false }, open: toCeph,

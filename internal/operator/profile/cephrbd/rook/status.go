@@ -35,6 +35,10 @@ const (
 // CheckModuleError is the health check of a module of the mgr that failed.
 const CheckModuleError = "MGR_MODULE_ERROR"
 
+// CheckUnread is Rook's own entry, beside HEALTH_ERR, while it cannot read Ceph's status
+// (pkg/operator/ceph/cluster, cephStatusOnError).
+const CheckUnread = "error"
+
 // MaxText is the length, in bytes, of a text of Rook's or Ceph's that a status or a cache
 // keeps.
 const MaxText = 512
