@@ -113,6 +113,7 @@ func TestHeadlineHasTheThreeFiguresThatMatter(t *testing.T) {
 		"gate passed": {passed, "Valid as far as checked: 10 of 10 runs count", document.Warning, []string{"Best variant b", "Gain in TPS over the baseline +50.0%", "Gate Passed"}},
 		"gate failed": {failed, "Gate failed: 10 of 10 runs count", document.Worse, []string{"Best variant b", "Gain in TPS over the baseline +50.0%", "Gate Failed"}},
 		"no figures":  {of5(t, []analysis.Trial{{Variant: "a", Repeat: 1, Tier: v1alpha1.DurabilityLocal, Failure: "x"}}), "No valid run", document.Worse, nil},
+		"single runs": {of5(t, steady("a", v1alpha1.DurabilityLocal, 1000)[:1], steady("b", v1alpha1.DurabilityLocal, 1500)[:1]), "Valid with caveats: 2 of 2 runs count", document.Warning, []string{"Highest TPS, not compared b", "Gain in TPS over the baseline –", "p99 latency –"}},
 		"a tie":       {of5(t, steady("a", v1alpha1.DurabilityLocal, 1000), steady("b", v1alpha1.DurabilityLocal, 1000)), "Valid as far as checked: 10 of 10 runs count", document.Warning, []string{"Best variants 2 share rank 1", "Gain in TPS over the baseline –", "p99 latency –"}},
 	} {
 		h := tc.report.headlines()[0]

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pgstorage/pgstorage/internal/bench/comparison"
@@ -63,16 +65,20 @@ func (g *Gate) failed() bool { return g != nil && g.Passed != nil && !*g.Passed 
 // matrixFigures are the best variant, its gain over the baseline, and the gate.
 func (r Report) matrixFigures(g Group) []document.Figure {
 	best := g.ordered()[0]
-	var leaders []string
+	leaders := 0
 	for _, p := range g.Ranking {
 		if g.rank(p.Variant) == 1 {
-			leaders = append(leaders, p.Variant)
+			leaders++
 		}
 	}
 	first := document.Figure{Name: "Best variant", Value: best.Name, Detail: join(mean(best.TPS, "TPS"))}
-	if len(leaders) > 1 {
+	switch {
+	case leaders == 0:
+		best = g.fastest()
+		first = document.Figure{Name: "Highest TPS, not compared", Value: best.Name, Detail: join(mean(best.TPS, "TPS"))}
+	case leaders > 1:
 		first = document.Figure{
-			Name: "Best variants", Value: fmt.Sprintf("%d share rank 1", len(leaders)),
+			Name: "Best variants", Value: fmt.Sprintf("%d share rank 1", leaders),
 			Detail: fmt.Sprintf("highest median: %s, %s", best.Name, mean(best.TPS, "TPS")),
 		}
 	}
@@ -86,9 +92,26 @@ func (r Report) matrixFigures(g Group) []document.Figure {
 	return []document.Figure{first, g.gain(best.Name), third}
 }
 
+// fastest is the variant with the highest mean rate, whether or not chance can be excluded.
+func (g Group) fastest() Variant {
+	return slices.MaxFunc(g.Variants, func(a, b Variant) int { return cmp.Compare(a.rate(), b.rate()) })
+}
+
+// rate is the mean rate; zero without counted repeats.
+func (v Variant) rate() float64 {
+	if v.TPS == nil {
+		return 0
+	}
+	return v.TPS.Mean
+}
+
 // gain of the best variant over the baseline.
 func (g Group) gain(best string) document.Figure {
 	f := document.Figure{Name: "Gain in TPS over the baseline", Value: none}
+	if g.rank(best) == 0 {
+		f.Detail = best + " was not compared with the baseline, " + g.Baseline
+		return f
+	}
 	if best == g.Baseline {
 		f.Detail = "no variant is better than the baseline, " + g.Baseline
 		return f

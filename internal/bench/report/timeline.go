@@ -100,7 +100,7 @@ func (v Variant) observation() string {
 	case watched < runs:
 		return fmt.Sprintf("An observer looked at the server during %d of %d runs; for the others only stalls and changes of level are marked.", watched, runs)
 	case len(v.events()) == 0:
-		return "An observer looked at the server during these runs and saw no disturbance."
+		return "An observer looked at the server every few seconds during these runs, and saw no disturbance at those times."
 	}
 	return "An observer looked at the server every few seconds, so the times of what it saw are no more exact."
 }
