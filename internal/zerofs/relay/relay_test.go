@@ -511,6 +511,26 @@ func TestComesWhileAway(t *testing.T) {
 	}
 }
 
+// A client that comes while the server ends waits for its next life, although the relay has
+// not noticed the end.
+func TestComesWhileTheServerEnds(t *testing.T) {
+	r := newRig(t, 0)
+	r.server.crash()
+	came := make(chan error, 1)
+	go func() {
+		u, err := dial(context.Background(), r.socket, "disk")
+		if err == nil {
+			u.close()
+		}
+		came <- err
+	}()
+	r.until("it is connected", func() bool { return r.relay.Stats().Clients == 1 })
+	r.again()
+	if err := <-came; err != nil {
+		t.Error(err)
+	}
+}
+
 // After Down there is no word of a server that is ended.
 func TestNoFailureAfterDown(t *testing.T) {
 	r := newRig(t, 0)
