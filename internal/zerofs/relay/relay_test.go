@@ -689,8 +689,8 @@ func TestCrashesAtRandom(t *testing.T) {
 	t.Logf("%+v", r.relay.Stats())
 }
 
-// chaos makes the server fail in all its ways, each time after some request was answered: on
-// a busy machine the work would not get on otherwise.
+// chaos makes the server fail in all its ways. It waits for an answer in between. On a busy
+// machine the work would otherwise never end.
 func (r *rig) chaos(random *rand.Rand, stop <-chan struct{}) {
 	tick := time.NewTicker(3 * time.Millisecond)
 	defer tick.Stop()

@@ -382,7 +382,9 @@ func groups(ctx context.Context, on []*pipe) {
 	every(ctx, groupPause, func(i int) {
 		for n := range 10 {
 			for _, p := range on {
-				_ = <-p.begin(nbdWrite, 2000+n, blockBytes, block(i))
+				if <-p.begin(nbdWrite, 2000+n, blockBytes, block(i)) != nil {
+					return // the syncs report it
+				}
 			}
 		}
 		_ = syncAll(on, 3000)
