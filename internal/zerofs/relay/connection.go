@@ -36,6 +36,7 @@ func (e *export) connected(life uint64, u *upstream, err error) {
 		return
 	}
 	u.life = life
+	e.relay.flusher.prepare(life, e.name)
 	e.size.Store(u.offer.size)
 	e.up, e.since, e.repeat = u, time.Now(), slices.Clone(e.kept.list)
 	if len(e.repeat) > 0 {

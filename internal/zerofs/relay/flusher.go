@@ -24,31 +24,51 @@ type flusher struct {
 	begun          time.Time
 }
 
+// prepare a connection in a new life of ZeroFS, so that its first flush need not wait for one.
+func (f *flusher) prepare(life uint64, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.enter(life) {
+		f.open(name)
+	}
+}
+
 // cover asks for a flush of the changes up to mark in a life of ZeroFS. The exports get
 // the result by covered. In a life that has ended they get none, and ask again in the next
 // one. The name is that of an export of ZeroFS.
 func (f *flusher) cover(life uint64, name string, mark uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.enter(life) {
+		f.want(mark)
+		f.proceed(name)
+	}
+}
+
+// enter a life of ZeroFS. False: it has ended. The caller holds mu.
+func (f *flusher) enter(life uint64) bool {
 	if f.renew(life) {
 		f.drop()
 		f.away = false
 	}
-	if life != f.life || f.away {
-		return
+	return life == f.life && !f.away
+}
+
+// open a connection, unless there is one; the caller holds mu.
+func (f *flusher) open(name string) {
+	if f.up == nil && !f.dialling {
+		f.dialling = true
+		go f.connect(f.life, name)
 	}
-	f.want(mark)
-	f.proceed(name)
 }
 
 // proceed with what is due; the caller holds mu.
 func (f *flusher) proceed(name string) {
-	if f.dialling || !f.due() {
+	if !f.due() {
 		return
 	}
 	if f.up == nil {
-		f.dialling = true
-		go f.connect(f.life, name)
+		f.open(name)
 		return
 	}
 	f.begin(f.relay.clock.Load())

@@ -511,6 +511,26 @@ func TestComesWhileAway(t *testing.T) {
 	}
 }
 
+// A client that comes while the server ends waits for its next life, although the relay has
+// not noticed the end.
+func TestComesWhileTheServerEnds(t *testing.T) {
+	r := newRig(t, 0)
+	r.server.crash()
+	came := make(chan error, 1)
+	go func() {
+		u, err := dial(context.Background(), r.socket, "disk")
+		if err == nil {
+			u.close()
+		}
+		came <- err
+	}()
+	r.until("it is connected", func() bool { return r.relay.Stats().Clients == 1 })
+	r.again()
+	if err := <-came; err != nil {
+		t.Error(err)
+	}
+}
+
 // After Down there is no word of a server that is ended.
 func TestNoFailureAfterDown(t *testing.T) {
 	r := newRig(t, 0)
@@ -669,16 +689,23 @@ func TestCrashesAtRandom(t *testing.T) {
 	t.Logf("%+v", r.relay.Stats())
 }
 
-// chaos makes the server fail in all its ways.
+// chaos makes the server fail in all its ways. It waits for an answer in between. On a busy
+// machine the work would otherwise never end.
 func (r *rig) chaos(random *rand.Rand, stop <-chan struct{}) {
 	tick := time.NewTicker(3 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for before := int64(-1); ; {
 		select {
 		case <-tick.C:
 		case <-stop:
 			return
 		}
+		s := r.relay.Stats()
+		now := s.Reads + s.Writes + s.Trims + s.Flushes
+		if now == before {
+			continue
+		}
+		before = now
 		op := []operation{opRead, opWrite, opTrim, opFlush}[random.IntN(4)]
 		r.server.set(func() {
 			if op == opRead || random.IntN(2) == 0 { // a read may fail once only

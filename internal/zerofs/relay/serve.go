@@ -95,26 +95,30 @@ func (r *Relay) greet(conn net.Conn) (*export, error) {
 	return taken, err
 }
 
-// look at an export as ZeroFS has it now, once it is up.
+// look at an export as ZeroFS has it now, once it is up. A ZeroFS that ends meanwhile is
+// asked again in its next life.
 func (r *Relay) look(ctx context.Context, name string) (offer, error) {
 	for {
 		r.mu.Lock()
 		up, next := r.up, r.next
 		r.mu.Unlock()
-		if !up {
-			select {
-			case <-next:
-				continue
-			case <-ctx.Done():
-				return offer{}, fmt.Errorf("ZeroFS is away: %w", context.Cause(ctx))
+		err := errors.New("ZeroFS is away")
+		if up {
+			var u *upstream
+			u, err = dial(ctx, r.options.Upstream, name)
+			if err == nil {
+				u.close()
+				return u.offer, nil
+			}
+			if errors.Is(err, errNoExport) {
+				return offer{}, err
 			}
 		}
-		u, err := dial(ctx, r.options.Upstream, name)
-		if err != nil {
-			return offer{}, err
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return offer{}, errors.Join(err, context.Cause(ctx))
 		}
-		u.close()
-		return u.offer, nil
 	}
 }
 
