@@ -86,8 +86,14 @@ func smallVolume(t *testing.T, size string) (*postgres, int64) {
 		t.Skip("mount: ", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
+		// Processes of the server can end a little later than it does.
+		var busy error
+		err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), 200*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			busy = syscall.Unmount(dir, 0)
+			return busy == nil, nil
+		})
+		if err != nil {
+			t.Error(err, busy)
 		}
 	})
 	t.Setenv("TMPDIR", dir)
