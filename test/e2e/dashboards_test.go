@@ -3,17 +3,13 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +23,6 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
-	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/prometheus"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
@@ -142,7 +137,7 @@ scrape_configs:
   tls_config: {ca_file: %s, cert_file: %s, key_file: %s}
   static_configs: [%s]
 `, prometheus.RuleFile(t, filepath.Join(root, "config/prometheus/alerts/alerts.yaml")), prometheus.RuleFile(t, filepath.Join(root, "config/prometheus/alerts/postgres.yaml")),
-		token(t, shop.Namespace), forwarded(t), file(t, config.TLSClientConfig, "ca"), file(t, config.TLSClientConfig, "cert"), file(t, config.TLSClientConfig, "key"), strings.Join(instances, ", "))
+		token(t, shop.Namespace), live.Forwarded(t), file(t, config.TLSClientConfig, "ca"), file(t, config.TLSClientConfig, "cert"), file(t, config.TLSClientConfig, "key"), strings.Join(instances, ", "))
 }
 
 // file with a part of the credentials of the kubeconfig.
@@ -176,36 +171,4 @@ func token(t *testing.T, namespace string) string {
 		t.Fatal(err)
 	}
 	return written(t, []byte(request.Status.Token))
-}
-
-var forwarding = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
-
-// forwarded is an address of this machine that leads to the manager's metrics.
-func forwarded(t *testing.T) string {
-	t.Helper()
-	cmd := exec.Command("kubectl", "-n", operatorNamespace, "port-forward", "deployment/pgstorage-manager", ":8443") //nolint:noctx // it ends with the test
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout, cmd.Stderr = write, os.Stderr
-	p, err := process.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = p.Kill()
-		_, _ = read.Close(), write.Close()
-	})
-	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(read)
-	for lines.Scan() {
-		if m := forwarding.FindStringSubmatch(lines.Text()); m != nil {
-			return m[1]
-		}
-	}
-	t.Fatalf("kubectl port-forward says no address: %v", lines.Err())
-	return ""
 }

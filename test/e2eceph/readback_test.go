@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/testing/process"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // cephJSON runs a command of Ceph and decodes what it prints.
@@ -156,12 +154,10 @@ func (j *journey) metrics(t *testing.T) {
 	})
 }
 
-var forwarding = regexp.MustCompile(`^Forwarding from (127\.0\.0\.1:\d+) `)
-
 // scraped are the manager's metrics, as Prometheus reads them.
 func scraped(t *testing.T) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+forwarded(t)+"/metrics", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+live.Forwarded(t)+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,36 +190,4 @@ func token(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return request.Status.Token
-}
-
-// forwarded is an address of this machine that leads to the manager's metrics.
-func forwarded(t *testing.T) string {
-	t.Helper()
-	cmd := exec.Command("kubectl", "-n", operatorNamespace, "port-forward", "deployment/pgstorage-manager", ":8443") //nolint:noctx // it ends with the test
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stdout, cmd.Stderr = write, os.Stderr
-	p, err := process.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = p.Kill()
-		_, _ = read.Close(), write.Close()
-	})
-	if err := read.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	buffer := make([]byte, 4096)
-	n, err := read.Read(buffer)
-	if err != nil {
-		t.Fatalf("kubectl port-forward says no address: %v", err)
-	}
-	m := forwarding.FindSubmatch(buffer[:n])
-	if m == nil {
-		t.Fatalf("kubectl port-forward says %q", buffer[:n])
-	}
-	return string(m[1])
 }
