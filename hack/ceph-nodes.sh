@@ -3,14 +3,13 @@
 # one loop device of the host, as a static PersistentVolume of the StorageClass
 # loop-block. Needs root. Usage:
 #   hack/ceph-nodes.sh up CLUSTER            makes disks and volumes
-#   hack/ceph-nodes.sh detach CLUSTER NODE   takes the disk of a node away under its OSD
-#   hack/ceph-nodes.sh attach CLUSTER NODE   returns it with its data
+#   hack/ceph-nodes.sh device CLUSTER NODE   prints the path of a node's disk
 #   hack/ceph-nodes.sh stop CLUSTER NODE     ends a node at once, as a power cut
 #   hack/ceph-nodes.sh start CLUSTER NODE    starts it again
 #   hack/ceph-nodes.sh down CLUSTER          removes the disks, after the cluster
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-CLUSTER=${2:?usage: hack/ceph-nodes.sh up|detach|attach|stop|start|down CLUSTER}
+CLUSTER=${2:?usage: hack/ceph-nodes.sh up|device|stop|start|down CLUSTER}
 NODE=${3:-}
 DIR=$CACHE/ceph-nodes/$CLUSTER
 # Ceph's labels are at several offsets of a device, so each run has new files.
@@ -90,20 +89,6 @@ release() {
 
 device() { cat "$DIR/$NODE.device"; }
 
-# detach also ends kubelet's own loop device over the disk. The disk is gone when the OSD,
-# the last that has it open, ends.
-detach() {
-	release "/disk-$NODE/"
-	release "$DIR/$NODE.img"
-}
-
-# attach waits until the last user of the old device has closed it.
-attach() {
-	until_ok 60 "$(device) to be free" detached
-	losetup "$(device)" "$DIR/$NODE.img"
-}
-detached() { [ ! -e "/sys/block/$(basename "$(device)")/loop/backing_file" ]; }
-
 stop() {
 	reach
 	timeout 60 docker kill "$NODE" >/dev/null
@@ -135,10 +120,10 @@ needs_node() { [ -s "$DIR/$NODE.device" ] || die "$CLUSTER has no node \"$NODE\"
 
 case $1 in
 up) up ;;
-detach | attach | stop | start)
+device | stop | start)
 	needs_node
 	"$1"
 	;;
 down) down ;;
-*) die "usage: hack/ceph-nodes.sh up|detach|attach|stop|start|down CLUSTER [NODE]" ;;
+*) die "usage: hack/ceph-nodes.sh up|device|stop|start|down CLUSTER [NODE]" ;;
 esac

@@ -53,13 +53,10 @@ func (j *journey) faults(t *testing.T) {
 			stored: true,
 		},
 		{
-			name: "an OSD's device is gone, and returns",
-			strike: func(t *testing.T) {
-				node(t, "detach", victim)
-				killed(t, rookNamespace, "app=rook-ceph-osd,topology-location-host="+victim)
-			},
+			name:   "an OSD's disk fails, and works again",
+			strike: func(t *testing.T) { disk(t, victim).fails(t) },
 			mend: func(t *testing.T) {
-				node(t, "attach", victim)
+				disk(t, victim).works(t)
 				// A new pod does not wait for kubelet's next attempt.
 				killed(t, rookNamespace, "app=rook-ceph-osd,topology-location-host="+victim)
 			},

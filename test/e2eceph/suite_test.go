@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,12 +71,13 @@ func kubectl(t *testing.T, args ...string) string {
 }
 
 // node runs a verb of hack/ceph-nodes.sh.
-func node(t *testing.T, verb, name string) {
+func node(t *testing.T, verb, name string) string {
 	t.Helper()
 	out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "ceph-nodes.sh"), verb, machine, name)
 	if err != nil {
 		t.Fatal(err, out)
 	}
+	return strings.TrimSpace(out)
 }
 
 // ceph runs a program of Ceph in the pod of tools.
