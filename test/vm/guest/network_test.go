@@ -313,7 +313,8 @@ func TestNetworkMirrorServesWithoutOneServer(t *testing.T) {
 	}
 }
 
-// passUntil runs passes until a condition holds, for two minutes.
+// passUntil runs passes until a condition holds, for five minutes. Between them it lets ZFS finish
+// a resilver or a scrub, which passes without a pause slow down many times.
 func passUntil(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
@@ -321,6 +322,8 @@ func passUntil(t *testing.T, n *agent.Node, s *v1alpha1.PgNodeStorage, holds fun
 		if holds() {
 			return
 		}
+		// It does not end on a suspended pool.
+		_ = exec.CommandContext(t.Context(), "timeout", "30", "zpool", "wait", "-t", "resilver,scrub", s.Spec.Pool.Name).Run()
 	}
 	t.Fatalf("it never held: %+v\n%s", s.Status.Conditions, run(t, "zpool", "status", "-P", s.Spec.Pool.Name))
 }
