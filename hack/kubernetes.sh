@@ -16,7 +16,8 @@ RUNC=$CACHE/kubernetes/runc-$RUNC_VERSION
 CNPG=$CACHE/cnpg/$CNPG_VERSION
 # The same flags everywhere: what programs have in common, the standard library
 # first, is compiled once.
-export CGO_ENABLED=0 GOFLAGS=-buildvcs=false
+export CGO_ENABLED=0 GOFLAGS="$GOFLAGS -buildvcs=false"
+economical
 
 # wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
 # replace lines, which `go install` refuses. FILE of more lines is optional.

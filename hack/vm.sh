@@ -50,7 +50,8 @@ modules() {
 	inside "$build" timeout --foreground 300 apt-get -q update
 	kernel=$(inside "$build" apt-cache depends linux-image-cloud-amd64 | grep -om1 '[0-9][0-9.]*-[0-9.-]*-cloud-amd64')
 	[ -n "$kernel" ] || die "no kernel in linux-image-cloud-amd64's dependencies"
-	inside "$build" env DEBIAN_FRONTEND=noninteractive timeout --foreground 3000 \
+	# Without what only debuggers read.
+	inside "$build" env DEBIAN_FRONTEND=noninteractive KCFLAGS=-g0 timeout --foreground 3000 \
 		apt-get -q install -y --no-install-recommends "linux-headers-$kernel" zfs-dkms
 	# shellcheck disable=SC2016 # the inner shell's own variable
 	inside "$build" sh -ec 'cd /tmp && apt-get -q download -o APT::Sandbox::User=root "linux-image-$1" && dpkg -x linux-image-*.deb /tmp/kernel' - "$kernel"

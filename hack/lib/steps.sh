@@ -8,8 +8,12 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=hack/versions.env
 source "$REPO/hack/versions.env"
 
-# As in the Makefile: checkouts share what they compile, and lint has vet.
-export GOFLAGS=${GOFLAGS--trimpath -vet=off}
+# As in the Makefile: checkouts share what they compile, lint has vet, and nothing is for debuggers.
+export GOFLAGS=${GOFLAGS--trimpath -vet=off -gcflags=all=-dwarf=false}
+
+# economical has Go's compilers collect their garbage less often: a tenth of their processor
+# time, for a few hundred MiB.
+economical() { export GOGC=${GOGC:-300}; }
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pgstorage
 LOGS=$CACHE/logs
