@@ -197,10 +197,11 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 	for _, f := range []struct {
 		name, unit string
 		of         func(Second) float64
+		mean       func(Repeat) string
 		latency    bool
 	}{
-		{"TPS", "", func(s Second) float64 { return s.TPS }, false},
-		{"average latency", "ms", func(s Second) float64 { return s.Latency }, true},
+		{"TPS", "", func(s Second) float64 { return s.TPS }, func(r Repeat) string { return withUnit(r.TPS, "TPS") }, false},
+		{"average latency", "ms", func(s Second) float64 { return s.Latency }, func(r Repeat) string { return withUnit(r.LatencyAverage, "ms") }, true},
 	} {
 		var lines []chart.Line
 		var words []string
@@ -209,7 +210,7 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 			if len(r.Seconds) == 0 {
 				continue
 			}
-			line := chart.Line{Name: r.title(), Rejected: !r.Counted, Events: charted(all, r.Number)}
+			line := chart.Line{Name: r.title(f.mean(r)), Rejected: !r.Counted, Events: charted(all, r.Number)}
 			for _, second := range r.Seconds {
 				value := f.of(second)
 				known = known || value != 0
@@ -231,11 +232,19 @@ func (g Group) addRuns(into *[]chart.Chart, v Variant, s *sketch) {
 	}
 }
 
-// title of a repeat in a chart.
-func (r Repeat) title() string {
+// withUnit is a figure with its unit; empty where it was not measured.
+func withUnit(value float64, unit string) string {
+	if value == 0 {
+		return ""
+	}
+	return number(value) + " " + unit
+}
+
+// title of a repeat in a chart of what has this mean.
+func (r Repeat) title(mean string) string {
 	text := fmt.Sprintf("repeat %d", r.Number)
-	if r.TPS != 0 {
-		text += ": mean " + number(r.TPS) + " TPS"
+	if mean != "" {
+		text += ": mean " + mean
 	}
 	if !r.Counted {
 		text += ", excluded"
