@@ -67,7 +67,7 @@ var features = []feature{
 	},
 	{
 		Name: "Profile `CephRBD`: Ceph by Rook on zvols, disks or a class", Gate: "feature gate `CephRBD`",
-		EndToEnd: claim{Evidence: "test/e2eceph TestCephRBD", Where: "Rook 1.18 and Ceph 20 on kind without ceph-csi, `make test-e2e-ceph`", Open: "`make test-e2e-ceph` has not passed as a whole; the layers ran on a real Ceph 16"},
+		EndToEnd: claim{Evidence: "test/e2eceph TestCephRBD", Where: "Rook 1.18 and Ceph 20 on kind without ceph-csi, `make test-e2e-ceph`"},
 		Faults:   claim{Evidence: "docs/faults/cephrbd.jsonl"},
 		Tutorial: claim{Evidence: "docs/tutorial-cephrbd.md"},
 	},

@@ -39,7 +39,7 @@ var lines = []line{
 	{"store answers with errors", []string{"the S3 server answers 503 for 1m0s"}},
 	{"store does not answer", []string{"the S3 server is frozen (SIGSTOP) for 1m0s"}},
 	{"store restarted", []string{"the S3 server is killed, and started after 10 s"}},
-	{"a copy or a device is gone", []string{"one of three buckets of a mirror is gone (requestTimeout 20s); seconds are the stall", "an OSD's device is gone, and returns"}},
+	{"a copy or a device is gone", []string{"one of three buckets of a mirror is gone (requestTimeout 20s); seconds are the stall", "an OSD's disk fails, and works again"}},
 	{"disk nearly full or full", []string{"the disk of ZeroFS' cache is full for 30 s", "the OSDs are nearly full"}},
 	{"growth under load", []string{"the exports are grown while clients write; Postgres restarts for the new size"}},
 }
