@@ -29,13 +29,16 @@ postgres=$("$REPO/hack/images.sh" postgres)
 cnpg=$("$REPO/hack/images.sh" cnpg)
 driver=$("$REPO/hack/zfs-localpv.sh" image)
 PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
+# The same image by another name, for a profile that changes its image.
+PGSTORAGE_ZEROFS_NEXT_IMAGE=$PGSTORAGE_ZEROFS_IMAGE-next
+docker tag "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
 PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
+export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$driver" "$PGSTORAGE_S3_IMAGE"
-"$REPO/hack/zfs-node.sh" up "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE"
+"$REPO/hack/zfs-node.sh" up "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
 "$REPO/hack/zfs-localpv.sh" apply
 cd "$REPO" || exit
 go test -tags e2ezfs -count=1 -v -timeout 45m -run "^$TEST\$" ./test/e2ezfs/...

@@ -330,6 +330,18 @@ var rows = slices.Concat([]row{
 	cluster("override against a rule", override("bootstrap.initdb.icuLocale", "de"), "icuLocale is only available when localeProvider is set to `icu`").condition(),
 	cluster("image of another repository", set("spec/postgres/image", "registry.example/postgis:17"), "spec.postgres.image: registry.example/postgis:17 is not an image of ", "ask a cluster administrator to add imageName to spec.allowedOverrides of PgStorageProfile fast").condition(),
 
+	// What time instances have.
+	profile("time for instances without a reason", set("spec/instanceProbes", map[string]any{"liveness": "5m"}), "spec.instanceProbes.reason: Required value"),
+	profile("a reason alone", set("spec/instanceProbes", map[string]any{"reason": "r"}), "spec.instanceProbes changes nothing; set timeout, liveness or startup, or remove it"),
+	profile("a reason too long", set("spec/instanceProbes", map[string]any{"reason": strings.Repeat("r", 257), "liveness": "5m"}), "spec.instanceProbes.reason: Too long: may not be more than 256 bytes"),
+	profile("a timeout of no time", set("spec/instanceProbes", map[string]any{"reason": "r", "timeout": "0s"}), "spec.instanceProbes.timeout must be between 1s and 60s, written as 20s"),
+	profile("a timeout too long", set("spec/instanceProbes", map[string]any{"reason": "r", "timeout": "61s"}), "spec.instanceProbes.timeout must be between 1s and 60s, written as 20s"),
+	profile("liveness too short", set("spec/instanceProbes", map[string]any{"reason": "r", "liveness": "29s"}), "spec.instanceProbes.liveness must be between 30s and 30m, written as 90s or 5m"),
+	profile("liveness too long", set("spec/instanceProbes", map[string]any{"reason": "r", "liveness": "31m"}), "spec.instanceProbes.liveness must be between 30s and 30m, written as 90s or 5m"),
+	profile("liveness without a unit", set("spec/instanceProbes", map[string]any{"reason": "r", "liveness": "300"}), "spec.instanceProbes.liveness must be between 30s and 30m, written as 90s or 5m"),
+	profile("startup too long", set("spec/instanceProbes", map[string]any{"reason": "r", "startup": "25h"}), "spec.instanceProbes.startup must be between 1m and 24h, written as 90s, 10m or 2h"),
+	profile("startup too short", set("spec/instanceProbes", map[string]any{"reason": "r", "startup": "59s"}), "spec.instanceProbes.startup must be between 1m and 24h, written as 90s, 10m or 2h"),
+
 	// What consent is.
 	profile("consent by a wildcard", set("spec/allowedOverrides", []any{"*"}), "spec.allowedOverrides: an entry is the path of a field that needs consent, a field above or one below, as securityContext or managed.roles.superuser, without indexes or wildcards; docs/spec/pgstoragecluster.md lists them"),
 	profile("consent by an index", set("spec/allowedOverrides", []any{"plugins", "managed.roles[0].superuser"}), "spec.allowedOverrides: an entry is the path"),

@@ -104,6 +104,8 @@ var valid = []edge{
 	{"small resources with defaults of CloudNativePG", "PgStorageCluster", []change{set("spec/defaults", "CloudNativePG"), set("spec/resources", map[string]any{"requests": map[string]any{"cpu": "10m"}, "limits": map[string]any{"memory": "128Mi"}})}},
 	{"most of a quorum", "PgStorageCluster", []change{set("spec/instances", 16), set("spec/durability", "Quorum"), set("spec/quorum", map[string]any{"method": "First", "standbys": 15, "acrossFailureDomain": "topology.kubernetes.io/zone"})}},
 	{"consent to all", "PgStorageProfile", []change{set("spec/allowedOverrides", []any{"securityContext.seccompProfile.type", "managed", "postgresql", "bootstrap.recovery", "imageName", "inheritedMetadata"})}},
+	{"most time for instances", "PgStorageProfile", []change{set("spec/instanceProbes", map[string]any{"reason": strings.Repeat("é", 256), "timeout": "1m", "liveness": "1800s", "startup": "24h"})}},
+	{"least time for instances", "PgStorageProfile", []change{set("spec/instanceProbes", map[string]any{"reason": "r", "timeout": "1s", "liveness": "30s", "startup": "1m"})}},
 	{"most of a profile", "PgStorageProfile", []change{set("spec/external", map[string]any{"storageClassName": "fast.ssd-1", "walStorageClassName": "9wal", "medium": "HDD"})}},
 	{"most of a benchmark", "PgBenchmark", []change{set("spec/pgbench", map[string]any{
 		"scale": 100000, "clients": []int{1, 1000}, "jobs": 256, "duration": "24h", "warmUp": "1h", "repeats": 20, "rate": 10000000, "protocol": "Prepared", "maxTries": 1000,

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,9 @@ func TestS3NBD(t *testing.T) {
 		{"rows by pgbench", pgbench},
 		{"ZeroFS killed while commits are acknowledged", zeroFSKilled},
 		{"the server's pod replaced beneath the pool", podReplaced},
+		{"another image of the server", imageRolled},
+		{"manager and agent killed at once", operatorKilled},
+		{"the store silent for ten minutes", storeSilent},
 		{"power cut while commits are acknowledged", lakePowerCut},
 		{"deletion exports the pool and stops the server", lakeDeletion},
 	} {
@@ -66,6 +70,8 @@ func lakeProfile(endpoint string) *v1alpha1.PgStorageProfile {
 		ObjectMeta: metav1.ObjectMeta{Name: lake},
 		Spec: v1alpha1.PgStorageProfileSpec{
 			Type: v1alpha1.ProfileTypeS3NBD, NodeSelector: map[string]string{"pgstorage.dev/pool": pool},
+			// The node's processors are emulated.
+			InstanceProbes: &v1alpha1.InstanceProbes{Reason: "emulated processors, and commits wait for a store", Timeout: "60s", Liveness: "20m", Startup: "2h"},
 			S3NBD: &v1alpha1.S3NBDProfile{
 				Pool: v1alpha1.S3NBDPool{Name: lake},
 				Stores: []v1alpha1.S3Store{{
@@ -133,26 +139,26 @@ func pgbench(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	t.Log(out)
 }
 
-// killZeroFS by a pod that sees all processes of the node.
-func killZeroFS(t *testing.T) {
+// signal a program on a node, by a pod that sees all processes there.
+func signal(t *testing.T, on, name, program string) {
 	t.Helper()
 	driver, yes := &appsv1.DaemonSet{}, true
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "openebs", Name: "openebs-zfs-node"}, driver); err != nil {
 		t.Fatal(err)
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: storeNamespace, GenerateName: "kill-zerofs-"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: storeNamespace, GenerateName: "signal-"},
 		Spec: corev1.PodSpec{
-			NodeName: nodeName, HostPID: true, RestartPolicy: corev1.RestartPolicyNever,
+			NodeName: on, HostPID: true, RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{
 				Name: "kill", Image: driver.Spec.Template.Spec.Containers[0].Image,
-				Command:         []string{"/bin/busybox", "sh", "-c", "/bin/busybox kill -KILL $(/bin/busybox pidof zerofs)"},
+				Command:         []string{"/bin/busybox", "sh", "-c", fmt.Sprintf("/bin/busybox kill -%s $(/bin/busybox pidof %s)", name, program)},
 				SecurityContext: &corev1.SecurityContext{Privileged: &yes},
 			}},
 		},
 	}
 	create(t, pod)
-	eventually(t, "ZeroFS to be killed", func(ctx context.Context) error {
+	eventually(t, fmt.Sprintf("%s to have %s", program, name), func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
@@ -178,7 +184,7 @@ func zeroFS(ctx context.Context) (*corev1.Pod, error) {
 func zeroFSKilled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	before, server := pods(t, shop), mustServer(t)
 	writer := loaded(t, shop)
-	killZeroFS(t)
+	signal(t, nodeName, "KILL", "zerofs")
 	killed, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
 	acknowledgedAtLeast(t, writer, rows+50)
 	t.Logf("50 more commits were acknowledged %s after ZeroFS was killed", time.Since(killed).Round(time.Second))
@@ -209,11 +215,49 @@ func mustServer(t *testing.T) *corev1.Pod {
 	return pod
 }
 
-// podReplaced is how a new image arrives.
+// imageRolled gives the profile another name of the same image. The server that serves stays
+// until an administrator deletes its pod.
+func imageRolled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	p := &v1alpha1.PgStorageProfile{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: lake}, p); err != nil {
+		t.Fatal(err)
+	}
+	patched := p.DeepCopy()
+	patched.Spec.S3NBD.ZeroFS.Image = os.Getenv("PGSTORAGE_ZEROFS_NEXT_IMAGE")
+	next := patched.Spec.S3NBD.ZeroFS.Image
+	if err := c.Patch(t.Context(), patched, client.MergeFrom(p)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the servers' DaemonSet to have the image", func(ctx context.Context) error {
+		list := &appsv1.DaemonSetList{}
+		if err := c.List(ctx, list, client.InNamespace(operatorNamespace), client.MatchingLabels{naming.LabelProfile: lake}); err != nil {
+			return err
+		}
+		if len(list.Items) != 1 || !has(list.Items[0].Spec.Template.Spec, next) {
+			return fmt.Errorf("%d DaemonSets, none with %s", len(list.Items), next)
+		}
+		return nil
+	})
+	if server := mustServer(t); has(server.Spec, next) || server.DeletionTimestamp != nil {
+		t.Error("the operator replaced a server that serves")
+	}
+	podReplaced(t, shop)
+	if server := mustServer(t); !has(server.Spec, next) {
+		t.Errorf("the server has %+v", server.Spec.Containers)
+	}
+}
+
+// has a pod a container of an image?
+func has(spec corev1.PodSpec, image string) bool {
+	return slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool { return c.Image == image })
+}
+
+// podReplaced deletes the server's pod while commits are acknowledged.
 func podReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	t.Helper()
 	before, server, imports := pods(t, shop), mustServer(t), lakeImports(t)
 	writer := loaded(t, shop)
-	rows, deleted := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	rows, begin := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
 	if err := c.Delete(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
@@ -234,10 +278,7 @@ func podReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		}
 		return nil
 	})
-	acknowledgedAtLeast(t, writer, rows+50)
-	t.Logf("50 more commits were acknowledged %s after the pod was deleted", time.Since(deleted).Round(time.Second))
-	nothingLost(t, shop, writer)
-	intact(t, shop, shop.Status.Database.Primary)
+	continues(t, shop, writer, begin, rows)
 	if now := lakeImports(t); now != imports {
 		t.Errorf("the pool was imported %d times, and before %d", now, imports)
 	}
@@ -245,6 +286,80 @@ func podReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		t.Errorf("Postgres was touched: %s", diff)
 	}
 	lakeReady(t)
+}
+
+// continues: fifty more commits are acknowledged, none is lost and no page is damaged.
+func continues(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod, begin time.Time, rows int) {
+	t.Helper()
+	acknowledgedAtLeast(t, writer, rows+50)
+	t.Logf("50 more commits were acknowledged %s after it began", time.Since(begin).Round(time.Second))
+	nothingLost(t, shop, writer)
+	intact(t, shop, shop.Status.Database.Primary)
+}
+
+// operatorKilled ends both in one moment, as the loss of the control plane's node does.
+func operatorKilled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	before, server, imports := pods(t, shop), mustServer(t), lakeImports(t)
+	writer := loaded(t, shop)
+	rows, begin := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	must(t)(command(t.Context(), "kubectl", "-n", operatorNamespace, "delete", "pod", "--force", "--grace-period=0",
+		"-l", "app.kubernetes.io/name=pgstorage,app.kubernetes.io/component in (manager, agent)"))
+	for _, workload := range []string{"deployment/pgstorage-manager", "daemonset/pgstorage-agent"} {
+		must(t)(command(t.Context(), "kubectl", "-n", operatorNamespace, "rollout", "status", workload, "--timeout=5m"))
+	}
+	continues(t, shop, writer, begin, rows)
+	lakeReady(t)
+	if now := lakeImports(t); now != imports {
+		t.Errorf("the pool was imported %d times, and before %d", now, imports)
+	}
+	if diff := cmp.Diff(before, pods(t, shop)); diff != "" || mustServer(t).UID != server.UID {
+		t.Errorf("Postgres or the server was touched: %s", diff)
+	}
+}
+
+// outage is how long the store is silent.
+const outage = 10 * time.Minute
+
+// storeSilent halts the store: connections to it stay, and it answers nothing.
+func storeSilent(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	before, imports := pods(t, shop), lakeImports(t)
+	writer := loaded(t, shop)
+	begin := time.Now()
+	control := machine + "-control-plane"
+	signal(t, control, "STOP", "versitygw")
+	t.Cleanup(func() { // a test that fails must not leave it halted
+		if t.Failed() {
+			signal(t, control, "CONT", "versitygw")
+		}
+	})
+	eventually(t, "the outage to be told", func(ctx context.Context) error {
+		p := &v1alpha1.PgStorageProfile{}
+		if err := c.Get(ctx, client.ObjectKey{Name: lake}, p); err != nil {
+			return err
+		}
+		if told := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionServersReady); told == nil || told.Reason != v1alpha1.ReasonStoreUnavailable {
+			return errors.New(summary(p.Status.Conditions))
+		}
+		return nil
+	})
+	t.Logf("it was told %s after the store was halted", time.Since(begin).Round(time.Second))
+	eventually(t, "ten minutes to pass", func(ctx context.Context) error {
+		now, err := live.Instances(ctx, c, shop.Namespace, shop.Name)
+		if diff := cmp.Diff(before, now); err != nil || diff != "" {
+			t.Errorf("Postgres was touched in the outage: %v %s", err, diff)
+		}
+		if left := outage - time.Since(begin); left > 0 {
+			return fmt.Errorf("%s to go", left.Round(time.Minute))
+		}
+		return nil
+	})
+	rows, back := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	signal(t, control, "CONT", "versitygw")
+	continues(t, shop, writer, back, rows)
+	lakeReady(t)
+	if now := lakeImports(t); now != imports {
+		t.Errorf("the pool was imported %d times, and before %d", now, imports)
+	}
 }
 
 // lakeImports counts how often the pool was imported.

@@ -90,6 +90,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.InlineBenchmarkApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InlineBenchmarkStatus"):
 		return &apiv1alpha1.InlineBenchmarkStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("InstanceProbes"):
+		return &apiv1alpha1.InstanceProbesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("IntegrityCheck"):
 		return &apiv1alpha1.IntegrityCheckApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("LayerAmplification"):

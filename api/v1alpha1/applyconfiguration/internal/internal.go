@@ -902,6 +902,21 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: phase
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.InstanceProbes
+  map:
+    fields:
+    - name: liveness
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: startup
+      type:
+        scalar: string
+    - name: timeout
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.IntegrityCheck
   map:
     fields:
@@ -1920,6 +1935,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: external
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ExternalProfile
+    - name: instanceProbes
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InstanceProbes
     - name: nodeSelector
       type:
         map:

@@ -21,6 +21,8 @@ type Inputs struct {
 	Parameters []postgres.Parameter
 	// BackupFromPrimary: no backup may come from a standby.
 	BackupFromPrimary bool
+	// Probes of the profile; nil where they are CloudNativePG's.
+	Probes *v1alpha1.InstanceProbes
 }
 
 // Cluster is the CloudNativePG Cluster. It carries owner labels and no
@@ -45,6 +47,9 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	}
 	if in.BackupFromPrimary {
 		spec.WithBackup(cnpgac.BackupConfiguration().WithTarget(cnpgv1.BackupTargetPrimary))
+	}
+	if in.Probes != nil && !asIs(cr) {
+		spec.WithProbes(probes(in.Probes))
 	}
 	return cnpgac.Cluster(cr.Name, cr.Namespace).
 		WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).

@@ -14,8 +14,8 @@ import (
 // The runner compares the quota that it reads with the limit that the cluster declares.
 func TestInstructionsHaveTheDeclaredCPULimit(t *testing.T) {
 	b := &v1alpha1.PgBenchmark{ObjectMeta: metav1.ObjectMeta{Namespace: "db", Name: "nightly", UID: "1"}, Spec: v1alpha1.PgBenchmarkSpec{Cluster: "shop"}}
-	target := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal}}
 	for limit, want := range map[string]float64{"": 0, "1500m": 1.5} {
+		target := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal}}
 		if limit != "" {
 			target.Spec.Resources.Limits = map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse(limit)}
 		}

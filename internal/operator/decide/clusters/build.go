@@ -65,6 +65,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
+		Probes: probes(facts.Profile),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err

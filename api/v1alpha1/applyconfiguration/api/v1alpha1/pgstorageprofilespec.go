@@ -34,6 +34,10 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// this operator sets stay rejected. Valid: at most 64 entries of at most 128
 	// characters. Default: none.
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
+	// instanceProbes give instances on this storage more time before kubelet restarts
+	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
+	// in spec.cnpg.spec.probes has priority. Default: CloudNativePG's probes.
+	InstanceProbes *InstanceProbesApplyConfiguration `json:"instanceProbes,omitempty"`
 	// zfsLocalPV sets ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
 	// s3NBD sets ZFS on network block devices whose contents live in S3 buckets.
@@ -81,6 +85,14 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithAllowedOverrides(values ...
 	for i := range values {
 		b.AllowedOverrides = append(b.AllowedOverrides, values[i])
 	}
+	return b
+}
+
+// WithInstanceProbes sets the InstanceProbes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the InstanceProbes field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithInstanceProbes(value *InstanceProbesApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.InstanceProbes = value
 	return b
 }
 
