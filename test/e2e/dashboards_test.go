@@ -11,9 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -137,7 +134,7 @@ scrape_configs:
   tls_config: {ca_file: %s, cert_file: %s, key_file: %s}
   static_configs: [%s]
 `, prometheus.RuleFile(t, filepath.Join(root, "config/prometheus/alerts/alerts.yaml")), prometheus.RuleFile(t, filepath.Join(root, "config/prometheus/alerts/postgres.yaml")),
-		token(t, shop.Namespace), live.Forwarded(t), file(t, config.TLSClientConfig, "ca"), file(t, config.TLSClientConfig, "cert"), file(t, config.TLSClientConfig, "key"), strings.Join(instances, ", "))
+		written(t, []byte(live.MetricsToken(t, c, shop.Namespace))), live.Forwarded(t), file(t, config.TLSClientConfig, "ca"), file(t, config.TLSClientConfig, "cert"), file(t, config.TLSClientConfig, "key"), strings.Join(instances, ", "))
 }
 
 // file with a part of the credentials of the kubeconfig.
@@ -153,22 +150,4 @@ func written(t *testing.T, content []byte) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// token of a new ServiceAccount with the right to scrape, as docs/monitoring.md binds it.
-func token(t *testing.T, namespace string) string {
-	t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prometheus"}}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "prometheus-" + namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "pgstorage-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: account.Name}},
-	}
-	create(t, account, binding)
-	t.Cleanup(func() { _ = c.Delete(context.Background(), binding) })
-	request := &authenticationv1.TokenRequest{}
-	if err := c.SubResource("token").Create(t.Context(), account, request); err != nil {
-		t.Fatal(err)
-	}
-	return written(t, []byte(request.Status.Token))
 }

@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -64,27 +63,10 @@ func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 4*time.Minute, name, args...)
 }
 
-// eventually waits until check returns no error. It logs each new error, and describes the
-// objects if it fails.
+// eventually waits until check returns no error.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	start, last := time.Now(), ""
-	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
-		err := check(ctx)
-		if err == nil {
-			return true, nil
-		}
-		if err.Error() != last {
-			last = err.Error()
-			t.Logf("%5.1fs %s: %s", time.Since(start).Seconds(), what, last)
-		}
-		return false, nil
-	})
-	if err != nil {
-		dump(t)
-		t.Fatalf("waited %s for %s: %s", patience, what, last)
-	}
-	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
+	live.Wait{Interval: interval, Patience: patience, Gather: dump}.Eventually(t, what, check)
 }
 
 // dump logs the objects and logs that explain a failure.

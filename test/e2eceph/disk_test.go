@@ -39,7 +39,7 @@ func (d loopDevice) limit(t *testing.T, bytes uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // nothing was written
 	info, err := unix.IoctlLoopGetStatus64(int(file.Fd()))
 	if err != nil {
 		t.Fatal(d, err)

@@ -15,10 +15,7 @@ import (
 	"testing"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -161,7 +158,7 @@ func scraped(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+token(t))
+	request.Header.Set("Authorization", "Bearer "+live.MetricsToken(t, c, namespace))
 	// The manager signs its certificate itself.
 	scraper := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	response, err := scraper.Do(request)
@@ -174,20 +171,4 @@ func scraped(t *testing.T) string {
 		t.Fatal(response.Status, err)
 	}
 	return string(body)
-}
-
-// token of a ServiceAccount with the right to scrape, as docs/monitoring.md binds it.
-func token(t *testing.T) string {
-	t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prometheus"}}
-	create(t, account, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "prometheus-" + namespace},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "pgstorage-metrics-reader"},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: account.Name}},
-	})
-	request := &authenticationv1.TokenRequest{}
-	if err := c.SubResource("token").Create(t.Context(), account, request); err != nil {
-		t.Fatal(err)
-	}
-	return request.Status.Token
 }

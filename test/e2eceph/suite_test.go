@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/testing/live"
@@ -94,42 +93,16 @@ func mustCeph(t *testing.T, argv ...string) string {
 	return out
 }
 
-// eventually waits until check returns no error. It logs each new error, and gathers the
-// objects if it fails.
+// eventually waits until check returns no error.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	start, last := time.Now(), ""
-	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
-		// One request that is never answered must not take the whole time.
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		err := check(ctx)
-		if err == nil {
-			return true, nil
-		}
-		if err.Error() != last {
-			last = err.Error()
-			t.Logf("%5.0fs %s: %s", time.Since(start).Seconds(), what, last)
-		}
-		return false, nil
-	})
-	if err != nil {
-		gather(t)
-		t.Fatalf("waited %s for %s: %s", patience, what, last)
-	}
-	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
+	live.Wait{Interval: interval, Patience: patience, Check: 20 * time.Second, Gather: gather}.Eventually(t, what, check)
 }
 
-// gather writes the objects and logs that explain a failure to a folder, and logs its path.
+// gather keeps the objects and logs that explain a failure.
 func gather(t *testing.T) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pgstorage-e2e-ceph-") //nolint:usetesting // it is for after the test
-	if err != nil {
-		t.Log(err)
-		return
-	}
-	t.Logf("the objects and logs are in %s", dir)
-	for name, args := range map[string][]string{
+	live.Gather(t, live.Kubectl(map[string][]string{
 		"objects":     {"get", "nodes,pgsp,pgsc,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,deployments,pods,cephclusters,cephblockpools", "-A", "-o", "wide"},
 		"pgstorage":   {"get", "pgsp,pgsc", "-A", "-o", "yaml"},
 		"ceph":        {"get", "cephclusters,cephblockpools", "-A", "-o", "yaml"},
@@ -144,14 +117,7 @@ func gather(t *testing.T) {
 		"probe":       {"-n", rookNamespace, "logs", "-l", "app=pgstorage-probe", "--all-containers", "--tail=300", "--prefix"},
 		"health":      {"-n", rookNamespace, "exec", toolsName, "--", "timeout", "20", "ceph", "health", "detail"},
 		"postgres":    {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
-		out, err := command(ctx, "kubectl", args...)
-		cancel()
-		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "%s\n%v\n", out, err), 0o600); err != nil {
-			t.Log(err)
-		}
-	}
+	}))
 }
 
 func create(t *testing.T, objects ...client.Object) {

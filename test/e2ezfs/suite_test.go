@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -79,43 +78,16 @@ func node(t *testing.T, verb string) {
 	}
 }
 
-// eventually waits until check returns no error. It logs each new error and repeats one
-// every ten seconds, and gathers the objects if it fails.
+// eventually waits until check returns no error.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
-	start, last, logged := time.Now(), "", time.Time{}
-	err := wait.PollUntilContextTimeout(t.Context(), interval, patience, true, func(ctx context.Context) (bool, error) {
-		// One request that is never answered must not take the whole time.
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-		defer cancel()
-		err := check(ctx)
-		if err == nil {
-			return true, nil
-		}
-		if err.Error() != last || time.Since(logged) >= 10*time.Second {
-			t.Logf("%5.0fs %s: %s", time.Since(start).Seconds(), what, err)
-			logged = time.Now()
-		}
-		last = err.Error()
-		return false, nil
-	})
-	if err != nil {
-		gather(t)
-		t.Fatalf("waited %s for %s: %s", patience, what, last)
-	}
-	t.Logf("%5.1fs %s", time.Since(start).Seconds(), what)
+	live.Wait{Interval: interval, Patience: patience, Check: 20 * time.Second, Gather: gather}.Eventually(t, what, check)
 }
 
-// gather writes the objects and logs that explain a failure to a folder, and logs its path.
+// gather keeps the objects and logs that explain a failure.
 func gather(t *testing.T) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pgstorage-e2e-zfs-") //nolint:usetesting // it is for after the test
-	if err != nil {
-		t.Log(err)
-		return
-	}
-	t.Logf("the objects and logs are in %s", dir)
-	for name, args := range map[string][]string{
+	commands := live.Kubectl(map[string][]string{
 		"objects":      {"get", "nodes,pgsp,pgnodestorages,pgsc,pgb,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,pods,zfsvolumes,zfsnodes,csinodes", "-A", "-o", "wide"},
 		"pgstorage":    {"get", "pgsp,pgnodestorages,pgsc,pgb", "-A", "-o", "yaml"},
 		"pods":         {"describe", "pods", "-n", namespace},
@@ -129,21 +101,9 @@ func gather(t *testing.T) {
 		"zfs-control":  {"-n", "openebs", "logs", "statefulset/openebs-zfs-controller", "--all-containers", "--tail=300"},
 		"postgres":     {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
 		"postgres-old": {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix", "-p"},
-	} {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		out, err := command(ctx, "kubectl", args...)
-		cancel()
-		keep(t, filepath.Join(dir, name), fmt.Sprintf("%s\n%v\n", out, err))
-	}
-	out, err := command(context.Background(), filepath.Join(repository.Root(), "hack", "zfs-node.sh"), "status", machine)
-	keep(t, filepath.Join(dir, "machine"), fmt.Sprintf("%s\n%v\n", out, err))
-}
-
-func keep(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Log(err)
-	}
+	})
+	commands["machine"] = []string{filepath.Join(repository.Root(), "hack", "zfs-node.sh"), "status", machine}
+	live.Gather(t, commands)
 }
 
 func create(t *testing.T, objects ...client.Object) {

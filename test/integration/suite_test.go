@@ -29,7 +29,7 @@ import (
 const (
 	// patience bounds every wait of this suite: more than the minute after which a pass
 	// that hangs is begun again.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	interval = 50 * time.Millisecond
 )
 
