@@ -55,7 +55,7 @@ node_disk() {
 	programs=$("$REPO/hack/kubernetes.sh" node)
 	rm -rf "$tree"
 	mkdir -p "$tree"/{bin,cni,kubelet,containerd,pods}
-	install -m755 -t "$tree/bin" "$programs"/{containerd,containerd-shim-runc-v2,ctr,crictl,kubelet} "$("$REPO/hack/kubernetes.sh" runc)/runc"
+	install -m755 -t "$tree/bin" "$programs"/{containerd,containerd-shim-runc-v2,ctr,kubelet} "$("$REPO/hack/kubernetes.sh" runc)/runc"
 	install -m755 -t "$tree/cni" "$programs"/{host-local,loopback,ptp,portmap}
 	store "$tree/containerd"
 	truncate -s 12G "$1"
@@ -141,7 +141,7 @@ power() {
 	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \
 		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
-		-append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off net.ifnames=0" \
+		-append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off norandmaps no_timer_check net.ifnames=0" \
 		-netdev "tap,id=net,ifname=$TAP,script=no,downscript=no" -device virtio-net-pci,netdev=net,romfile=,mac=52:54:00:70:67:01 \
 		-device virtio-rng-pci \
 		$(drive root "format=raw,snapshot=on,cache=unsafe,file=$image/root.img") \
