@@ -14,8 +14,9 @@ GO_TEST := go test -count=1 -ldflags=-w
 # As in the image: what lint, tests and the image have in common is compiled once.
 export CGO_ENABLED := 0
 # Without the path of this checkout, so that the next one uses what this one compiled. Lint has
-# vet, so tests run without it. What only debuggers read is a twelfth of the compilers' time.
-export GOFLAGS ?= -trimpath -vet=off -gcflags=all=-dwarf=false
+# vet, so tests run without it. What only debuggers read is a twelfth of the compilers' time, and
+# collecting their garbage often is another tenth.
+export GOFLAGS ?= -trimpath -vet=off -gcflags=all=-dwarf=false "-toolexec=env GOGC=300"
 # Packages with tests that need a real ZeroFS.
 ZEROFS_PACKAGES := ./cmd/agent ./internal/node/nbd/... ./internal/zerofs/exports/... ./internal/zerofs/...
 

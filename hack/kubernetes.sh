@@ -17,7 +17,6 @@ CNPG=$CACHE/cnpg/$CNPG_VERSION
 # The same flags everywhere: what programs have in common, the standard library
 # first, is compiled once.
 export CGO_ENABLED=0 GOFLAGS="$GOFLAGS -buildvcs=false"
-economical
 
 # wrapper DIR MODULE VERSION: a module that requires another one whose go.mod has
 # replace lines, which `go install` refuses. FILE of more lines is optional.
@@ -115,10 +114,6 @@ node() {
 	p=github.com/containerd/containerd/v2/cmd
 	install_go "$1" -tags "no_aufs no_zfs no_btrfs no_devmapper" \
 		"$p/containerd@$CONTAINERD_VERSION" "$p/containerd-shim-runc-v2@$CONTAINERD_VERSION" "$p/ctr@$CONTAINERD_VERSION"
-	work=$(mktemp -d)
-	wrapper "$work" sigs.k8s.io/cri-tools "$CRICTL_VERSION" <(shared_client)
-	build_in "$work" "$1" sigs.k8s.io/cri-tools/cmd/crictl
-	rm -rf "$work"
 }
 
 kind() { install_go "$1" "sigs.k8s.io/kind@$KIND_VERSION"; }
@@ -136,19 +131,23 @@ runc() {
 	rm -rf "$lib"
 }
 
-cnpg_modules() {
-	local source
-	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
-	go list -C "$source" -deps ./cmd/manager
+# cnpg_build FLAG...: CloudNativePG with the modules of this repository, which requires it. So it
+# is compiled once for the image, the programs and the tests.
+cnpg_build() {
+	local work
+	work=$(mktemp -d)
+	cp "$REPO/go.mod" "$REPO/go.sum" "$work"
+	go "$1" -C "$work" -mod=mod "${@:2}" github.com/cloudnative-pg/cloudnative-pg/cmd/manager
+	rm -rf "$work"
 }
+
+cnpg_modules() { cnpg_build list -deps; }
 
 # CloudNativePG's own image has the program under both names.
 cnpg() {
-	local source
-	source=$(module_dir github.com/cloudnative-pg/cloudnative-pg "$CNPG_VERSION")
 	mkdir -p "$1/operator"
-	go build -C "$source" -o "$1/operator/manager_amd64" \
-		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}" ./cmd/manager
+	cnpg_build build -o "$1/operator/manager_amd64" \
+		-ldflags "-s -w -X github.com/cloudnative-pg/cloudnative-pg/pkg/versions.buildVersion=${CNPG_VERSION#v}"
 	ln -s operator/manager_amd64 "$1/manager"
 }
 

@@ -5,7 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # The last number changes with this file.
-IMAGE=pgstorage.local/node:$KUBERNETES_VERSION-2
+IMAGE=pgstorage.local/node:$KUBERNETES_VERSION-3
 eval "$("$REPO/hack/docker.sh" env)"
 
 alone node-image
@@ -72,7 +72,7 @@ node_root() {
 	cp -r --no-preserve=mode "$files/kind" "$n/"
 	cp -r --no-preserve=mode "$files/usr/." "$n/usr/"
 	chmod 0755 "$n"/usr/local/bin/* "$n/kind" "$n/kind/bin" "$n"/kind/bin/*
-	install -m755 -t "$n/usr/local/bin" "$PROGRAMS"/{containerd,containerd-shim-runc-v2,ctr,crictl}
+	install -m755 -t "$n/usr/local/bin" "$PROGRAMS"/{containerd,containerd-shim-runc-v2,ctr}
 	install -m755 -t "$n/usr/local/sbin" "$RUNC/runc"
 	install -D -m755 -t "$n/opt/cni/bin" "$PROGRAMS"/{host-local,loopback,ptp,portmap}
 	install -m755 -t "$n/usr/bin" "$PROGRAMS"/{kubelet,kubeadm} "$CONTROL/kubectl"

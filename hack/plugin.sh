@@ -10,7 +10,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 read -ra PLATFORMS <<<"${PLUGIN_PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64}"
 NAME=kubectl-pgstorage
 SITE=https://github.com/pgstorage/pgstorage
-economical
 
 archive() { echo "${NAME}_$1_${2/\//_}.tar.gz"; }
 

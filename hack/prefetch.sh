@@ -7,10 +7,10 @@
 #   nodes      what kind and its nodes need
 #   pods       CloudNativePG and Postgres
 #   programs   those of this tree
-#   linters, servers, machines   of the levels lint, of zerofs and e2e, of vm and ceph
+#   servers, machines   of the levels zerofs and e2e, of vm and ceph
 #   cluster    nodes pods
 #   demo       cluster programs
-#   all        linters cluster servers machines
+#   all        cluster servers machines; the level lint builds its own at once
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # steps SET prints the steps of a set, one a line: its lane and a script of this
@@ -34,14 +34,13 @@ steps() {
 		printf '%s\n' "download kubernetes.sh cnpg-modules" "download rootfs.sh postgres" "compile kubernetes.sh cnpg"
 		;;
 	programs) printf '%s\n' "download programs.sh modules" "compile programs.sh" ;;
-	linters) printf '%s\n' "compile tools.sh golangci-lint" "compile tools.sh vale" ;;
 	servers) printf '%s\n' "compile tools.sh versitygw" "compile zerofs.sh" ;;
 	# Only root can make them; their levels say so to others.
 	machines) [ "$(id -u)" != 0 ] || printf '%s\n' "download vm.sh image" "download vm.sh ceph-image" ;;
 	cluster) steps nodes && steps pods ;;
 	demo) steps cluster && steps programs ;;
-	all) steps linters && steps cluster && steps servers && steps machines ;;
-	*) die "usage: hack/prefetch.sh [list] nodes|pods|programs|linters|servers|machines|cluster|demo|all ..." ;;
+	all) steps cluster && steps servers && steps machines ;;
+	*) die "usage: hack/prefetch.sh [list] nodes|pods|programs|servers|machines|cluster|demo|all ..." ;;
 	esac
 }
 

@@ -12,7 +12,6 @@ if [ "${1:-}" = modules ]; then
 	logged modules-programs go list -C "$REPO" -deps ./cmd/...
 	exit 0
 fi
-economical
 alone "programs-${OUT##*-}"
 mkdir -p "$OUT"
 logged build-programs env CGO_ENABLED=0 go build -C "$REPO" -buildvcs=false -ldflags '-s -w' -o "$OUT/" ./cmd/...

@@ -25,7 +25,6 @@ WORK=$OUT/work
 ASSETS=$OUT/assets
 SOURCE_DATE_EPOCH=$(git -C "$REPO" log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-economical
 
 # notes VERSION: what stands below the heading "## VERSION - DATE", without the heading.
 notes() {

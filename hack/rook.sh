@@ -19,7 +19,7 @@ program() {
 	# Rook's go.mod replaces this module by a folder that its archive does not have.
 	cp -r --no-preserve=mode "$(module_dir "$MODULE/pkg/apis" "$ROOK_APIS_VERSION")" "$work/source/pkg/apis"
 	mkdir -p "$1"
-	nice go build -C "$work/source" -mod=mod -buildvcs=false \
+	go build -C "$work/source" -mod=mod -buildvcs=false \
 		-ldflags "-s -w -X $MODULE/pkg/version.Version=$ROOK_VERSION" -o "$1/rook" ./cmd/rook
 	rm -rf "$work"
 }

@@ -19,7 +19,6 @@ prometheus | promtool) exec "$REPO/hack/prometheus.sh" "$1" ;;
 *) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool|prometheus" ;;
 esac
 
-economical
 build() { (cd "$REPO/$dir" && CGO_ENABLED=${cgo:-0} go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }
 
 target=$CACHE/tools/$(cat "$REPO/$dir/go.mod" "$REPO/$dir/go.sum" | sha256sum | cut -c1-12)/$1

@@ -8,12 +8,9 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=hack/versions.env
 source "$REPO/hack/versions.env"
 
-# As in the Makefile: checkouts share what they compile, lint has vet, and nothing is for debuggers.
-export GOFLAGS=${GOFLAGS--trimpath -vet=off -gcflags=all=-dwarf=false}
-
-# economical has Go's compilers collect their garbage less often: a tenth of their processor
-# time, for a few hundred MiB.
-economical() { export GOGC=${GOGC:-300}; }
+# As in the Makefile: checkouts share what they compile, lint has vet, nothing is for debuggers, and
+# compilers collect their garbage less often.
+export GOFLAGS=${GOFLAGS--trimpath -vet=off -gcflags=all=-dwarf=false '"-toolexec=env GOGC=300"'}
 
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/pgstorage
 LOGS=$CACHE/logs
