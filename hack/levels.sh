@@ -62,15 +62,23 @@ planned() {
 
 log_of() { echo "$LEVEL_LOGS/$1.log"; }
 
+# timed COMMAND... prints the processor seconds of the command and of what it waited for.
+timed() {
+	local TIMEFORMAT='%U %S'
+	{ time "$@" </dev/null >"$log" 2>&1; } 2>&1
+}
+
 # run_level NAME TARGET LANE: its output goes to its log, its result to a file that exists from
 # its start on.
 run_level() {
-	local begin=$SECONDS result=passed
+	local begin=$SECONDS result=passed log processor
 	say "==> $1"
 	echo "$begin - running $3" >"$RESULTS/$1"
-	make --no-print-directory "$2" >"$(log_of "$1")" 2>&1 </dev/null || result=FAILED
+	log=$(log_of "$1")
+	processor=$(timed make --no-print-directory "$2") || result=FAILED
+	processor=$(awk '{printf "%d", $1 + $2}' <<<"$processor")
 	[ -z "$interrupted" ] || result=interrupted
-	echo "$begin $((SECONDS - begin)) $result $3" >"$RESULTS/$1"
+	echo "$begin $((SECONDS - begin)) $result $3 $processor" >"$RESULTS/$1"
 	case $result in
 	passed) say "ok  $1 $((SECONDS - begin))s" ;;
 	*) say "$result: $1 after $((SECONDS - begin))s; log: $(log_of "$1")" ;;
@@ -146,8 +154,8 @@ attend() {
 	wait
 }
 
-# result NAME prints start, seconds, result and lane.
-result() { if [ -s "$RESULTS/$1" ]; then cat "$RESULTS/$1"; else echo "- - not-run -"; fi; }
+# result NAME prints start, seconds, result, lane and processor seconds.
+result() { if [ -s "$RESULTS/$1" ]; then cat "$RESULTS/$1"; else echo "- - not-run - -"; fi; }
 
 # closing LOG prints what a test runner says at the end of each test and package, and all that
 # a level prints at the beginning of a line: not what tests log, nor the notes of -v.
@@ -186,17 +194,20 @@ output() {
 	done <<<"$PLAN"
 }
 
+# table of the levels. Processor seconds are those of a level's own processes: not of the pods of
+# its cluster, nor of what prefetch.sh made for it.
 table() {
-	local name start seconds state lane sum=0 count
-	printf '\n%-12s %-8s %7s %8s  %-12s %s\n' level lane start seconds result counts
+	local name start seconds state lane processor sum=0 used=0 count
+	printf '\n%-12s %-8s %7s %8s %10s  %-12s %s\n' level lane start seconds processor result counts
 	while read -r name _; do
-		read -r start seconds state lane < <(result "$name")
+		read -r start seconds state lane processor < <(result "$name")
 		count=-
 		[ "$state" = not-run ] || count=$(counts "$(log_of "$name")")
 		[ "$seconds" = - ] || sum=$((sum + seconds))
-		printf '%-12s %-8s %7s %8s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "$state" "$count"
+		[ "${processor:--}" = - ] || used=$((used + processor))
+		printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "${processor:--}" "$state" "$count"
 	done <<<"$PLAN"
-	printf '%-12s %-8s %7s %8s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$1" "$sum s one after another"
+	printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$used" "$1" "$sum s one after another"
 }
 
 # report fails where a level did not pass.

@@ -76,8 +76,8 @@ func TestLevelsReportWhatEachCost(t *testing.T) {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	l.wantLines(t,
-		`^lint +main +[01] +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
-		`^integration +main `, `^zerofs +main `, `^vm +machine +[01] +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^ceph +main `, `^e2e +cluster `, `^total +3 +0 +\d+  passed `,
+		`^lint +main +[01] +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
+		`^integration +main `, `^zerofs +main `, `^vm +machine +[01] +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^ceph +main `, `^e2e +cluster `, `^total +3 +0 +\d+ +\d+  passed `,
 		// The closing lines of the levels.
 		`^shellcheck: no findings$`, `^--- PASS: TestA \(1.0s\)$`, `^guest cases, disks: 1 passed$`, `^ok  \tvm\t1s$`, `^ok  \tpackage/of/test-e2e\t0.1s$`,
 	)
@@ -95,8 +95,8 @@ func TestFailedLevelFailsTheRunAndStopsNoOther(t *testing.T) {
 	if code := l.code(t, l.cmd.Run()); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
-	l.wantLines(t, `FAILED: unit after`, `^---- unit: FAILED, whole output$`, `^    b_test.go:1: the reason$`, `^unit +main +\d+ +\d+  FAILED +1 packages passed, 1 failed$`,
-		`^e2e +cluster +\d+ +\d+  passed `, `^ceph +main +\d+ +\d+  passed `, `^total +3 +0 +\d+  FAILED `)
+	l.wantLines(t, `FAILED: unit after`, `^---- unit: FAILED, whole output$`, `^    b_test.go:1: the reason$`, `^unit +main +\d+ +\d+ +\d+  FAILED +1 packages passed, 1 failed$`,
+		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^ceph +main +\d+ +\d+ +\d+  passed `, `^total +3 +0 +\d+ +\d+  FAILED `)
 	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level        lane"); reason > table {
 		t.Error("the table does not end the output")
 	}
@@ -153,7 +153,7 @@ func TestInterruptEndsEveryLevel(t *testing.T) {
 			t.Errorf("process %d of a level still runs: %v", pid, err)
 		}
 	}
-	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^ceph +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
+	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^ceph +- +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
 }
 
 // What a failed level leaves behind must not hold up the report.
