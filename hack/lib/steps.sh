@@ -63,7 +63,9 @@ logged() {
 	beat=$!
 	wait "$pid" || status=$?
 	trap - INT TERM
-	kill "$beat" 2>/dev/null || true
+	# Not TERM: a shell that was forked a moment ago still has the traps of its parent, which would
+	# end what runs beside this step.
+	kill -KILL "$beat" 2>/dev/null || true
 	wait "$beat" 2>/dev/null || true
 	if [ "$status" -ne 0 ]; then
 		tail -n 40 "$log" >&2
