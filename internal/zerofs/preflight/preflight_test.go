@@ -105,6 +105,9 @@ func TestCheck(t *testing.T) {
 			defer server.Close()
 			err := Check(t.Context(), options(server.URL))
 			expect(t, err, c.reason, c.says)
+			if f.listed == http.StatusServiceUnavailable { // the client may try again before its time ends
+				f.did = slices.Compact(f.did)
+			}
 			if did := strings.Join(f.did, " "); did != c.did {
 				t.Errorf("asked %s, wanted %s", did, c.did)
 			}
