@@ -78,7 +78,7 @@ type PgStorageProfileSpec struct {
 
 	// instanceProbes give instances on this storage more time before kubelet restarts
 	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
-	// in spec.cnpg.spec.probes has priority. Default: CloudNativePG's probes.
+	// in spec.cnpg.spec (probes, startDelay, livenessProbeTimeout) has priority. Default: CloudNativePG's probes.
 	// +optional
 	InstanceProbes *InstanceProbes `json:"instanceProbes,omitempty"`
 

@@ -49,7 +49,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 		spec.WithBackup(cnpgac.BackupConfiguration().WithTarget(cnpgv1.BackupTargetPrimary))
 	}
 	if in.Probes != nil && !asIs(cr) {
-		spec.WithProbes(probes(in.Probes))
+		extend(spec, in.Probes)
 	}
 	return cnpgac.Cluster(cr.Name, cr.Namespace).
 		WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).

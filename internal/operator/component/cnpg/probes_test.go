@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	cnpgac "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/api/v1"
 )
 
 func TestProbes(t *testing.T) {
@@ -13,20 +14,21 @@ func TestProbes(t *testing.T) {
 		in   v1alpha1.InstanceProbes
 		want string
 	}{
-		{"liveness alone", v1alpha1.InstanceProbes{Liveness: "5m"}, `{"startup":{"failureThreshold":360},"liveness":{"failureThreshold":30}}`},
-		{"rounded up", v1alpha1.InstanceProbes{Liveness: "41s"}, `{"startup":{"failureThreshold":360},"liveness":{"failureThreshold":5}}`},
-		{"startup alone", v1alpha1.InstanceProbes{Startup: "2h"}, `{"startup":{"failureThreshold":720},"liveness":{"failureThreshold":3}}`},
+		{"liveness alone", v1alpha1.InstanceProbes{Liveness: "5m"}, `{"livenessProbeTimeout":300}`},
+		{"startup alone", v1alpha1.InstanceProbes{Startup: "2h"}, `{"startDelay":7200,"livenessProbeTimeout":30}`},
 		{
 			"a timeout below the period", v1alpha1.InstanceProbes{Timeout: "8s"},
-			`{"startup":{"timeoutSeconds":8,"failureThreshold":360},"liveness":{"timeoutSeconds":8,"failureThreshold":3},"readiness":{"timeoutSeconds":8}}`,
+			`{"livenessProbeTimeout":30,"probes":{"startup":{"timeoutSeconds":8},"liveness":{"timeoutSeconds":8},"readiness":{"timeoutSeconds":8}}}`,
 		},
 		{
 			"attempts that last longer than the period", v1alpha1.InstanceProbes{Timeout: "1m", Liveness: "10m", Startup: "2h"},
-			`{"startup":{"timeoutSeconds":60,"periodSeconds":60,"failureThreshold":120},"liveness":{"timeoutSeconds":60,"periodSeconds":60,"failureThreshold":10},"readiness":{"timeoutSeconds":60,"periodSeconds":60}}`,
+			`{"startDelay":7200,"livenessProbeTimeout":600,"probes":{"startup":{"timeoutSeconds":60,"periodSeconds":60},"liveness":{"timeoutSeconds":60,"periodSeconds":60},"readiness":{"timeoutSeconds":60,"periodSeconds":60}}}`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := json.Marshal(probes(&tc.in))
+			spec := cnpgac.ClusterSpec()
+			extend(spec, &tc.in)
+			got, err := json.Marshal(spec)
 			if err != nil {
 				t.Fatal(err)
 			}

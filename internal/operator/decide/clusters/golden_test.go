@@ -73,7 +73,7 @@ func TestClusterPlans(t *testing.T) {
 			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"affinity":{"topologyKey":"zone"},"monitoring":{"tls":{"enabled":true}},"bootstrap":{"recovery":{"source":"old"}}}`)}}
 		}, func(f *observed.Cluster) { f.Profile.Spec.AllowedOverrides = []string{"bootstrap.recovery"} }},
 		{"probes", func(s *v1alpha1.PgStorageClusterSpec) {
-			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"probes":{"liveness":{"failureThreshold":20}}}`)}}
+			s.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"probes":{"liveness":{"failureThreshold":20}},"startDelay":600}`)}}
 		}, func(f *observed.Cluster) {
 			f.Profile.Spec.InstanceProbes = &v1alpha1.InstanceProbes{Reason: "commits wait for a bucket", Timeout: "30s", Liveness: "5m", Startup: "2h"}
 		}},

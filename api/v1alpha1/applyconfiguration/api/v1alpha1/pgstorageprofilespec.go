@@ -36,7 +36,7 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
 	// instanceProbes give instances on this storage more time before kubelet restarts
 	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
-	// in spec.cnpg.spec.probes has priority. Default: CloudNativePG's probes.
+	// in spec.cnpg.spec (probes, startDelay, livenessProbeTimeout) has priority. Default: CloudNativePG's probes.
 	InstanceProbes *InstanceProbesApplyConfiguration `json:"instanceProbes,omitempty"`
 	// zfsLocalPV sets ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
