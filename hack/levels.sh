@@ -62,20 +62,19 @@ planned() {
 
 log_of() { echo "$LEVEL_LOGS/$1.log"; }
 
-# timed COMMAND... prints the processor seconds of the command and of what it waited for.
+# timed LOG COMMAND... prints the processor seconds of the command and of what it waited for.
 timed() {
 	local TIMEFORMAT='%U %S'
-	{ time "$@" </dev/null >"$log" 2>&1; } 2>&1
+	{ time "${@:2}" </dev/null >"$1" 2>&1; } 2>&1
 }
 
 # run_level NAME TARGET LANE: its output goes to its log, its result to a file that exists from
 # its start on.
 run_level() {
-	local begin=$SECONDS result=passed log processor
+	local begin=$SECONDS result=passed processor
 	say "==> $1"
-	echo "$begin - running $3" >"$RESULTS/$1"
-	log=$(log_of "$1")
-	processor=$(timed make --no-print-directory "$2") || result=FAILED
+	echo "$begin - running $3 -" >"$RESULTS/$1"
+	processor=$(timed "$(log_of "$1")" make --no-print-directory "$2") || result=FAILED
 	processor=$(awk '{printf "%d", $1 + $2}' <<<"$processor")
 	[ -z "$interrupted" ] || result=interrupted
 	echo "$begin $((SECONDS - begin)) $result $3 $processor" >"$RESULTS/$1"
@@ -204,8 +203,8 @@ table() {
 		count=-
 		[ "$state" = not-run ] || count=$(counts "$(log_of "$name")")
 		[ "$seconds" = - ] || sum=$((sum + seconds))
-		[ "${processor:--}" = - ] || used=$((used + processor))
-		printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "${processor:--}" "$state" "$count"
+		[ "$processor" = - ] || used=$((used + processor))
+		printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "$processor" "$state" "$count"
 	done <<<"$PLAN"
 	printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$used" "$1" "$sum s one after another"
 }
