@@ -487,10 +487,9 @@ func TestUnknownExport(t *testing.T) {
 	r.open().write(0, 1)
 }
 
-// Who comes while the server is away waits for it.
-func TestComesWhileAway(t *testing.T) {
-	r := newRig(t, 0)
-	r.relay.Down()
+// comes is a client that connects. It returns once the relay knows the client, with a channel
+// of the end of its handshake.
+func (r *rig) comes() <-chan error {
 	came := make(chan error, 1)
 	go func() {
 		u, err := dial(context.Background(), r.socket, "disk")
@@ -500,6 +499,14 @@ func TestComesWhileAway(t *testing.T) {
 		came <- err
 	}()
 	r.until("it is connected", func() bool { return r.relay.Stats().Clients == 1 })
+	return came
+}
+
+// Who comes while the server is away waits for it.
+func TestComesWhileAway(t *testing.T) {
+	r := newRig(t, 0)
+	r.relay.Down()
+	came := r.comes()
 	select {
 	case err := <-came:
 		t.Fatalf("answered while the server is away: %v", err)
@@ -516,15 +523,7 @@ func TestComesWhileAway(t *testing.T) {
 func TestComesWhileTheServerEnds(t *testing.T) {
 	r := newRig(t, 0)
 	r.server.crash()
-	came := make(chan error, 1)
-	go func() {
-		u, err := dial(context.Background(), r.socket, "disk")
-		if err == nil {
-			u.close()
-		}
-		came <- err
-	}()
-	r.until("it is connected", func() bool { return r.relay.Stats().Clients == 1 })
+	came := r.comes()
 	r.again()
 	if err := <-came; err != nil {
 		t.Error(err)
