@@ -88,6 +88,10 @@ const (
 	// ConditionParametersApplied says whether the running instances have the
 	// parameters that status.parameters lists, as read back from them.
 	ConditionParametersApplied = "ParametersApplied"
+	// ConditionProbesApplied says whether the pods of the instances have the probes that
+	// spec.instanceProbes of the profile leads to. Only clusters on a profile with that
+	// field have it.
+	ConditionProbesApplied = "ProbesApplied"
 	// ConditionDurabilityVerified says whether every running instance has the settings
 	// that spec.durability needs, from any source. It is Unknown, and does not take
 	// part in Ready, while they cannot be read. Weaker settings of single roles or

@@ -127,6 +127,9 @@ const (
 	// ReasonParametersDiffer means that running instances have other parameters than
 	// declared.
 	ReasonParametersDiffer = "ParametersDiffer"
+	// ReasonProbesDiffer means that pods of running instances have other probes than
+	// declared.
+	ReasonProbesDiffer = "ProbesDiffer"
 	// ReasonScriptNotFound means that a ConfigMap or key of a custom script does not
 	// exist.
 	ReasonScriptNotFound = "ScriptNotFound"

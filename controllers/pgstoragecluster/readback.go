@@ -40,7 +40,7 @@ func (r *Reconciler) requeue(p *pass) reconcile.Result {
 			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened,
 			v1alpha1.ReasonVolumeDiffers:
 			within(pollInterval)
-		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonNotReadBack:
+		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonProbesDiffer, v1alpha1.ReasonNotReadBack:
 			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
 				within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 			}
@@ -55,8 +55,13 @@ func (r *Reconciler) requeue(p *pass) reconcile.Result {
 // settle makes a read-back that was as declared valid for longer, because the settings of
 // roles and databases seldom change.
 func (r *Reconciler) settle(p *pass) {
+	for _, condition := range []string{v1alpha1.ConditionParametersApplied, v1alpha1.ConditionProbesApplied} {
+		if reason := p.outcomes.Reason(condition); reason != v1alpha1.ReasonApplied && reason != "" {
+			return
+		}
+	}
 	durability := p.outcomes.Reason(v1alpha1.ConditionDurabilityVerified)
-	if p.outcomes.Reason(v1alpha1.ConditionParametersApplied) == v1alpha1.ReasonApplied && (durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden) {
+	if durability == v1alpha1.ReasonVerified || durability == v1alpha1.ReasonDurabilityOverridden {
 		r.ReadBack.Settle(client.ObjectKeyFromObject(p.facts.Cluster))
 	}
 }

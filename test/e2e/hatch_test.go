@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -23,6 +24,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/hostile"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // consentProfile allows its authors a seccomp profile of their own and nothing else.
@@ -86,6 +88,7 @@ func TestConsentOpensOneField(t *testing.T) {
 	}
 	ready(t, one)
 	seccompAlone(t, ns, one.Status.Database.Primary)
+	probesFollowTheProfile(t, one, p)
 }
 
 // seccompAlone checks that the containers of a pod have the profile that was allowed, and
@@ -105,6 +108,47 @@ func seccompAlone(t *testing.T, ns, name string) {
 			t.Errorf("container %s may be privileged: %+v", container.Name, s)
 		}
 	}
+}
+
+// probesFollowTheProfile gives the instances of a database that runs more time, and reads
+// from the pod what kubelet then has.
+func probesFollowTheProfile(t *testing.T, cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile) {
+	t.Helper()
+	patched := &v1alpha1.PgStorageProfile{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(p), patched); err != nil {
+		t.Fatal(err)
+	}
+	before := patched.DeepCopy()
+	patched.Spec.InstanceProbes = &v1alpha1.InstanceProbes{Reason: "to see it arrive", Timeout: "15s", Liveness: "100s", Startup: "2h"}
+	if err := c.Patch(t.Context(), patched, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	type probe struct{ Timeout, Period, Attempts int32 }
+	want := map[string]probe{"startup": {15, 15, 480}, "readiness": {15, 15, 3}, "liveness": {15, 15, 7}}
+	eventually(t, "the pod to have the probes", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+			return err
+		}
+		if err := live.AllTrue(cr.Status.Conditions, cr.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionProbesApplied); err != nil {
+			return err
+		}
+		pod := &corev1.Pod{}
+		if err := c.Get(ctx, client.ObjectKey{Namespace: cr.Namespace, Name: cr.Status.Database.Primary}, pod); err != nil {
+			return err
+		}
+		have := map[string]probe{}
+		for _, container := range pod.Spec.Containers {
+			if container.Name == "postgres" {
+				for name, p := range map[string]*corev1.Probe{"startup": container.StartupProbe, "readiness": container.ReadinessProbe, "liveness": container.LivenessProbe} {
+					have[name] = probe{p.TimeoutSeconds, p.PeriodSeconds, p.FailureThreshold}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			return fmt.Errorf("the condition is True, and the probes differ: %s", diff)
+		}
+		return nil
+	})
 }
 
 // permissive is a namespace in which Pod Security allows everything.

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 const (
@@ -21,6 +23,8 @@ const (
 	// (cloudnative-pg config/manager/default-monitoring.yaml).
 	metricsPort    = "9187"
 	settingsMetric = "cnpg_pg_settings_setting"
+	// postgresContainer of an instance's pod (cloudnative-pg pkg/specs/pods.go).
+	postgresContainer = "postgres"
 
 	// scrapeTimeout bounds the read of all instances of a Cluster, which are read at once.
 	scrapeTimeout = 3 * time.Second
@@ -63,26 +67,44 @@ func metricsClient(dial Dial) *http.Client {
 	}
 }
 
-// address of an instance, from its pod as the API server has it. The status of a
-// Cluster has one too, which others than kubelet may write.
-func (r *ReadBack) address(ctx context.Context, c *cnpgv1.Cluster, name string) (netip.Addr, error) {
+// pod of an instance, as the API server has it.
+func (r *ReadBack) pod(ctx context.Context, c *cnpgv1.Cluster, name string) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	err := r.Pods.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, pod)
-	if client.IgnoreNotFound(err) != nil {
-		return netip.Addr{}, errors.New("the API server did not answer for the pod")
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, errors.New("the API server did not answer for the pod")
+	case err != nil:
+		return nil, errNoPod
+	case !controls(c, pod):
+		return nil, errForeignPod
 	}
-	if err != nil {
-		return netip.Addr{}, errNoPod
+	return pod, nil
+}
+
+// probesOf the container of Postgres.
+func probesOf(pod *corev1.Pod) observed.Probes {
+	var out observed.Probes
+	for _, c := range pod.Spec.Containers {
+		if c.Name == postgresContainer {
+			out = observed.Probes{Startup: probe(c.StartupProbe), Readiness: probe(c.ReadinessProbe), Liveness: probe(c.LivenessProbe)}
+		}
 	}
-	return podAddress(c, pod)
+	return out
+}
+
+func probe(p *corev1.Probe) observed.Probe {
+	if p == nil {
+		return observed.Probe{}
+	}
+	return observed.Probe{Timeout: p.TimeoutSeconds, Period: p.PeriodSeconds, Attempts: p.FailureThreshold}
 }
 
 // podAddress is the address of a pod of the Cluster, on the pod network alone. A pod
-// may have its node's address, and then the port is its node's.
-func podAddress(c *cnpgv1.Cluster, pod *corev1.Pod) (netip.Addr, error) {
+// may have its node's address, and then the port is its node's. The status of a Cluster
+// has an address too, which others than kubelet may write.
+func podAddress(pod *corev1.Pod) (netip.Addr, error) {
 	switch {
-	case !controls(c, pod):
-		return netip.Addr{}, errForeignPod
 	case pod.Spec.HostNetwork || pod.Status.PodIP != "" && pod.Status.PodIP == pod.Status.HostIP:
 		return netip.Addr{}, errHostNetwork
 	case pod.Status.PodIP == "" || pod.DeletionTimestamp != nil:
@@ -107,8 +129,8 @@ func controls(c *cnpgv1.Cluster, pod *corev1.Pod) bool {
 }
 
 // settings of one instance.
-func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod string, wanted map[string]bool) (*scraped, error) {
-	ip, err := r.address(ctx, c, pod)
+func (r *ReadBack) settings(ctx context.Context, c *cnpgv1.Cluster, pod *corev1.Pod, wanted map[string]bool) (*scraped, error) {
+	ip, err := podAddress(pod)
 	if err != nil {
 		return nil, err
 	}

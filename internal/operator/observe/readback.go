@@ -9,6 +9,7 @@ import (
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -124,6 +125,16 @@ func (r *ReadBack) client() *http.Client {
 	return r.direct
 }
 
+// instance returns the pod, which is nil if there is none, and what it reports.
+func (r *ReadBack) instance(ctx context.Context, c *cnpgv1.Cluster, name string, wanted map[string]bool) (*corev1.Pod, *scraped, error) {
+	pod, err := r.pod(ctx, c, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := r.settings(ctx, c, pod, wanted)
+	return pod, found, err
+}
+
 // scrape all instances at once, so that those that do not answer delay a pass no
 // longer than one.
 func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string) observed.ReadBack {
@@ -133,20 +144,23 @@ func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string
 	for _, n := range names {
 		wanted[n] = true
 	}
-	out := observed.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}}
+	out := observed.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}, Probes: map[string]observed.Probes{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	pods := slices.Sorted(maps.Keys(c.Status.InstancesReportedState))
-	for _, pod := range pods[:min(len(pods), maxInstances)] {
+	for _, name := range pods[:min(len(pods), maxInstances)] {
 		all.Go(func() {
-			found, err := r.settings(ctx, c, string(pod), wanted)
+			pod, found, err := r.instance(ctx, c, string(name), wanted)
 			mu.Lock()
 			defer mu.Unlock()
+			if pod != nil {
+				out.Probes[string(name)] = probesOf(pod)
+			}
 			if err != nil {
-				out.Errors[string(pod)] = err.Error()
+				out.Errors[string(name)] = err.Error()
 				return
 			}
-			found.add(&out, string(pod), c.Status.CurrentPrimary)
+			found.add(&out, string(name), c.Status.CurrentPrimary)
 		})
 	}
 	all.Wait()

@@ -107,6 +107,25 @@ func TestOnlyWhatIsWantedIsKept(t *testing.T) {
 	}
 }
 
+// The probes are known also of an instance whose metrics do not answer.
+func TestProbesAreOfTheContainerOfPostgres(t *testing.T) {
+	pod := instance(func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{
+			{Name: "sidecar", LivenessProbe: &corev1.Probe{TimeoutSeconds: 1, PeriodSeconds: 2, FailureThreshold: 3}},
+			{Name: "postgres", StartupProbe: &corev1.Probe{TimeoutSeconds: 5, PeriodSeconds: 10, FailureThreshold: 360}, LivenessProbe: &corev1.Probe{TimeoutSeconds: 60, PeriodSeconds: 60, FailureThreshold: 20}},
+		}
+	})
+	seen, _ := read(t, pod, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	want := observed.Probes{Startup: observed.Probe{Timeout: 5, Period: 10, Attempts: 360}, Liveness: observed.Probe{Timeout: 60, Period: 60, Attempts: 20}}
+	if seen.Probes["db-1"] != want || len(seen.Errors) != 1 {
+		t.Errorf("read %+v, errors %v", seen.Probes, seen.Errors)
+	}
+	pod = instance(func(p *corev1.Pod) { p.OwnerReferences = nil })
+	if seen, _ := read(t, pod, says(honest)); len(seen.Probes) != 0 {
+		t.Errorf("of a foreign pod: %+v", seen.Probes)
+	}
+}
+
 func TestAddressesThatAreNotOfThePodNetwork(t *testing.T) {
 	ip := func(address string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Status.PodIP = address }

@@ -56,8 +56,21 @@ type ReadBack struct {
 	Overrides []Override
 	// OverridesRead says that the primary reported them, be it that there are none.
 	OverridesRead bool
+	// Probes of the instances' pods, by instance.
+	Probes map[string]Probes
 	// Followers are the names under which physical WAL is streamed from any instance.
 	Followers []string
+}
+
+// Probes by which kubelet judges an instance.
+type Probes struct {
+	Startup, Readiness, Liveness Probe
+}
+
+// Probe has the seconds of an attempt, the seconds from one to the next, and how many
+// have to fail. Zero means that no value is declared.
+type Probe struct {
+	Timeout, Period, Attempts int32
 }
 
 // Override is a setting that sessions of a role, a database, or a role in a database

@@ -3,8 +3,11 @@ package cnpg
 import (
 	"time"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	cnpgac "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/api/v1"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 const (
@@ -35,6 +38,44 @@ func extend(spec *cnpgac.ClusterSpecApplyConfiguration, p *v1alpha1.InstanceProb
 		Readiness: &cnpgac.ProbeWithStrategyApplyConfiguration{ProbeApplyConfiguration: *attempt},
 		Liveness:  &cnpgac.LivenessProbeApplyConfiguration{ProbeApplyConfiguration: *attempt},
 	})
+}
+
+// DeclaredProbes are what CloudNativePG makes of a Cluster's fields (ensureProbes in its
+// pkg/specs/pods.go). Zero is what no field of the Cluster decides.
+func DeclaredProbes(c *cnpgv1.Cluster) observed.Probes {
+	var out observed.Probes
+	if p := c.Spec.Probes; p != nil {
+		if p.Startup != nil {
+			out.Startup = declared(p.Startup.Probe)
+		}
+		if p.Readiness != nil {
+			out.Readiness = declared(p.Readiness.Probe)
+		}
+		if p.Liveness != nil {
+			out.Liveness = declared(p.Liveness.Probe)
+		}
+	}
+	count(&out.Startup, c.Spec.MaxStartDelay)
+	if limit := c.Spec.LivenessProbeTimeout; limit != nil {
+		count(&out.Liveness, *limit)
+	}
+	return out
+}
+
+func declared(p cnpgv1.Probe) observed.Probe {
+	return observed.Probe{Timeout: p.TimeoutSeconds, Period: p.PeriodSeconds, Attempts: p.FailureThreshold}
+}
+
+// count the attempts that fill a limit, in seconds, where no number of them is declared.
+func count(p *observed.Probe, limit int32) {
+	if p.Attempts != 0 || limit == 0 {
+		return
+	}
+	period := p.Period
+	if period == 0 {
+		period = seconds(probePeriod)
+	}
+	p.Attempts = max(1, (limit+period-1)/period)
 }
 
 // seconds of a length of time, which is a day at most.

@@ -22,6 +22,9 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 			out.Add(*c.verified)
 		}
 		out.Add(appliedOutcome(cr, c.Parameters, facts.ReadBack, database), groundsOf(cr, facts).outcome(cr))
+		if o := probesOutcome(cr, facts, database); o != nil {
+			out.Add(*o)
+		}
 	}
 	out.Add(MonitoredOutcome(cr, facts))
 	if o := metadataOutcome(cr); o != nil {

@@ -75,6 +75,13 @@ const (
 	msgParametersApplied = "%d instances report the numeric and boolean parameters of status.parameters as given"
 )
 
+// ProbesApplied.
+const (
+	msgProbesNotRead = "the probes of the instances' pods are read back once the database is ready"
+	msgProbesDiffer  = "; CloudNativePG restarts instances one by one, or waits for you where spec.primaryUpdateStrategy is supervised"
+	msgProbesApplied = "the pods of %d instances have the probes that spec.instanceProbes of the profile and spec.cnpg.spec lead to"
+)
+
 // DurabilityVerified.
 const (
 	msgWeakened            = "%s; find who set it, revert it, and treat the database as suspect if it crashed meanwhile"

@@ -92,14 +92,6 @@ func consent(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile) hatch.
 	return out
 }
 
-// probes that a profile has for instances; nil without one.
-func probes(p *v1alpha1.PgStorageProfile) *v1alpha1.InstanceProbes {
-	if p == nil {
-		return nil
-	}
-	return p.Spec.InstanceProbes
-}
-
 // foreignImage refuses an image of another repository than the operator's without
 // consent: it runs with the rights of the instances' ServiceAccount.
 func foreignImage(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile, config Config) []string {
