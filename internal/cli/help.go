@@ -110,6 +110,34 @@ The exit code is 1 if a Cluster is Refused or Unknown.`,
   kubectl pgstorage adopt --all -n prod --apply`,
 }
 
+var recloneHelp = help{
+	use:   "reclone INSTANCE | --node NODE",
+	short: "Have instances cloned again whose volumes were lost with a node",
+	long: `A volume on a node's own disks is lost with the node. The claim of the instance
+stays, and so its pod waits for a node that does not return. The command deletes
+claims and pod, and CloudNativePG clones the instance on another node.
+
+Without --apply nothing is deleted, and the table shows what would be. What is on
+the volumes is lost. It can include commits that the primary does not have, if the
+cluster failed over without a quorum: see the losses in kubectl pgstorage explain.
+
+The command refuses an instance that is the primary or ready, and one whose primary
+is not ready, because its volumes may be the only copy. It also refuses one whose
+pod is on a node that exists and is not Ready: that Postgres may still run. Delete
+the Node once the machine is off.
+
+The exit code is 1 if an instance is Refused.`,
+	example: `  # Node n2 does not return: what was on it?
+  kubectl delete node n2
+  kubectl pgstorage reclone --node n2
+
+  # Have its instances cloned on other nodes
+  kubectl pgstorage reclone --node n2 --apply
+
+  # One instance
+  kubectl pgstorage reclone shop-2 -n prod --apply`,
+}
+
 var renderHelp = help{
 	use:   "render -f FILE...",
 	short: "Show what the operator would create from files, without a cluster",

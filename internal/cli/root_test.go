@@ -52,8 +52,8 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 		}
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
-	if seen != 15 {
-		t.Errorf("got %d commands, want 15", seen)
+	if seen != 16 {
+		t.Errorf("got %d commands, want 16", seen)
 	}
 }
 

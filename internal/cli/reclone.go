@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/cli/reclone"
+)
+
+// recloneOptions are the flags of reclone.
+type recloneOptions struct {
+	node  string
+	apply bool
+}
+
+func (a *app) reclone() *cobra.Command {
+	o := &recloneOptions{}
+	c := recloneHelp.command()
+	c.Args = cobra.MaximumNArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if (o.node == "") == (len(args) == 0) {
+			return errors.New("name one instance, or use --node for those whose claims are on a node")
+		}
+		return a.runReclone(c.Context(), o, args)
+	}
+	f := c.Flags()
+	f.StringVar(&o.node, "node", "", "all instances whose claims are on this node, in every namespace")
+	f.BoolVar(&o.apply, "apply", false, "delete the claims and pods of the planned instances; what is on these volumes is lost")
+	return c
+}
+
+func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) error {
+	c, err := a.client()
+	if err != nil {
+		return err
+	}
+	namespace, err := a.namespace()
+	if err != nil {
+		return err
+	}
+	wanted := func(name, _ string) bool { return name == args[0] }
+	if o.node != "" {
+		namespace = ""
+		wanted = func(_, node string) bool { return node == o.node }
+	}
+	instances, err := lostInstances(ctx, c, namespace, wanted)
+	if err != nil {
+		return err
+	}
+	if len(instances) == 0 && o.node == "" {
+		return fmt.Errorf("no Cluster in namespace %s has an instance %s", namespace, args[0])
+	}
+	if o.apply {
+		for i := range instances {
+			if err := release(ctx, c, &instances[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return a.showReclone(o, instances)
+}
+
+func (a *app) showReclone(o *recloneOptions, instances []reclone.Instance) error {
+	text := reclone.Table(instances)
+	planned := slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Planned })
+	switch {
+	case len(instances) == 0:
+		text = fmt.Sprintf("No instance has claims on node %s.\n", o.node)
+	case planned:
+		text += "Nothing was deleted. --apply deletes these claims and what is on their volumes; CloudNativePG then clones the instances on other nodes.\n"
+	}
+	if _, err := fmt.Fprint(a.streams.Out, text); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Refused }) {
+		return ErrFindings
+	}
+	return nil
+}
+
+// lostInstances reads the Clusters of a namespace, or of all.
+func lostInstances(ctx context.Context, c client.Client, namespace string, wanted func(name, node string) bool) ([]reclone.Instance, error) {
+	clusters := &cnpgv1.ClusterList{}
+	if err := c.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list CloudNativePG Clusters: %w", err)
+	}
+	var out []reclone.Instance
+	for _, cluster := range clusters.Items {
+		in := reclone.Objects{Cluster: cluster}
+		pods, claims := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
+		for _, list := range []client.ObjectList{pods, claims} {
+			if err := c.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{reclone.LabelCluster: cluster.Name}); err != nil {
+				return nil, fmt.Errorf("list pods and claims of Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
+			}
+		}
+		in.Pods, in.Claims = pods.Items, claims.Items
+		out = append(out, reclone.Instances(in, func(name string) reclone.NodeState { return nodeState(ctx, c, name) }, wanted)...)
+	}
+	return out, nil
+}
+
+func nodeState(ctx context.Context, c client.Client, name string) reclone.NodeState {
+	node := &corev1.Node{}
+	err := c.Get(ctx, client.ObjectKey{Name: name}, node)
+	switch {
+	case apierrors.IsNotFound(err):
+		return reclone.NodeGone
+	case err != nil:
+		return reclone.NodeUnknown
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+			return reclone.NodeReady
+		}
+	}
+	return reclone.NodeNotReady
+}
+
+// release deletes the claims of a planned instance, and then its pod, which lets the claims
+// go. The UIDs keep it from objects that took their names since.
+func release(ctx context.Context, c client.Client, i *reclone.Instance) error {
+	if i.Outcome != reclone.Planned {
+		return nil
+	}
+	for _, claim := range i.Claims {
+		if err := client.IgnoreNotFound(c.Delete(ctx, &claim, client.Preconditions{UID: &claim.UID})); err != nil {
+			return fmt.Errorf("delete claim %s/%s: %w", claim.Namespace, claim.Name, err)
+		}
+	}
+	if i.Pod != nil {
+		options := []client.DeleteOption{client.Preconditions{UID: &i.Pod.UID}}
+		if i.Force {
+			options = append(options, client.GracePeriodSeconds(0))
+		}
+		if err := client.IgnoreNotFound(c.Delete(ctx, i.Pod, options...)); err != nil {
+			return fmt.Errorf("delete pod %s/%s, whose claims are deleted: %w", i.Namespace, i.Name, err)
+		}
+	}
+	i.Outcome = reclone.Deleted
+	return nil
+}

@@ -1,0 +1,117 @@
+package plugin
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/internal/cli"
+	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+)
+
+// TestRecloneDeletesOneInstance loses a standby's node. Its claims and pod are deleted on
+// request, and nothing else.
+func TestRecloneDeletesOneInstance(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "reclone"
+	namespace(t, c, ns)
+	cluster := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Spec: cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}
+	create(t, c, cluster)
+	cluster.Status.CurrentPrimary, cluster.Status.TargetPrimary = "shop-1", "shop-1"
+	if err := c.Status().Update(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	instance(t, c, cluster, "shop-1", "here")
+	instance(t, c, cluster, "shop-2", "lost")
+	primaryReady(t, c, ns, "shop-1")
+
+	out := must(t, "reclone", "--node", "lost")
+	if !strings.Contains(out, "Planned") || !strings.Contains(out, "Nothing was deleted") || strings.Contains(out, "shop-1") {
+		t.Errorf("the plan:\n%s", out)
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
+		t.Errorf("the plan left pods and claims %s", got)
+	}
+	if out, err := plugin(t, "reclone", "shop-1", "-n", ns, "--apply"); !errors.Is(err, cli.ErrFindings) || !strings.Contains(out, "it is the primary") {
+		t.Errorf("the primary: %v\n%s", err, out)
+	}
+	if out := must(t, "reclone", "shop-2", "-n", ns, "--apply"); !strings.Contains(out, "Deleted") {
+		t.Errorf("%s", out)
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1" {
+		t.Errorf("it left pods and claims %s", got)
+	}
+	if out := must(t, "reclone", "--node", "lost"); out != "No instance has claims on node lost.\n" {
+		t.Errorf("afterwards:\n%s", out)
+	}
+	if _, err := plugin(t, "reclone", "shop-2", "-n", ns); err == nil || !strings.Contains(err.Error(), "has an instance shop-2") {
+		t.Errorf("an instance that does not exist: %v", err)
+	}
+	for _, args := range [][]string{{"reclone"}, {"reclone", "shop-2", "--node", "lost"}} {
+		if _, err := plugin(t, args...); err == nil || !strings.Contains(err.Error(), "name one instance, or use --node") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// instance creates the pod and the claim of one, without a kubelet that runs it.
+func instance(t *testing.T, c client.Client, cluster *cnpgv1.Cluster, name, node string) {
+	t.Helper()
+	object := metav1.ObjectMeta{
+		Namespace: cluster.Namespace, Name: name, Labels: map[string]string{"cnpg.io/cluster": cluster.Name, "cnpg.io/instanceName": name},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cluster, cnpgv1.SchemeGroupVersion.WithKind("Cluster"))},
+	}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: object, Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}}
+	claim.Annotations = map[string]string{"volume.kubernetes.io/selected-node": node}
+	create(t, c, claim)
+	// No controller removes the protection of claims that no pod uses.
+	claim.Finalizers = nil
+	if err := c.Update(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	create(t, c, &corev1.Pod{ObjectMeta: object, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "postgres", Image: "pg.example/postgresql:17"}}}})
+}
+
+func primaryReady(t *testing.T, c client.Client, ns, name string) {
+	t.Helper()
+	pod := &corev1.Pod{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: name}, pod); err != nil {
+		t.Fatal(err)
+	}
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	if err := c.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names of the pods and claims of a namespace that are not being deleted.
+func names(t *testing.T, c client.Client, ns string) string {
+	t.Helper()
+	var out []string
+	pods, claims := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
+	for _, list := range []client.ObjectList{pods, claims} {
+		if err := c.List(t.Context(), list, client.InNamespace(ns)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range pods.Items {
+		out = append(out, p.Name)
+	}
+	for _, p := range claims.Items {
+		if p.DeletionTimestamp == nil {
+			out = append(out, p.Name)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
