@@ -47,8 +47,9 @@ type Facts struct {
 	Clusters []v1alpha1.PgStorageCluster
 	Nodes    []corev1.Node
 	CSINodes []storagev1.CSINode
-	// Drivers are the names of CSIDrivers.
-	Drivers []string
+	Drivers  []storagev1.CSIDriver
+	// Capacities are what drivers report of the room for volumes of a StorageClass.
+	Capacities []storagev1.CSIStorageCapacity
 	// Permissions of the user.
 	Permissions []Permission
 	// Unread is what could not be read.

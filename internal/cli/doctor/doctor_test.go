@@ -75,7 +75,7 @@ func healthy(t *testing.T) Facts {
 		Profiles: []v1alpha1.PgStorageProfile{*s.Profile.Profile}, Storages: s.Profile.Storages, Clusters: []v1alpha1.PgStorageCluster{*s.Cluster},
 		Nodes:       []corev1.Node{node("node-1", corev1.ConditionTrue)},
 		CSINodes:    []storagev1.CSINode{{ObjectMeta: named("", "node-1", nil), Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "zfs.csi.openebs.io"}}}}},
-		Drivers:     []string{"zfs.csi.openebs.io"},
+		Drivers:     []storagev1.CSIDriver{{ObjectMeta: named("", "zfs.csi.openebs.io", nil)}},
 		Permissions: []Permission{{Verb: "create", Group: "pgstorage.dev", Resource: "pgstorageclusters", Namespace: "prod", For: "to create databases", Allowed: true}},
 	}
 	for _, crd := range f.ExpectedCRDs {
@@ -128,7 +128,7 @@ func blind(t *testing.T) Facts {
 	for _, crd := range f.ExpectedCRDs {
 		f.Unread = append(f.Unread, snapshot.Unread{What: "CustomResourceDefinition " + crd.Name, Why: "forbidden"})
 	}
-	for _, what := range []string{"Deployments of all namespaces", "DaemonSets of all namespaces", "ClusterRole pgstorage-manager", "PgStorageProfiles", "Nodes", "CSINodes", "CSIDrivers"} {
+	for _, what := range []string{"Deployments of all namespaces", "DaemonSets of all namespaces", "ClusterRole pgstorage-manager", "PgStorageProfiles", "Nodes", "CSINodes", "CSIDrivers", "CSIStorageCapacities of all namespaces"} {
 		f.Unread = append(f.Unread, snapshot.Unread{What: what, Why: "forbidden"})
 	}
 	return f

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
@@ -34,13 +35,14 @@ func (c *checker) drivers() {
 		}
 		if onZFS(*p) {
 			c.registered(*p)
+			c.capacity(*p)
 		}
 	}
 }
 
 // driver checks that a CSIDriver is installed.
 func (c *checker) driver(name, link string) {
-	if slices.Contains(c.facts.Drivers, name) {
+	if slices.ContainsFunc(c.facts.Drivers, func(d storagev1.CSIDriver) bool { return d.Name == name }) {
 		c.ok("CSIDriver "+name, "installed")
 		return
 	}

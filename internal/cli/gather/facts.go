@@ -164,14 +164,12 @@ func (r Reader) objectsOfPgstorage(ctx context.Context, n *notes, f *doctor.Fact
 }
 
 func (r Reader) nodes(ctx context.Context, n *notes, f *doctor.Facts) error {
-	nodes, csi, drivers := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}
-	if err := r.lists(ctx, n, namedList{"Nodes", nodes}, namedList{"CSINodes", csi}, namedList{"CSIDrivers", drivers}); err != nil {
+	nodes, csi, drivers, capacities := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}, &storagev1.CSIStorageCapacityList{}
+	err := r.lists(ctx, n, namedList{"Nodes", nodes}, namedList{"CSINodes", csi}, namedList{"CSIDrivers", drivers}, namedList{"CSIStorageCapacities of all namespaces", capacities})
+	if err != nil {
 		return err
 	}
-	f.Nodes, f.CSINodes = nodes.Items, csi.Items
-	for _, d := range drivers.Items {
-		f.Drivers = append(f.Drivers, d.Name)
-	}
+	f.Nodes, f.CSINodes, f.Drivers, f.Capacities = nodes.Items, csi.Items, drivers.Items, capacities.Items
 	return nil
 }
 
