@@ -44,16 +44,23 @@ heartbeat() {
 	done
 }
 
+# of_children prints the processor seconds of this shell's children, from the output of times.
+of_children() { awk -F '[ms ]+' 'NR == 2 {printf "%d", 60 * $1 + $2 + 60 * $3 + $4}'; }
+
 # logged NAME COMMAND...: runs a command with its output in a log, whose end is
-# shown when it fails. The file durations in the same folder gets a line. An interruption ends the command with all it has started.
+# shown when it fails. The file durations in the same folder gets a line: when it ended, its
+# name, its seconds, and the seconds of processors that it used. An interruption ends the
+# command with all it has started.
 logged() {
-	local name=$1 start=$SECONDS log pid beat ignored status=0
+	local name=$1 start=$SECONDS log pid beat ignored status=0 used
 	shift
 	# Inside a condition bash goes on after a failure, and so would the step.
 	ignored=$( (set -e; false; echo yes); true)
 	[ -z "$ignored" ] || die "step $name is part of a condition"
 	log=$LOGS/$name.log
 	detail "==> $name"
+	times >"$LOGS/$name.times"
+	used=$(of_children <"$LOGS/$name.times")
 	set -m # a process group of its own
 	("$@") >"$log" 2>&1 </dev/null &
 	pid=$!
@@ -72,7 +79,10 @@ logged() {
 		die "$name failed after $((SECONDS - start))s; whole log: $log"
 	fi
 	say "ok  $name $((SECONDS - start))s"
-	printf '%s\t%s\t%s\n' "$(date -u +%FT%TZ)" "$name" "$((SECONDS - start))" >>"$LOGS/durations"
+	times >"$LOGS/$name.times"
+	used=$(($(of_children <"$LOGS/$name.times") - used))
+	rm "$LOGS/$name.times"
+	printf '%s\t%s\t%s\t%s\n' "$(date -u +%FT%TZ)" "$name" "$((SECONDS - start))" "$used" >>"$LOGS/durations"
 }
 
 # cached NAME TARGET COMMAND...: runs COMMAND TEMPORARY-PATH once and keeps what
