@@ -121,10 +121,10 @@ Without --apply nothing is deleted, and the table shows what would be. What is o
 the volumes is lost. It can include commits that the primary does not have, if the
 cluster failed over without a quorum: see the losses in kubectl pgstorage explain.
 
-The command refuses an instance that is the primary or ready, and one whose primary
-is not ready, because its volumes may be the only copy. It also refuses one whose
-pod is on a node that exists and is not Ready: that Postgres may still run. Delete
-the Node once the machine is off.
+The command refuses an instance that is the primary, or ready. If the primary is not
+ready, these volumes may be the only copy, and it refuses too. A pod on a node that
+exists and is not Ready may still run Postgres. It is refused until you delete the
+Node, after the machine is off.
 
 The exit code is 1 if an instance is Refused.`,
 	example: `  # Node n2 does not return: what was on it?

@@ -15,9 +15,7 @@ import (
 // with a new volume is scheduled then. What it reports decides, not its version, which a
 // vendor may patch.
 func (c *checker) capacity(p v1alpha1.PgStorageProfile) {
-	if p.Spec.CephRBD != nil || !c.hasPool(p) || !slices.ContainsFunc(c.facts.Drivers, func(d storagev1.CSIDriver) bool {
-		return d.Name == zfsvolumes.Driver && d.Spec.StorageCapacity != nil && *d.Spec.StorageCapacity
-	}) {
+	if p.Spec.CephRBD != nil || !c.hasPool(p) || !slices.ContainsFunc(c.facts.Drivers, counted) {
 		return
 	}
 	class, reported := naming.DataClass(p.Name), 0
@@ -35,6 +33,11 @@ func (c *checker) capacity(p v1alpha1.PgStorageProfile) {
 		c.add(Failure, "StorageClass "+class, zfsvolumes.Driver+" reports no room on any node, so no pod with a new volume is scheduled",
 			"upgrade zfs-localpv to 2.0.0 or newer, or set spec.storageCapacity of the CSIDriver to false", "docs/tutorial-zfs.md")
 	}
+}
+
+// counted reports whether the scheduler uses what zfs-localpv reports.
+func counted(d storagev1.CSIDriver) bool {
+	return d.Name == zfsvolumes.Driver && d.Spec.StorageCapacity != nil && *d.Spec.StorageCapacity
 }
 
 // hasPool reports whether a pool of a profile is not full.

@@ -28,11 +28,12 @@ const annotationSelectedNode = "volume.kubernetes.io/selected-node"
 type Outcome string
 
 const (
-	// Planned: its claims can be deleted.
+	// Planned means that its claims can be deleted.
 	Planned Outcome = "Planned"
-	// Deleted: its claims and its pod were deleted, and CloudNativePG clones another one.
+	// Deleted means that its claims and its pod were deleted. CloudNativePG clones another
+	// one.
 	Deleted Outcome = "Deleted"
-	// Refused: Why says the reason.
+	// Refused means that nothing is deleted; Why says the reason.
 	Refused Outcome = "Refused"
 )
 
@@ -73,30 +74,9 @@ type Instance struct {
 
 // Instances of a Cluster that wanted selects by name and node, sorted by name.
 func Instances(in Objects, node func(string) NodeState, wanted func(name, node string) bool) []Instance {
-	byName := map[string]*Instance{}
-	of := func(o metav1.Object) *Instance {
-		name := o.GetLabels()[LabelInstance]
-		if name == "" || !metav1.IsControlledBy(o, &in.Cluster) {
-			return nil // anyone can write a label
-		}
-		if byName[name] == nil {
-			byName[name] = &Instance{Namespace: in.Cluster.Namespace, Cluster: in.Cluster.Name, Name: name}
-		}
-		return byName[name]
-	}
-	for _, c := range in.Claims {
-		if i := of(&c); i != nil {
-			i.Claims = append(i.Claims, c)
-			if home := c.Annotations[annotationSelectedNode]; home != "" {
-				i.Node = home
-			}
-		}
-	}
-	for _, p := range in.Pods {
-		if i := of(&p); i != nil && p.Name == i.Name {
-			i.Pod = &p
-		}
-	}
+	byName := found{}
+	byName.claims(in)
+	byName.pods(in)
 	var out []Instance
 	for _, i := range byName {
 		if wanted(i.Name, i.Node) {
@@ -106,6 +86,41 @@ func Instances(in Objects, node func(string) NodeState, wanted func(name, node s
 	}
 	slices.SortFunc(out, func(a, b Instance) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// found instances by their names.
+type found map[string]*Instance
+
+// of returns the instance that an object belongs to; nil if it is not the Cluster's, because
+// anyone can write a label.
+func (f found) of(in Objects, o metav1.Object) *Instance {
+	name := o.GetLabels()[LabelInstance]
+	if name == "" || !metav1.IsControlledBy(o, &in.Cluster) {
+		return nil
+	}
+	if f[name] == nil {
+		f[name] = &Instance{Namespace: in.Cluster.Namespace, Cluster: in.Cluster.Name, Name: name}
+	}
+	return f[name]
+}
+
+func (f found) claims(in Objects) {
+	for _, c := range in.Claims {
+		if i := f.of(in, &c); i != nil {
+			i.Claims = append(i.Claims, c)
+			if home := c.Annotations[annotationSelectedNode]; home != "" {
+				i.Node = home
+			}
+		}
+	}
+}
+
+func (f found) pods(in Objects) {
+	for _, p := range in.Pods {
+		if i := f.of(in, &p); i != nil && p.Name == i.Name {
+			i.Pod = &p
+		}
+	}
 }
 
 // decide refuses what could lose the only copy, or delete the pod of a Postgres that runs.
