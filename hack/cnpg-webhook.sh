@@ -4,26 +4,40 @@
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 MAIN=$REPO/hack/cnpg-webhook/main.go.txt
-FOLDER=$CACHE/cnpg/webhooks-$(sha256sum <"$MAIN" | cut -c1-12)
+FOLDER=$CACHE/cnpg/webhooks-$(cat "$MAIN" "${BASH_SOURCE[0]}" | sha256sum | cut -c1-12)
 
 MODULE=github.com/cloudnative-pg/cloudnative-pg
 
-# framework FOLDER prints the minor version of controller-runtime that a source needs.
-framework() { sed -nE 's#.*sigs.k8s.io/controller-runtime (v0\.[0-9]+)\..*#\1#p' "$1/go.mod"; }
+# pins SOURCE prints flags of go mod edit for what a source requires beyond this repository.
+pins() {
+	awk 'NR == FNR {have[$1]; next} /^\t[^ ]+ v/ && !($1 in have) {print "-require=" $1 "@" $2}' \
+		<(grep -P '^\t\S+ v' "$REPO/go.mod") "$1/go.mod"
+}
+
+# modern FILE... has webhooks named their type as controller-runtime wants it now. Before 1.29
+# they do not.
+modern() {
+	local file
+	for file; do
+		grep -qF 'NewWebhookManagedBy(mgr).For(' "$file" || continue
+		sed -i -E 's/NewWebhookManagedBy\(mgr\)\.For\((&apiv1\.[A-Za-z]+\{\})\)/NewWebhookManagedBy(mgr, \1)/
+			s/\bWith(Validator|Defaulter)\(/WithCustom\1(/' "$file"
+	done
+}
 
 # build VERSION OUT: the program is added to a copy of the source, because Go builds the modules
-# of its cache only as they are. A version with this repository's framework has its modules too,
-# which are compiled already.
+# of its cache only as they are. It has this repository's modules, which are compiled already.
 build() {
-	local source work
+	local source work flags
 	source=$(module_dir "$MODULE" "$1")
 	work=$(mktemp -d)
 	cp -r "$source/." "$work"
 	chmod -R u+w "$work"
-	if [ "$(framework "$source")" = "$(framework "$REPO")" ]; then
-		cp "$REPO/go.mod" "$REPO/go.sum" "$work"
-		(cd "$work" && go mod edit -module="$MODULE" -droprequire="$MODULE")
-	fi
+	cp "$REPO/go.mod" "$work"
+	sort -u "$REPO/go.sum" "$source/go.sum" >"$work/go.sum"
+	mapfile -t flags < <(pins "$source")
+	(cd "$work" && go mod edit -module="$MODULE" -droprequire="$MODULE" "${flags[@]}")
+	modern "$work"/internal/webhook/v1/*.go
 	install -D -m644 "$MAIN" "$work/cmd/pgstorage-webhook/main.go"
 	CGO_ENABLED=0 go build -C "$work" -mod=mod -buildvcs=false -ldflags '-s -w' -o "$2" ./cmd/pgstorage-webhook
 	rm -rf "$work"
