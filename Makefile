@@ -149,6 +149,11 @@ test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in
 	@echo "== e2e-zfs"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER)
 
+.PHONY: test-e2e-zfs-nodes
+test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which is lost for good; not in test; KEEP=1 keeps all
+	@echo "== e2e-zfs-nodes"
+	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTwoNodes
+
 .PHONY: test-e2e-s3nbd
 test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not in test; KEEP=1 keeps both
 	@echo "== e2e-s3nbd"

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# End-to-end tests of profiles with pools: a kind cluster of its own, a virtual
-# machine with real ZFS as its node, the real zfs-localpv, and the operator and
+# End-to-end tests of profiles with pools: a kind cluster of its own, virtual
+# machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
-#   TEST is TestJourney, of ZFSLocalPV, or TestS3NBD
-# KEEP=1 keeps the cluster and the machine, to look at.
+#   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, or TestS3NBD
+# KEEP=1 keeps the cluster and the machines, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
 TEST=${2:-TestJourney}
+NODES=(zfs1)
+[ "$TEST" != TestTwoNodes ] || NODES=(zfs1 zfs2)
 # The machine's images come from this machine's Docker, and its pods are routed
 # by hand: kind's own node image and network would not fit.
 export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=no
+
+# Before the traps below: a logged step has its own.
+logged plugin make -C "$REPO" plugin
+PGSTORAGE_PLUGIN=$REPO/bin/kubectl-pgstorage
 
 down() {
 	"$REPO/hack/zfs-node.sh" down "$NAME"
@@ -36,9 +42,11 @@ PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
+export PGSTORAGE_PLUGIN PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$driver" "$PGSTORAGE_S3_IMAGE"
-"$REPO/hack/zfs-node.sh" up "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
+for node in "${NODES[@]}"; do
+	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
+done
 "$REPO/hack/zfs-localpv.sh" apply
 cd "$REPO" || exit
-go test -tags e2ezfs -count=1 -v -timeout 45m -run "^$TEST\$" ./test/e2ezfs/...
+go test -tags e2ezfs -count=1 -v -timeout 80m -run "^$TEST\$" ./test/e2ezfs/...

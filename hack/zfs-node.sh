@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# A node with real ZFS for a kind cluster of hack/cluster.sh: a virtual machine of
-# hack/vm.sh on kind's bridge, with containerd and kubelet, and a blank disk for a
-# pool. Needs root. Usage:
-#   hack/zfs-node.sh up CLUSTER IMAGE...   makes it, with these images, until Ready
-#   hack/zfs-node.sh cut CLUSTER     cuts its power: what no disk has flushed is lost
-#   hack/zfs-node.sh boot CLUSTER    starts it again with its disks
-#   hack/zfs-node.sh status CLUSTER  is it running, and what did it say last?
-#   hack/zfs-node.sh down CLUSTER    removes it and its disks
+# Nodes with real ZFS for a kind cluster of hack/cluster.sh: virtual machines of
+# hack/vm.sh on kind's bridge, each with containerd, kubelet and a blank disk for a
+# pool. NODE is zfs1 or zfs2. Needs root. Usage:
+#   hack/zfs-node.sh up CLUSTER NODE IMAGE...  makes one with these images, until Ready
+#   hack/zfs-node.sh cut CLUSTER NODE      cuts its power: what no disk has flushed is lost
+#   hack/zfs-node.sh boot CLUSTER NODE     starts it again with its disks
+#   hack/zfs-node.sh replace CLUSTER NODE  puts a new machine with blank disks in its place
+#   hack/zfs-node.sh status CLUSTER NODE   is it running, and what did it say last?
+#   hack/zfs-node.sh down CLUSTER [NODE]   removes it, or all, with their disks
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
-CLUSTER=${2:?usage: hack/zfs-node.sh up|cut|boot|status|down CLUSTER}
-IMAGES=("${@:3}")
-NODE=zfs1
+USAGE="usage: hack/zfs-node.sh up|cut|boot|replace|status|down CLUSTER NODE"
+CLUSTER=${2:?$USAGE}
+NODE=${3:-}
+IMAGES=("${@:4}")
 CONTROL=$CLUSTER-control-plane
-DIR=$CACHE/zfs-node/$CLUSTER
-TAP=pgstzfs0
-SOCKET=$RUN/$CLUSTER.tank
+MACHINES=$CACHE/zfs-node/$CLUSTER
+DIR=$MACHINES/$NODE
+NUMBER=${NODE#zfs}
+TAP=pgstzfs$NUMBER
+SOCKET=$RUN/$CLUSTER.$NODE
 MEMORY=${PGSTORAGE_ZFS_NODE_MEMORY:-4096}
 POOL_SIZE=16G
 PAUSE_IMAGE=registry.k8s.io/pause:$PAUSE_VERSION
@@ -76,7 +80,7 @@ image_disk() {
 
 control() { docker exec -i "$CONTROL" "$@" </dev/null; }
 
-# addresses of kind's network: the node has the last but four of its /24.
+# addresses of kind's network: the nodes are at the end of the control plane's /24.
 addresses() {
 	local subnet
 	subnet=$(docker network inspect kind -f '{{range .IPAM.Config}}{{println .Subnet}}{{end}}' | grep -m1 -F .)
@@ -84,9 +88,9 @@ addresses() {
 	GATEWAY=$(docker network inspect kind -f '{{range .IPAM.Config}}{{println .Gateway}}{{end}}' | grep -m1 -F . || true)
 	CONTROL_IP=$(docker inspect "$CONTROL" -f '{{.NetworkSettings.Networks.kind.IPAddress}}')
 	[ -n "$GATEWAY" ] || GATEWAY=${CONTROL_IP%.*}.1
-	NODE_IP=${CONTROL_IP%.*}.250
+	NODE_IP=${CONTROL_IP%.*}.$((249 + NUMBER))
 	BRIDGE=br-$(docker network inspect kind -f '{{.Id}}' | cut -c1-12)
-	CONTROL_PODS=$(kubectl get node "$CONTROL" -o jsonpath='{.spec.podCIDR}')
+	PODS=$(kubectl -n kube-system get configmap kubeadm-config -o jsonpath='{.data.ClusterConfiguration}' | sed -n 's/^ *podSubnet: *//p')
 }
 
 # credentials of a kubelet, as kubeadm gives them.
@@ -107,9 +111,9 @@ payload() {
 	credentials "$work"
 	: >"$work/args"
 	printf '%s\0' "NODE_NAME=$NODE" "NODE_IP=$NODE_IP" "PREFIX=$PREFIX" "GATEWAY=$GATEWAY" "CONTROL_NAME=$CONTROL" \
-		"CONTROL_IP=$CONTROL_IP" "CONTROL_PODS=$CONTROL_PODS" "PAUSE_IMAGE=$PAUSE_IMAGE" \
+		"CONTROL_IP=$CONTROL_IP" "PODS=$PODS" "PAUSE_IMAGE=$PAUSE_IMAGE" \
 		"CLUSTER_DNS=$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')" \
-		"NODE_LABELS=pgstorage.dev/pool=tank" >"$work/env"
+		"NODE_LABELS=pgstorage.dev/pool=tank" "HOST_ID=$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')" >"$work/env"
 	tar -C "$work" -cf "$DIR/payload.img" .
 	truncate -s %512 "$DIR/payload.img"
 }
@@ -142,7 +146,7 @@ power() {
 		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
 		-append "console=ttyS0 panic=-1 quiet loglevel=3 mitigations=off norandmaps no_timer_check net.ifnames=0" \
-		-netdev "tap,id=net,ifname=$TAP,script=no,downscript=no" -device virtio-net-pci,netdev=net,romfile=,mac=52:54:00:70:67:01 \
+		-netdev "tap,id=net,ifname=$TAP,script=no,downscript=no" -device virtio-net-pci,netdev=net,romfile=,mac=52:54:00:70:67:0"$NUMBER" \
 		-device virtio-rng-pci \
 		$(drive root "format=raw,snapshot=on,cache=unsafe,file=$image/root.img") \
 		$(drive payload "format=raw,readonly=on,cache=unsafe,file=$DIR/payload.img") \
@@ -189,24 +193,39 @@ await() {
 	until_ok 180 "node $NODE to be Ready, see $DIR/console.log" is_ready
 }
 
+# blank disks for the machine, and a node that the cluster does not know yet.
+blank() {
+	kubectl delete node "$NODE" --ignore-not-found >/dev/null
+	cp --sparse=always "$(cat "$DIR/disk")" "$DIR/node.img"
+	rm -f "$DIR/tank.img"
+	truncate -s "$POOL_SIZE" "$DIR/tank.img"
+	payload
+}
+
 up() {
 	[ "$(id -u)" = 0 ] || die "needed: root, for a network interface and disks"
 	alone "zfs-node-$CLUSTER"
 	packages iproute2 e2fsprogs
 	reach
-	local disk
 	mkdir -p "$DIR"
-	disk=$(image_disk)
+	image_disk >"$DIR/disk"
 	kill_now
-	kubectl delete node "$NODE" --ignore-not-found >/dev/null
 	addresses
-	cp --sparse=always "$disk" "$DIR/node.img"
-	rm -f "$DIR/tank.img"
-	truncate -s "$POOL_SIZE" "$DIR/tank.img"
-	payload
+	blank
 	interface
 	power
-	logged "zfs-node-ready-$CLUSTER" await
+	logged "zfs-node-ready-$CLUSTER-$NODE" await
+}
+
+replace() {
+	alone "zfs-node-$CLUSTER"
+	reach
+	addresses
+	kill_now
+	blank
+	interface
+	power
+	logged "zfs-node-ready-$CLUSTER-$NODE" await
 }
 
 boot() {
@@ -226,16 +245,25 @@ down() {
 	rm -f "$SOCKET"
 }
 
+down_all() {
+	local machine
+	for machine in "$MACHINES"/zfs*/; do
+		[ ! -d "$machine" ] || "$0" down "$CLUSTER" "$(basename "$machine")"
+	done
+}
+
 status() {
 	if alive "$DIR/qemu.pid"; then echo "running, process $(cat "$DIR/qemu.pid")"; else echo "not running"; fi
 	tail -n 20 "$DIR/console.log" 2>/dev/null || true
 }
 
+[[ $NODE == zfs[12] || $1:$NODE == down: ]] || die "$USAGE"
 case $1 in
 up) up ;;
 cut) cut_power ;;
 boot) boot ;;
+replace) replace ;;
 status) status ;;
-down) down ;;
-*) die "usage: hack/zfs-node.sh up|cut|boot|status|down CLUSTER" ;;
+down) if [ -n "$NODE" ]; then down; else down_all; fi ;;
+*) die "$USAGE" ;;
 esac

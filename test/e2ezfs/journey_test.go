@@ -283,15 +283,14 @@ func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.P
 // against tables.
 func intact(t *testing.T, shop *v1alpha1.PgStorageCluster, pod string) {
 	t.Helper()
-	must(t)(inPod(t.Context(), shop, pod, "pg_amcheck", "--heapallindexed", "-d", "app"))
+	must(t)(inPod(t.Context(), shop, pod, "pg_amcheck", "--install-missing", "--heapallindexed", "-d", "app"))
 }
 
 func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	mustPSQL(t, shop, "CREATE EXTENSION IF NOT EXISTS amcheck")
 	guid, boot := nodeStorage(t).Status.Pool.GUID, bootID(t)
 	writer := loaded(t, shop)
 	cuts := strings.Count(must(t)(logs(t.Context(), writer)), "cut ")
-	node(t, "cut")
+	node(t, "cut", nodeName)
 	cut := time.Now()
 	eventually(t, "the client to lose its session", func(ctx context.Context) error {
 		out, err := logs(ctx, writer)
@@ -302,7 +301,7 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	})
 	before := len(acknowledged(must(t)(logs(t.Context(), writer))))
 	t.Logf("power was cut; %d commits had been acknowledged", before)
-	node(t, "boot")
+	node(t, "boot", nodeName)
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
 		n := &corev1.Node{}
 		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
@@ -346,12 +345,8 @@ func deletion(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		t.Fatal(err)
 	}
 	gone(t, shop)
-	eventually(t, "the volumes to be gone", func(ctx context.Context) error {
-		for _, kind := range []string{"pvc", "zfsvolumes.zfs.openebs.io"} {
-			if out, err := command(ctx, "kubectl", "get", kind, "-A", "-o", "name"); err != nil || out != "" {
-				return errors.Join(fmt.Errorf("there are %s", out), err)
-			}
-		}
+	volumesGone(t)
+	eventually(t, "no dataset to be left", func(ctx context.Context) error {
 		out, err := zfs(ctx, "list", "-Hrt", "all", "-o", "name", pool)
 		if want := strings.Join([]string{pool, naming.DataDataset(pool), naming.WALDataset(pool)}, "\n"); err == nil && out != want {
 			err = fmt.Errorf("there are\n%s", out)
@@ -372,6 +367,19 @@ func deletion(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	}
 	wanted := map[string]zfsValue{"recordsize": {"32768", "local"}, "compression": {"zstd-3", "local"}}
 	same(t, "a parent without its profile", wanted, zfsGet(t, naming.DataDataset(pool)))
+}
+
+// volumesGone waits until neither claims nor volumes of the driver are left.
+func volumesGone(t *testing.T) {
+	t.Helper()
+	eventually(t, "the volumes to be gone", func(ctx context.Context) error {
+		for _, kind := range []string{"pvc", "zfsvolumes.zfs.openebs.io"} {
+			if out, err := command(ctx, "kubectl", "get", kind, "-A", "-o", "name"); err != nil || out != "" {
+				return errors.Join(fmt.Errorf("there are %s", out), err)
+			}
+		}
+		return nil
+	})
 }
 
 func gone(t *testing.T, obj client.Object) {

@@ -37,9 +37,11 @@ const (
 // TestS3NBD follows one database whose pool is in an S3 store through the failures of each of
 // its parts.
 func TestS3NBD(t *testing.T) {
-	if err := helm("extraArgs={--feature-gates=S3NBD=true}"); err != nil {
+	if err := helm("extraArgs={--feature-gates=S3NBD=true}", "agent.resync=60s"); err != nil {
 		t.Fatal(err)
 	}
+	// A commit also waits for an emulated ZeroFS: initdb alone takes minutes.
+	patience = 30 * time.Minute
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storeNamespace}})
 	shop := database()
 	shop.Spec.Profile = lake
@@ -55,6 +57,7 @@ func TestS3NBD(t *testing.T) {
 		{"manager and agent killed at once", operatorKilled},
 		{"the store silent for ten minutes", storeSilent},
 		{"power cut while commits are acknowledged", lakePowerCut},
+		{"the node replaced by another machine", nodeReplaced},
 		{"deletion exports the pool and stops the server", lakeDeletion},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
@@ -107,6 +110,9 @@ func bucketToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	lakeReady(t)
 	create(t, shop)
 	ready(t, shop)
+	if err := live.AllTrue(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionProbesApplied); err != nil {
+		t.Error(err)
+	}
 	for _, v := range shop.Status.Volumes {
 		if !strings.HasPrefix(v.Dataset, lake+"/") || v.Node != nodeName {
 			t.Errorf("volume %+v is not where it belongs", v)
@@ -366,13 +372,27 @@ func lakeImports(t *testing.T) int {
 	return strings.Count(must(t)(host(t.Context(), "/sbin/zpool", "history", lake)), "zpool import ")
 }
 
+// lakePowerCut starts the same machine again, which imports its pool.
 func lakePowerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	machineLost(t, shop, func() { node(t, "cut", nodeName); node(t, "boot", nodeName) })
+}
+
+// nodeReplaced gives the node's name to a machine that has nothing of the lost one. Its agent
+// takes the pool over, because its servers have the bucket's fence.
+func nodeReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	machineLost(t, shop, func() { node(t, "replace", nodeName) })
+	if history := must(t)(host(t.Context(), "/sbin/zpool", "history", lake)); !strings.Contains(history, "zpool import -N -f ") {
+		t.Errorf("the pool was not taken over:\n%s", history)
+	}
+}
+
+// machineLost loses the machine while commits are acknowledged, and has another one boot.
+func machineLost(t *testing.T, shop *v1alpha1.PgStorageCluster, another func()) {
+	t.Helper()
 	guid, boot, imports := storageOf(t, lake).Status.Pool.GUID, bootID(t), lakeImports(t)
 	writer := loaded(t, shop)
-	node(t, "cut")
-	cut, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
-	t.Logf("power was cut; %d commits had been acknowledged", rows)
-	node(t, "boot")
+	begin, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
+	another()
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
 		n := &corev1.Node{}
 		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
@@ -384,14 +404,14 @@ func lakePowerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		return nil
 	})
 	acknowledgedAtLeast(t, writer, rows+50)
-	t.Logf("50 more commits were acknowledged %s after the cut", time.Since(cut).Round(time.Second))
+	t.Logf("50 more commits were acknowledged %s after %d", time.Since(begin).Round(time.Second), rows)
 	ready(t, shop)
 	lakeReady(t)
 	if got := storageOf(t, lake).Status.Pool.GUID; got != guid {
 		t.Errorf("pool %s is another one than %s", got, guid)
 	}
 	if now := lakeImports(t); now != imports+1 {
-		t.Errorf("the pool was imported %d times, and before the cut %d", now, imports)
+		t.Errorf("the pool was imported %d times, and before %d", now, imports)
 	}
 	nothingLost(t, shop, writer)
 	intact(t, shop, shop.Status.Database.Primary)

@@ -29,11 +29,15 @@ import (
 const (
 	operatorNamespace = live.OperatorNamespace
 	nodeName          = "zfs1"
-	pool              = "tank"
-	// The node's programs run under emulation, on processors that others use too.
-	patience = 10 * time.Minute
-	interval = time.Second
+	// secondNode is there for TestTwoNodes alone.
+	secondNode = "zfs2"
+	pool       = "tank"
+	interval   = time.Second
 )
+
+// patience bounds each wait. The node's programs run under emulation, on processors that others
+// use too.
+var patience = 10 * time.Minute
 
 var (
 	c       client.Client
@@ -69,10 +73,10 @@ func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 6*time.Minute, name, args...)
 }
 
-// node runs hack/zfs-node.sh.
-func node(t *testing.T, verb string) {
+// node runs hack/zfs-node.sh for a machine.
+func node(t *testing.T, verb, name string) {
 	t.Helper()
-	out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "zfs-node.sh"), verb, machine)
+	out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "zfs-node.sh"), verb, machine, name)
 	if err != nil {
 		t.Fatal(err, out)
 	}
@@ -102,7 +106,9 @@ func gather(t *testing.T) {
 		"postgres":     {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
 		"postgres-old": {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix", "-p"},
 	})
-	commands["machine"] = []string{filepath.Join(repository.Root(), "hack", "zfs-node.sh"), "status", machine}
+	for _, name := range []string{nodeName, secondNode} {
+		commands["machine-"+name] = []string{filepath.Join(repository.Root(), "hack", "zfs-node.sh"), "status", machine, name}
+	}
 	live.Gather(t, commands)
 }
 
@@ -234,8 +240,13 @@ func nodeStorage(t *testing.T) *v1alpha1.PgNodeStorage {
 // storageOf a profile on the node.
 func storageOf(t *testing.T, profile string) *v1alpha1.PgNodeStorage {
 	t.Helper()
+	return storageOn(t, profile, nodeName)
+}
+
+func storageOn(t *testing.T, profile, node string) *v1alpha1.PgNodeStorage {
+	t.Helper()
 	s := &v1alpha1.PgNodeStorage{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage(profile, nodeName)}, s); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage(profile, node)}, s); err != nil {
 		t.Fatal(err)
 	}
 	return s
