@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # End-to-end tests of the profile CephRBD: a kind cluster of three nodes, the real Rook and
-# the real Ceph on loop devices, and the operator as the chart installs it. Needs root and
-# 12 GB of memory. Usage: hack/e2e-ceph.sh NAME
+# the real Ceph on loop devices, and the operator as the chart installs it. A virtual machine
+# joins as a node whose kernel maps images. Needs root and 16 GB of memory. Usage: hack/e2e-ceph.sh NAME
 # KEEP=1 keeps the cluster; PGSTORAGE_CEPH_REPORT=docs/faults/cephrbd.md adds the runs to
 # that page.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
@@ -10,6 +10,7 @@ NAME=${1:?usage: hack/e2e-ceph.sh NAME}
 export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=no
 
 down() {
+	"$REPO/hack/zfs-node.sh" down "$NAME"
 	"$REPO/hack/cluster.sh" down "$NAME"
 	"$REPO/hack/ceph-nodes.sh" down "$NAME"
 }
@@ -20,16 +21,19 @@ trap 'exit 130' INT TERM
 # The tests begin with blank disks, so what an earlier run has kept goes first.
 if [ -e "$RUN/$NAME.kubeconfig" ] || [ -e "$CACHE/ceph-nodes/$NAME" ]; then down; fi
 "$REPO/hack/rook.sh" build
+"$REPO/hack/vm.sh" image >/dev/null
 "$REPO/hack/cluster.sh" up "$NAME" --workers 2 --beside programs
 eval "$("$REPO/hack/cluster.sh" env "$NAME")"
 PGSTORAGE_IMAGE=$("$REPO/hack/images.sh" operator)
 postgres=$("$REPO/hack/images.sh" postgres)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
+PGSTORAGE_MACHINE_IMAGES="$postgres $("$REPO/hack/images.sh" cnpg)"
+PGSTORAGE_ZFS_NODE_MEMORY=3072
 images=$("$REPO/hack/rook.sh" images)
 PGSTORAGE_CEPH_IMAGE=${images% *}
 PGSTORAGE_CEPH_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_CEPH_IMAGE PGSTORAGE_CEPH_CLUSTER HELM
+export PGSTORAGE_MACHINE_IMAGES PGSTORAGE_ZFS_NODE_MEMORY PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_CEPH_IMAGE PGSTORAGE_CEPH_CLUSTER HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_CEPH_IMAGE" "${images#* }" "$PGSTORAGE_IMAGE"
 kubectl taint nodes --all node-role.kubernetes.io/control-plane- >/dev/null 2>&1 || true
 "$REPO/hack/ceph-nodes.sh" up "$NAME"

@@ -28,11 +28,11 @@ var lines = []line{
 	{"power of the node", []string{
 		"the node's power is cut", "the node's power is cut, full_page_writes=off", "the node's power is cut, full_page_writes=on",
 		"the server's container is killed (SIGKILL of supervisor and ZeroFS), node reset",
-		"a node with an OSD loses its power, and returns",
+		"a node with an OSD loses its power, and returns", "the power of a database's machine is cut above a mapped image",
 	}},
 	{"ordered shutdown of the node", []string{"everything is stopped in order, and the node boots"}},
 	{"node frozen and replaced", []string{"the node is frozen, another machine takes its place, and it thaws"}},
-	{"process of the storage killed", []string{"ZeroFS is killed (SIGKILL)", "an OSD's pod is deleted"}},
+	{"process of the storage killed", []string{"ZeroFS is killed (SIGKILL)", "an OSD's pod is deleted", "an OSD's pod is deleted below a mapped image"}},
 	{"process of the storage restarted", []string{"ZeroFS is told to end (SIGTERM)", "the server's pod is deleted and comes back (graceful restart)", "the only mon is deleted"}},
 	{"agent or operator killed", []string{"the agent is killed three times while it detaches, grows and attaches", "the operator is killed"}},
 	{"second writer of the same data", []string{"a second ZeroFS opens the prefix, node reset"}},

@@ -37,7 +37,6 @@ type fault struct {
 func (j *journey) faults(t *testing.T) {
 	j.report.versions = versions(t, psql(t, j.ledger, "SHOW server_version"))
 	psql(t, j.ledger, "CREATE EXTENSION IF NOT EXISTS amcheck")
-	t.Cleanup(func() { j.report.print(t) })
 	for _, f := range []fault{
 		{
 			name:    "an OSD's pod is deleted",
@@ -111,7 +110,7 @@ func (j *journey) run(t *testing.T, f fault) {
 	mended := time.Now()
 	j.profileReady(t)
 	l.after(t, mended)
-	j.ready(t)
+	ready(t, j.ledger)
 	end := time.Now()
 	t.Logf("%s after the fault everything was Ready", end.Sub(begin).Round(time.Second))
 	rows, lost := l.end(t, j.ledger)

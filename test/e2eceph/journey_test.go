@@ -4,7 +4,6 @@ package e2eceph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +31,7 @@ type journey struct {
 func TestCephRBD(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	j := &journey{ledger: database(), profile: follow(t, profileConditions), database: follow(t, databaseConditions), report: &report{}}
+	t.Cleanup(func() { j.report.print(t) })
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)
@@ -42,6 +42,7 @@ func TestCephRBD(t *testing.T) {
 		{"metrics", j.metrics},
 		{"a database on an image", j.databaseOnImage},
 		{"faults", j.faults},
+		{"a database on an image that a kernel has mapped", j.kernel},
 		{"deletion out of order is refused", j.deletionOutOfOrder},
 		{"deletion in order", j.deletionInOrder},
 	} {
@@ -145,7 +146,7 @@ func (j *journey) databaseOnImage(t *testing.T) {
 	kubectl(t, "-n", rookNamespace, "exec", toolsName, "--", "bash", "-ec", mountImage)
 	begin := time.Now()
 	create(t, mounted(), j.ledger)
-	j.ready(t)
+	ready(t, j.ledger)
 	t.Logf("the database was Ready %s after it was created", time.Since(begin).Round(time.Second))
 	j.profile.shows(t, time.Now(), v1alpha1.ConditionFailuresIndependent, v1alpha1.ReasonSharedNodes)
 	claim := &corev1.PersistentVolumeClaim{}
@@ -158,17 +159,4 @@ func (j *journey) databaseOnImage(t *testing.T) {
 	if out := mustCeph(t, "rbd", "status", "rbd/"+imageName); !strings.Contains(out, "watcher=") {
 		t.Errorf("nothing has the image open: %s", out)
 	}
-}
-
-func (j *journey) ready(t *testing.T) {
-	t.Helper()
-	eventually(t, "the database to be Ready", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(j.ledger), j.ledger); err != nil {
-			return err
-		}
-		if j.ledger.Status.Database == nil || j.ledger.Status.Database.Primary == "" {
-			return errors.New("it has no primary")
-		}
-		return live.AllTrue(j.ledger.Status.Conditions, j.ledger.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
-	})
 }

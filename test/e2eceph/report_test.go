@@ -37,6 +37,9 @@ func (r *report) ended(name string, acknowledged, lost int, stall time.Duration)
 // names, if set.
 func (r *report) print(t *testing.T) {
 	t.Helper()
+	if len(r.runs) == 0 {
+		return
+	}
 	for line := range strings.Lines(faults.Table(r.runs, stalls)) {
 		t.Log(strings.TrimSpace(line))
 	}

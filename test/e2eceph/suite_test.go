@@ -4,7 +4,8 @@
 // chart installs the operator. No registry of packages has ceph-csi, so
 // stand-ins give the database its volume. They are a CSIDriver object that nothing serves, and an
 // image of the profile's pool that rbd-fuse and a loop device mount on a node. It is not proved
-// that a flush arrives at the OSDs through them. So no test here says what a power cut loses.
+// that a flush arrives at the OSDs through them. What a power cut loses is tested on an image
+// that the kernel of a virtual machine has mapped.
 // make test-e2e-ceph creates the cluster.
 package e2eceph
 
