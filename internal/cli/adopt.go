@@ -56,11 +56,7 @@ func (a *app) adopt() *cobra.Command {
 }
 
 func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) error {
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	namespace, err := a.namespace()
+	c, namespace, err := a.connect()
 	if err != nil {
 		return err
 	}

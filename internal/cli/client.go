@@ -27,6 +27,16 @@ func (a *app) client() (client.WithWatch, error) {
 	return c, nil
 }
 
+// connect returns a client and the namespace that the kubeconfig and the flags select.
+func (a *app) connect() (client.WithWatch, string, error) {
+	c, err := a.client()
+	if err != nil {
+		return nil, "", err
+	}
+	namespace, err := a.namespace()
+	return c, namespace, err
+}
+
 // reader returns a reader of the same cluster.
 func (a *app) reader() (gather.Reader, error) {
 	c, err := a.client()

@@ -38,11 +38,7 @@ func (a *app) reclone() *cobra.Command {
 }
 
 func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) error {
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	namespace, err := a.namespace()
+	c, namespace, err := a.connect()
 	if err != nil {
 		return err
 	}

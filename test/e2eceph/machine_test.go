@@ -59,14 +59,14 @@ func (j *journey) kernel(t *testing.T) {
 			podsReady(t, "rook-ceph-osd", 3)
 		}},
 		{"the power of a database's machine is cut above a mapped image", func(t *testing.T) {
-			boot := bootID(t)
+			boot, err := live.BootID(t.Context(), c, machineNode)
+			if err != nil {
+				t.Fatal(err)
+			}
 			machineVerb(t, "cut")
 			machineVerb(t, "boot")
-			eventually(t, "the machine to have booted", func(context.Context) error {
-				if bootID(t) == boot {
-					return errors.New("not yet")
-				}
-				return nil
+			eventually(t, "the machine to have booted", func(ctx context.Context) error {
+				return live.Rebooted(ctx, c, machineNode, boot)
 			})
 		}},
 	} {
@@ -107,15 +107,6 @@ func (j *journey) unmap(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	kubectl(t, "delete", "node", machineNode)
 	machineVerb(t, "down")
 	mustCeph(t, "rbd", "rm", profileName+"/"+mappedImage)
-}
-
-func bootID(t *testing.T) string {
-	t.Helper()
-	n := &corev1.Node{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: machineNode}, n); err != nil {
-		t.Fatal(err)
-	}
-	return n.Status.NodeInfo.BootID
 }
 
 // mapImage asks the kernel for the device, as rbd map does

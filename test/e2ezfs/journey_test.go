@@ -303,14 +303,7 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	t.Logf("power was cut; %d commits had been acknowledged", before)
 	node(t, "boot", nodeName)
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
-		n := &corev1.Node{}
-		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
-			return err
-		}
-		if n.Status.NodeInfo.BootID == boot {
-			return errors.New("it has not registered again")
-		}
-		return nil
+		return live.Rebooted(ctx, c, nodeName, boot)
 	})
 	eventually(t, "the agent to have imported the pool", func(ctx context.Context) error {
 		out, err := host(ctx, "/sbin/zpool", "history", pool)

@@ -394,14 +394,7 @@ func machineLost(t *testing.T, shop *v1alpha1.PgStorageCluster, another func()) 
 	begin, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
 	another()
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
-		n := &corev1.Node{}
-		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
-			return err
-		}
-		if n.Status.NodeInfo.BootID == boot {
-			return errors.New("it has not registered again")
-		}
-		return nil
+		return live.Rebooted(ctx, c, nodeName, boot)
 	})
 	acknowledgedAtLeast(t, writer, rows+50)
 	t.Logf("50 more commits were acknowledged %s after %d", time.Since(begin).Round(time.Second), rows)

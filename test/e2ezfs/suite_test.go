@@ -254,11 +254,7 @@ func storageOn(t *testing.T, profile, node string) *v1alpha1.PgNodeStorage {
 
 func bootID(t *testing.T) string {
 	t.Helper()
-	n := &corev1.Node{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: nodeName}, n); err != nil {
-		t.Fatal(err)
-	}
-	return n.Status.NodeInfo.BootID
+	return must(t)(live.BootID(t.Context(), c, nodeName))
 }
 
 // volume of the database with this role.
