@@ -90,6 +90,9 @@ addresses() {
 	[ -n "$GATEWAY" ] || GATEWAY=${CONTROL_IP%.*}.1
 	NODE_IP=${CONTROL_IP%.*}.$((249 + NUMBER))
 	BRIDGE=br-$(docker network inspect kind -f '{{.Id}}' | cut -c1-12)
+	# Straight to the pods of each node: connection tracking drops what only passes one way.
+	ROUTES=$(kubectl get nodes -o json | jq -r --arg me "$NODE" '.items[] | select(.metadata.name != $me and .spec.podCIDR) |
+		"\(.spec.podCIDR)=\(.status.addresses[] | select(.type == "InternalIP") | .address)"' | tr '\n' ' ')
 	PODS=$(kubectl -n kube-system get configmap kubeadm-config -o jsonpath='{.data.ClusterConfiguration}' | sed -n 's/^ *podSubnet: *//p')
 }
 
@@ -111,7 +114,7 @@ payload() {
 	credentials "$work"
 	: >"$work/args"
 	printf '%s\0' "NODE_NAME=$NODE" "NODE_IP=$NODE_IP" "PREFIX=$PREFIX" "GATEWAY=$GATEWAY" "CONTROL_NAME=$CONTROL" \
-		"CONTROL_IP=$CONTROL_IP" "PODS=$PODS" "PAUSE_IMAGE=$PAUSE_IMAGE" \
+		"CONTROL_IP=$CONTROL_IP" "PODS=$PODS" "ROUTES=$ROUTES" "PAUSE_IMAGE=$PAUSE_IMAGE" \
 		"CLUSTER_DNS=$(kubectl -n kube-system get service kube-dns -o jsonpath='{.spec.clusterIP}')" \
 		"NODE_LABELS=pgstorage.dev/pool=tank" "HOST_ID=$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')" >"$work/env"
 	tar -C "$work" -cf "$DIR/payload.img" .
@@ -205,7 +208,7 @@ blank() {
 up() {
 	[ "$(id -u)" = 0 ] || die "needed: root, for a network interface and disks"
 	alone "zfs-node-$CLUSTER"
-	packages iproute2 e2fsprogs
+	packages iproute2 e2fsprogs jq
 	reach
 	mkdir -p "$DIR"
 	image_disk >"$DIR/disk"

@@ -41,6 +41,7 @@ func machineVerb(t *testing.T, verb string, args ...string) {
 // here is said what a power cut loses. An administrator maps the image, in place of ceph-csi.
 func (j *journey) kernel(t *testing.T) {
 	machineVerb(t, "up", strings.Fields(os.Getenv("PGSTORAGE_MACHINE_IMAGES"))...)
+	oldKeys(t)
 	mustCeph(t, "rbd", "create", profileName+"/"+mappedImage, "--size", "2G")
 	cr := database()
 	cr.Name = "vault"
@@ -76,6 +77,15 @@ func (j *journey) kernel(t *testing.T) {
 	j.unmap(t, cr)
 }
 
+// oldKeys gives the kernel a key that it knows. Ceph 20.2.4 makes keys of the type aes256k, and
+// Linux 6.1 says of them: "libceph: secret too big". Tickets keep the new type.
+func oldKeys(t *testing.T) {
+	t.Helper()
+	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes,aes256k")
+	mustCeph(t, "ceph", "auth", "get-or-create", "client."+mapperName, "mon", "profile rbd", "osd", "profile rbd", "--key_type", "aes")
+	kubectl(t, "-n", rookNamespace, "create", "secret", "generic", mapperName, "--from-literal=key="+mustCeph(t, "ceph", "auth", "print-key", "client."+mapperName))
+}
+
 // belowTheKernel strikes under load, and looks for each acknowledged row.
 func (j *journey) belowTheKernel(t *testing.T, cr *v1alpha1.PgStorageCluster, name string, strike func(*testing.T)) {
 	l := loaded(t, cr)
@@ -102,22 +112,21 @@ func (j *journey) unmap(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	}
 	gone(t, cr)
 	kubectl(t, "delete", "pv", mapped().Name)
-	kubectl(t, "-n", rookNamespace, "exec", mapperName, "--", "chroot", "/host", "sh", "-c", "echo 0 >/sys/bus/rbd/remove")
+	kubectl(t, "-n", rookNamespace, "exec", mapperName, "--", "chroot", "/host", "sh", "-c", "echo 0 >/sys/bus/rbd/remove_single_major")
 	kubectl(t, "-n", rookNamespace, "delete", "pod", mapperName)
 	kubectl(t, "delete", "node", machineNode)
 	machineVerb(t, "down")
 	mustCeph(t, "rbd", "rm", profileName+"/"+mappedImage)
+	mustCeph(t, "ceph", "auth", "rm", "client."+mapperName)
+	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes256k")
 }
 
 // mapImage asks the kernel for the device, as rbd map does
 // (Documentation/ABI/testing/sysfs-bus-rbd).
 const mapImage = `
 mons=$(sed 's/[a-z0-9_-]\+=//g' /mons/endpoints)
-# The second version of the protocol has a port of its own.
-mode=legacy
-case $mons in *:3300*) mode=prefer-crc ;; esac
 chroot /host modprobe rbd
-[ -b /host/dev/rbd0 ] || echo "$mons name=admin,secret=$(cat /secret/key),ms_mode=$mode POOL IMAGE" >/host/sys/bus/rbd/add
+[ -b /host/dev/rbd0 ] || echo "$mons name=mapper,secret=$(cat /secret/key) POOL IMAGE" >/host/sys/bus/rbd/add_single_major
 until [ -b /host/dev/rbd0 ]; do sleep 0.2; done
 exec sleep infinity`
 
@@ -127,12 +136,15 @@ func mapper(t *testing.T) *corev1.Pod {
 	t.Helper()
 	pod := tools()
 	pod.Name, pod.Spec.NodeName = mapperName, machineNode
+	// The kernel keeps the network of the process that maps the image.
+	pod.Spec.HostNetwork = true
 	container := &pod.Spec.Containers[0]
 	container.Image = strings.Fields(os.Getenv("PGSTORAGE_MACHINE_IMAGES"))[0]
 	container.Command = []string{"bash", "-ec", strings.NewReplacer("POOL", profileName, "IMAGE", mappedImage).Replace(mapImage)}
 	container.SecurityContext.RunAsUser = new(int64(0))
 	container.ReadinessProbe = nil
 	container.VolumeMounts = append(container.VolumeMounts[:2:2], corev1.VolumeMount{Name: "host", MountPath: "/host", MountPropagation: new(corev1.MountPropagationHostToContainer)})
+	pod.Spec.Volumes[1].Secret = &corev1.SecretVolumeSource{SecretName: mapperName}
 	pod.Spec.Volumes = append(pod.Spec.Volumes[:2:2], corev1.Volume{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}})
 	return pod
 }

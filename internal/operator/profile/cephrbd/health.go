@@ -29,6 +29,8 @@ var verdicts = map[string]Verdict{
 	// Checks about the past, about versions, and advice.
 	"RECENT_CRASH": Accepted, "RECENT_MGR_MODULE_CRASH": Accepted, "TELEMETRY_CHANGED": Accepted, "DASHBOARD_DEBUG": Accepted,
 	"AUTH_INSECURE_GLOBAL_ID_RECLAIM": Accepted, "AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED": Accepted,
+	// Kernels without the keys of newer versions need them.
+	"AUTH_INSECURE_CLIENT_KEY_TYPE": Accepted, "AUTH_INSECURE_KEYS_ALLOWED": Accepted, "AUTH_INSECURE_KEYS_CREATABLE": Accepted,
 	"DAEMON_OLD_VERSION": Accepted, "OSD_UPGRADE_FINISHED": Accepted, "POOL_APP_NOT_ENABLED": Accepted,
 	"POOL_TOO_FEW_PGS": Accepted, "POOL_TOO_MANY_PGS": Accepted, "TOO_MANY_PGS": Accepted, "MANY_OBJECTS_PER_PG": Accepted,
 	"PG_NOT_SCRUBBED": Accepted, "PG_NOT_DEEP_SCRUBBED": Accepted, "PG_SLOW_SNAP_TRIMMING": Accepted,
