@@ -82,7 +82,10 @@ func (j *journey) kernel(t *testing.T) {
 func oldKeys(t *testing.T) {
 	t.Helper()
 	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes,aes256k")
-	mustCeph(t, "ceph", "auth", "get-or-create", "client."+mapperName, "mon", "profile rbd", "osd", "profile rbd", "--key_type", "aes")
+	eventually(t, "the mon to create a key of the older type", func(ctx context.Context) error {
+		_, err := ceph(ctx, "ceph", "auth", "get-or-create", "client."+mapperName, "mon", "profile rbd", "osd", "profile rbd", "--key_type", "aes")
+		return err
+	})
 	kubectl(t, "-n", rookNamespace, "create", "secret", "generic", mapperName, "--from-literal=key="+mustCeph(t, "ceph", "auth", "print-key", "client."+mapperName))
 }
 
