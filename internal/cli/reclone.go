@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/cli/reclone"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // recloneOptions are the flags of reclone.
@@ -93,7 +94,7 @@ func lostInstances(ctx context.Context, c client.Client, namespace string, wante
 		in := reclone.Objects{Cluster: cluster}
 		pods, claims := &corev1.PodList{}, &corev1.PersistentVolumeClaimList{}
 		for _, list := range []client.ObjectList{pods, claims} {
-			if err := c.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{reclone.LabelCluster: cluster.Name}); err != nil {
+			if err := c.List(ctx, list, client.InNamespace(cluster.Namespace), client.MatchingLabels{naming.LabelCNPGCluster: cluster.Name}); err != nil {
 				return nil, fmt.Errorf("list pods and claims of Cluster %s/%s: %w", cluster.Namespace, cluster.Name, err)
 			}
 		}

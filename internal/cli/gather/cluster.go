@@ -15,10 +15,8 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
-
-// labelCluster is on what CloudNativePG creates (pkg/utils/labels_annotations.go there).
-const labelCluster = "cnpg.io/cluster"
 
 // Cluster reads a PgStorageCluster and everything it depends on. It returns an error if the
 // PgStorageCluster does not exist.
@@ -78,7 +76,7 @@ func (r Reader) claims(ctx context.Context, n *notes, out *snapshot.Cluster) err
 
 // listOf lists the objects that CloudNativePG has labelled as those of a cluster.
 func (r Reader) listOf(ctx context.Context, n *notes, what string, cr *v1alpha1.PgStorageCluster, list client.ObjectList) error {
-	return r.list(ctx, n, what+" in namespace "+cr.Namespace, list, client.InNamespace(cr.Namespace), client.MatchingLabels{labelCluster: cr.Name})
+	return r.list(ctx, n, what+" in namespace "+cr.Namespace, list, client.InNamespace(cr.Namespace), client.MatchingLabels{naming.LabelCNPGCluster: cr.Name})
 }
 
 // podMonitor reads the PodMonitor of the cluster. A condition reports a missing CRD.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/adoption"
 )
 
@@ -20,9 +21,8 @@ const annotationDefaultClass = "storageclass.kubernetes.io/is-default-class"
 
 // Roles of claims, as CloudNativePG labels them.
 const (
-	labelRole = "cnpg.io/pvcRole"
-	roleData  = "PG_DATA"
-	roleWAL   = "PG_WAL"
+	roleData = "PG_DATA"
+	roleWAL  = "PG_WAL"
 )
 
 var cnpgKind = cnpgv1.SchemeGroupVersion.WithKind("Cluster")
@@ -63,7 +63,7 @@ func (r Reader) CNPGClusters(ctx context.Context, namespace string) ([]snapshot.
 func (r Reader) storageOf(ctx context.Context, n *notes, out *snapshot.CNPGCluster) error {
 	namespace := out.Cluster.GetNamespace()
 	claims := &corev1.PersistentVolumeClaimList{}
-	if err := r.list(ctx, n, "PersistentVolumeClaims in namespace "+namespace, claims, client.InNamespace(namespace), client.MatchingLabels{labelCluster: out.Cluster.GetName()}); err != nil {
+	if err := r.list(ctx, n, "PersistentVolumeClaims in namespace "+namespace, claims, client.InNamespace(namespace), client.MatchingLabels{naming.LabelCNPGCluster: out.Cluster.GetName()}); err != nil {
 		return err
 	}
 	out.Claims = claims.Items
@@ -81,7 +81,7 @@ func known(claims []corev1.PersistentVolumeClaim, classes []storagev1.StorageCla
 	var out adoption.Classes
 	for i := range claims {
 		if class := claims[i].Spec.StorageClassName; class != nil {
-			switch claims[i].Labels[labelRole] {
+			switch claims[i].Labels[naming.LabelCNPGPVCRole] {
 			case roleData:
 				out.Data = *class
 			case roleWAL:

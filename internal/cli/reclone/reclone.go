@@ -12,17 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/internal/cli/view"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
-
-// Labels of CloudNativePG's pods and claims (its pkg/utils/labels_annotations.go).
-const (
-	LabelCluster  = "cnpg.io/cluster"
-	LabelInstance = "cnpg.io/instanceName"
-)
-
-// annotationSelectedNode is written by the scheduler when a claim waits for its first
-// consumer (k8s.io/component-helpers storage/volume).
-const annotationSelectedNode = "volume.kubernetes.io/selected-node"
 
 // Outcome says what happens to an instance.
 type Outcome string
@@ -94,7 +85,7 @@ type found map[string]*Instance
 // of returns the instance that an object belongs to; nil if it is not the Cluster's, because
 // anyone can write a label.
 func (f found) of(in Objects, o metav1.Object) *Instance {
-	name := o.GetLabels()[LabelInstance]
+	name := o.GetLabels()[naming.LabelCNPGInstance]
 	if name == "" || !metav1.IsControlledBy(o, &in.Cluster) {
 		return nil
 	}
@@ -108,7 +99,7 @@ func (f found) claims(in Objects) {
 	for _, c := range in.Claims {
 		if i := f.of(in, &c); i != nil {
 			i.Claims = append(i.Claims, c)
-			if home := c.Annotations[annotationSelectedNode]; home != "" {
+			if home := c.Annotations[naming.AnnotationSelectedNode]; home != "" {
 				i.Node = home
 			}
 		}

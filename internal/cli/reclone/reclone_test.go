@@ -7,11 +7,13 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 func meta(name, instance string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: "prod", Name: name, Labels: map[string]string{LabelCluster: "shop", LabelInstance: instance},
+		Namespace: "prod", Name: name, Labels: map[string]string{naming.LabelCNPGCluster: "shop", naming.LabelCNPGInstance: instance},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: cnpgv1.SchemeGroupVersion.String(), Kind: "Cluster", Name: "shop", UID: "shop-uid", Controller: new(true)}},
 	}
 }
@@ -26,7 +28,7 @@ func pod(name, node string, isReady bool) corev1.Pod {
 
 func claim(name, instance, node string) corev1.PersistentVolumeClaim {
 	c := corev1.PersistentVolumeClaim{ObjectMeta: meta(name, instance)}
-	c.Annotations = map[string]string{annotationSelectedNode: node}
+	c.Annotations = map[string]string{naming.AnnotationSelectedNode: node}
 	return c
 }
 

@@ -15,12 +15,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// Labels of what CloudNativePG creates (pkg/utils/labels_annotations.go there).
-const (
-	labelInstance = "cnpg.io/instanceName"
-	labelRole     = "cnpg.io/instanceRole"
-)
-
 // Cluster returns the tree of a PgStorageCluster.
 func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	cr := c.Cluster
@@ -73,7 +67,7 @@ func instances(c snapshot.Cluster, pg *cnpgv1.Cluster) []Tree {
 	for n := range c.Pods {
 		p := pod(&c.Pods[n])
 		for m := range c.Claims {
-			if instance := c.Claims[m].Labels[labelInstance]; instance != "" && instance == c.Pods[n].Name {
+			if instance := c.Claims[m].Labels[naming.LabelCNPGInstance]; instance != "" && instance == c.Pods[n].Name {
 				p.Children = append(p.Children, claim(c, &c.Claims[m], pg))
 				shown = append(shown, c.Claims[m].Name)
 			}
@@ -91,7 +85,7 @@ func instances(c snapshot.Cluster, pg *cnpgv1.Cluster) []Tree {
 // pod returns a pod with its role and node.
 func pod(p *corev1.Pod) Tree {
 	i := Tree{Kind: "Pod", Name: p.Name, State: view.Waiting, Reason: string(p.Status.Phase)}
-	if role := p.Labels[labelRole]; role != "" {
+	if role := p.Labels[naming.LabelCNPGInstanceRole]; role != "" {
 		i.Details = append(i.Details, role)
 	}
 	if p.Spec.NodeName != "" {

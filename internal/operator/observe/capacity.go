@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -21,7 +22,7 @@ func (r Readers) volumes(ctx context.Context, b *v1alpha1.PgBenchmark, facts obs
 	if err != nil || cluster == nil {
 		return out, err
 	}
-	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{labelCluster: cluster.Name})
+	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: cluster.Name})
 	if err != nil {
 		return out, err
 	}
@@ -30,9 +31,9 @@ func (r Readers) volumes(ctx context.Context, b *v1alpha1.PgBenchmark, facts obs
 		capacity := c.Status.Capacity.Storage().Value()
 		switch {
 		case !current(cluster, c) || capacity <= 0:
-		case c.Labels[labelPVCRole] == roleData:
+		case c.Labels[naming.LabelCNPGPVCRole] == roleData:
 			out.Data = smaller(out.Data, capacity)
-		case c.Labels[labelPVCRole] == roleWAL:
+		case c.Labels[naming.LabelCNPGPVCRole] == roleWAL:
 			out.WAL = smaller(out.WAL, capacity)
 		}
 	}

@@ -16,29 +16,22 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// Labels of CloudNativePG's claims (its pkg/utils/labels_annotations.go).
+// Roles of CloudNativePG's claims (its pkg/utils/labels_annotations.go).
 const (
-	labelCluster  = "cnpg.io/cluster"
-	labelInstance = "cnpg.io/instanceName"
-	labelPVCRole  = "cnpg.io/pvcRole"
-	roleData      = "PG_DATA"
-	roleWAL       = "PG_WAL"
+	roleData = "PG_DATA"
+	roleWAL  = "PG_WAL"
 )
 
 // maxClaims of a Cluster that are read: two of each instance, and as many that dangle.
 // Labels are anyone's to give.
 const maxClaims = 64
 
-// annotationSelectedNode is written by the scheduler when a claim waits for its first
-// consumer (k8s.io/component-helpers storage/volume). It stays when a pool is away.
-const annotationSelectedNode = "volume.kubernetes.io/selected-node"
-
 // listClaims lists at most maxClaims claims of CloudNativePG by their labels. Continue is
 // set where there are more.
 func (r Readers) listClaims(ctx context.Context, namespace string, labels client.MatchingLabels) (*corev1.PersistentVolumeClaimList, error) {
 	list := &corev1.PersistentVolumeClaimList{}
 	if err := r.Live.List(ctx, list, client.InNamespace(namespace), labels, client.Limit(maxClaims)); err != nil {
-		return nil, fmt.Errorf("list claims of %s: %w", labels[labelCluster], err)
+		return nil, fmt.Errorf("list claims of %s: %w", labels[naming.LabelCNPGCluster], err)
 	}
 	return list, nil
 }
@@ -49,7 +42,7 @@ func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, fact
 	if facts.Cluster == nil || facts.Profile == nil || !r.onNodes(facts.Profile) {
 		return nil
 	}
-	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{labelCluster: cr.Name})
+	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: cr.Name})
 	if err != nil {
 		return err
 	}
@@ -109,10 +102,10 @@ func (r Readers) volume(ctx context.Context, c *corev1.PersistentVolumeClaim) (*
 // back. A role that is not known here stays in the list: what it holds may be data.
 func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes nodevolumes.ByNode) observed.Claim {
 	out := observed.Claim{
-		Name: c.Name, Instance: c.Labels[labelInstance], WAL: c.Labels[labelPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
-		Home: c.Annotations[annotationSelectedNode],
+		Name: c.Name, Instance: c.Labels[naming.LabelCNPGInstance], WAL: c.Labels[naming.LabelCNPGPVCRole] == roleWAL, Volume: c.Spec.VolumeName,
+		Home: c.Annotations[naming.AnnotationSelectedNode],
 	}
-	switch role := c.Labels[labelPVCRole]; role {
+	switch role := c.Labels[naming.LabelCNPGPVCRole]; role {
 	case roleData, roleWAL:
 	case "":
 		out.Role = "none"

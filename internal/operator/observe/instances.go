@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -125,7 +126,7 @@ func podAddress(pod *corev1.Pod) (netip.Addr, error) {
 // controls says whether a pod is an instance of a Cluster.
 func controls(c *cnpgv1.Cluster, pod *corev1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
-	return owner != nil && owner.UID == c.UID && pod.Labels[labelCluster] == c.Name
+	return owner != nil && owner.UID == c.UID && pod.Labels[naming.LabelCNPGCluster] == c.Name
 }
 
 // settings of one instance.

@@ -23,6 +23,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -64,7 +65,7 @@ func database() *cnpgv1.Cluster {
 
 func instance(change func(*corev1.Pod)) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "shop", Name: "db-1", Labels: map[string]string{labelCluster: "db"},
+		Namespace: "shop", Name: "db-1", Labels: map[string]string{naming.LabelCNPGCluster: "db"},
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: cnpgv1.SchemeGroupVersion.String(), Kind: "Cluster", Name: "db", UID: "uid-of-db", Controller: new(true)}},
 	}}
 	pod.Status.PodIP, pod.Status.HostIP = "10.1.2.3", "10.0.0.9"

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -56,7 +57,7 @@ func hasDatabase(facts observed.Benchmark) bool {
 
 // claimsOf an instance; nil where it has none.
 func (r Readers) claimsOf(ctx context.Context, cluster *cnpgv1.Cluster, instance string) (data, wal *corev1.PersistentVolumeClaim, err error) {
-	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{labelCluster: cluster.Name, labelInstance: instance})
+	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: cluster.Name, naming.LabelCNPGInstance: instance})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,9 +65,9 @@ func (r Readers) claimsOf(ctx context.Context, cluster *cnpgv1.Cluster, instance
 		c := &list.Items[i]
 		switch {
 		case !current(cluster, c):
-		case c.Labels[labelPVCRole] == roleData:
+		case c.Labels[naming.LabelCNPGPVCRole] == roleData:
 			data = c
-		case c.Labels[labelPVCRole] == roleWAL:
+		case c.Labels[naming.LabelCNPGPVCRole] == roleWAL:
 			wal = c
 		}
 	}

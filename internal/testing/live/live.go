@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
@@ -94,7 +95,7 @@ func AllTrue(conditions []metav1.Condition, generation int64, kinds ...string) e
 // of the pod.
 func Instances(ctx context.Context, c client.Client, namespace, cluster string) (map[string]string, error) {
 	pods := &corev1.PodList{}
-	if err := c.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{"cnpg.io/cluster": cluster, "cnpg.io/podRole": "instance"}); err != nil {
+	if err := c.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{naming.LabelCNPGCluster: cluster, naming.LabelCNPGPodRole: "instance"}); err != nil {
 		return nil, err
 	}
 	instances := map[string]string{}

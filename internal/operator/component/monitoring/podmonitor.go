@@ -40,5 +40,5 @@ func endpoint(cluster string, tls bool) *monitoringac.PodMetricsEndpointApplyCon
 }
 
 func selector(cluster string) *metav1ac.LabelSelectorApplyConfiguration {
-	return metav1ac.LabelSelector().WithMatchLabels(map[string]string{"cnpg.io/cluster": cluster, "cnpg.io/podRole": "instance"})
+	return metav1ac.LabelSelector().WithMatchLabels(map[string]string{naming.LabelCNPGCluster: cluster, naming.LabelCNPGPodRole: "instance"})
 }

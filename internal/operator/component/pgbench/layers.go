@@ -116,8 +116,8 @@ func besidePrimary(cluster string) *corev1ac.AffinityApplyConfiguration {
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().
 			WithTopologyKey(corev1.LabelHostname).
 			WithLabelSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{
-				"cnpg.io/cluster":      cluster,
-				"cnpg.io/instanceRole": "primary",
+				naming.LabelCNPGCluster:      cluster,
+				naming.LabelCNPGInstanceRole: "primary",
 			}))))
 }
 

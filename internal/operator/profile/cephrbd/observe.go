@@ -82,7 +82,7 @@ func (f *Facts) readVolumes(p *v1alpha1.PgStorageProfile, objects profile.Object
 func placements(objects profile.Objects, bound map[types.NamespacedName]bool, clusters []v1alpha1.PgStorageCluster) []observed.Placement {
 	var out []observed.Placement
 	for _, pod := range profile.List[*corev1.Pod](objects, pods) {
-		if pod.Labels[labelInstance] == "" || !runs(pod) {
+		if pod.Labels[naming.LabelCNPGCluster] == "" || !runs(pod) {
 			continue
 		}
 		for _, v := range pod.Spec.Volumes {

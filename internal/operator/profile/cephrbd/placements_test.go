@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
@@ -16,7 +17,7 @@ import (
 // attaches.
 func TestInstancesAreWhereTheirPodsAre(t *testing.T) {
 	instance := func(name, node string, phase corev1.PodPhase, claims ...string) *corev1.Pod {
-		out := pod("prod", name, node, map[string]string{labelInstance: "shop"}, phase)
+		out := pod("prod", name, node, map[string]string{naming.LabelCNPGCluster: "shop"}, phase)
 		for _, claim := range claims {
 			v := corev1.Volume{Name: claim}
 			v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}

@@ -14,11 +14,10 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// Values of naming.LabelApp of Rook's pods, and CloudNativePG's label of an instance.
+// Values of naming.LabelApp of Rook's pods.
 const (
 	appOSD        = "rook-ceph-osd"
 	appOSDPrepare = "rook-ceph-osd-prepare"
-	labelInstance = "cnpg.io/cluster"
 )
 
 // podsOf an app in Rook's namespace, the oldest first.

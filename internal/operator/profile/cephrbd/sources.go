@@ -45,7 +45,7 @@ func sources() []profile.Source {
 		{Kind: claims, Selector: labelDeviceSet, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimClaim},
 		{Kind: volumes, Concerns: ofClass, Trim: trimVolume},
 		{Kind: pods, Selector: "app in (" + appOSD + "," + appOSDPrepare + "," + naming.ProbeApp + ")", Namespace: rookNamespace, Concerns: inNamespace, Trim: trimPod},
-		{Kind: pods, Group: "instances", Selector: labelInstance, Concerns: onCeph, Trim: trimPod},
+		{Kind: pods, Group: "instances", Selector: naming.LabelCNPGCluster, Concerns: onCeph, Trim: trimPod},
 		{Kind: jobs, Selector: naming.LabelManagedBy + "=" + naming.ManagedBy + "," + naming.LabelProfile, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimJob, Created: true},
 		{Kind: drivers, Metadata: true, Trim: trimDriver},
 		{Kind: recordedZvol, CRDs: []string{"zfsvolumes.zfs.openebs.io"}, Concerns: onZvols, Trim: profile.TrimSpec("volumeType", "volblocksize", "thinProvision")},

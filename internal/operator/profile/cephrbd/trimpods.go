@@ -21,7 +21,7 @@ const (
 	maxJob = 64 << 10
 )
 
-var keptLabels = []string{naming.LabelApp, labelOSD, labelInstance, batchv1.JobNameLabel}
+var keptLabels = []string{naming.LabelApp, labelOSD, naming.LabelCNPGCluster, batchv1.JobNameLabel}
 
 func trimPod(object profile.Object) (profile.Object, error) {
 	o, ok := object.(*corev1.Pod)
@@ -46,7 +46,7 @@ func trimPod(object profile.Object) (profile.Object, error) {
 			out.Spec.Volumes = append(out.Spec.Volumes, kept)
 		}
 	}
-	if o.Labels[labelInstance] == "" {
+	if o.Labels[naming.LabelCNPGCluster] == "" {
 		out.Status.InitContainerStatuses = trimContainers(o.Status.InitContainerStatuses)
 		out.Status.ContainerStatuses = trimContainers(o.Status.ContainerStatuses)
 	}
