@@ -196,13 +196,18 @@ await() {
 	until_ok 180 "node $NODE to be Ready, see $DIR/console.log" is_ready
 }
 
-# blank disks for the machine, and a node that the cluster does not know yet.
-blank() {
+# anew starts a machine with blank disks, as a node that the cluster does not know yet.
+anew() {
+	kill_now
+	addresses
 	kubectl delete node "$NODE" --ignore-not-found >/dev/null
 	cp --sparse=always "$(cat "$DIR/disk")" "$DIR/node.img"
 	rm -f "$DIR/tank.img"
 	truncate -s "$POOL_SIZE" "$DIR/tank.img"
 	payload
+	interface
+	power
+	logged "zfs-node-ready-$CLUSTER-$NODE" await
 }
 
 up() {
@@ -212,23 +217,13 @@ up() {
 	reach
 	mkdir -p "$DIR"
 	image_disk >"$DIR/disk"
-	kill_now
-	addresses
-	blank
-	interface
-	power
-	logged "zfs-node-ready-$CLUSTER-$NODE" await
+	anew
 }
 
 replace() {
 	alone "zfs-node-$CLUSTER"
 	reach
-	addresses
-	kill_now
-	blank
-	interface
-	power
-	logged "zfs-node-ready-$CLUSTER-$NODE" await
+	anew
 }
 
 boot() {

@@ -116,7 +116,7 @@ func (j *journey) unmap(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	gone(t, cr)
 	kubectl(t, "delete", "pv", mapped().Name)
 	kubectl(t, "-n", rookNamespace, "exec", mapperName, "--", "chroot", "/host", "sh", "-c", "echo 0 >/sys/bus/rbd/remove_single_major")
-	kubectl(t, "-n", rookNamespace, "delete", "pod", mapperName)
+	kubectl(t, "-n", rookNamespace, "delete", "pod,secret", mapperName)
 	kubectl(t, "delete", "node", machineNode)
 	machineVerb(t, "down")
 	mustCeph(t, "rbd", "rm", profileName+"/"+mappedImage)
