@@ -45,6 +45,9 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 	}
 	wanted := func(name, _ string) bool { return name == args[0] }
 	if o.node != "" {
+		if nodeState(ctx, c, o.node) == reclone.NodeReady {
+			return fmt.Errorf("node %s is Ready, and its instances may only be restarting; name each instance that lost its volumes", o.node)
+		}
 		namespace = ""
 		wanted = func(_, node string) bool { return node == o.node }
 	}

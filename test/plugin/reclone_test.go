@@ -61,6 +61,34 @@ func TestRecloneDeletesOneInstance(t *testing.T) {
 	}
 }
 
+// TestRecloneSparesANodeThatIsReady: an instance there may only be restarting.
+func TestRecloneSparesANodeThatIsReady(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "reclone-ready"
+	namespace(t, c, ns)
+	cluster := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Spec: cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}
+	create(t, c, cluster)
+	cluster.Status.CurrentPrimary, cluster.Status.TargetPrimary = "shop-1", "shop-1"
+	if err := c.Status().Update(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	instance(t, c, cluster, "shop-1", "elsewhere")
+	instance(t, c, cluster, "shop-2", "fine")
+	primaryReady(t, c, ns, "shop-1")
+	fine := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "fine"}}
+	create(t, c, fine)
+	fine.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if err := c.Status().Update(t.Context(), fine); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := plugin(t, "reclone", "--node", "fine", "--apply"); err == nil || !strings.Contains(err.Error(), "node fine is Ready") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
+		t.Errorf("it left pods and claims %s", got)
+	}
+}
+
 // instance creates the pod and the claim of one, without a kubelet that runs it.
 func instance(t *testing.T, c client.Client, cluster *cnpgv1.Cluster, name, node string) {
 	t.Helper()
