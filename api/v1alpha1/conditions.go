@@ -100,6 +100,17 @@ const (
 	// ConditionDatabaseReady says whether CloudNativePG reports the database
 	// healthy with all its instances.
 	ConditionDatabaseReady = "DatabaseReady"
+	// ConditionSourceReady says whether a follower can replicate its cluster: it exists,
+	// consents, and is the one that the follower was cloned from. Only followers have it.
+	// While a follower runs, a cluster that is not ready does not take part in Ready.
+	ConditionSourceReady = "SourceReady"
+	// ConditionReadPoolsReady says whether every pool of spec.readPools is as declared and
+	// serves reads. Clusters without pools do not have it.
+	ConditionReadPoolsReady = "ReadPoolsReady"
+	// ConditionFollowersCaughtUp says whether every follower is within its maxLag: of a
+	// cluster its read pools, of a read pool its instances. It does not take part in
+	// Ready, and is Unknown while the lag cannot be read.
+	ConditionFollowersCaughtUp = "FollowersCaughtUp"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.
 	ConditionMonitored = "Monitored"

@@ -12,7 +12,8 @@ type PgStorageClusterStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
-	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
+	// ParametersApplied, DatabaseReady, ReadPoolsReady, FollowersCaughtUp, Monitored,
+	// BenchmarkComplete.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -50,6 +51,17 @@ type PgStorageClusterStatus struct {
 	// +listMapKey=claim
 	// +kubebuilder:validation:MaxItems=64
 	Volumes []VolumeStatus `json:"volumes,omitempty"`
+
+	// readPools lists the pools of spec.readPools.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	ReadPools []ReadPoolStatus `json:"readPools,omitempty"`
+
+	// follower is how far this database is, where it follows another one.
+	// +optional
+	Follower *FollowerStatus `json:"follower,omitempty"`
 
 	// benchmark is the newest result of the inline benchmark.
 	// +optional

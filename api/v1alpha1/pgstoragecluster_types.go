@@ -70,6 +70,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'memory' in self.resources.requests && isQuantity(string(self.resources.requests['memory'])) && quantity(string(self.resources.requests['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it",fieldPath=".resources.requests"
 // +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'cpu' in self.resources.requests && isQuantity(string(self.resources.requests['cpu'])) && quantity(string(self.resources.requests['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it",fieldPath=".resources.requests"
 // +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
+// +kubebuilder:validation:XValidation:rule="has(self.follow) == has(oldSelf.follow)",message="spec.follow cannot be added or removed: a follower is a copy of another database, and a database is never made one; change spec.readPools of the cluster that it follows",fieldPath=".follow"
+// +kubebuilder:validation:XValidation:rule="!has(self.follow) || !has(self.readPools)",message="spec.readPools: a follower has none; add the pool to the cluster that it follows",fieldPath=".readPools"
+// +kubebuilder:validation:XValidation:rule="!has(self.follow) || self.durability == 'Local'",message="spec.durability of a follower is Local, because it acknowledges no commit; set Local",fieldPath=".durability"
 type PgStorageClusterSpec struct {
 	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
 	// volumes do not move between kinds of storage. Create a cluster on the other
@@ -132,6 +135,22 @@ type PgStorageClusterSpec struct {
 	// any one standby.
 	// +optional
 	Quorum *QuorumSpec `json:"quorum,omitempty"`
+
+	// readPools adds groups of instances that replicate the database asynchronously and
+	// serve reads, on storage and with parameters of their own. No pool confirms a commit,
+	// takes part in a failover or is promoted. A pool that is removed is deleted with its
+	// volumes. Valid: at most 8 pools.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	ReadPools []ReadPool `json:"readPools,omitempty"`
+
+	// follow makes this database the follower of another PgStorageCluster. The operator
+	// sets it on the PgStorageClusters of spec.readPools, and it cannot be added or
+	// removed.
+	// +optional
+	Follow *FollowSpec `json:"follow,omitempty"`
 
 	// monitoring sets how Prometheus scrapes the instances.
 	// +optional
@@ -283,6 +302,7 @@ type CNPGOverrides struct {
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 50 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 50 lower-case letters, digits and '-', and begin with a letter: CloudNativePG names pods, Services and Secrets after it"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.readPools) || self.spec.readPools.all(p, size(self.metadata.name) + size(p.name) <= 49)",message="spec.readPools[].name: <cluster>-<name> must be at most 50 characters, because CloudNativePG names pods, Services and Secrets after it; shorten the name",fieldPath=".spec.readPools"
 type PgStorageCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard metadata of the object.

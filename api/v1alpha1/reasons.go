@@ -39,6 +39,8 @@ const (
 	ReasonApplied = "Applied"
 	// ReasonHealthy means that the observed part reports no problem.
 	ReasonHealthy = "Healthy"
+	// ReasonCaughtUp means that every follower is within its maxLag.
+	ReasonCaughtUp = "CaughtUp"
 	// ReasonPodMonitorApplied means that a PodMonitor scrapes the instances.
 	ReasonPodMonitorApplied = "PodMonitorApplied"
 	// ReasonForwarded means that the annotations reach the CloudNativePG Cluster.
@@ -95,6 +97,20 @@ const (
 	ReasonClusterCreating = "ClusterCreating"
 	// ReasonClusterNotHealthy means that CloudNativePG reports the database unhealthy.
 	ReasonClusterNotHealthy = "ClusterNotHealthy"
+	// ReasonSourceNotFound means that the cluster which a follower replicates does not
+	// exist.
+	ReasonSourceNotFound = "SourceNotFound"
+	// ReasonSourceNotReady means that the cluster which a follower replicates cannot be
+	// cloned now.
+	ReasonSourceNotReady = "SourceNotReady"
+	// ReasonReadPoolNotReady means that a read pool is not as declared yet.
+	ReasonReadPoolNotReady = "ReadPoolNotReady"
+	// ReasonCloningAgain means that a read pool is deleted and cloned again.
+	ReasonCloningAgain = "CloningAgain"
+	// ReasonLagging means that a follower is further behind than its maxLag.
+	ReasonLagging = "Lagging"
+	// ReasonNotStreaming means that a follower receives no WAL.
+	ReasonNotStreaming = "NotStreaming"
 	// ReasonNotReadBack means that the running values could not be read back.
 	ReasonNotReadBack = "NotReadBack"
 	// ReasonClusterNotFound means that the PgStorageCluster does not exist.

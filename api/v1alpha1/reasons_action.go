@@ -15,6 +15,9 @@ const (
 	ReasonClusterDeleted = "ClusterDeletedByHand"
 	// ReasonClusterStuck means that CloudNativePG cannot continue on its own.
 	ReasonClusterStuck = "ClusterNeedsAttention"
+	// ReasonSourceReplaced means that the cluster of a follower has another database than
+	// the one that the follower was cloned from.
+	ReasonSourceReplaced = "SourceReplaced"
 	// ReasonRejected means that the API server rejects an object built from this spec.
 	ReasonRejected = "RejectedByAPIServer"
 	// ReasonFailed means that the run failed.

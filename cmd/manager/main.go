@@ -31,6 +31,9 @@ var version = "dev"
 // gate of its name, too.
 const matrixClusters featuregate.Feature = "MatrixClusters"
 
+// readPools lets a PgStorageCluster have read pools.
+const readPools featuregate.Feature = "ReadPools"
+
 type settings struct {
 	leaderElect, showVersion bool
 	metrics, probes          string
@@ -59,7 +62,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	})
 	s.platform(set)
 	gates := featuregate.NewFeatureGate()
-	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}}
+	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}, readPools: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
 	help.WriteString("comma-separated list of NAME=true.")
 	for _, kind := range catalog.All() {
@@ -71,7 +74,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	if err := gates.Add(alpha); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data", gates.Set)
+	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data. ReadPools (alpha, default false) enables spec.readPools of PgStorageClusters, which does the same", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
@@ -81,6 +84,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 		s.controllers.Enabled[v1alpha1.ProfileType(gate)] = gates.Enabled(gate)
 	}
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
+	s.controllers.Config.ReadPools = gates.Enabled(readPools)
 	return s, s.validate()
 }
 

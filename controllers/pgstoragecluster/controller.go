@@ -26,6 +26,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
+// The right to create and delete PgStorageClusters, for read pools, is in
+// config/read-pools, for those who switch on ReadPools.
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get
 // +kubebuilder:rbac:groups="",resources=persistentvolumes,verbs=get
@@ -90,6 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	}
 	r.apply(ctx, p)
 	r.prune(ctx, p)
+	r.deletePools(ctx, p)
 	return r.report(ctx, p)
 }
 
@@ -105,7 +108,8 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if err != nil {
 		return nil, err
 	}
-	if facts.Cluster != nil && clusters.Healthy(cr, facts.Cluster) {
+	// A follower that is behind is not ready, which is when its lag matters.
+	if facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr)) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
 	if facts.Adoptee != nil {

@@ -31,6 +31,12 @@ func (r *Reconciler) finalize(ctx context.Context, p *pass) (reconcile.Result, e
 	if clusters.Suspended(p.cr) {
 		return reconcile.Result{}, r.reportDeletion(ctx, p, clusters.DeletionSuspended())
 	}
+	if gone, err := r.poolsGone(ctx, p); err != nil || !gone {
+		if err == nil {
+			err = r.reportDeletion(ctx, p, clusters.DeletingPools(p.facts, r.Config))
+		}
+		return reconcile.Result{RequeueAfter: pollInterval}, err
+	}
 	if p.facts.Cluster == nil {
 		return reconcile.Result{}, r.release(ctx, p.cr)
 	}

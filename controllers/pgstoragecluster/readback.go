@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 )
@@ -35,21 +36,32 @@ func (r *Reconciler) requeue(p *pass) reconcile.Result {
 		}
 	}
 	for _, o := range p.outcomes {
-		switch o.Reason {
-		case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
-			v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened,
-			v1alpha1.ReasonVolumeDiffers:
-			within(pollInterval)
-		case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonProbesDiffer, v1alpha1.ReasonNotReadBack:
-			if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
-				within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
-			}
-		case v1alpha1.ReasonApplied:
-			within(observe.ReadBackEvery)
+		if after := r.recheck(p, o); after > 0 {
+			within(after)
 		}
+	}
+	if clusters.Follows(p.cr) && p.facts.Cluster != nil {
+		within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 	}
 	r.settle(p)
 	return result
+}
+
+// recheck returns after how long one outcome is to be decided again; 0 if a watch covers it.
+func (r *Reconciler) recheck(p *pass, o outcome.Outcome) time.Duration {
+	switch o.Reason {
+	case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
+		v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened,
+		v1alpha1.ReasonVolumeDiffers:
+		return pollInterval
+	case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonProbesDiffer, v1alpha1.ReasonNotReadBack:
+		if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
+			return r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster))
+		}
+	case v1alpha1.ReasonApplied:
+		return observe.ReadBackEvery
+	}
+	return 0
 }
 
 // settle makes a read-back that was as declared valid for longer, because the settings of

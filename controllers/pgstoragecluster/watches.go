@@ -35,6 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		// the last status assumed that status was current, and skipped the write.
 		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Owns(&v1alpha1.PgBenchmark{}).
+		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(relatives)).
 		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(r.onNodeStorage), builder.WithPredicates(volumesChanged())).
 		WithOptions(options).

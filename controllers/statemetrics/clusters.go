@@ -22,11 +22,12 @@ var (
 	clusterReady      = clusterMetric("instances_ready", "Instances that accept connections; absent until CloudNativePG reports them.")
 	clusterSuspended  = clusterMetric("suspended", "1 while spec.suspend stops the operator from changing the database, else 0.")
 	clusterOutdated   = clusterMetric("status_outdated", "1 while the status describes an older generation of the spec, else 0.")
+	clusterFollower   = clusterMetric("follower_info", "Always 1: the PgStorageCluster that a follower, as a read pool, replicates.", "source")
 	clusterVolume     = clusterMetric("volume_info", "Always 1: a volume of an instance as its node's agent read it back; only for profiles whose volumes are read back.", "claim", "instance", "role", "node", "pool", "dataset")
 
 	clusterMetrics = []*prometheus.Desc{
 		clusterInfo, clusterCondition, clusterDurability, clusterLoss, clusterWeakened, clusterWanted, clusterInstances, clusterReady,
-		clusterSuspended, clusterOutdated, clusterVolume,
+		clusterSuspended, clusterOutdated, clusterFollower, clusterVolume,
 	}
 )
 
@@ -38,7 +39,11 @@ func (s sink) cluster(cr *v1alpha1.PgStorageCluster) {
 	of := []string{cr.Namespace, cr.Name}
 	with := func(labels ...string) []string { return append(of[:2:2], labels...) }
 	s.gauge(clusterInfo, 1, with(cr.Spec.Profile, string(cr.Spec.Workload), cr.Spec.Postgres.Version)...)
-	s.gauge(clusterDurability, 1, with(string(cr.Spec.Durability))...)
+	if f := cr.Spec.Follow; f != nil {
+		s.gauge(clusterFollower, 1, with(f.Cluster)...)
+	} else {
+		s.gauge(clusterDurability, 1, with(string(cr.Spec.Durability))...)
+	}
 	s.gauge(clusterSuspended, truth(cr.Spec.Suspend != nil && *cr.Spec.Suspend), of...)
 	s.gauge(clusterOutdated, truth(cr.Status.ObservedGeneration != cr.Generation), of...)
 	s.conditions(clusterCondition, cr.Status.Conditions, of...)

@@ -49,6 +49,10 @@ var features = []feature{
 		EndToEnd: onKind("TestMatrixMeasuresAndDeletesItsClusters"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},
 	{
+		Name: "Read pools", Gate: "chart value `readPools.enabled`",
+		EndToEnd: onKind("TestReadPool"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Open: "a [reference](ROOTdocs/spec/pgstoragecluster.md#read-pools) only"},
+	},
+	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",
 		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},

@@ -1,6 +1,7 @@
 package crd_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -83,6 +84,25 @@ var rows = slices.Concat([]row{
 	cluster("no standby", set("spec/quorum/standbys", 0), "spec.quorum.standbys", "should be greater than or equal to 1").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
 	cluster("a method that Postgres has not", set("spec/quorum/method", "All"), "spec.quorum.method", "supported values: \"Any\", \"First\"").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
 	cluster("a failure domain that is no label", set("spec/quorum/acrossFailureDomain", "zone a"), "spec.quorum.acrossFailureDomain must be the name of a node label, as topology.kubernetes.io/zone").with(set("spec/instances", 3), set("spec/durability", "Quorum")),
+	// Read pools and followers.
+	cluster("pool without a name", set("spec/readPools", pools(nil)), "spec.readPools[0].name: Required value"),
+	cluster("pool with a bad name", set("spec/readPools", pools(map[string]any{"name": "-far"})), "spec.readPools[].name must be lower-case letters, digits and '-'"),
+	cluster("pool with a long name", set("spec/readPools", pools(map[string]any{"name": "reports"})), "spec.readPools[].name: <cluster>-<name> must be at most 50 characters").with(set("metadata/name", strings.Repeat("a", 43))),
+	cluster("two pools of one name", set("spec/readPools", []any{map[string]any{"name": "far"}, map[string]any{"name": "far"}}), "spec.readPools[1]: Duplicate value"),
+	cluster("pool without instances", set("spec/readPools", pools(map[string]any{"name": "far", "instances": 0})), "spec.readPools[0].instances", "should be greater than or equal to 1"),
+	cluster("pool with tiny volumes", set("spec/readPools", pools(map[string]any{"name": "far", "storage": map[string]any{"size": "1Mi"}})), "spec.readPools[].storage.size must be a quantity of at least 1Gi"),
+	cluster("pool with less memory than requested", set("spec/readPools", pools(map[string]any{"name": "far", "resources": map[string]any{"requests": map[string]any{"memory": "2Gi", "cpu": "1"}, "limits": map[string]any{"memory": "1Gi"}}})), "spec.readPools[far].resources.limits.memory is below its request; raise the limit or lower the request").condition(),
+	cluster("stale reads refused without a limit", set("spec/readPools", pools(map[string]any{"name": "far", "staleReads": "Refuse", "maxLag": map[string]any{"time": "30s"}})), "spec.readPools[].staleReads: Refuse needs spec.readPools[].maxLag.bytes"),
+	cluster("lag of nothing", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{}})), "spec.readPools[0].maxLag", "should have at least 1 properties"),
+	cluster("lag of few bytes", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"bytes": "1Ki"}})), "maxLag.bytes must be a quantity of at least 1Mi"),
+	cluster("lag of no time", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"time": "0s"}})), "maxLag.time must be a duration from 1s to 24h"),
+	cluster("lag of a week", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"time": "168h"}})), "maxLag.time must be a duration from 1s to 24h"),
+	cluster("too many pools", set("spec/readPools", manyPools(9)), "spec.readPools", "must have at most 8 items"),
+	cluster("a follower with pools", set("spec/readPools", pools(map[string]any{"name": "far"})), "spec.readPools: a follower has none").with(set("spec/follow/cluster", "bank"), set("spec/durability", "Local")),
+	cluster("a follower with a tier", set("spec/durability", "Async"), "spec.durability of a follower is Local").with(set("spec/follow/cluster", "bank")),
+	cluster("a database made a follower", set("spec/follow/cluster", "bank"), "spec.follow cannot be added or removed").with(set("spec/durability", "Local")).updated(),
+	cluster("a follower made a database", unset("spec/follow"), "spec.follow cannot be added or removed").with(set("spec/durability", "Local"), set("spec/follow/cluster", "bank")).updated(),
+	cluster("a follower of another cluster", set("spec/follow/cluster", "mill"), "spec.follow.cluster is immutable").with(set("spec/durability", "Local"), set("spec/follow/cluster", "bank")).updated(),
 	cluster("unknown defaults", set("spec/defaults", "Postgres"), "spec.defaults", "supported values: \"pgstorage\", \"CloudNativePG\""),
 	cluster("no resources after all", set("spec/defaults", "pgstorage"), "spec.resources is required unless spec.defaults is CloudNativePG").with(set("spec/defaults", "CloudNativePG"), unset("spec/resources")).updated(),
 	// Names.
@@ -366,4 +386,19 @@ func below(field string, n int) []any {
 // hatch is a field of CloudNativePG that spec.cnpg.spec does not reach.
 func hatch(path string, value any, remedy string) row {
 	return cluster("override "+path, override(path, value), "spec.cnpg.spec."+path+": not open to overrides: "+remedy).condition()
+}
+
+func pools(pool map[string]any) []any {
+	if pool == nil {
+		pool = map[string]any{"instances": 1}
+	}
+	return []any{pool}
+}
+
+func manyPools(n int) []any {
+	var out []any
+	for i := range n {
+		out = append(out, map[string]any{"name": fmt.Sprintf("pool-%d", i)})
+	}
+	return out
 }

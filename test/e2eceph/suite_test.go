@@ -27,8 +27,9 @@ import (
 const (
 	operatorNamespace = live.OperatorNamespace
 	rookNamespace     = "rook-ceph"
-	// patience bounds every wait, on processors that Ceph, Postgres and Kubernetes share.
-	patience = 8 * time.Minute
+	// patience bounds every wait, on processors that Ceph, Postgres, Kubernetes and an emulated
+	// machine share.
+	patience = 15 * time.Minute
 	interval = 500 * time.Millisecond
 )
 

@@ -54,7 +54,7 @@ func TestServiceMonitorKeepsLabels(t *testing.T) {
 // The manager may create and delete databases only where the user enabled it.
 func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 	for key, object := range installed(t) {
-		if strings.Contains(key, "matrix-clusters") {
+		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") {
 			t.Errorf("%s is installed by default", key)
 		}
 		if key != "ClusterRole /pgstorage-manager" {
@@ -66,7 +66,7 @@ func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 			}
 		}
 	}
-	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "MatrixClusters") }) {
+	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") }) {
 		t.Errorf("%q", args)
 	}
 }

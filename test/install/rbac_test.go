@@ -77,6 +77,11 @@ var matrixRights = []right{
 	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those that a matrix makes to be measured; deleted by name, owner and UID"},
 }
 
+// readPoolRights are the manager's where readPools is on, and only there.
+var readPoolRights = []right{
+	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those of read pools; deleted by name, owner and UID"},
+}
+
 // serverRights are the manager's in its own namespace. It has none to read Secrets.
 var serverRights = []right{
 	{"apps", "daemonsets", "", watched + " create patch delete", "the ZeroFS servers of a profile"},
@@ -120,6 +125,7 @@ func TestProgramsHaveTheRightsTheyUse(t *testing.T) {
 		{"ClusterRole /pgstorage-agent", "config/agent/role.yaml", agentRights},
 		{"Role default/pgstorage-agent", "config/agent/role.yaml", agentEventRights},
 		{"ClusterRole /pgstorage-matrix-clusters", "config/matrix-clusters/role.yaml", matrixRights},
+		{"ClusterRole /pgstorage-read-pools", "config/read-pools/role.yaml", readPoolRights},
 		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -45,6 +45,7 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 		{"metrics.dashboards.namespace", `"Grafana"`, "namespace"},
 		{"matrixClusters.enabled", `"yes"`, "enabled"},
 		{"matrixClusters", `true`, "matrixClusters"},
+		{"readPools.enabled", `"yes"`, "enabled"},
 		{"metrics.ceph.enabled", `true`, "ceph"},
 		{"agent.enabled", `"yes"`, "enabled"},
 		{"agent.replicas", `1`, "replicas"},

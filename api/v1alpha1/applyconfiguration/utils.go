@@ -86,6 +86,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.EndpointsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ExternalProfile"):
 		return &apiv1alpha1.ExternalProfileApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FollowerLag"):
+		return &apiv1alpha1.FollowerLagApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FollowerStatus"):
+		return &apiv1alpha1.FollowerStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("FollowSpec"):
+		return &apiv1alpha1.FollowSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InlineBenchmark"):
 		return &apiv1alpha1.InlineBenchmarkApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("InlineBenchmarkStatus"):
@@ -106,6 +112,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MatrixStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MatrixVariant"):
 		return &apiv1alpha1.MatrixVariantApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MaxLag"):
+		return &apiv1alpha1.MaxLagApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Monitoring"):
 		return &apiv1alpha1.MonitoringApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeDataset"):
@@ -190,6 +198,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.QuorumSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RBDVolumeClass"):
 		return &apiv1alpha1.RBDVolumeClassApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReadPool"):
+		return &apiv1alpha1.ReadPoolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReadPoolResources"):
+		return &apiv1alpha1.ReadPoolResourcesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReadPoolStatus"):
+		return &apiv1alpha1.ReadPoolStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReadPoolStorage"):
+		return &apiv1alpha1.ReadPoolStorageApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RookNames"):
 		return &apiv1alpha1.RookNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RunnerResources"):

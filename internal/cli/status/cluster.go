@@ -6,6 +6,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
@@ -23,8 +24,14 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	if d := cr.Status.Database; d != nil && d.Primary != "" {
 		details = append(details, "primary "+d.Primary)
 	}
+	if f := cr.Spec.Follow; f != nil {
+		details[0] = "follows " + f.Cluster
+	}
 	i.Details = append(details, i.Details...)
 	i.Children = append(i.Children, b.Profile(c.Profile), database(c))
+	for _, p := range cr.Status.ReadPools {
+		i.Children = append(i.Children, readPool(cr.Namespace, p))
+	}
 	if o := c.PodMonitor; o != nil {
 		i.Children = append(i.Children, foreign(o))
 	}
@@ -32,6 +39,25 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 		i.Children = append(i.Children, b.benchmark(&c.Benchmarks[n]))
 	}
 	i.Children = append(i.Children, unread(c.Unread)...)
+	return i
+}
+
+// readPool returns a read pool as its cluster reports it. Its PgStorageCluster has a tree of
+// its own.
+func readPool(namespace string, p v1alpha1.ReadPoolStatus) Tree {
+	i := Tree{Kind: "Read pool", Namespace: namespace, Name: p.Cluster, State: view.Waiting, Reason: p.Reason, Details: []string{"profile " + p.Profile}}
+	if p.Ready != nil && *p.Ready {
+		i.State, i.Reason = view.Ready, ""
+	}
+	if p.ReadyInstances != nil {
+		i.Details = append(i.Details, fmt.Sprintf("%d instances ready", *p.ReadyInstances))
+	}
+	if f := p.Follower; f != nil && f.Lag != nil && f.Lag.Bytes != nil && f.Lag.Seconds != nil {
+		i.Details = append(i.Details, fmt.Sprintf("at most %s and %ds behind", resource.NewQuantity(*f.Lag.Bytes, resource.BinarySI), *f.Lag.Seconds))
+	}
+	if i.State != view.Ready {
+		i.Message = "see kubectl pgstorage status " + p.Cluster
+	}
 	return i
 }
 

@@ -28,5 +28,11 @@ func DurabilityQueries(cluster, uid string) string {
 // DurabilityQueriesKey of that ConfigMap.
 const DurabilityQueriesKey = "queries.yaml"
 
+// ReadPool is the PgStorageCluster of a read pool, and its CloudNativePG Cluster.
+func ReadPool(cluster, pool string) string { return cluster + "-" + pool }
+
+// ReplicationSecret holds the certificate that standbys authenticate with.
+func ReplicationSecret(cluster string) string { return cluster + "-replication" }
+
 // CASecret holds the certificate authority of the server certificates.
 func CASecret(cluster string) string { return cluster + "-ca" }

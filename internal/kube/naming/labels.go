@@ -16,6 +16,8 @@ const (
 	ManagedBy = "pgstorage"
 	// LabelCluster names the PgStorageCluster that an object belongs to.
 	LabelCluster = "pgstorage.dev/cluster"
+	// LabelReadPool names the read pool of a PgStorageCluster that an object belongs to.
+	LabelReadPool = "pgstorage.dev/read-pool"
 	// LabelBenchmark names the PgBenchmark that an object belongs to.
 	LabelBenchmark = "pgstorage.dev/benchmark"
 	// LabelSchedule names the PgScheduledBenchmark that a PgBenchmark was made by.
@@ -36,6 +38,10 @@ const (
 	// AnnotationRecreate on a PgStorageCluster has the UID of a CloudNativePG Cluster
 	// that was deleted by hand and may be created again, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
+
+	// AnnotationSource on the CloudNativePG Cluster of a follower has the UID of the
+	// Cluster that it was cloned from.
+	AnnotationSource = "pgstorage.dev/source-uid"
 
 	// AnnotationRecreateCeph on a PgStorageProfile has the UID of a CephCluster that
 	// was deleted by hand and may be created again, empty.

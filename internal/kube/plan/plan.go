@@ -35,12 +35,13 @@ const (
 	StageProbe
 	StageStorage
 	StageDatabase
+	StageReadPools
 	StageMonitors
 	StageBenchmark
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "read-pools", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.
@@ -80,6 +81,15 @@ func FromApply(stage Stage, configuration any) (Object, error) {
 		return Object{}, fmt.Errorf("unmarshal %T: %w", configuration, err)
 	}
 	return FromContent(stage, content), nil
+}
+
+// Convert what the API has into an apply configuration of the same fields.
+func Convert(from, to any) error {
+	raw, err := json.Marshal(from)
+	if err != nil {
+		return fmt.Errorf("marshal %T: %w", from, err)
+	}
+	return json.Unmarshal(raw, to)
 }
 
 // FromContent makes an object of plain content.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +15,10 @@ const (
 	settingMetric  = "cnpg_pgstorage_setting_info"
 	overrideMetric = "cnpg_pgstorage_override_rows"
 	followerMetric = "cnpg_pgstorage_follower_streams"
+	// The metrics of an instance that receives WAL.
+	streamingMetric = "cnpg_pgstorage_receiver_streaming"
+	behindMetric    = "cnpg_pgstorage_receiver_behind_bytes"
+	delayMetric     = "cnpg_pgstorage_receiver_delay_seconds"
 
 	// mostRows of an instance that are kept; its query returns no more.
 	mostRows = 100
@@ -31,6 +36,8 @@ type scraped struct {
 	overrides     []observed.Override
 	followers     []string
 	overridesRead bool
+	// receiver is nil where the instance does not report it.
+	receiver *observed.Receiver
 }
 
 // take one sample, whose labels contain what a tenant wrote. It keeps only the
@@ -49,6 +56,27 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 		if value > 0 && len(s.followers) < mostRows {
 			s.followers = append(s.followers, excerpt.Truncate(labels["application_name"], mostName))
 		}
+	case streamingMetric, behindMetric, delayMetric:
+		s.received(family, value)
+	}
+}
+
+// received is one figure of a receiver of WAL.
+func (s *scraped) received(family string, value float64) {
+	if math.IsNaN(value) || value < 0 {
+		return
+	}
+	if s.receiver == nil {
+		s.receiver = &observed.Receiver{}
+	}
+	n := int64(min(value, 1<<62))
+	switch family {
+	case streamingMetric:
+		s.receiver.Streaming = n == 1
+	case behindMetric:
+		s.receiver.Behind = n
+	case delayMetric:
+		s.receiver.Delay = n
 	}
 }
 
@@ -80,6 +108,9 @@ func (s *scraped) add(out *observed.ReadBack, instance, primary string) {
 	out.Instances[instance] = s.values
 	if s.settings != nil {
 		out.Settings[instance] = s.settings
+	}
+	if s.receiver != nil {
+		out.Receivers[instance] = *s.receiver
 	}
 	if instance == primary {
 		out.Overrides, out.OverridesRead = s.sorted(), s.overridesRead

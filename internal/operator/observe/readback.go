@@ -25,6 +25,9 @@ const (
 	// one lasts twice as long, up to ReadBackEvery: an instance that answers nothing
 	// delays a pass by scrapeTimeout.
 	retryReadBack = 5 * time.Second
+	// followEvery is how long the read-back of a follower is believed, because its lag
+	// changes. CloudNativePG caches the figures for as long.
+	followEvery = 30 * time.Second
 )
 
 // ReadBack reads the parameters of running instances from their metrics, which
@@ -50,14 +53,20 @@ type remembered struct {
 	settled bool
 	// unsettled counts the reads in a row that were not.
 	unsettled int
+	// follows says that the Cluster replicates another one.
+	follows bool
 }
 
 // ttl is how long it is believed.
 func (m remembered) ttl() time.Duration {
-	if m.settled {
-		return ReadBackEvery
+	longest := ReadBackEvery
+	if m.follows {
+		longest = followEvery
 	}
-	return min(retryReadBack<<min(m.unsettled, 10), ReadBackEvery)
+	if m.settled {
+		return longest
+	}
+	return min(retryReadBack<<min(m.unsettled, 10), longest)
 }
 
 // Of returns what the instances of a healthy Cluster report of the parameters with
@@ -73,7 +82,7 @@ func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) ob
 	if same && r.Clock.Since(last.at) < last.ttl() {
 		return last.seen
 	}
-	next := remembered{key: key, seen: r.scrape(ctx, c, names)}
+	next := remembered{key: key, seen: r.scrape(ctx, c, names), follows: c.Spec.ReplicaCluster != nil}
 	if same && !last.settled {
 		next.unsettled = last.unsettled + 1
 	}
@@ -144,7 +153,7 @@ func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string
 	for _, n := range names {
 		wanted[n] = true
 	}
-	out := observed.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}, Probes: map[string]observed.Probes{}}
+	out := observed.ReadBack{Instances: map[string]map[string]float64{}, Errors: map[string]string{}, Settings: map[string]map[string]string{}, Probes: map[string]observed.Probes{}, Receivers: map[string]observed.Receiver{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	pods := slices.Sorted(maps.Keys(c.Status.InstancesReportedState))

@@ -93,6 +93,27 @@ const foundations = "# TYPE cnpg_pgstorage_follower_streams gauge\ncnpg_pgstorag
 	"cnpg_pgstorage_override_rows{datname=\"\",name=\"\",rolname=\"\",value=\"\"} 1\ncnpg_pgstorage_override_rows{datname=\"\",name=\"synchronous_commit\",rolname=\"app\",value=\"off\"} 1\n" +
 	"cnpg_pgstorage_setting_info{name=\"fsync\",value=\"off\"} 1\ncnpg_pgstorage_setting_info{name=\"synchronous_standby_names\",value=\"ANY 1 (\\\"db-2\\\",\\\"db-1\\\")\"} 1\ncnpg_pgstorage_setting_info{name=\"hostile\",value=\"x\"} 1\n"
 
+// receivers follow them.
+const receivers = "cnpg_pgstorage_receiver_behind_bytes 1.6777216e+07\ncnpg_pgstorage_receiver_delay_seconds 12.7\ncnpg_pgstorage_receiver_streaming 1\n"
+
+func TestLagOfAReceiverIsRead(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer string
+		want   observed.Receiver
+		known  bool
+	}{
+		"streams":    {honest + receivers, observed.Receiver{Streaming: true, Behind: 16 << 20, Delay: 12}, true},
+		"no queries": {honest, observed.Receiver{}, false},
+		"no number":  {honest + "cnpg_pgstorage_receiver_behind_bytes NaN\ncnpg_pgstorage_receiver_streaming 0\n", observed.Receiver{}, true},
+		"too large":  {honest + "cnpg_pgstorage_receiver_behind_bytes 1e300\n", observed.Receiver{Behind: 1 << 62}, true},
+	} {
+		seen, _ := read(t, instance(nil), says(tc.answer))
+		if got, known := seen.Receivers["db-1"]; got != tc.want || known != tc.known {
+			t.Errorf("%s: got %+v, %v; want %+v, %v", name, got, known, tc.want, tc.known)
+		}
+	}
+}
+
 func says(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
 }
@@ -207,7 +228,7 @@ func TestHostileAnswers(t *testing.T) {
 		"much before the family": {says(before + honest), ""},
 		"long lines of others":   {says("q{text=\"" + pad(1<<20) + "\"} 1\n" + honest), ""},
 		"nothing after the last": {func(w http.ResponseWriter, r *http.Request) {
-			says(honest+foundations)(w, r)
+			says(honest+foundations+receivers)(w, r)
 			endless("z 1\n")(w, r)
 		}, ""},
 		"other samples of no end":   {says(honest + "cnpg_pgstorage_setting_info{name=\"" + pad(1<<20)), errFamilyTooLong.Error()},

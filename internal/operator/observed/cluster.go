@@ -29,6 +29,19 @@ type Cluster struct {
 	Claims []Claim
 	// Devices of the profile's nodes, where they are network devices.
 	Devices map[string]Devices
+	// Source is what a follower replicates; nil of any other, and where it does not exist.
+	Source *Source
+	// Pools are the PgStorageClusters of read pools, declared or not, by pool.
+	Pools map[string]*v1alpha1.PgStorageCluster
+	// ForeignPools are the pools whose PgStorageCluster has another owner.
+	ForeignPools map[string]bool
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
+}
+
+// Source is a database that a follower replicates.
+type Source struct {
+	PgStorageCluster *v1alpha1.PgStorageCluster
+	// Cluster is nil when there is none.
+	Cluster *cnpgv1.Cluster
 }

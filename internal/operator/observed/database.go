@@ -58,8 +58,18 @@ type ReadBack struct {
 	OverridesRead bool
 	// Probes of the instances' pods, by instance.
 	Probes map[string]Probes
+	// Receivers of WAL, by instance. An instance that does not run our queries has none.
+	Receivers map[string]Receiver
 	// Followers are the names under which physical WAL is streamed from any instance.
 	Followers []string
+}
+
+// Receiver says how far an instance is that receives WAL.
+type Receiver struct {
+	Streaming bool
+	// Behind is WAL in bytes that it knows of and has not replayed. Delay is the age in
+	// seconds of the last commit that it replayed, or 0 if it replayed all.
+	Behind, Delay int64
 }
 
 // Probes by which kubelet judges an instance.

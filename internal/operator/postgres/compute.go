@@ -28,6 +28,9 @@ func Compute(in Inputs) ([]Parameter, []Refusal) {
 		}
 		given[name] = value
 	}
+	refusals = append(refusals, in.belowPrimary(given)...)
+	in.raised = in.raise(given)
+	maps.Copy(given, in.raised)
 	refusals = append(refusals, in.together(given)...)
 	slices.SortFunc(refusals, func(a, b Refusal) int { return strings.Compare(a.Parameter, b.Parameter) })
 	return in.merge(given), refusals
@@ -43,6 +46,9 @@ func (in Inputs) merge(given map[string]string) []Parameter {
 	}
 	for name, value := range given {
 		out[name] = in.given(name, value)
+		if in.raised[name] != "" {
+			out[name] = raisedParameter(name, value)
+		}
 	}
 	in.showBudget(out)
 	return slices.SortedFunc(maps.Values(out), func(a, b Parameter) int { return strings.Compare(a.Name, b.Name) })

@@ -64,6 +64,11 @@ type Inputs struct {
 	// Cluster. Safe values are still set over those of them that durability rests on.
 	GivenOnly bool
 	Held      map[string]string
+	// AtLeast are the lowest values of a standby's parameters, in base units; nil for a
+	// primary.
+	AtLeast map[string]int64
+	// raised are those that AtLeast decides.
+	raised map[string]string
 	// InPlace: every instance is ready and no primary is being changed, so that
 	// none has to return by pg_rewind. One instance needs no such proof.
 	InPlace Proof

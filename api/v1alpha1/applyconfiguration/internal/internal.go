@@ -818,6 +818,37 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: walStorageClassName
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.FollowSpec
+  map:
+    fields:
+    - name: cluster
+      type:
+        scalar: string
+    - name: maxLag
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MaxLag
+    - name: staleReads
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.StaleReadsPolicy
+      default: Serve
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.FollowerLag
+  map:
+    fields:
+    - name: bytes
+      type:
+        scalar: numeric
+    - name: seconds
+      type:
+        scalar: numeric
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.FollowerStatus
+  map:
+    fields:
+    - name: lag
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.FollowerLag
+    - name: streaming
+      type:
+        scalar: boolean
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.InlineBenchmark
   map:
     fields:
@@ -1084,6 +1115,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: script
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Script
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MaxLag
+  map:
+    fields:
+    - name: bytes
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: time
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Monitoring
   map:
     fields:
@@ -1828,6 +1868,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: durability
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DurabilityTier
+    - name: follow
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.FollowSpec
     - name: instances
       type:
         scalar: numeric
@@ -1844,6 +1887,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: quorum
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.QuorumSpec
+    - name: readPools
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPool
+          elementRelationship: associative
+          keys:
+          - name
     - name: resources
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterResources
@@ -1880,6 +1931,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: endpoints
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Endpoints
+    - name: follower
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.FollowerStatus
     - name: observedGeneration
       type:
         scalar: numeric
@@ -1888,6 +1942,14 @@ var schemaYAML = typed.YAMLObject(`types:
         list:
           elementType:
             namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Parameter
+          elementRelationship: associative
+          keys:
+          - name
+    - name: readPools
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolStatus
           elementRelationship: associative
           keys:
           - name
@@ -2223,6 +2285,92 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPool
+  map:
+    fields:
+    - name: instances
+      type:
+        scalar: numeric
+      default: 1
+    - name: maxLag
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MaxLag
+    - name: name
+      type:
+        scalar: string
+    - name: parameters
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: profile
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolResources
+    - name: staleReads
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.StaleReadsPolicy
+      default: Serve
+    - name: storage
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolStorage
+    - name: workload
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Workload
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolResources
+  map:
+    fields:
+    - name: limits
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: requests
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolStatus
+  map:
+    fields:
+    - name: certificateAuthority
+      type:
+        scalar: string
+    - name: cluster
+      type:
+        scalar: string
+    - name: follower
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.FollowerStatus
+    - name: name
+      type:
+        scalar: string
+    - name: profile
+      type:
+        scalar: string
+    - name: read
+      type:
+        scalar: string
+    - name: ready
+      type:
+        scalar: boolean
+    - name: readyInstances
+      type:
+        scalar: numeric
+    - name: reason
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ReadPoolStorage
+  map:
+    fields:
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: walSize
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.RookNames
   map:
     fields:
@@ -2445,6 +2593,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ServerLostPolicy
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.StaleReadsPolicy
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StatementLatency
   map:

@@ -23,6 +23,8 @@ type Inputs struct {
 	BackupFromPrimary bool
 	// Probes of the profile; nil where they are CloudNativePG's.
 	Probes *v1alpha1.InstanceProbes
+	// Source is the Cluster that a follower replicates; nil of any other.
+	Source *Source
 }
 
 // Cluster is the CloudNativePG Cluster. It carries owner labels and no
@@ -39,7 +41,9 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if c := configuration(cr, in.Parameters); c != nil {
 		spec.WithPostgresConfiguration(c)
 	}
-	if b := initDB(cr); b != nil {
+	if in.Source != nil {
+		follow(spec, *in.Source)
+	} else if b := initDB(cr); b != nil {
 		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(b))
 	}
 	if wal := cr.Spec.Storage.WALSize; wal != nil {
@@ -51,9 +55,13 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if in.Probes != nil && !asIs(cr) {
 		extend(spec, in.Probes)
 	}
+	if in.Source != nil {
+		refuseStale(spec, cr.Spec.Follow)
+	}
 	return cnpgac.Cluster(cr.Name, cr.Namespace).
 		WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).
 		WithAnnotations(ForwardedAnnotations(cr)).
+		WithAnnotations(in.Source.annotations()).
 		WithSpec(spec)
 }
 

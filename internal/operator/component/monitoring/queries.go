@@ -106,6 +106,30 @@ pgstorage_follower:
     - streams:
         usage: "GAUGE"
         description: "Number of connections"
+pgstorage_receiver:
+  query: |
+    WITH here AS (
+      SELECT r.status OPERATOR(pg_catalog.=) 'streaming' AS streaming,
+        pg_catalog.pg_wal_lsn_diff(r.latest_end_lsn, pg_catalog.pg_last_wal_replay_lsn()) AS behind,
+        pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.pg_last_xact_replay_timestamp() AS age
+      FROM (SELECT 1) AS one
+      LEFT JOIN pg_catalog.pg_stat_wal_receiver r ON pg_catalog.pg_is_in_recovery()
+    )
+    SELECT CASE WHEN streaming THEN 1 ELSE 0 END AS streaming,
+      greatest(coalesce(behind, 0), 0) AS behind_bytes,
+      CASE WHEN streaming AND behind OPERATOR(pg_catalog.<=) 0 THEN 0
+        ELSE greatest(coalesce(EXTRACT(EPOCH FROM age), 0), 0) END AS delay_seconds
+    FROM here
+  metrics:
+    - streaming:
+        usage: "GAUGE"
+        description: "1 if the instance receives WAL from another one; 0 on a primary"
+    - behind_bytes:
+        usage: "GAUGE"
+        description: "WAL that was announced to the instance, and that it has not replayed"
+    - delay_seconds:
+        usage: "GAUGE"
+        description: "Age of the last commit that the instance replayed; 0 if nothing is left to replay"
 pgstorage_synchronous:
   primary: true
   query: |

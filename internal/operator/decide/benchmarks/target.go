@@ -44,11 +44,11 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Ou
 	if facts.Target == nil {
 		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf(msgTargetNotFound, b.Spec.Cluster, b.Namespace, b.Namespace))
 	}
+	if text := unsuitable(b, facts.Target); text != "" {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, text)
+	}
 	if o := admitted(b, facts.Target); o.Kind != outcome.Done && facts.Job == nil {
 		return o
-	}
-	if b.Spec.Pgbench.ColdCache && !ofMatrix(facts.Target) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(msgColdCache, b.Spec.Cluster))
 	}
 	if o := clusters.BenchmarkOutcome(facts.ForeignAPIs); o.Kind != outcome.Done {
 		return outcome.WaitFor(c, o.Reason, o.Message)
@@ -63,6 +63,17 @@ func targetOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Ou
 		return turnOutcome(b, facts)
 	}
 	return measurable(b)
+}
+
+// unsuitable says why a benchmark can never run on its target; empty if it can.
+func unsuitable(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) string {
+	if of := target.Spec.Follow; of != nil {
+		return fmt.Sprintf(msgFollower, b.Spec.Cluster, of.Cluster, of.Cluster)
+	}
+	if b.Spec.Pgbench.ColdCache && !ofMatrix(target) {
+		return fmt.Sprintf(msgColdCache, b.Spec.Cluster)
+	}
+	return ""
 }
 
 // turnOutcome of a benchmark that has not begun.

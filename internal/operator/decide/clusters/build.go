@@ -22,6 +22,8 @@ type Config struct {
 	BenchImage string
 	// PodMonitorLabels by which a Prometheus selects the PodMonitors of clusters.
 	PodMonitorLabels map[string]string
+	// ReadPools lets clusters have read pools, which is experimental.
+	ReadPools bool
 	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift
 	// requires.
 	PlatformUsers bool
@@ -58,14 +60,16 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.flush = volumes.Flush
 	verified, wholePages := verify(kinds, cr, facts)
 	out.verified = verified
+	out.holdFollower(cr, facts)
 	in := inputs(cr, volumes)
+	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
 	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-		Probes: probes(facts.Profile),
+		Probes: probes(facts.Profile), Source: sourceOf(cr, facts),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
@@ -82,5 +86,8 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		return out, err
 	}
 	out.Plan.Add(queries)
+	if err := out.addReadPools(cr, facts, config); err != nil {
+		return out, err
+	}
 	return out, addCompanions(&out.Plan, cr, facts, config)
 }

@@ -13,6 +13,9 @@ import (
 func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Set {
 	out := slices.Clone(c.Outcomes)
 	database := c.databaseOutcome(cr, facts)
+	if Follows(cr) {
+		database = withheld(cr, facts, database)
+	}
 	out.Add(database)
 	if o := attachedOutcome(cr, facts); o != nil {
 		out.Add(*o)
@@ -25,6 +28,12 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 		if o := probesOutcome(cr, facts, database); o != nil {
 			out.Add(*o)
 		}
+	}
+	if Follows(cr) {
+		out.Add(caughtUp(cr, facts))
+	}
+	if o := poolsCaughtUp(cr, facts); o != nil {
+		out.Add(*o)
 	}
 	out.Add(MonitoredOutcome(cr, facts))
 	if o := metadataOutcome(cr); o != nil {

@@ -20,6 +20,10 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 	if !proof.Possible {
 		return proof
 	}
+	if Follows(cr) {
+		proof.Missing = followerPages
+		return proof
+	}
 	missing := consumersOf(content)
 	if c := facts.Cluster; c != nil {
 		missing = append(missing, liveConsumers(c)...)
@@ -37,8 +41,9 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 }
 
 const (
-	archives = "WAL is archived (%s), and what is restored from it elsewhere could not repair a page that a crash tears there; remove the archive, or remove spec.postgres.parameters[full_page_writes]"
-	replicas = "the Cluster has spec.replica, so that WAL is replayed on storage that is not proved; remove it, or remove spec.postgres.parameters[full_page_writes]"
+	followerPages = "a follower writes no WAL of its own, so that the setting has no effect; remove it"
+	archives      = "WAL is archived (%s), and what is restored from it elsewhere could not repair a page that a crash tears there; remove the archive, or remove spec.postgres.parameters[full_page_writes]"
+	replicas      = "the Cluster has spec.replica, so that WAL is replayed on storage that is not proved; remove it, or remove spec.postgres.parameters[full_page_writes]"
 )
 
 // consumersOf are declared in an override.

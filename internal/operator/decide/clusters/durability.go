@@ -48,7 +48,9 @@ func groundsOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) grounds {
 			g.weak = append(g.weak, primary+": "+text)
 		}
 	}
-	g.override(cr, seen.Overrides)
+	if !Follows(cr) { // no session of a follower commits
+		g.override(cr, seen.Overrides)
+	}
 	g.unread = unread(cr, facts)
 	return g
 }
@@ -125,7 +127,7 @@ func (g *grounds) override(cr *v1alpha1.PgStorageCluster, all []observed.Overrid
 // childWeak says what of the child Cluster, which others may edit, breaks the tier.
 func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	var out []string
-	if c.Spec.ReplicaCluster != nil {
+	if c.Spec.ReplicaCluster != nil && !Follows(cr) {
 		out = append(out, "spec.replica of the Cluster is set: another cluster may be the one that acknowledges commits")
 	}
 	if cr.Spec.Durability != v1alpha1.DurabilityQuorum {

@@ -22,6 +22,9 @@ const (
 // durability is the statement of the tier and the storage, as far as the placement and
 // the settings that were read back bear it out.
 func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flush durability.Flush) *v1alpha1.DurabilityStatus {
+	if Follows(cr) {
+		return &v1alpha1.DurabilityStatus{Acknowledged: fmt.Sprintf(msgFollowerCommit, cr.Spec.Follow.Cluster)}
+	}
 	standbys := durability.Standbys{Number: cnpg.Standbys(cr), First: cnpg.First(cr), Domain: cnpg.FailureDomain(cr)}
 	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), standbys, flush)
 	g := groundsOf(cr, facts)

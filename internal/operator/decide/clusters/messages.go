@@ -109,3 +109,34 @@ const (
 	msgBenchmarkCreating = "the benchmark is being created"
 	msgBenchmarkLater    = "the benchmark starts when the database is ready"
 )
+
+// SourceReady and FollowersCaughtUp of a follower.
+const (
+	msgSourceNotFound = "spec.follow.cluster: PgStorageCluster %q does not exist in this namespace"
+	msgSourceConsent  = "spec.follow.cluster: PgStorageCluster %s has no read pool whose PgStorageCluster is %s; add the pool to its spec.readPools"
+	msgSourceNotReady = "Waiting for PgStorageCluster %s: %s"
+	msgSourceReplaced = "PgStorageCluster %s has another CloudNativePG Cluster than the one that this database was cloned from (uid %s, and now %s). This may be the last copy of the former data, so it stays; to clone it again: kubectl -n %s delete pgsc %s"
+	msgSourceReady    = "PgStorageCluster %s is healthy"
+	msgLagNotRead     = "the lag could not be read: "
+	msgLagNotReported = "not every instance reports it yet"
+	msgNotStreaming   = "not every instance receives WAL of PgStorageCluster %s; the last commit that is replayed is up to %s old. If the cluster has removed WAL that is needed, delete this PgStorageCluster, and the operator clones it again"
+	msgLagging        = "behind PgStorageCluster %s: %s"
+	msgWithheld       = "no instance that is behind is ready, as staleReads: Refuse asks for: "
+	msgCaughtUp       = "every instance receives WAL of PgStorageCluster %s and is within %s"
+	msgFollowerCommit = "no commit is acknowledged here: this database replicates PgStorageCluster %s"
+)
+
+// ReadPoolsReady and FollowersCaughtUp of a cluster with read pools.
+const (
+	msgPoolsOff      = "spec.readPools is alpha, and this manager neither creates nor deletes read pools. Start it with --feature-gates=ReadPools=true and the right to do so (Helm: readPools.enabled=true), or remove the field"
+	msgPoolRemoved   = "read pool %s is not declared, and is being deleted with its volumes"
+	msgPoolHeld      = ". That waits until every instance of the cluster is ready, because the pool may have the last copy of the data"
+	msgDeletingPools = "Waiting for the read pools %s to be deleted"
+	msgPoolsReady    = "%d read pools are ready"
+	msgPoolNotOwned  = "spec.readPools: read pool %s needs the name %s. A PgStorageCluster of that name exists, and this one did not create it; choose another name for the pool"
+	msgPoolCreating  = "Waiting for PgStorageCluster %[2]s of read pool %[1]s to be reconciled"
+	msgPoolAgain     = "read pool %s is deleted with its volumes and cloned again: %s"
+	msgPoolNotReady  = "read pool %s: %s: %s"
+	msgPoolsNotRead  = "no lag is reported of the read pools %s"
+	msgPoolsCaughtUp = "%d read pools are within their maxLag"
+)

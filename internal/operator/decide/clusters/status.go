@@ -18,6 +18,8 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		Durability:         durabilityStatus(cr, facts, c.flush),
 		Parameters:         parameters(c.Parameters),
 		Volumes:            volumeStatus(facts.Claims),
+		ReadPools:          readPoolStatus(cr, facts),
+		Follower:           followerStatus(cr, facts),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
 	}
 	if facts.Cluster == nil {
@@ -31,6 +33,13 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 	}
 	// Overrides can name others than CloudNativePG makes.
 	s.Secrets = &v1alpha1.SecretNames{Application: facts.Cluster.GetApplicationSecretName(), CertificateAuthority: facts.Cluster.GetServerCASecretName()}
+	if Follows(cr) {
+		// Nothing can be written, and users and passwords are those of the cluster.
+		s.Endpoints.ReadWrite, s.Secrets.Application = "", ""
+		if facts.Source != nil && facts.Source.Cluster != nil {
+			s.Secrets.Application = facts.Source.Cluster.GetApplicationSecretName()
+		}
+	}
 	return s
 }
 

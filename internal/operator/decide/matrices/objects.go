@@ -1,7 +1,6 @@
 package matrices
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -18,7 +17,7 @@ const kind = "PgBenchmark"
 // nothing is in it but what was measured.
 func (d *design) clusterObject(target string) (plan.Object, error) {
 	spec := apiac.PgStorageClusterSpec()
-	if err := convert(d.b.Spec.Template, spec); err != nil {
+	if err := plan.Convert(d.b.Spec.Template, spec); err != nil {
 		return plan.Object{}, fmt.Errorf("spec.template: %w", err)
 	}
 	s := d.settingsOf(target)
@@ -54,13 +53,13 @@ func (d *design) runObject(r matrix.PlannedRun) (plan.Object, error) {
 		work.Script, work.CustomScripts = s.script, nil
 	}
 	spec := apiac.PgbenchSpec()
-	if err := convert(work, spec); err != nil {
+	if err := plan.Convert(work, spec); err != nil {
 		return plan.Object{}, fmt.Errorf("spec.pgbench: %w", err)
 	}
 	whole := apiac.PgBenchmarkSpec().WithCluster(d.cluster(r.Target)).WithPgbench(spec)
 	if d.b.Spec.Layers != nil {
 		layers := apiac.BenchmarkLayers()
-		if err := convert(d.b.Spec.Layers, layers); err != nil {
+		if err := plan.Convert(d.b.Spec.Layers, layers); err != nil {
 			return plan.Object{}, fmt.Errorf("spec.layers: %w", err)
 		}
 		whole.WithLayers(layers)
@@ -70,13 +69,4 @@ func (d *design) runObject(r matrix.PlannedRun) (plan.Object, error) {
 		WithAnnotations(map[string]string{naming.AnnotationVariant: r.Variant, naming.AnnotationRepeat: strconv.Itoa(r.Repeat)}).
 		WithOwnerReferences(plan.ControllerReference(kind, d.b)).
 		WithSpec(whole))
-}
-
-// convert what the API has into an apply configuration of the same fields.
-func convert(from, to any) error {
-	raw, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, to)
 }

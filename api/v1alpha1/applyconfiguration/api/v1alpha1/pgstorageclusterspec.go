@@ -46,6 +46,15 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// quorum sets which standbys confirm a commit. Only with durability Quorum. Default:
 	// any one standby.
 	Quorum *QuorumSpecApplyConfiguration `json:"quorum,omitempty"`
+	// readPools adds groups of instances that replicate the database asynchronously and
+	// serve reads, on storage and with parameters of their own. No pool confirms a commit,
+	// takes part in a failover or is promoted. A pool that is removed is deleted with its
+	// volumes. Valid: at most 8 pools.
+	ReadPools []ReadPoolApplyConfiguration `json:"readPools,omitempty"`
+	// follow makes this database the follower of another PgStorageCluster. The operator
+	// sets it on the PgStorageClusters of spec.readPools, and it cannot be added or
+	// removed.
+	Follow *FollowSpecApplyConfiguration `json:"follow,omitempty"`
 	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// benchmark runs pgbench once the database is Ready, and again whenever this field
@@ -143,6 +152,27 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithDurability(value apiv1alpha
 // If called multiple times, the Quorum field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithQuorum(value *QuorumSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
 	b.Quorum = value
+	return b
+}
+
+// WithReadPools adds the given value to the ReadPools field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ReadPools field.
+func (b *PgStorageClusterSpecApplyConfiguration) WithReadPools(values ...*ReadPoolApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithReadPools")
+		}
+		b.ReadPools = append(b.ReadPools, *values[i])
+	}
+	return b
+}
+
+// WithFollow sets the Follow field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Follow field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithFollow(value *FollowSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	b.Follow = value
 	return b
 }
 

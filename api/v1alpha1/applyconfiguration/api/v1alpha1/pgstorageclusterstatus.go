@@ -15,7 +15,8 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
-	// ParametersApplied, DatabaseReady, Monitored, BenchmarkComplete.
+	// ParametersApplied, DatabaseReady, ReadPoolsReady, FollowersCaughtUp, Monitored,
+	// BenchmarkComplete.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// database is what CloudNativePG reports.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
@@ -31,6 +32,10 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	// volumes lists the volumes of the instances, where the profile's agents read them
 	// back from their nodes.
 	Volumes []VolumeStatusApplyConfiguration `json:"volumes,omitempty"`
+	// readPools lists the pools of spec.readPools.
+	ReadPools []ReadPoolStatusApplyConfiguration `json:"readPools,omitempty"`
+	// follower is how far this database is, where it follows another one.
+	Follower *FollowerStatusApplyConfiguration `json:"follower,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`
 }
@@ -117,6 +122,27 @@ func (b *PgStorageClusterStatusApplyConfiguration) WithVolumes(values ...*Volume
 		}
 		b.Volumes = append(b.Volumes, *values[i])
 	}
+	return b
+}
+
+// WithReadPools adds the given value to the ReadPools field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ReadPools field.
+func (b *PgStorageClusterStatusApplyConfiguration) WithReadPools(values ...*ReadPoolStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithReadPools")
+		}
+		b.ReadPools = append(b.ReadPools, *values[i])
+	}
+	return b
+}
+
+// WithFollower sets the Follower field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Follower field is set to the value of the last call.
+func (b *PgStorageClusterStatusApplyConfiguration) WithFollower(value *FollowerStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	b.Follower = value
 	return b
 }
 

@@ -1,0 +1,81 @@
+package clusters
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// allowedResources of an instance, as spec.resources has them.
+var allowedResources = []corev1.ResourceName{
+	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
+	corev1.ResourceHugePagesPrefix + "2Mi", corev1.ResourceHugePagesPrefix + "1Gi",
+}
+
+// leastResources that the operator computes parameters from.
+var leastResources = map[corev1.ResourceName]resource.Quantity{
+	corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("256Mi"),
+}
+
+// refusedResources says what is wrong with the resources of a pool, by the rules of
+// spec.resources; empty where nothing is. The API server would refuse the PgStorageCluster
+// of the pool.
+func refusedResources(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) string {
+	if pool.Resources == nil {
+		return ""
+	}
+	field := fmt.Sprintf("spec.readPools[%s].resources", pool.Name)
+	out := slices.Concat(
+		foreignResources(field+".requests", pool.Resources.Requests),
+		foreignResources(field+".limits", pool.Resources.Limits),
+	)
+	if !AsIs(cr) {
+		out = append(out, tooFewResources(field, pool.Resources.Requests)...)
+	}
+	return strings.Join(append(out, unequalResources(field, *pool.Resources)...), "; ")
+}
+
+func foreignResources(field string, amounts corev1.ResourceList) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		if !slices.Contains(allowedResources, name) {
+			out = append(out, fmt.Sprintf("%s may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only, and not %q", field, name))
+		}
+	}
+	return out
+}
+
+func tooFewResources(field string, requests corev1.ResourceList) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(leastResources)) {
+		least, asked := leastResources[name], requests[name]
+		if asked.Cmp(least) < 0 {
+			out = append(out, fmt.Sprintf("%s.requests.%s must be at least %s: the operator derives Postgres parameters from it", field, name, least.String()))
+		}
+	}
+	return out
+}
+
+// unequalResources are limits below their request, and huge pages whose limit is another
+// amount.
+func unequalResources(field string, r v1alpha1.ReadPoolResources) []string {
+	var out []string
+	for _, name := range allowedResources {
+		limit, limited := r.Limits[name]
+		asked, requested := r.Requests[name]
+		huge := requested && strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+		switch {
+		case huge && limit.Cmp(asked) != 0:
+			out = append(out, fmt.Sprintf("%s: %s cannot be overcommitted; set the same amount in requests and limits", field, name))
+		case limited && limit.Cmp(asked) < 0:
+			out = append(out, fmt.Sprintf("%s.limits.%s is below its request; raise the limit or lower the request", field, name))
+		}
+	}
+	return out
+}
