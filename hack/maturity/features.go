@@ -50,7 +50,7 @@ var features = []feature{
 	},
 	{
 		Name: "Read pools", Gate: "chart value `readPools.enabled`",
-		EndToEnd: onKind("TestReadPool"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Open: "a [reference](ROOTdocs/spec/pgstoragecluster.md#read-pools) only"},
+		EndToEnd: onKind("TestReadPool"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-read-pools.md"},
 	},
 	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",

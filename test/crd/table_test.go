@@ -91,7 +91,6 @@ var rows = slices.Concat([]row{
 	cluster("two pools of one name", set("spec/readPools", []any{map[string]any{"name": "far"}, map[string]any{"name": "far"}}), "spec.readPools[1]: Duplicate value"),
 	cluster("pool without instances", set("spec/readPools", pools(map[string]any{"name": "far", "instances": 0})), "spec.readPools[0].instances", "should be greater than or equal to 1"),
 	cluster("pool with tiny volumes", set("spec/readPools", pools(map[string]any{"name": "far", "storage": map[string]any{"size": "1Mi"}})), "spec.readPools[].storage.size must be a quantity of at least 1Gi"),
-	cluster("pool with less memory than requested", set("spec/readPools", pools(map[string]any{"name": "far", "resources": map[string]any{"requests": map[string]any{"memory": "2Gi", "cpu": "1"}, "limits": map[string]any{"memory": "1Gi"}}})), "spec.readPools[far].resources.limits.memory is below its request; raise the limit or lower the request").condition(),
 	cluster("stale reads refused without a limit", set("spec/readPools", pools(map[string]any{"name": "far", "staleReads": "Refuse", "maxLag": map[string]any{"time": "30s"}})), "spec.readPools[].staleReads: Refuse needs spec.readPools[].maxLag.bytes"),
 	cluster("lag of nothing", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{}})), "spec.readPools[0].maxLag", "should have at least 1 properties"),
 	cluster("lag of few bytes", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"bytes": "1Ki"}})), "maxLag.bytes must be a quantity of at least 1Mi"),

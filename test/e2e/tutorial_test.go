@@ -17,7 +17,7 @@ import (
 // the tests has only the major as its tag.
 var brief = []string{"DURATION=3s", "REPEATS=2", "REST=0s", "POSTGRES_VERSION=17"}
 
-// TestTutorials types the commands of the tutorials as they stand. The second continues the
+// TestTutorials types the commands of the tutorials as they stand. The others continue the
 // first, which then removes everything.
 func TestTutorials(t *testing.T) {
 	if err := helm(); err != nil {
@@ -25,7 +25,7 @@ func TestTutorials(t *testing.T) {
 	}
 	session := reader(t)
 	first, last := page(t, walkthrough.External).Before("9. Remove")
-	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), last} {
+	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), last} {
 		start := time.Now()
 		for _, b := range p.Blocks {
 			if b.Commands() && b.Needs == "" {

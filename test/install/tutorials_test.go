@@ -3,6 +3,7 @@ package install_test
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func unaccounted(p walkthrough.Page) []string {
 	var out []string
 	for _, b := range p.Blocks {
 		_, known := walkthrough.Needs[b.Needs]
-		onKind := b.Needs == "" && (p.Name == walkthrough.External || p.Name == walkthrough.Benchmark)
+		onKind := b.Needs == "" && slices.Contains([]string{walkthrough.External, walkthrough.Benchmark, walkthrough.ReadPools}, p.Name)
 		hidden := !b.Commands() && strings.Contains("\n"+b.Text, "\n$ ")
 		if hidden || b.Commands() && !known && !onKind {
 			out = append(out, strings.TrimSpace(b.Text))

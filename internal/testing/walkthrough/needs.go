@@ -10,6 +10,7 @@ import (
 const (
 	External  = "docs/tutorial-external.md"
 	Benchmark = "docs/tutorial-benchmark.md"
+	ReadPools = "docs/tutorial-read-pools.md"
 )
 
 // Needs has each marker of a block, and why a kind cluster does not run the block.

@@ -61,7 +61,7 @@ func source(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outco
 		return outcome.WaitFor(c, v1alpha1.ReasonSourceNotReady, fmt.Sprintf(msgSourceNotReady, name, "its database does not exist"))
 	}
 	if from := clonedFrom(facts.Cluster); from != "" && from != string(cluster.UID) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonSourceReplaced, fmt.Sprintf(msgSourceReplaced, name, from, cluster.UID, cr.Namespace, cr.Name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonSourceReplaced, fmt.Sprintf(msgSourceReplaced, name, from, cluster.UID))
 	}
 	if !Healthy(of, cluster) {
 		return outcome.WaitFor(c, v1alpha1.ReasonSourceNotReady, fmt.Sprintf(msgSourceNotReady, name, "not all of its instances are ready"))
