@@ -82,26 +82,33 @@ func shop() *v1alpha1.PgStorageCluster {
 func TestClusters(t *testing.T) {
 	fresh := &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "new", Generation: 1}}
 	fresh.Spec.Durability, fresh.Spec.Suspend = v1alpha1.DurabilityLocal, new(true)
+	pool := &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "shop-far"}}
+	pool.Spec.Durability, pool.Spec.Follow = v1alpha1.DurabilityLocal, &v1alpha1.FollowSpec{Cluster: "shop"}
 	want := `condition{condition=DurabilityVerified,name=shop,namespace=prod,reason=DurabilityWeakened,status=False} 1
 condition{condition=Ready,name=shop,namespace=prod,reason=DatabaseNotReady,status=False} 1
 durability_info{name=new,namespace=prod,tier=Local} 1
 durability_info{name=shop,namespace=prod,tier=Quorum} 1
 durability_weakened{durability=Quorum,name=shop,namespace=prod,reason=DurabilityWeakened} 1
+follower_info{name=shop-far,namespace=prod,source=shop} 1
 info{name=new,namespace=prod,postgres=,profile=,workload=} 1
 info{name=shop,namespace=prod,postgres=17,profile=zfs,workload=OLTP} 1
+info{name=shop-far,namespace=prod,postgres=,profile=,workload=} 1
 instances{name=shop,namespace=prod} 2
 instances_ready{name=shop,namespace=prod} 1
 instances_wanted{name=new,namespace=prod} 1
 instances_wanted{name=shop,namespace=prod} 2
+instances_wanted{name=shop-far,namespace=prod} 1
 loss_info{commits=MayBeLost,event=NodeLoss,name=shop,namespace=prod} 1
 status_outdated{name=new,namespace=prod} 1
 status_outdated{name=shop,namespace=prod} 1
+status_outdated{name=shop-far,namespace=prod} 0
 suspended{name=new,namespace=prod} 1
 suspended{name=shop,namespace=prod} 0
+suspended{name=shop-far,namespace=prod} 0
 volume_info{claim=shop-1,dataset=tank/pgdata/pvc-1,instance=shop-1,name=shop,namespace=prod,node=n1,pool=tank,role=Data} 1
 volume_info{claim=shop-2,dataset=,instance=shop-2,name=shop,namespace=prod,node=,pool=,role=Data} 1
 `
-	if diff := cmp.Diff(want, series(t, "pgstorage_cluster_", shop(), fresh)); diff != "" {
+	if diff := cmp.Diff(want, series(t, "pgstorage_cluster_", shop(), fresh, pool)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -57,8 +57,6 @@ func (a *app) writeRender(ctx context.Context, r *renderOptions, o *output) erro
 		return err
 	}
 	r.assume.Config.BenchImage, r.assume.Operator.Image = r.image, r.image
-	// As every type of profile is rendered, whatever its gate.
-	r.assume.Config.ReadPools = true
 	out, err := render.Build(documents, r.assume)
 	if err != nil {
 		return err

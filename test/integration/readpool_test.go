@@ -161,3 +161,91 @@ func TestFollowerNeedsTheConsentOfItsCluster(t *testing.T) {
 		t.Errorf("the other's PgStorageCluster became %+v", now.Spec)
 	}
 }
+
+func TestReadPoolAtRestIsNotWritten(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	cr, pool := pooled(t, c, "pool-rests")
+	w.within = "/namespaces/" + cr.Namespace + "/"
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	get(t, c, client.ObjectKeyFromObject(pool), &cnpgv1.Cluster{})
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(pool))
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	hasCondition(t, c, pool, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	rest := settled(t, w)
+	for _, object := range []*v1alpha1.PgStorageCluster{cr, pool} {
+		changed(t, c, object, func() { metav1.SetMetaDataAnnotation(&object.ObjectMeta, "example.com/note", "wake up") })
+	}
+	if n := settled(t, w) - rest; n != 0 {
+		t.Errorf("%d writes at rest, the last one %v", n, w.last.Load())
+	}
+}
+
+// cloneIsCut waits until a write was cut, or until the next clone of a pool has all that it
+// can have before its database runs. It reports whether a write was cut.
+func cloneIsCut(t *testing.T, c client.Client, w *writes, before *v1alpha1.PgStorageCluster) bool {
+	t.Helper()
+	waits := condition{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy}
+	eventually(t, "the cut or the last write", func(ctx context.Context) error {
+		if w.count.Load() > w.failAfter {
+			return nil
+		}
+		now := &v1alpha1.PgStorageCluster{}
+		now.Namespace, now.Name = before.Namespace, before.Name
+		if _, err := waits.on(ctx, c, now); err != nil {
+			return err
+		}
+		if now.UID == before.UID {
+			return errors.New("the pool is still the former one")
+		}
+		return nil
+	})
+	return w.count.Load() > w.failAfter || settled(t, w) > w.failAfter
+}
+
+// A manager that is killed after any write of a pool that is cloned again is followed by
+// one that ends up in the same place.
+func TestCloneOfAReadPoolSurvivesACrashAfterAnyWrite(t *testing.T) {
+	c := apiserver.Client(t, config)
+	storage(t, c, "pool-cut-after")
+	cuts := int64(0)
+	for ended := false; !ended && !t.Failed(); {
+		t.Run(fmt.Sprintf("write %d", cuts+1), func(t *testing.T) {
+			stop := manager.Start(t, config)
+			cr, pool := pooled(t, c, fmt.Sprintf("pool-cut-%d", cuts+1))
+			key := client.ObjectKeyFromObject(pool)
+			simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+			database := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+			before := get(t, c, key, &cnpgv1.Cluster{})
+			simulatedHealthy(t, c, key)
+			hasCondition(t, c, cr, v1alpha1.ConditionReadPoolsReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+			stop()
+
+			w := &writes{failAfter: cuts + 1, within: "/namespaces/" + cr.Namespace + "/"}
+			stop = manager.Start(t, w.into(config))
+			changed(t, c, cr, func() { cr.Spec.ReadPools[0].Profile = "pool-cut-after" })
+			ended = !cloneIsCut(t, c, w, pool)
+			stop()
+
+			stop = manager.Start(t, config)
+			deletedFirst(t, c, key, pool.UID, before.UID)
+			again := get(t, c, key, &cnpgv1.Cluster{})
+			if got := again.Spec.StorageConfiguration.StorageClass; got == nil || *got != "pool-cut-after" {
+				t.Errorf("storage class %v", got)
+			}
+			simulatedHealthy(t, c, key)
+			hasCondition(t, c, cr, v1alpha1.ConditionReadPoolsReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+			if now := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{}); now.UID != database.UID {
+				t.Errorf("the database is another one: %s, before %s", now.UID, database.UID)
+			}
+			stop()
+		})
+		cuts++
+	}
+	// Two statuses, the policy, two deletions, two finalizers, and the objects of another clone.
+	if cuts < 8 {
+		t.Errorf("a clone took %d writes: too few to be all of them", cuts)
+	}
+	t.Logf("cut after each of %d writes", cuts-1)
+}

@@ -32,8 +32,8 @@ type writes struct {
 	// within is a part of the path that writes must have to be counted and cut: those
 	// of other tests' objects are neither.
 	within string
-	// first is the method and path of the first write.
-	first atomic.Value
+	// first and last are the methods and paths of the first write and of the last.
+	first, last atomic.Value
 }
 
 var errCut = errors.New("the connection was cut")
@@ -44,6 +44,7 @@ func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	n := w.count.Add(1)
 	w.first.CompareAndSwap(nil, r.Method+" "+r.URL.Path)
+	w.last.Store(r.Method + " " + r.URL.Path)
 	if !strings.HasSuffix(r.URL.Path, "/status") {
 		w.objects.Add(1)
 	}

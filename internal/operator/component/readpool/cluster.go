@@ -45,7 +45,6 @@ func Spec(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) v1alpha1.PgStor
 		Durability:     v1alpha1.DurabilityLocal,
 		Monitoring:     cr.Spec.Monitoring,
 		DeletionPolicy: cr.Spec.DeletionPolicy,
-		Suspend:        cr.Spec.Suspend,
 		Follow:         &v1alpha1.FollowSpec{Cluster: cr.Name, MaxLag: pool.MaxLag, StaleReads: pool.StaleReads},
 		CNPG:           overrides(cr),
 	}
