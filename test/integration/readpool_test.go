@@ -204,8 +204,8 @@ func cloneIsCut(t *testing.T, c client.Client, w *writes, before *v1alpha1.PgSto
 	return w.count.Load() > w.failAfter || settled(t, w) > w.failAfter
 }
 
-// A manager that is killed after any write of a pool that is cloned again is followed by
-// one that ends up in the same place.
+// A manager that is killed after any write, while a pool is cloned again, is followed by one
+// that ends up in the same place.
 func TestCloneOfAReadPoolSurvivesACrashAfterAnyWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "pool-cut-after")

@@ -450,7 +450,7 @@ func TestKilledCreationNeedsAWipe(t *testing.T) {
 	c.prepare(t)
 	c.killed(t)
 	c.end(t, syscall.SIGKILL)
-	run(t, "udevadm", "settle")
+	settle(t)
 	s := c.declared()
 	before := digests(t, 0)
 	refused(t, s, 2, notBlank(t, carrier{words: tableOfPool}, 0))

@@ -311,7 +311,7 @@ func TestFailedDeviceOfAMirrorIsNamed(t *testing.T) {
 		{"offline", func() { run(t, "zpool", "offline", "pair", part) }, func() { run(t, "zpool", "online", "pair", part) }, "virtio-disk11-part1 is OFFLINE"},
 		{"gone", func() { driver("unbind") }, func() {
 			driver("bind")
-			run(t, "udevadm", "settle")
+			settle(t)
 			run(t, "zpool", "online", "pair", part)
 			run(t, "zpool", "clear", "pair")
 		}, "virtio-disk11-part1 is "},

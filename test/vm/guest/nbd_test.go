@@ -185,7 +185,7 @@ func attach(t *testing.T, c *nbd.Client, d nbd.Device) string {
 	})
 	// udev reads a new device. A read of it under way when the server dies would wait
 	// for the time-out, and with it the lseek of any other process.
-	run(t, "udevadm", "settle")
+	settle(t)
 	return path
 }
 
@@ -297,7 +297,7 @@ func TestNBDDeviceBeyondTheFirstIsCreated(t *testing.T) {
 	s, c := serveNBD(t, sound), nbd.New("")
 	path := attach(t, c, s.device(40, "a@1"))
 	attachedAs(t, c, 40, "a@1")
-	run(t, "udevadm", "settle")
+	settle(t)
 	endsWithin(t, reading(t, path), promptly, "")
 }
 

@@ -150,7 +150,7 @@ func alone(t *testing.T, program string, args ...string) {
 			return true, nil
 		}
 		t.Logf("once more: %v", last)
-		run(t, "udevadm", "settle")
+		settle(t)
 		return false, nil
 	})
 	if err != nil {
@@ -166,6 +166,19 @@ func tryRun(t *testing.T, program string, args ...string) (string, error) {
 		return "", fmt.Errorf("%s %s: %w: %s", program, strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// settle waits until udev has handled the events of devices. On a machine that is busy, udevd
+// can close the connection before it answers ("Broken pipe"), so a failure is tried again.
+func settle(t *testing.T) {
+	t.Helper()
+	var err error
+	for range 3 {
+		if _, err = tryRun(t, "udevadm", "settle"); err == nil {
+			return
+		}
+	}
+	t.Fatal(err)
 }
 
 // erase destroys a test's pool and clears its disks for the next test.
@@ -204,7 +217,7 @@ func blank(t *testing.T, number int) {
 	}
 	alone(t, "blkdiscard", "-z", "-f", path)
 	alone(t, "blockdev", "--rereadpt", path)
-	run(t, "udevadm", "settle")
+	settle(t)
 }
 
 // total of the commands that were run.

@@ -125,7 +125,7 @@ func table(lines ...string) func(*testing.T, string) {
 
 func partitionWithExt4(t *testing.T, device string) {
 	table("label: gpt", ",")(t, device)
-	run(t, "udevadm", "settle")
+	settle(t)
 	alone(t, "mkfs.ext4", "-q", device+"-part1")
 }
 
@@ -147,7 +147,7 @@ func array(version string) func(*testing.T, string) {
 func stop(t *testing.T) {
 	t.Helper()
 	alone(t, "mdadm", "--quiet", "--stop", "/dev/md99")
-	run(t, "udevadm", "settle")
+	settle(t)
 }
 
 func running(version string) func(*testing.T, string) {
@@ -156,7 +156,7 @@ func running(version string) func(*testing.T, string) {
 			t.Fatal(err) // without it udev's rules start the array again
 		}
 		run(t, "mdadm", "--create", "/dev/md99", "--quiet", "--run", "--force", "--metadata="+version, "--level=1", "--raid-devices=1", device)
-		run(t, "udevadm", "settle")
+		settle(t)
 	}
 }
 
@@ -235,7 +235,7 @@ func notBlank(t *testing.T, c carrier, number int) string {
 func put(t *testing.T, c carrier, number int) {
 	t.Helper()
 	c.put(t, disk(number))
-	run(t, "udevadm", "settle")
+	settle(t)
 }
 
 func kernelNames(t *testing.T, words string, number int) string {
@@ -331,7 +331,7 @@ func readOnlyMount(partition, mkfs string) func(*testing.T, string) {
 	return func(t *testing.T, device string) {
 		if partition != "" {
 			table("label: gpt", ",")(t, device)
-			run(t, "udevadm", "settle")
+			settle(t)
 		}
 		alone(t, mkfs, "-q", device+partition)
 		run(t, "mount", "-o", "ro,noload", device+partition, mountPoint)
@@ -348,7 +348,7 @@ func swapping(t *testing.T, device string) {
 func inArray(t *testing.T, device string) {
 	running("1.2")(t, device)
 	run(t, "mdadm", "--readonly", "/dev/md99") // or it writes its superblock when it likes
-	run(t, "udevadm", "settle")
+	settle(t)
 	t.Cleanup(func() { stop(t) })
 }
 
