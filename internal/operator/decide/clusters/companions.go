@@ -1,7 +1,6 @@
 package clusters
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,12 +17,8 @@ import (
 
 // inlineBenchmark is the PgBenchmark of a cluster's own benchmark.
 func inlineBenchmark(cr *v1alpha1.PgStorageCluster) (*apiac.PgBenchmarkApplyConfiguration, error) {
-	raw, err := json.Marshal(cr.Spec.Benchmark.PgbenchSpec)
-	if err != nil {
-		return nil, fmt.Errorf("spec.benchmark: %w", err)
-	}
 	spec := apiac.PgbenchSpec()
-	if err := json.Unmarshal(raw, spec); err != nil {
+	if err := plan.Convert(cr.Spec.Benchmark.PgbenchSpec, spec); err != nil {
 		return nil, fmt.Errorf("spec.benchmark: %w", err)
 	}
 	return apiac.PgBenchmark(BenchmarkName(cr), cr.Namespace).

@@ -76,7 +76,7 @@ func smallerWAL(want, have *resource.Quantity) bool {
 // cloned again. It is none unless the cluster is healthy: a pool may have the last copy of
 // its data otherwise.
 func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) []*v1alpha1.PgStorageCluster {
-	if !config.ReadPools || facts.Cluster == nil || !Healthy(cr, facts.Cluster) {
+	if !config.ReadPools || heldBack(cr, facts) != "" {
 		return nil
 	}
 	var out []*v1alpha1.PgStorageCluster
