@@ -73,8 +73,9 @@ func smallerWAL(want, have *resource.Quantity) bool {
 }
 
 // PoolsToDelete are the PgStorageClusters of pools that are not declared any more, or are
-// cloned again. It is none unless the cluster is healthy: a pool may have the last copy of
-// its data otherwise.
+// cloned again. It is none unless the cluster is healthy, because a pool may have the last
+// copy of its data otherwise. For the same reason a declared pool whose cluster was replaced
+// stays.
 func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) []*v1alpha1.PgStorageCluster {
 	if !config.ReadPools || heldBack(cr, facts) != "" {
 		return nil
@@ -83,11 +84,17 @@ func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config
 	for _, name := range slices.Sorted(maps.Keys(facts.Pools)) {
 		live := facts.Pools[name]
 		pool, declared := declaredPool(cr, name)
-		if live.DeletionTimestamp.IsZero() && (!declared || replaced(cr, pool, live) != "") {
+		if live.DeletionTimestamp.IsZero() && (!declared || replaced(cr, pool, live) != "" && !outlived(live)) {
 			out = append(out, live)
 		}
 	}
 	return out
+}
+
+// outlived says that a pool reports another database in place of the one it was cloned from.
+func outlived(live *v1alpha1.PgStorageCluster) bool {
+	source := poolCondition(live, v1alpha1.ConditionSourceReady)
+	return source != nil && source.Reason == v1alpha1.ReasonSourceReplaced
 }
 
 func declaredPool(cr *v1alpha1.PgStorageCluster, name string) (v1alpha1.ReadPool, bool) {
@@ -153,7 +160,7 @@ func poolOutcome(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, facts ob
 	if live == nil {
 		return outcome.WaitFor(c, v1alpha1.ReasonReadPoolNotReady, fmt.Sprintf(msgPoolCreating, pool.Name, name))
 	}
-	if why := replaced(cr, pool, live); why != "" {
+	if why := replaced(cr, pool, live); why != "" && !outlived(live) {
 		return outcome.WaitFor(c, v1alpha1.ReasonCloningAgain, fmt.Sprintf(msgPoolAgain, pool.Name, why)+heldBack(cr, facts))
 	}
 	ready := meta.FindStatusCondition(live.Status.Conditions, v1alpha1.ConditionReady)

@@ -118,6 +118,10 @@ func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 			f.Pools["reports"] = poolOf(cr, far, ready)
 			f.Pools["reports"].Spec.Profile = "fast"
 		}, outcome.Wait, v1alpha1.ReasonCloningAgain, "its profile was fast", []string{"shop-reports"}},
+		{"another profile, while it may have the last copy of a database that was replaced", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Pools["reports"] = poolOf(cr, far, condition(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonSourceReplaced, ""), condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSourceReplaced, "it stays"), condition(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonSourceReplaced, ""))
+			f.Pools["reports"].Spec.Profile = "fast"
+		}, outcome.Invalid, v1alpha1.ReasonReadPoolNotReady, "SourceReplaced: it stays", nil},
 		{"smaller volumes", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			f.Pools["reports"] = poolOf(cr, far, ready)
 			f.Pools["reports"].Spec.Storage.Size = resource.MustParse("300Gi")
