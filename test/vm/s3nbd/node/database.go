@@ -53,9 +53,11 @@ func (n *node) up(ctx context.Context) (string, error) {
 }
 
 func (n *node) create(ctx context.Context) error {
+	begin := time.Now()
 	if err := n.instance.Init(ctx); err != nil {
 		return err
 	}
+	fmt.Printf("node: initdb: %.1f s\n", time.Since(begin).Seconds())
 	if _, err := n.instance.Start(ctx); err != nil {
 		return err
 	}

@@ -60,7 +60,9 @@ func run(ctx context.Context, address string) error {
 			return nil
 		}
 		begin := time.Now()
+		stop := report(ctx, lines.Text())
 		out, err := n.do(ctx, words[0], words[1:])
+		stop()
 		fmt.Printf("node: %s: %.1f s, %v\n", lines.Text(), time.Since(begin).Seconds(), err)
 		if err != nil {
 			n.host.send("failed %s", strconv.Quote(err.Error()))
