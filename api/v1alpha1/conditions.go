@@ -60,8 +60,12 @@ const (
 	// ConditionDevicesHealthy says whether every device of the pool works. It does
 	// not take part in Ready: a degraded mirror still serves.
 	ConditionDevicesHealthy = "DevicesHealthy"
-	// ConditionCapacityHealthy says whether the pool has its headroom. It does not
-	// take part in Ready.
+	// ConditionVolumesMounted of a PgNodeStorage says whether every declared volume in the
+	// node's memory has its tmpfs. Lost volumes do not take part in Ready: the node can have
+	// new ones.
+	ConditionVolumesMounted = "VolumesMounted"
+	// ConditionCapacityHealthy says whether the pool has its headroom, and a volume in
+	// memory a tenth of its size. It does not take part in Ready.
 	ConditionCapacityHealthy = "CapacityHealthy"
 	// ConditionStatusComplete of a PgNodeStorage exists only while its status has no
 	// room for everything on the node, and is then False. It does not take part in Ready.

@@ -7,7 +7,8 @@ import (
 
 // PgNodeStorageSpec is the desired storage of one node for one profile. The manager
 // renders it from the PgStorageProfile; edit that instead.
-// +kubebuilder:validation:XValidation:rule="self.nodeName == oldSelf.nodeName && self.profile == oldSelf.profile && self.pool.name == oldSelf.pool.name",message="spec.nodeName, spec.profile and spec.pool.name are immutable because the manager creates one PgNodeStorage for each node and profile"
+// +kubebuilder:validation:XValidation:rule="self.nodeName == oldSelf.nodeName && self.profile == oldSelf.profile && has(self.pool) == has(oldSelf.pool) && (!has(self.pool) || self.pool.name == oldSelf.pool.name)",message="spec.nodeName, spec.profile and spec.pool.name are immutable because the manager creates one PgNodeStorage for each node and profile"
+// +kubebuilder:validation:XValidation:rule="has(self.pool) != has(self.memory)",message="spec has either pool or memory: the volumes of a node are in a ZFS pool, or in its memory"
 type PgNodeStorageSpec struct {
 	// nodeName selects the node whose agent reconciles this object.
 	// +required
@@ -19,9 +20,12 @@ type PgNodeStorageSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Profile string `json:"profile,omitempty"`
-	// pool is the desired pool.
-	// +required
+	// pool is the desired pool; absent for a profile of type Memory.
+	// +optional
 	Pool NodePool `json:"pool,omitzero"`
+	// memory declares volumes in the node's memory; absent for a profile with a pool.
+	// +optional
+	Memory *NodeMemory `json:"memory,omitempty"`
 	// datasets lists the desired datasets, parents before children, each with every
 	// property that the profile declares.
 	// +optional
@@ -111,8 +115,9 @@ type PgNodeStorageStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions of the agent are Ready, Reconciling, Stalled, PoolReady,
 	// PropertiesApplied, CapacityHealthy, DevicesHealthy, DevicesAttached and, only
-	// while the status omits something, StatusComplete. The manager adds NodeReachable,
-	// which reports whether the others are still current.
+	// while the status omits something, StatusComplete. Those of volumes in memory are
+	// Ready, Reconciling, Stalled, VolumesMounted and CapacityHealthy. The manager adds
+	// NodeReachable, which reports whether the others are still current.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -163,6 +168,9 @@ type PgNodeStorageStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=4
 	Servers []ObservedServer `json:"servers,omitempty"`
+	// memory lists the volumes in the node's memory.
+	// +optional
+	Memory *ObservedMemory `json:"memory,omitempty"`
 	// estimatedMonthlyStorage is the storage billed for a month if the pool stays as it
 	// is: its allocated space, once for each store, to two digits. ZeroFS compresses
 	// it, and keeps replaced data for some minutes.

@@ -19,8 +19,8 @@ const (
 	WorkloadDesktop   Workload = "Desktop"
 )
 
-// DurabilityTier is what an acknowledged commit survives. Specs take Quorum, Local or
-// Async.
+// DurabilityTier is what an acknowledged commit survives. Specs take Quorum, Local,
+// Async or Ephemeral.
 // +kubebuilder:validation:MaxLength=16
 type DurabilityTier string
 
@@ -33,6 +33,9 @@ const (
 	// DurabilityAsync acknowledges a commit before it is flushed: up to
 	// 3 x wal_writer_delay (600 ms by default) may be lost.
 	DurabilityAsync DurabilityTier = "Async"
+	// DurabilityEphemeral acknowledges a commit that nothing keeps: a crash of Postgres or
+	// of its node may lose the database. Only profiles of type Memory take it.
+	DurabilityEphemeral DurabilityTier = "Ephemeral"
 	// DurabilityUnverified is the tier of a benchmark whose custom scripts may have
 	// changed what a commit waits for. No spec takes it.
 	DurabilityUnverified DurabilityTier = "Unverified"
@@ -69,7 +72,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || has(self.resources.requests)",message="spec.resources.requests is required unless spec.defaults is CloudNativePG: the operator derives Postgres parameters from it; set memory and cpu",reason=FieldValueRequired,fieldPath=".resources.requests"
 // +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'memory' in self.resources.requests && isQuantity(string(self.resources.requests['memory'])) && quantity(string(self.resources.requests['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it",fieldPath=".resources.requests"
 // +kubebuilder:validation:XValidation:rule="self.defaults == 'CloudNativePG' || !has(self.resources) || !has(self.resources.requests) || 'cpu' in self.resources.requests && isQuantity(string(self.resources.requests['cpu'])) && quantity(string(self.resources.requests['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it",fieldPath=".resources.requests"
-// +kubebuilder:validation:XValidation:rule="self.durability == 'Async' || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
+// +kubebuilder:validation:XValidation:rule="self.durability in ['Async', 'Ephemeral'] || !has(self.postgres.parameters) || !('synchronous_commit' in self.postgres.parameters) || self.postgres.parameters['synchronous_commit'] in ['on', 'remote_apply']",message="spec.postgres.parameters[synchronous_commit] is below the durability tier: it must be on or remote_apply; set spec.durability to Async to accept the loss of the last commits",fieldPath=".postgres.parameters"
 // +kubebuilder:validation:XValidation:rule="has(self.follow) == has(oldSelf.follow)",message="spec.follow cannot be added or removed: a follower is a copy of another database, and a database is never made one; change spec.readPools of the cluster that it follows",fieldPath=".follow"
 // +kubebuilder:validation:XValidation:rule="!has(self.follow) || !has(self.readPools)",message="spec.readPools: a follower has none; add the pool to the cluster that it follows",fieldPath=".readPools"
 // +kubebuilder:validation:XValidation:rule="!has(self.follow) || self.durability == 'Local'",message="spec.durability of a follower is Local, because it acknowledges no commit; set Local",fieldPath=".durability"
@@ -125,10 +128,12 @@ type PgStorageClusterSpec struct {
 	// durability selects which failures an acknowledged commit survives. Quorum:
 	// flushed on the primary and at least one standby; writes stop when that is
 	// impossible. Local: flushed on the primary. Async: a crash may lose the last
-	// commits, up to 3 x wal_writer_delay. status.durability lists what loses
-	// acknowledged commits. Required: there is no default.
+	// commits, up to 3 x wal_writer_delay. Ephemeral: a crash may lose the database, which
+	// is for tests; fsync is off, and the profile must be of type Memory.
+	// status.durability lists what loses acknowledged commits. Required: there is no
+	// default.
 	// +required
-	// +kubebuilder:validation:Enum=Quorum;Local;Async
+	// +kubebuilder:validation:Enum=Quorum;Local;Async;Ephemeral
 	Durability DurabilityTier `json:"durability,omitempty"`
 
 	// quorum sets which standbys confirm a commit. Only with durability Quorum. Default:

@@ -6,7 +6,7 @@ import (
 )
 
 // ProfileType is the discriminator of the profile union.
-// +kubebuilder:validation:Enum=External;ZFSLocalPV;S3NBD;CephRBD
+// +kubebuilder:validation:Enum=External;ZFSLocalPV;S3NBD;CephRBD;Memory
 type ProfileType string
 
 const (
@@ -20,6 +20,8 @@ const (
 	ProfileTypeS3NBD ProfileType = "S3NBD"
 	// ProfileTypeCephRBD makes volumes of a Ceph cluster that Rook runs.
 	ProfileTypeCephRBD ProfileType = "CephRBD"
+	// ProfileTypeMemory makes volumes in the memory of nodes, which a boot loses.
+	ProfileTypeMemory ProfileType = "Memory"
 )
 
 // PgStorageProfileSpec declares how one kind of storage is provisioned and tuned. It
@@ -32,10 +34,12 @@ const (
 // +kubebuilder:validation:XValidation:rule="self.type == 'S3NBD' || !has(self.s3NBD)",message="spec.s3NBD is set, but spec.type is another; remove it, or set spec.type to S3NBD",reason=FieldValueForbidden,fieldPath=".s3NBD"
 // +kubebuilder:validation:XValidation:rule="self.type != 'CephRBD' || has(self.cephRBD)",message="spec.cephRBD is missing, but spec.type is CephRBD; set spec.cephRBD.cluster, or spec.cephRBD.external: true",reason=FieldValueRequired,fieldPath=".cephRBD"
 // +kubebuilder:validation:XValidation:rule="self.type == 'CephRBD' || !has(self.cephRBD)",message="spec.cephRBD is set, but spec.type is another; remove it, or set spec.type to CephRBD",reason=FieldValueForbidden,fieldPath=".cephRBD"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Memory' || has(self.memory)",message="spec.memory is missing, but spec.type is Memory; set spec.memory.maxPerNode to the memory that volumes may take of a node",reason=FieldValueRequired,fieldPath=".memory"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Memory' || !has(self.memory)",message="spec.memory is set, but spec.type is another; remove it, or set spec.type to Memory",reason=FieldValueForbidden,fieldPath=".memory"
 // +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.cephRBD.cluster) || !has(self.cephRBD.cluster.backing.zfs) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.cephRBD.cluster.backing.zfs creates pools on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="!has(self.cephRBD) || !has(self.nodeSelector) || (has(self.cephRBD.cluster) && !has(self.cephRBD.cluster.backing.devices))",message="spec.nodeSelector selects nodes for OSDs on claims; an external CephCluster has its own, and backing.devices names them; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD']) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
-// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD'] || !has(self.nodeSelector)",message="spec.nodeSelector selects nodes whose storage the operator provisions, and spec.type External provisions none; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD', 'Memory']) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks or memory may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
+// +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD', 'Memory'] || !has(self.nodeSelector)",message="spec.nodeSelector selects nodes whose storage the operator provisions, and spec.type External provisions none; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external is missing, but spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
 type PgStorageProfileSpec struct {
 	// type selects the kind of storage and the member of this spec that must be set.
@@ -44,8 +48,9 @@ type PgStorageProfileSpec struct {
 	// in S3 buckets (spec.s3NBD); experimental, and rejected unless the manager runs
 	// with --feature-gates=S3NBD=true. CephRBD: block devices of a Ceph cluster that
 	// Rook runs (spec.cephRBD); experimental, and rejected unless the manager runs with
-	// --feature-gates=CephRBD=true. Immutable: create another profile and a new cluster
-	// on it.
+	// --feature-gates=CephRBD=true. Memory: volumes in the memory of nodes (spec.memory);
+	// experimental, and rejected unless the manager runs with --feature-gates=Memory=true.
+	// Immutable: create another profile and a new cluster on it.
 	// +unionDiscriminator
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.type is immutable because existing volumes cannot change their kind; create another PgStorageProfile"
@@ -93,6 +98,11 @@ type PgStorageProfileSpec struct {
 	// cephRBD sets block devices of a Ceph cluster that Rook runs.
 	// +optional
 	CephRBD *CephRBDProfile `json:"cephRBD,omitempty"`
+
+	// memory sets volumes in the memory of nodes, for read pools and for clusters of
+	// durability Ephemeral.
+	// +optional
+	Memory *MemoryProfile `json:"memory,omitempty"`
 
 	// external selects existing StorageClasses: a cloud volume, local-path, or any
 	// other. The operator creates nothing for it; it verifies that the classes exist

@@ -29,6 +29,8 @@ const (
 	ReasonPoolVerified = "PoolVerified"
 	// ReasonIndependent means that instances and OSDs are on nodes of their own.
 	ReasonIndependent = "Independent"
+	// ReasonVolumesMounted means that every declared volume in memory has its tmpfs.
+	ReasonVolumesMounted = "VolumesMounted"
 	// ReasonDevicesAttached means that every network device of the pool is attached.
 	ReasonDevicesAttached = "DevicesAttached"
 	// ReasonNodeReady means that the Node is Ready.
@@ -246,6 +248,12 @@ const (
 	ReasonExporting = "Exporting"
 	// ReasonAttaching means that the agent attaches network devices.
 	ReasonAttaching = "Attaching"
+	// ReasonMounting means that the agent mounts or unmounts volumes in memory.
+	ReasonMounting = "Mounting"
+	// ReasonVolumeLost means that a volume in memory is gone, with all that was in it.
+	ReasonVolumeLost = "VolumeLost"
+	// ReasonVolumeNearlyFull means that a volume in memory has less than a tenth free.
+	ReasonVolumeNearlyFull = "VolumeNearlyFull"
 	// ReasonReturning means that a leg of a mirror returns and is resilvered.
 	ReasonReturning = "Returning"
 	// ReasonGrowing means that the agent grows the network devices.
@@ -256,7 +264,8 @@ const (
 	ReasonTooFewDevices = "TooFewDevices"
 	// ReasonDeviceNotFound means that a declared device does not exist on the node.
 	ReasonDeviceNotFound = "DeviceNotFound"
-	// ReasonOverBudget means that the ARC and shared_buffers of a node exceed its memory.
+	// ReasonOverBudget means that the ARC, shared_buffers and volumes in memory of a node
+	// exceed its memory.
 	ReasonOverBudget = "OverBudget"
 	// ReasonPropertyDrift means that a property differs from the spec, and driftPolicy
 	// reports it.

@@ -114,10 +114,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MatrixVariantApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MaxLag"):
 		return &apiv1alpha1.MaxLagApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MemoryProfile"):
+		return &apiv1alpha1.MemoryProfileApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Monitoring"):
 		return &apiv1alpha1.MonitoringApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeDataset"):
 		return &apiv1alpha1.NodeDatasetApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeMemory"):
+		return &apiv1alpha1.NodeMemoryApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeMemoryVolume"):
+		return &apiv1alpha1.NodeMemoryVolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeNetworkDevices"):
 		return &apiv1alpha1.NodeNetworkDevicesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodePool"):
@@ -132,6 +138,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObservedDatasetApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedDevice"):
 		return &apiv1alpha1.ObservedDeviceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedMemory"):
+		return &apiv1alpha1.ObservedMemoryApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ObservedMemoryVolume"):
+		return &apiv1alpha1.ObservedMemoryVolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedNetworkDevice"):
 		return &apiv1alpha1.ObservedNetworkDeviceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedPool"):

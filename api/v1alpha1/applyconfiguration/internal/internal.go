@@ -1124,6 +1124,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: time
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MemoryProfile
+  map:
+    fields:
+    - name: maxPerNode
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MemoryVolumeState
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Monitoring
   map:
     fields:
@@ -1145,6 +1153,29 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeMemory
+  map:
+    fields:
+    - name: volumes
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeMemoryVolume
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeMemoryVolume
+  map:
+    fields:
+    - name: incarnation
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.NodeNetworkDevices
   map:
     fields:
@@ -1304,6 +1335,41 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: transport
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedMemory
+  map:
+    fields:
+    - name: volumes
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedMemoryVolume
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedMemoryVolume
+  map:
+    fields:
+    - name: incarnation
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: state
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MemoryVolumeState
+    - name: swap
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SwapUse
+    - name: used
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedNetworkDevice
   map:
     fields:
@@ -1653,6 +1719,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.DriftPolicy
       default: Repair
+    - name: memory
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeMemory
     - name: networkDevices
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.NodeNetworkDevices
@@ -1701,6 +1770,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: flushLatency
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: memory
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ObservedMemory
     - name: networkDevices
       type:
         list:
@@ -2000,6 +2072,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: instanceProbes
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InstanceProbes
+    - name: memory
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MemoryProfile
     - name: nodeSelector
       type:
         map:
@@ -2612,6 +2687,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StorageMedium
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.SwapUse
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.TierRanking
   map:

@@ -17,8 +17,10 @@ type PgNodeStorageSpecApplyConfiguration struct {
 	NodeName *string `json:"nodeName,omitempty"`
 	// profile is the PgStorageProfile that this object was rendered from.
 	Profile *string `json:"profile,omitempty"`
-	// pool is the desired pool.
+	// pool is the desired pool; absent for a profile of type Memory.
 	Pool *NodePoolApplyConfiguration `json:"pool,omitempty"`
+	// memory declares volumes in the node's memory; absent for a profile with a pool.
+	Memory *NodeMemoryApplyConfiguration `json:"memory,omitempty"`
 	// datasets lists the desired datasets, parents before children, each with every
 	// property that the profile declares.
 	Datasets []NodeDatasetApplyConfiguration `json:"datasets,omitempty"`
@@ -58,6 +60,14 @@ func (b *PgNodeStorageSpecApplyConfiguration) WithProfile(value string) *PgNodeS
 // If called multiple times, the Pool field is set to the value of the last call.
 func (b *PgNodeStorageSpecApplyConfiguration) WithPool(value *NodePoolApplyConfiguration) *PgNodeStorageSpecApplyConfiguration {
 	b.Pool = value
+	return b
+}
+
+// WithMemory sets the Memory field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Memory field is set to the value of the last call.
+func (b *PgNodeStorageSpecApplyConfiguration) WithMemory(value *NodeMemoryApplyConfiguration) *PgNodeStorageSpecApplyConfiguration {
+	b.Memory = value
 	return b
 }
 

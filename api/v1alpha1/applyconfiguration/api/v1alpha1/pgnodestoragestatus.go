@@ -20,8 +20,9 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions of the agent are Ready, Reconciling, Stalled, PoolReady,
 	// PropertiesApplied, CapacityHealthy, DevicesHealthy, DevicesAttached and, only
-	// while the status omits something, StatusComplete. The manager adds NodeReachable,
-	// which reports whether the others are still current.
+	// while the status omits something, StatusComplete. Those of volumes in memory are
+	// Ready, Reconciling, Stalled, VolumesMounted and CapacityHealthy. The manager adds
+	// NodeReachable, which reports whether the others are still current.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// zfsVersion is the version of the node's tools and kernel module.
 	ZFSVersion *ZFSVersionApplyConfiguration `json:"zfsVersion,omitempty"`
@@ -44,6 +45,8 @@ type PgNodeStorageStatusApplyConfiguration struct {
 	NetworkDevices []ObservedNetworkDeviceApplyConfiguration `json:"networkDevices,omitempty"`
 	// servers lists the servers of the network devices, as each reports itself.
 	Servers []ObservedServerApplyConfiguration `json:"servers,omitempty"`
+	// memory lists the volumes in the node's memory.
+	Memory *ObservedMemoryApplyConfiguration `json:"memory,omitempty"`
 	// estimatedMonthlyStorage is the storage billed for a month if the pool stays as it
 	// is: its allocated space, once for each store, to two digits. ZeroFS compresses
 	// it, and keeps replaced data for some minutes.
@@ -174,6 +177,14 @@ func (b *PgNodeStorageStatusApplyConfiguration) WithServers(values ...*ObservedS
 		}
 		b.Servers = append(b.Servers, *values[i])
 	}
+	return b
+}
+
+// WithMemory sets the Memory field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Memory field is set to the value of the last call.
+func (b *PgNodeStorageStatusApplyConfiguration) WithMemory(value *ObservedMemoryApplyConfiguration) *PgNodeStorageStatusApplyConfiguration {
+	b.Memory = value
 	return b
 }
 

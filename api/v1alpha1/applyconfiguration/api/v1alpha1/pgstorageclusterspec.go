@@ -40,8 +40,10 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// durability selects which failures an acknowledged commit survives. Quorum:
 	// flushed on the primary and at least one standby; writes stop when that is
 	// impossible. Local: flushed on the primary. Async: a crash may lose the last
-	// commits, up to 3 x wal_writer_delay. status.durability lists what loses
-	// acknowledged commits. Required: there is no default.
+	// commits, up to 3 x wal_writer_delay. Ephemeral: a crash may lose the database, which
+	// is for tests; fsync is off, and the profile must be of type Memory.
+	// status.durability lists what loses acknowledged commits. Required: there is no
+	// default.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// quorum sets which standbys confirm a commit. Only with durability Quorum. Default:
 	// any one standby.

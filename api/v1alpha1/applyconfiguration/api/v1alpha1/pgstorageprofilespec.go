@@ -18,8 +18,9 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// in S3 buckets (spec.s3NBD); experimental, and rejected unless the manager runs
 	// with --feature-gates=S3NBD=true. CephRBD: block devices of a Ceph cluster that
 	// Rook runs (spec.cephRBD); experimental, and rejected unless the manager runs with
-	// --feature-gates=CephRBD=true. Immutable: create another profile and a new cluster
-	// on it.
+	// --feature-gates=CephRBD=true. Memory: volumes in the memory of nodes (spec.memory);
+	// experimental, and rejected unless the manager runs with --feature-gates=Memory=true.
+	// Immutable: create another profile and a new cluster on it.
 	Type *apiv1alpha1.ProfileType `json:"type,omitempty"`
 	// nodeSelector selects, by labels, the nodes whose storage the operator provisions;
 	// for CephRBD, the nodes of OSDs on claims. A node that loses its labels keeps its
@@ -44,6 +45,9 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	S3NBD *S3NBDProfileApplyConfiguration `json:"s3NBD,omitempty"`
 	// cephRBD sets block devices of a Ceph cluster that Rook runs.
 	CephRBD *CephRBDProfileApplyConfiguration `json:"cephRBD,omitempty"`
+	// memory sets volumes in the memory of nodes, for read pools and for clusters of
+	// durability Ephemeral.
+	Memory *MemoryProfileApplyConfiguration `json:"memory,omitempty"`
 	// external selects existing StorageClasses: a cloud volume, local-path, or any
 	// other. The operator creates nothing for it; it verifies that the classes exist
 	// and reports what they offer.
@@ -117,6 +121,14 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithS3NBD(value *S3NBDProfileAp
 // If called multiple times, the CephRBD field is set to the value of the last call.
 func (b *PgStorageProfileSpecApplyConfiguration) WithCephRBD(value *CephRBDProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
 	b.CephRBD = value
+	return b
+}
+
+// WithMemory sets the Memory field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Memory field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithMemory(value *MemoryProfileApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.Memory = value
 	return b
 }
 
