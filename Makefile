@@ -6,6 +6,7 @@ SHELL := bash
 
 E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
+E2E_MEMORY_CLUSTER ?= pgstorage-memory
 E2E_CEPH_CLUSTER ?= pgstorage-ceph
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
@@ -143,6 +144,11 @@ test-ceph: ## Test a database on a real Ceph on zvols in a virtual machine
 test-e2e: ## Test with real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster
 	@echo "== e2e"
 	@hack/e2e.sh $(E2E_CLUSTER)
+
+.PHONY: test-e2e-memory
+test-e2e-memory: ## Test volumes in memory on two nodes, one of which boots again; not in test; KEEP=1 keeps the cluster
+	@echo "== e2e-memory"
+	@WORKERS=1 ARGS="-run TestMemory" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both

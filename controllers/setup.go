@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/backoff"
 	"github.com/pgstorage/pgstorage/controllers/benchmetrics"
+	"github.com/pgstorage/pgstorage/controllers/memoryvolumes"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
@@ -154,7 +155,22 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := scheduled.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgscheduledbenchmark: %w", err)
 	}
+	if err := provision(mgr, o, readers); err != nil {
+		return err
+	}
 	return register(o, mgr.GetClient())
+}
+
+// provision volumes in memory, where profiles of that type are enabled.
+func provision(mgr ctrl.Manager, o Options, readers observe.Readers) error {
+	if !o.Enabled[v1alpha1.ProfileTypeMemory] {
+		return nil
+	}
+	volumes := &memoryvolumes.Provisioner{Client: mgr.GetClient(), Readers: readers}
+	if err := volumes.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set up memoryvolumes: %w", err)
+	}
+	return nil
 }
 
 // register the metrics about benchmarks, clusters, profiles and nodes.

@@ -19,7 +19,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-"$REPO/hack/cluster.sh" up "$NAME"
+# shellcheck disable=SC2086 # words
+"$REPO/hack/cluster.sh" up "$NAME" ${WORKERS:+--workers $WORKERS}
 eval "$("$REPO/hack/cluster.sh" env "$NAME")"
 PGSTORAGE_IMAGE=$("$REPO/hack/images.sh" operator)
 postgres=$("$REPO/hack/images.sh" postgres)

@@ -23,7 +23,6 @@ type NodeMemoryVolume struct {
 	Name string `json:"name,omitempty"`
 	// size limits the files of the volume, in whole bytes.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",message="spec.memory.volumes[].size must be a quantity above 0, as 4Gi"
 	Size resource.Quantity `json:"size,omitzero"`
 	// incarnation identifies the tmpfs that the PersistentVolume refers to. While it is
 	// set, the agent never mounts another one in its place: an empty volume must not pass
@@ -50,10 +49,10 @@ const (
 type SwapUse string
 
 const (
-	// SwapNever: the tmpfs is mounted with noswap (Linux 6.4 and later), or the node has
-	// no swap.
+	// SwapNever means that the tmpfs is mounted with noswap (Linux 6.4 and later), or that
+	// the node has no swap.
 	SwapNever SwapUse = "Never"
-	// SwapPossible: the node has swap, and its kernel has no noswap.
+	// SwapPossible means that the node has swap, and that its kernel has no noswap.
 	SwapPossible SwapUse = "Possible"
 )
 

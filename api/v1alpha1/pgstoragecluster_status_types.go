@@ -93,6 +93,10 @@ type VolumeStatus struct {
 	// recordsize is the record size of new files, in bytes.
 	// +optional
 	Recordsize int64 `json:"recordsize,omitempty"`
+	// path is the folder of the node that is the volume, of a profile of type Memory.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path,omitempty"`
 }
 
 // DatabaseStatus is what CloudNativePG reports about its Cluster.

@@ -1,5 +1,5 @@
-// Command agent makes one node's ZFS pools and datasets as its PgNodeStorages
-// declare, and reports what it reads back.
+// Command agent makes one node's ZFS pools, datasets and volumes in memory as its
+// PgNodeStorages declare, and reports what it reads back.
 package main
 
 import (
@@ -114,7 +114,7 @@ func run(ctx context.Context, s settings) error {
 		machine.DryRun = report
 	}
 	gauges := pgnodestorage.NewMetrics(metrics.Registry, counter)
-	metrics.Registry.MustRegister(&pgnodestorage.LatencyCollector{ZFS: machine.ZFS})
+	metrics.Registry.MustRegister(&pgnodestorage.LatencyCollector{ZFS: machine.ZFS, Loaded: machine.Kernel.Loaded})
 	reconciler := &pgnodestorage.Reconciler{
 		Client: mgr.GetClient(), Node: machine, NodeName: s.nodeName, Resync: s.resync, Clock: clock.RealClock{},
 		Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage-agent")), Observe: gauges.Observe, Forget: gauges.Forget,

@@ -28,6 +28,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
 )
 
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgnodestorages,verbs=get;list;watch;patch
@@ -157,13 +158,17 @@ func (r *Reconciler) tell(s *v1alpha1.PgNodeStorage, result agent.PassResult) {
 }
 
 // letGo removes the finalizer. A pool on disks, its datasets and their properties stay
-// as they are. One on network devices is released first, and is waited for. A limit on the ARC holds until the module is loaded again.
+// as they are. One on network devices is released first, and is waited for. So are volumes in
+// memory, which are unmounted. A limit on the ARC holds until the module is loaded again.
 func (r *Reconciler) letGo(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	if err := r.Node.Release(ctx, s); err != nil {
-		if errors.Is(err, agent.ErrNotReleased) {
+		switch {
+		case errors.Is(err, agent.ErrNotReleased):
 			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "PoolNotReleased", "Release", "%s", err.Error())
+		case errors.Is(err, tmpfs.ErrInUse):
+			r.Events.Eventf(s, nil, corev1.EventTypeWarning, "VolumesNotReleased", "Release", "%s", err.Error())
 		}
-		return fmt.Errorf("let go of the devices of %s: %w", s.Name, err)
+		return fmt.Errorf("let go of the storage of %s: %w", s.Name, err)
 	}
 	if err := apply.RemoveFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer); err != nil {
 		return fmt.Errorf("let go of %s: %w", s.Name, err)

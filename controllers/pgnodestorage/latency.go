@@ -14,7 +14,12 @@ const latencyTimeout = 10 * time.Second
 
 // LatencyCollector reads the latency histograms of every imported pool when it is
 // scraped, and only then: they are ZFS' own, counted since the import.
-type LatencyCollector struct{ ZFS *zfs.Client }
+type LatencyCollector struct {
+	ZFS *zfs.Client
+	// Loaded reports whether the kernel has ZFS, if given. Without ZFS the collector runs no
+	// command: the node may have volumes in memory only.
+	Loaded func() bool
+}
 
 var (
 	latency = prometheus.NewDesc("pgstorage_pool_latency_seconds", "Latency of a pool's I/O by ZFS' own histogram (zpool iostat -w), since the pool was imported.", []string{"pool", "class"}, nil)
@@ -35,6 +40,9 @@ func (c *LatencyCollector) Collect(out chan<- prometheus.Metric) {
 }
 
 func (c *LatencyCollector) collect(ctx context.Context, out chan<- prometheus.Metric) error {
+	if c.Loaded != nil && !c.Loaded() {
+		return nil
+	}
 	pools, err := c.ZFS.Pools(ctx)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
-// Metrics of one node's pools. Gauges are as the last pass has read them.
+// Metrics of one node's pools and volumes in memory. Gauges are as the last pass has read them.
 type Metrics struct {
 	pool       *prometheus.GaugeVec
 	healthy    *prometheus.GaugeVec
@@ -18,6 +18,7 @@ type Metrics struct {
 	arc        *prometheus.GaugeVec
 	drift      *prometheus.CounterVec
 	network    networkMetrics
+	memory     memoryMetrics
 }
 
 // NewMetrics registers the gauges, and the counts of host commands.
@@ -32,9 +33,9 @@ func NewMetrics(registry prometheus.Registerer, commands *host.Counter) *Metrics
 		arc:        gauge("arc", "The node's ZFS cache: size, target, min and max in bytes; hits, misses, l2_hits and l2_misses since the module was loaded.", "figure"),
 		drift:      prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "pgstorage", Name: "drift_repaired_total", Help: "Properties that were changed by hand and set again."}, []string{"storage"}),
 	}
-	m.network = newNetworkMetrics(gauge)
+	m.network, m.memory = newNetworkMetrics(gauge), newMemoryMetrics(gauge)
 	registry.MustRegister(m.pool, m.healthy, m.conditions, m.arc, m.drift, &commandCollector{commands: commands})
-	registry.MustRegister(m.network.device, m.network.inFlight, m.network.flush, m.network.server)
+	registry.MustRegister(m.network.device, m.network.inFlight, m.network.flush, m.network.server, m.memory.size, m.memory.used)
 	return m
 }
 
@@ -48,6 +49,7 @@ func (m *Metrics) Observe(s *v1alpha1.PgNodeStorage, r agent.PassResult) {
 		m.drift.WithLabelValues(s.Name).Add(float64(len(r.Drift)))
 	}
 	m.network.observe(s.Name, r.Seen.Network)
+	m.memory.observe(s.Name, r.Seen.Memory)
 	if r.Seen.Loaded {
 		m.observeARC(r.Seen.ARC)
 	}
@@ -72,7 +74,9 @@ func (m *Metrics) observeARC(a zfs.ARC) {
 
 // Forget the gauges of a PgNodeStorage.
 func (m *Metrics) Forget(name string) {
-	for _, vec := range []*prometheus.GaugeVec{m.pool, m.healthy, m.conditions, m.network.device, m.network.inFlight, m.network.flush, m.network.server} {
+	for _, vec := range []*prometheus.GaugeVec{
+		m.pool, m.healthy, m.conditions, m.network.device, m.network.inFlight, m.network.flush, m.network.server, m.memory.size, m.memory.used,
+	} {
 		vec.DeletePartialMatch(prometheus.Labels{"storage": name})
 	}
 }

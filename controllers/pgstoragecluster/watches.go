@@ -72,6 +72,12 @@ func kinds(s *v1alpha1.PgNodeStorage) []any {
 		v.Used, v.UsedBySnapshots = nil, nil
 		out = append(out, v)
 	}
+	if s.Status.Memory != nil {
+		for _, v := range s.Status.Memory.Volumes {
+			v.Used = nil
+			out = append(out, v)
+		}
+	}
 	if s.Spec.NetworkDevices == nil {
 		return out
 	}

@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 )
 
 var (
@@ -82,6 +82,6 @@ func place(cr *v1alpha1.PgStorageCluster, budgets map[string]*budget) {
 		}
 		b.instance++
 		b.requests += requests.Value()
-		b.buffers += zfsvolumes.SharedBuffers(cr)
+		b.buffers += nodes.SharedBuffers(cr)
 	}
 }

@@ -53,6 +53,10 @@ var features = []feature{
 		EndToEnd: onKind("TestReadPool"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-read-pools.md"},
 	},
 	{
+		Name: "Volumes in memory: profile `Memory`, durability `Ephemeral`", Gate: "chart value `memory.enabled`",
+		EndToEnd: onKind("TestMemory"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-memory.md"},
+	},
+	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",
 		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},

@@ -274,7 +274,7 @@ func TestEveryRuleHasARow(t *testing.T) {
 }
 
 // TestEveryBoundOfZFSHasARow: each rule, choice, bound and required field has a row at its own
-// path. This covers the profile types ZFSLocalPV, S3NBD and CephRBD, and PgNodeStorage. The
+// path. This covers the profile types that make storage, and PgNodeStorage. The
 // datasets of S3NBD have the schema of ZFSLocalPV's.
 func TestEveryBoundOfZFSHasARow(t *testing.T) {
 	index := regexp.MustCompile(`\[[0-9]+\]`)
@@ -288,7 +288,7 @@ func TestEveryBoundOfZFSHasARow(t *testing.T) {
 	bounds := 0
 	walk(t, func(path string, s schema) {
 		kind, field, _ := strings.Cut(path, ".")
-		if kind != "PgNodeStorage" && !regexp.MustCompile(`^PgStorageProfile\.spec\.(zfsLocalPV|s3NBD|cephRBD|nodeSelector|type)\b`).MatchString(path) || strings.HasPrefix(path, "PgStorageProfile.spec.s3NBD.data") || strings.HasPrefix(path, "PgStorageProfile.spec.s3NBD.wal") || !strings.HasPrefix(field+".", "spec.") {
+		if kind != "PgNodeStorage" && !regexp.MustCompile(`^PgStorageProfile\.spec\.(zfsLocalPV|s3NBD|cephRBD|memory|nodeSelector|type)\b`).MatchString(path) || strings.HasPrefix(path, "PgStorageProfile.spec.s3NBD.data") || strings.HasPrefix(path, "PgStorageProfile.spec.s3NBD.wal") || !strings.HasPrefix(field+".", "spec.") {
 			return
 		}
 		for _, want := range bounded(field, s) {

@@ -128,6 +128,24 @@ spec:
       backing: {zfs: {pool: {name: tank}}}
       osds: {count: 3, size: 25Gi}
 `,
+	"Memory": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageProfile
+metadata: {name: cache}
+spec:
+  type: Memory
+  nodeSelector: {pgstorage.dev/memory: "yes"}
+  memory: {maxPerNode: 16Gi}
+`,
+	"NodeMemory": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgNodeStorage
+metadata: {name: node-1-cache}
+spec:
+  nodeName: node-1
+  profile: cache
+  memory: {volumes: [{name: pvc-1, size: 1Gi}]}
+`,
 	"PgNodeStorage": `
 apiVersion: pgstorage.dev/v1alpha1
 kind: PgNodeStorage

@@ -114,6 +114,8 @@ func matrixRows() []row {
 		matrix("profile twice", ofMatrix("profiles", []string{"a", "a"}), "spec.matrix.profiles[1]: Duplicate value"),
 		matrix("no values", ofMatrix("parameters", []any{map[string]any{"name": "jit"}}), "spec.matrix.parameters[0].values: Required value"),
 		matrix("unknown tier", ofMatrix("durability", []string{"Sync"}), `spec.matrix.durability[0]: Unsupported value: "Sync"`),
+		// A tier that keeps nothing does not compare with others: it is measured on clusters of its own.
+		matrix("Ephemeral is no axis", ofMatrix("durability", []string{"Local", "Ephemeral"}), `spec.matrix.durability[1]: Unsupported value: "Ephemeral"`),
 		matrix("repeats 0", ofMatrix("repeats", 0), "spec.matrix.repeats in body should be greater than or equal to 1"),
 		matrix("repeats 21", ofMatrix("repeats", 21), "spec.matrix.repeats in body should be less than or equal to 20"),
 		matrix("seed 0", ofMatrix("seed", 0), "spec.matrix.seed in body should be greater than or equal to 1"),

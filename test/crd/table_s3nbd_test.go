@@ -63,7 +63,7 @@ func s3UnionRows() []row {
 		whole("missing", unset("spec/s3NBD"), "spec.s3NBD: Required value: spec.s3NBD is missing, but spec.type is S3NBD; set spec.s3NBD.stores to the bucket"),
 		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes"),
 		whole("with zfsLocalPV", set("spec/zfsLocalPV/pool/name", "tank"), "spec.zfsLocalPV: Forbidden: spec.zfsLocalPV is set, but spec.type is another"),
-		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD", "CephRBD")),
+		whole("unknown type", set("spec/type", "S3"), unsupported("spec.type", "S3", "External", "ZFSLocalPV", "S3NBD", "CephRBD", "Memory")),
 		whole("unknown field", set("spec/s3NBD/bucket", "acme"), `unknown field "spec.s3NBD.bucket"`),
 		profile("External with s3NBD", set("spec/s3NBD", bases3()), "spec.s3NBD: Forbidden: spec.s3NBD is set, but spec.type is another; remove it, or set spec.type to S3NBD"),
 		s3("mirror of one store", set("layout", "mirror"), single),

@@ -126,7 +126,7 @@ var rows = slices.Concat([]row{
 
 	// Enums.
 	cluster("unknown workload", set("spec/workload", "oltp"), `spec.workload: Unsupported value: "oltp": supported values: "Web", "OLTP", "Analytics", "Mixed", "Desktop"`),
-	cluster("unknown durability", set("spec/durability", "Sync"), `spec.durability: Unsupported value: "Sync": supported values: "Quorum", "Local", "Async"`),
+	cluster("unknown durability", set("spec/durability", "Sync"), `spec.durability: Unsupported value: "Sync": supported values: "Quorum", "Local", "Async", "Ephemeral"`),
 	cluster("unknown benchmarkPolicy", set("spec/benchmarkPolicy", "All"), `spec.benchmarkPolicy: Unsupported value: "All": supported values: "Own", "Any"`),
 	cluster("unknown deletionPolicy", set("spec/deletionPolicy", "Orphan"), `spec.deletionPolicy: Unsupported value: "Orphan": supported values: "Retain", "Delete"`),
 	cluster("unknown podMonitor", set("spec/monitoring/podMonitor", "Enabled"), `spec.monitoring.podMonitor: Unsupported value: "Enabled": supported values: "Auto", "Disabled"`),
@@ -370,7 +370,7 @@ var rows = slices.Concat([]row{
 	profile("consent of no name", set("spec/allowedOverrides", []any{""}), "spec.allowedOverrides[0] in body should be at least 1 chars long"),
 	profile("consent of a long name", set("spec/allowedOverrides", []any{strings.Repeat("a", 129)}), "spec.allowedOverrides[0]: Too long: may not be more than 128 bytes"),
 	profile("65 consents", set("spec/allowedOverrides", below("plugins.", 65)), "spec.allowedOverrides: Too many: 65: must have at most 64 items"),
-}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows(), guidRows(), statusRows())
+}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows(), memoryRows(), guidRows(), statusRows())
 
 // below are n different paths below a field.
 func below(field string, n int) []any {

@@ -146,7 +146,6 @@ func nodeStorageRows() []row {
 		nodeStorage("nodeName changed", set("spec/nodeName", "node-2"), fixed).updated(),
 		nodeStorage("profile changed", set("spec/profile", "other"), fixed).updated(),
 		nodeStorage("pool changed", set("spec/pool/name", "dozer"), fixed).updated(),
-		nodeStorage("pool missing", unset("spec/pool"), "spec.pool: Required value"),
 		nodeStorage("17 datasets", set("spec/datasets", datasets), tooMany("spec.datasets", 17, 16)),
 		nodeStorage("dataset twice", set("spec/datasets", []any{fields("name", "tank/pgdata"), fields("name", "tank/pgdata")}), `spec.datasets[1]: Duplicate value: {"name":"tank/pgdata"}`),
 		nodeStorage("dataset without name", set("spec/datasets", []any{fields()}), "spec.datasets[0].name: Required value"),

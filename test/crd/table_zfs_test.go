@@ -116,7 +116,7 @@ func unionRows() []row {
 		whole("missing", unset("spec/zfsLocalPV"), "spec.zfsLocalPV: Required value: spec.zfsLocalPV is missing, but spec.type is ZFSLocalPV; set spec.zfsLocalPV.pool.name to the pool"),
 		whole("empty", set("spec/zfsLocalPV", fields()), "spec.zfsLocalPV.pool: Required value"),
 		whole("with external", set("spec/external/storageClassName", "fast"), "spec.external: Forbidden: spec.external is set, but spec.type is another; remove it, or set spec.type to External"),
-		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks may be used, such as pgstorage.dev/pool: tank"),
+		whole("without nodeSelector", unset("spec/nodeSelector"), "spec.nodeSelector: Required value: spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks or memory may be used, such as pgstorage.dev/pool: tank"),
 		whole("with an empty nodeSelector", set("spec/nodeSelector", fields()), "spec.nodeSelector: Invalid value: 0: spec.nodeSelector in body should have at least 1 properties"),
 		whole("with nine labels", set("spec/nodeSelector", nine), tooMany("spec.nodeSelector", 9, 8)),
 		whole("nodeSelector with true unquoted", set("spec/nodeSelector", fields("pool", written("true"))), notOfType("spec.nodeSelector.pool", "boolean", "string")),

@@ -54,19 +54,21 @@ func TestServiceMonitorKeepsLabels(t *testing.T) {
 // The manager may create and delete databases only where the user enabled it.
 func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 	for key, object := range installed(t) {
-		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") {
+		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") || strings.HasSuffix(key, "/pgstorage-memory") {
 			t.Errorf("%s is installed by default", key)
 		}
 		if key != "ClusterRole /pgstorage-manager" {
 			continue
 		}
 		for name := range flat(into[rbacv1.ClusterRole](t, object).Rules) {
-			if name == "pgstorage.dev/pgstorageclusters[] create" || name == "pgstorage.dev/pgstorageclusters[] delete" {
+			if name == "pgstorage.dev/pgstorageclusters[] create" || name == "pgstorage.dev/pgstorageclusters[] delete" || name == "/persistentvolumes[] create" {
 				t.Errorf("the manager has %s", name)
 			}
 		}
 	}
-	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") }) {
+	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool {
+		return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") || strings.Contains(a, "Memory")
+	}) {
 		t.Errorf("%q", args)
 	}
 }

@@ -32,6 +32,8 @@ type writes struct {
 	// within is a part of the path that writes must have to be counted and cut: those
 	// of other tests' objects are neither.
 	within string
+	// or is another part that a path may have in its place; empty: none.
+	or string
 	// first and last are the methods and paths of the first write and of the last.
 	first, last atomic.Value
 }
@@ -39,7 +41,7 @@ type writes struct {
 var errCut = errors.New("the connection was cut")
 
 func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "/events") || !strings.Contains(r.URL.Path, w.within) {
+	if r.Method == http.MethodGet || strings.Contains(r.URL.Path, "/events") || !w.counts(r.URL.Path) {
 		return w.inner.RoundTrip(r)
 	}
 	n := w.count.Add(1)
@@ -52,6 +54,10 @@ func (w *writes) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errCut
 	}
 	return w.inner.RoundTrip(r)
+}
+
+func (w *writes) counts(path string) bool {
+	return strings.Contains(path, w.within) || w.or != "" && strings.Contains(path, w.or)
 }
 
 // into returns a configuration whose requests pass through w.

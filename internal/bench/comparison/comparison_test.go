@@ -3,6 +3,7 @@ package comparison
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ const (
 	local  = v1alpha1.DurabilityLocal
 	async  = v1alpha1.DurabilityAsync
 	quorum = v1alpha1.DurabilityQuorum
+
+	ephemeral = v1alpha1.DurabilityEphemeral
 )
 
 // repeats of a variant, from the first on.
@@ -68,6 +71,27 @@ func TestTiersStayApart(t *testing.T) {
 	}
 	if _, err := all[0].Against("async 1"); err == nil || !strings.Contains(err.Error(), `no results with durability Local`) {
 		t.Errorf("a baseline of another tier: %v", err)
+	}
+}
+
+// A result of a database that keeps nothing is compared with its own kind alone.
+func TestEphemeralIsATierOfItsOwn(t *testing.T) {
+	results := append(matrix(), Sample{"memory 8", ephemeral, repeats(9010, 9020, 9000)}, Sample{"memory 1", ephemeral, repeats(2010, 2020, 2000)})
+	var got []v1alpha1.DurabilityTier
+	for _, g := range groups(t, TPS, results...) {
+		got = append(got, g.Tier())
+		if g.Tier() == ephemeral && !slices.Equal(g.Variants(), []string{"memory 8", "memory 1"}) || g.Tier() != ephemeral && g.index("memory 8") >= 0 {
+			t.Errorf("%s has %q", g.Tier(), g.Variants())
+		}
+	}
+	if diff := cmp.Diff([]v1alpha1.DurabilityTier{local, async, ephemeral}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, other := range []v1alpha1.DurabilityTier{quorum, local, async} {
+		d := Between(TPS, "last week", []Sample{{"x", other, repeats(1, 2, 3)}}, []Sample{{"x", ephemeral, repeats(1, 2, 3)}})
+		if len(d) != 1 || d[0].Verdict != NotComparable || !strings.Contains(d[0].Message, "not Ephemeral, and tiers are not compared") {
+			t.Errorf("%s: %+v", other, d)
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ const (
 	Quorum Tier = "Quorum"
 	Local  Tier = "Local"
 	Async  Tier = "Async"
+	// Ephemeral promises nothing: fsync is off, and volumes are in the memory of nodes.
+	Ephemeral Tier = "Ephemeral"
 )
 
 // Statement of what an acknowledged commit survives.
@@ -65,6 +67,9 @@ func (q Standbys) acknowledged() string {
 // Of says what an acknowledged commit survives, by the tier, the number of
 // instances, the standbys that confirm it, and where a flush goes.
 func Of(t Tier, instances int, q Standbys, f Flush) Statement {
+	if t == Ephemeral { // a flush goes nowhere
+		return ephemeral(instances)
+	}
 	s := statement(t, instances, q)
 	if f.To == "" {
 		return s
@@ -82,6 +87,25 @@ func Of(t Tier, instances int, q Standbys, f Flush) Statement {
 		relax(s.Losses)
 	}
 	return s
+}
+
+// ephemeral is the statement of the tier Ephemeral.
+//
+// A crash of the software alone loses what Postgres had not written yet. Pages of a tmpfs
+// outlive the process that wrote them (PostgreSQL, "Non-Durable Settings"). One
+// kind of crash is worse. Linux stops the write of a process that it kills at a page of
+// 4 kB (generic_perform_write), and a page of Postgres has 8 kB. So the OOM killer can
+// tear a page, which recovery cannot repair without page images. Several
+// instances write those, for pg_rewind.
+func ephemeral(instances int) Statement {
+	crash := Loss{"ProcessCrash", "MayBeLost", "up to 3 x wal_writer_delay of the last commits. The whole database if the kernel kills Postgres while it writes a page: full_page_writes is off"}
+	node := Loss{"NodeLoss", "Lost", "volumes are in the memory of the node, and there is no standby"}
+	if instances >= 2 {
+		crash.Detail = "up to 3 x wal_writer_delay of the last commits, and what no standby has received"
+		node = Loss{"NodeLoss", "MayBeLost", "volumes are in the memory of the nodes. A standby on another node may have all but the last commits; losing all nodes loses the database"}
+	}
+	site := Loss{"SiteLoss", "Lost", "every copy is in memory at one site, and there is no WAL archive"}
+	return Statement{Tier: Ephemeral, Acknowledged: "before it is flushed, to memory that ends with its node", Losses: []Loss{crash, node, site}}
 }
 
 // apply to what a volume of which nothing is known would lose.

@@ -46,6 +46,30 @@ func TestDurability(t *testing.T) {
 	}
 }
 
+// Nothing that is known of a flush makes a promise of the tier Ephemeral.
+func TestEphemeralPromisesNothing(t *testing.T) {
+	flush := Flush{To: "to bucket b", Node: "kept in the store", Site: Loss{"SiteLoss", "Kept", "site"}, Store: &Loss{"StoreLoss", "Kept", "others have it"}}
+	for _, c := range []struct {
+		n                       int
+		crash, node, nodeDetail string
+	}{
+		{1, "up to 3 x wal_writer_delay of the last commits. The whole database if the kernel kills Postgres while it writes a page: full_page_writes is off", "Lost", "volumes are in the memory of the node, and there is no standby"},
+		{2, "up to 3 x wal_writer_delay of the last commits, and what no standby has received", "MayBeLost", "volumes are in the memory of the nodes. A standby on another node may have all but the last commits; losing all nodes loses the database"},
+	} {
+		for _, f := range []Flush{{}, flush} {
+			s := Of(Ephemeral, c.n, Standbys{Number: 1, Domain: "zone"}, f)
+			want := []Loss{
+				{"ProcessCrash", "MayBeLost", c.crash},
+				{"NodeLoss", c.node, c.nodeDetail},
+				{"SiteLoss", "Lost", "every copy is in memory at one site, and there is no WAL archive"},
+			}
+			if s.Tier != Ephemeral || s.Acknowledged != "before it is flushed, to memory that ends with its node" || !slices.Equal(s.Losses, want) {
+				t.Errorf("%d instances: %+v", c.n, s)
+			}
+		}
+	}
+}
+
 func TestStandbysThatConfirm(t *testing.T) {
 	for _, c := range []struct {
 		standbys     Standbys

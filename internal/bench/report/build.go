@@ -34,7 +34,7 @@ type Input struct {
 }
 
 // tiers in display order.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityUnverified}
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityUnverified}
 
 // Build a Report. It fails if the input has runs or layers of variants that the Analysis
 // does not have.
@@ -100,7 +100,7 @@ func (in Input) has(variant string) bool {
 func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
-			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async or Unverified", v.Name, v.Durability)
+			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async, Ephemeral or Unverified", v.Name, v.Durability)
 		}
 	}
 	for name := range runs {

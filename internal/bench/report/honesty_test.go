@@ -47,6 +47,7 @@ func TestEveryFormStatesTheConclusion(t *testing.T) {
 		"no difference in TPS can be claimed between b and a: 95% interval":                    of5(t, steady("a", local, 1000), steady("b", local, 1000)),
 		"Caution TooFewRepeats (a)":                                                            of5(t, steady("a", local, 1000)[:2]),
 		"A commit is acknowledged before it is flushed: up to 3 x wal_writer_delay of commits": of5(t, steady("a", async, 1000)),
+		"A commit is acknowledged before it is flushed, to memory that ends with its node.":    of5(t, steady("a", v1alpha1.DurabilityEphemeral, 1000)),
 	} {
 		for _, form := range []Form{Text, HTML, Markdown} {
 			// Neither line breaks nor escapes are of interest.
@@ -220,12 +221,12 @@ func TestBuildRejectsForeignVariantsAndLayers(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local, Async or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
-		`a run has variant "z"`:                         {Analysis: a, Runs: []analysis.Trial{{Variant: "z"}}},
-		`layers have variant "z"`:                       {Analysis: a, Layers: map[string][]LayerSummary{"z": nil}},
-		`layer "device" needs a unique name`:            {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "device"}, {Name: "device"}}}},
-		`layer "wal" is above "device", which is `:      {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
-		`layer "flush" is above "counted", which is`:    {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
+		`it must be Quorum, Local, Async, Ephemeral or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`a run has variant "z"`:                      {Analysis: a, Runs: []analysis.Trial{{Variant: "z"}}},
+		`layers have variant "z"`:                    {Analysis: a, Layers: map[string][]LayerSummary{"z": nil}},
+		`layer "device" needs a unique name`:         {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "device"}, {Name: "device"}}}},
+		`layer "wal" is above "device", which is `:   {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "wal", Over: "device"}, {Name: "device"}}}},
+		`layer "flush" is above "counted", which is`: {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "counted"}, {Name: "flush", Over: "counted"}}}},
 	} {
 		if _, err := Build(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

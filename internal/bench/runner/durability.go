@@ -56,8 +56,12 @@ func (d *database) standbys(ctx context.Context) (states []string, err error) {
 }
 
 // meets says why the server does not keep what the tier states. A figure must
-// never stand under a tier that it was not measured at.
+// never stand under a tier that it was not measured at. Ephemeral states nothing that a
+// server could lack.
 func (d Durability) meets(tier v1alpha1.DurabilityTier) error {
+	if tier == v1alpha1.DurabilityEphemeral {
+		return nil
+	}
 	if d.Fsync != "on" {
 		return mismatch(tier, "fsync is %s", d.Fsync)
 	}
@@ -70,6 +74,11 @@ func (d Durability) meets(tier v1alpha1.DurabilityTier) error {
 	if tier != v1alpha1.DurabilityQuorum {
 		return nil
 	}
+	return d.meetsQuorum(tier)
+}
+
+// meetsQuorum says why a commit does not wait for a standby.
+func (d Durability) meetsQuorum(tier v1alpha1.DurabilityTier) error {
 	if strings.TrimSpace(d.SynchronousStandbyNames) == "" {
 		return mismatch(tier, "synchronous_standby_names is empty")
 	}

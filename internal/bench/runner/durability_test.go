@@ -17,7 +17,7 @@ import (
 )
 
 func TestMeets(t *testing.T) {
-	const quorum, local, async = v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync
+	const quorum, local, async, ephemeral = v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral
 	sound := Durability{Fsync: "on", SynchronousCommit: "on", SynchronousStandbyNames: "ANY 1 (a)", Standbys: []string{"async", "quorum"}}
 	with := func(change func(*Durability)) Durability {
 		d := sound
@@ -42,6 +42,8 @@ func TestMeets(t *testing.T) {
 		{"off", local, Durability{Fsync: "on", SynchronousCommit: "off"}, false},
 		{"off", async, Durability{Fsync: "on", SynchronousCommit: "off"}, true},
 		{"fsync off", async, Durability{Fsync: "off", SynchronousCommit: "off"}, false},
+		{"fsync off", ephemeral, Durability{Fsync: "off", SynchronousCommit: "off"}, true},
+		{"safer values", ephemeral, Durability{Fsync: "on", SynchronousCommit: "on"}, true},
 		{"fsync off", local, Durability{Fsync: "off", SynchronousCommit: "on"}, false},
 	} {
 		err := tc.d.meets(tc.tier)

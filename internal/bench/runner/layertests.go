@@ -74,7 +74,7 @@ func (l *layering) begin(ctx context.Context) {
 	} else {
 		l.describeFlush(ctx)
 	}
-	if l.Spec.Durability != v1alpha1.DurabilityAsync {
+	if spec.Flushes(l.Spec.Durability) {
 		l.logged.Over = v1alpha1.LayerWALFlush
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
@@ -64,9 +65,9 @@ func readScript(path string) ([]byte, error) {
 }
 
 // judgeScript lowers the tier where a script may change what its commits wait for.
-// Async promises nothing that a session could take back.
+// Async and Ephemeral promise nothing that a session could take back.
 func (r *execution) judgeScript(name string, text []byte) {
-	if r.Spec.Durability == v1alpha1.DurabilityAsync {
+	if !spec.Flushes(r.Spec.Durability) {
 		return
 	}
 	if err := pgbench.Harmless(string(text)); err != nil {

@@ -43,6 +43,7 @@ func TestTheTierOfCustomScripts(t *testing.T) {
 		{"it sets", v1alpha1.DurabilityQuorum, map[string]string{"a.sql": lowers}, v1alpha1.DurabilityUnverified, "custom script a.sql may change what a commit waits for: line 1"},
 		{"one of two", v1alpha1.DurabilityLocal, map[string]string{"a.sql": plain, "b.sql": lowers}, v1alpha1.DurabilityUnverified, "custom script b.sql"},
 		{"nothing to lower", v1alpha1.DurabilityAsync, map[string]string{"a.sql": lowers}, v1alpha1.DurabilityAsync, ""},
+		{"nothing is kept", v1alpha1.DurabilityEphemeral, map[string]string{"a.sql": lowers}, v1alpha1.DurabilityEphemeral, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r, err := staged(t, tc.tier, tc.texts)

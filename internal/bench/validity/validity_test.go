@@ -100,6 +100,10 @@ func TestChecks(t *testing.T) {
 			func(f *Facts) { f.Flush, f.Workload.Tier = nil, v1alpha1.DurabilityAsync },
 			CheckFlush, Passed, ReasonPassed, []string{"no transaction waits"},
 		},
+		"memory is not flushed": {
+			func(f *Facts) { f.Flush, f.Workload.Tier = nil, v1alpha1.DurabilityEphemeral },
+			CheckFlush, Passed, ReasonPassed, []string{"no transaction waits"},
+		},
 		"reads wait for no flush": {
 			func(f *Facts) { f.Flush, f.Workload.Writes = nil, false },
 			CheckFlush, Passed, ReasonPassed, nil,

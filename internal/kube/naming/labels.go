@@ -6,6 +6,8 @@ const (
 	// AgentFieldOwner is the field manager of what a node's agent writes: the
 	// status and the finalizer of its PgNodeStorages.
 	AgentFieldOwner = "pgstorage-agent"
+	// MemoryFieldOwner is the field manager of the volumes in memory of a PgNodeStorage.
+	MemoryFieldOwner = "pgstorage-memory"
 	// BenchFieldOwner is the field manager of status.run, which the runner writes.
 	BenchFieldOwner = "pgstorage-bench"
 

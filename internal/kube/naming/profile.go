@@ -69,3 +69,6 @@ func WALDataset(pool string) string { return pool + "/pgwal" }
 
 // BlockDataset is the parent of zvols.
 func BlockDataset(pool string) string { return pool + "/pgblock" }
+
+// MemoryProvisioner of the StorageClasses of profiles of type Memory.
+const MemoryProvisioner = "memory.pgstorage.dev"

@@ -13,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
@@ -25,6 +26,7 @@ type Node struct {
 	Kernel  zfs.Kernel
 	Clock   clock.PassiveClock
 	NBD     NBD
+	Memory  Memory
 	// Exports of the server with a 9P socket.
 	Exports func(socket string) Exports
 	// Restart the machine at once.
@@ -56,6 +58,7 @@ func New(root string, runner host.Runner) *Node {
 		Kernel:  zfs.Kernel{FS: files},
 		Clock:   clock.RealClock{},
 		NBD:     nbd.New(strings.TrimSuffix(root, "/")),
+		Memory:  tmpfs.New(root),
 		Exports: func(socket string) Exports { return &exports.Client{Socket: socket} },
 		Restart: restartBySysRq(root),
 		trends:  map[string]*decide.Trend{},

@@ -30,7 +30,11 @@ type PassResult struct {
 // Pass reads the node, decides, and makes at most one kind of change. It changes the network
 // devices, imports or creates the pool, or sets properties that differ. On a node that is as
 // declared it runs five commands. It reports nothing as done: the next pass reads it back.
+// A pass of volumes in memory mounts and unmounts all that is due.
 func (n *Node) Pass(ctx context.Context, s *v1alpha1.PgNodeStorage) (PassResult, error) {
+	if s.Spec.Memory != nil {
+		return n.passMemory(ctx, s)
+	}
 	var net *decide.Network
 	if s.Spec.NetworkDevices != nil {
 		var err error

@@ -13,8 +13,14 @@ var ErrNotReleased = errors.New("the pool on the network devices cannot be relea
 
 // Release a PgNodeStorage that is being deleted. A pool on disks stays imported. A pool on
 // network devices is exported, and then its devices are detached. Until that is possible
-// the error is ErrNotReleased, and its servers must keep running.
+// the error is ErrNotReleased, and its servers must keep running. Volumes in memory are
+// unmounted. The error is tmpfs.ErrInUse until nothing uses them.
 func (n *Node) Release(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
+	if s.Spec.Memory != nil && n.DryRun == nil {
+		if err := n.releaseMemory(ctx, s); err != nil {
+			return err
+		}
+	}
 	if s.Spec.NetworkDevices != nil && n.DryRun == nil {
 		if err := n.releaseNetwork(ctx, s); err != nil {
 			return err

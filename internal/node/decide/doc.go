@@ -5,6 +5,7 @@ package decide
 
 import (
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
 
@@ -32,6 +33,9 @@ type Seen struct {
 	Made PoolRecord
 	// Network devices; nil for a pool on disks.
 	Network *Network
+	// Memory has the volumes in memory; nil for a profile with a pool. Nothing else was read
+	// with it.
+	Memory *tmpfs.Seen
 }
 
 func (s Seen) health() zfs.Health {

@@ -33,6 +33,9 @@ type located struct {
 type ByNode struct {
 	nodes   []candidate
 	volumes map[string][]located
+	// memory has the volumes in memory, and hostnames those of all Nodes that exist.
+	memory    map[string][]inMemory
+	hostnames map[string]bool
 	// unlisted says of a node that its status has no room for all volumes.
 	unlisted map[string]string
 }
@@ -47,7 +50,10 @@ type candidate struct {
 // Read returns what the agents of a profile have read back. A node that no longer exists
 // gets the labels that the driver gives to a node by default.
 func Read(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node) ByNode {
-	out := ByNode{volumes: map[string][]located{}, unlisted: map[string]string{}}
+	out := ByNode{volumes: map[string][]located{}, memory: map[string][]inMemory{}, hostnames: map[string]bool{}, unlisted: map[string]string{}}
+	for i := range nodes {
+		out.hostnames[nodes[i].Labels[corev1.LabelHostname]] = true
+	}
 	for i := range storages {
 		s := &storages[i]
 		if !Genuine(profile, s) {
@@ -55,6 +61,7 @@ func Read(profile string, storages []v1alpha1.PgNodeStorage, nodes []corev1.Node
 		}
 		name := s.Spec.NodeName
 		out.nodes = append(out.nodes, candidate{name: name, labels: labelsOf(name, nodes)})
+		out.memory[name] = readMemory(s)
 		if !meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionPoolReady) {
 			continue // what was read before the pool was lost proves nothing now
 		}
@@ -137,6 +144,10 @@ func (o ByNode) Locate(out *observed.Claim, c *corev1.PersistentVolumeClaim, v *
 		return
 	case !boundTo(v, c):
 		out.Unproved = fmt.Sprintf("PersistentVolume %s is not bound to this claim", v.Name)
+		return
+	}
+	if ofMemory(v) {
+		o.locateInMemory(out, v)
 		return
 	}
 	node, problem := o.home(v)

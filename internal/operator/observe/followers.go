@@ -42,7 +42,7 @@ func (r Readers) pools(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts
 	if err := r.Cache.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.DataBearing(cr.Name, string(cr.UID))), client.HasLabels{naming.LabelReadPool}); err != nil {
 		return fmt.Errorf("list read pools of %s: %w", cr.Name, err)
 	}
-	facts.Pools, facts.ForeignPools = map[string]*v1alpha1.PgStorageCluster{}, map[string]bool{}
+	facts.Pools, facts.PoolsInMemory, facts.ForeignPools = map[string]*v1alpha1.PgStorageCluster{}, map[string]bool{}, map[string]bool{}
 	for i := range list.Items {
 		c := &list.Items[i]
 		pool := c.Labels[naming.LabelReadPool]
@@ -50,6 +50,11 @@ func (r Readers) pools(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts
 			continue // labels are anyone's to give
 		}
 		facts.Pools[pool] = c
+		on, err := find(ctx, r.Cache, client.ObjectKey{Name: c.Spec.Profile}, &v1alpha1.PgStorageProfile{})
+		if err != nil {
+			return err
+		}
+		facts.PoolsInMemory[pool] = on != nil && on.Spec.Type == v1alpha1.ProfileTypeMemory
 		live[keyOf(storageClusterGVK, c)] = c
 	}
 	for _, p := range cr.Spec.ReadPools {

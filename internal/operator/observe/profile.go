@@ -143,9 +143,13 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 	if err != nil {
 		return err
 	}
+	promises, err := r.Promises(ctx)
+	if err != nil {
+		return err
+	}
 	holds := map[string]bool{}
 	for _, s := range facts.Storages {
-		holds[s.Spec.NodeName] = mayHold(s.Status)
+		holds[s.Spec.NodeName] = mayHold(s)
 	}
 	facts.Reachable = reachable(list.Items, facts.Storages)
 	selector := labels.SelectorFromSet(p.Spec.NodeSelector)
@@ -158,7 +162,7 @@ func (r Readers) nodes(ctx context.Context, p *v1alpha1.PgStorageProfile, facts 
 		if err != nil {
 			return err
 		}
-		node.Selected = selected
+		node.Selected, node.ARC, node.InMemory = selected, promises[node.Name].ARC, promises[node.Name].Volumes
 		facts.Nodes = append(facts.Nodes, node)
 	}
 	slices.SortFunc(facts.Nodes, func(a, b observed.Node) int { return strings.Compare(a.Name, b.Name) })
@@ -184,17 +188,20 @@ func reachable(nodes []corev1.Node, storages []*v1alpha1.PgNodeStorage) map[stri
 	return out
 }
 
-// mayHold says that the pool has volumes, or may have some. That is unknown while the
-// pool is not imported, as after a boot.
-func mayHold(s v1alpha1.PgNodeStorageStatus) bool {
-	if s.VolumeCount != nil {
-		return *s.VolumeCount > 0
+// mayHold says that a node has volumes, or may have some. That is unknown while the pool
+// is not imported, as after a boot.
+func mayHold(s *v1alpha1.PgNodeStorage) bool {
+	if s.Spec.Memory != nil {
+		return len(s.Spec.Memory.Volumes) > 0
 	}
-	return s.Pool != nil && s.Pool.GUID != ""
+	if n := s.Status.VolumeCount; n != nil {
+		return *n > 0
+	}
+	return s.Status.Pool != nil && s.Status.Pool.GUID != ""
 }
 
 func (r Readers) node(ctx context.Context, n *corev1.Node, pools map[string][]string) (observed.Node, error) {
-	node := observed.Node{Name: n.Name, Memory: n.Status.Allocatable.Memory().Value()}
+	node := observed.Node{Name: n.Name, Hostname: n.Labels[corev1.LabelHostname], Memory: n.Status.Allocatable.Memory().Value()}
 	csi, err := find(ctx, r.Cache, client.ObjectKey{Name: n.Name}, &storagev1.CSINode{})
 	if err != nil || csi == nil {
 		return node, err

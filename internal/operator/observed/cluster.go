@@ -33,6 +33,8 @@ type Cluster struct {
 	Source *Source
 	// Pools are the PgStorageClusters of read pools, declared or not, by pool.
 	Pools map[string]*v1alpha1.PgStorageCluster
+	// PoolsInMemory are those whose profile is of type Memory.
+	PoolsInMemory map[string]bool
 	// ForeignPools are the pools whose PgStorageCluster has another owner.
 	ForeignPools map[string]bool
 	// Benchmark is the inline benchmark of the current spec, if it exists.

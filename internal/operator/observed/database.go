@@ -107,6 +107,11 @@ type Claim struct {
 	// while none did.
 	Node     string
 	Observed *v1alpha1.ObservedVolume
+	// Memory is the volume of a profile of type Memory, in place of Observed; nil while
+	// its node's agent has not reported it.
+	Memory *v1alpha1.ObservedMemoryVolume
+	// Lost says why a volume in memory is gone for good; empty while it is not.
+	Lost string
 	// Detached says what is wrong with the network devices below the volume; empty
 	// where there are none, or all are attached.
 	Detached string

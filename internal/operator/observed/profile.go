@@ -52,6 +52,9 @@ type Operator struct {
 // Node is what decides whether a node can have volumes.
 type Node struct {
 	Name string
+	// Hostname is the node's label kubernetes.io/hostname, by which local volumes are
+	// bound to it.
+	Hostname string
 	// Selected by the profile. Nodes that are not are listed while they hold
 	// volumes of it.
 	Selected bool
@@ -60,6 +63,9 @@ type Node struct {
 	TopologyKey, TopologyValue string
 	// Memory in bytes that the node gives to pods, its allocatable memory.
 	Memory int64
+	// ARC in bytes is the limit that agents report of the node's ZFS cache; 0 without one.
+	// InMemory is the sum of the volumes that profiles of type Memory have on the node.
+	ARC, InMemory int64
 	// Pools that the driver reports on the node.
 	Pools []string
 }

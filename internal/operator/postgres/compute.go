@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // Compute every parameter, sorted by name, and every refusal, sorted by name. A
@@ -67,13 +65,15 @@ func (in Inputs) derive(out map[string]Parameter, given map[string]string) {
 			out[name] = Parameter{name, value, FromProfile, r.Reason}
 		}
 	}
-	out["synchronous_commit"] = in.commit()
+	for _, p := range in.tier() {
+		out[p.Name] = p
+	}
 }
 
 // restrain sets the safe values of parameters that the existing Cluster has. Postgres
 // has the same values where a Cluster has none.
 func (in Inputs) restrain(out map[string]Parameter) {
-	for _, p := range append(guards(), in.commit()) {
+	for _, p := range append(guards(), in.tier()...) {
 		if _, held := in.Held[p.Name]; held || p.Source == FromComputed {
 			out[p.Name] = p
 		}
@@ -106,6 +106,9 @@ func (in Inputs) given(name, value string) Parameter {
 	if name != "full_page_writes" || value != "off" {
 		return Parameter{name, in.literal(name, value), FromUser, "spec.postgres.parameters"}
 	}
+	if waives(in.Tier, name) {
+		return in.withoutImages(FromUser, "spec.postgres.parameters")
+	}
 	switch {
 	case !in.WholePages.Holds():
 		return Parameter{name, "on", FromSafety, "off is asked for, and is set once the storage is proved never to tear a page: " + in.WholePages.Missing}
@@ -129,9 +132,12 @@ func (in Inputs) StandbysCannotBackUp() bool {
 	return refusal == nil && value == "off"
 }
 
+// tier are the settings that the durability tier means.
+func (in Inputs) tier() []Parameter { return append(in.nonDurable(), in.commit()) }
+
 func (in Inputs) commit() Parameter {
-	if in.Tier == durability.Async {
-		return Parameter{"synchronous_commit", "off", FromComputed, "durability Async: acknowledged before the flush"}
+	if waives(in.Tier, "synchronous_commit") {
+		return Parameter{"synchronous_commit", "off", FromComputed, fmt.Sprintf("durability %s: acknowledged before the flush", in.Tier)}
 	}
 	return Parameter{"synchronous_commit", "on", FromSafety, fmt.Sprintf("durability %s: acknowledged after the flush", in.Tier)}
 }

@@ -51,6 +51,7 @@ func compute(in Inputs, given map[string]string) []Parameter {
 	if c.class, known = classes[in.Workload]; !known {
 		c.class = classes[Mixed]
 	}
+	c.ephemeral()
 	c.planner()
 	c.parallel()
 	c.huge()

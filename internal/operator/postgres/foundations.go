@@ -57,7 +57,7 @@ func Unreported(settings map[string]string) []string {
 	return out
 }
 
-// guards are written into every Cluster. Postgres has the same values by default; a
+// guards are written into every Cluster, unless its tier waives them. Postgres has the same values by default; a
 // field that is not set here would keep a value of another writer.
 func guards() []Parameter {
 	var out []Parameter
@@ -78,11 +78,11 @@ type Weakness struct {
 }
 
 // Weak judges one setting, given as pg_settings shows it, of a server that is to keep a
-// tier. It is nil for a value that is safe, and for a name that durability does not
-// rest on. synchronous_standby_names is judged by [StandbyNames].
+// tier. It is nil for a value that is safe, and for a name that the durability of the
+// tier does not rest on. synchronous_standby_names is judged by [StandbyNames].
 func Weak(t durability.Tier, name, value string) *Weakness {
 	f, known := foundations[name]
-	if !known || len(f.safe) == 0 || slices.Contains(f.safe, value) || name == "synchronous_commit" && t == durability.Async {
+	if !known || len(f.safe) == 0 || slices.Contains(f.safe, value) || waives(t, name) {
 		return nil
 	}
 	return &Weakness{fmt.Sprintf("%s is %s: %s", name, value, f.text), f.takes}

@@ -20,6 +20,12 @@ func TestWeak(t *testing.T) {
 		{durability.Quorum, "synchronous_commit", "remote_write", true, true},
 		{durability.Async, "synchronous_commit", "off", false, false},
 		{durability.Local, "data_checksums", "off", true, false},
+		{durability.Ephemeral, "fsync", "off", false, false},
+		{durability.Ephemeral, "full_page_writes", "off", false, false},
+		{durability.Ephemeral, "synchronous_commit", "off", false, false},
+		{durability.Ephemeral, "data_checksums", "off", true, false},
+		{durability.Ephemeral, "zero_damaged_pages", "on", true, true},
+		{durability.Ephemeral, "wal_level", "minimal", true, true},
 		{durability.Local, "work_mem", "4MB", false, false},
 		{durability.Quorum, "synchronous_standby_names", "", false, false}, // judged by StandbyNames
 	} {

@@ -10,7 +10,8 @@ import (
 )
 
 // TestGivenOnly shows that Compute sets only what the user sets. The exceptions are safe
-// values over unsafe ones of the existing Cluster, and what the tier Async means.
+// values over unsafe ones of the existing Cluster, and what the tiers Async and Ephemeral
+// mean.
 func TestGivenOnly(t *testing.T) {
 	for _, tc := range []struct {
 		name       string
@@ -25,6 +26,14 @@ func TestGivenOnly(t *testing.T) {
 			map[string]string{"work_mem": "1024kB", "jit": "FALSE", "max_connections": "0100", "fsync": "true"}, "",
 		},
 		{"more than the memory holds", durability.Local, map[string]string{"shared_buffers": "64GB"}, nil, map[string]string{"shared_buffers": "64GB"}, ""},
+		{
+			"Ephemeral", durability.Ephemeral, nil, map[string]string{"checkpoint_timeout": "5min"},
+			map[string]string{"fsync": "off", "synchronous_commit": "off"}, "",
+		},
+		{
+			"Ephemeral with safer values", durability.Ephemeral, map[string]string{"fsync": "on", "synchronous_commit": "local"}, nil,
+			map[string]string{"fsync": "on", "synchronous_commit": "local"}, "",
+		},
 		{"Async", durability.Async, nil, nil, map[string]string{"synchronous_commit": "off"}, ""},
 		{"Async with another value", durability.Async, map[string]string{"synchronous_commit": "remote_write"}, nil, map[string]string{"synchronous_commit": "remote_write"}, ""},
 		{

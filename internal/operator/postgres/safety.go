@@ -98,7 +98,7 @@ var hazards = map[string]hazard{
 // unsafe refuses what loses acknowledged data or breaks replication. The value is
 // normalised, so that every spelling of off is "off".
 func (in Inputs) unsafe(name, value string) *Refusal {
-	if h, ok := hazards[name]; ok && h.value == value {
+	if h, ok := hazards[name]; ok && h.value == value && !waives(in.Tier, name) {
 		return refuse(name, RefusedUnsafe, "%s is unsafe: %s", value, h.text)
 	}
 	if check, ok := conditional[name]; ok {
@@ -124,14 +124,14 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 // tornPages: without full-page images Postgres cannot repair a page that a crash tore.
 // So the storage must never tear a page (PostgreSQL, wal.sgml, names ZFS).
 func tornPages(in Inputs, name, value string) *Refusal {
-	if value == "off" && !in.WholePages.Possible {
+	if value == "off" && !in.WholePages.Possible && !waives(in.Tier, name) {
 		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD")
 	}
 	return nil
 }
 
 func commitBelowTier(in Inputs, name, value string) *Refusal {
-	if in.Tier == durability.Async || value == "on" || value == "remote_apply" {
+	if waives(in.Tier, name) || value == "on" || value == "remote_apply" {
 		return nil
 	}
 	return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)

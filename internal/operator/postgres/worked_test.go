@@ -282,6 +282,16 @@ var worked = []struct {
 			"default_statistics_target=100 random_page_cost=4 effective_io_concurrency=2 jit=off synchronous_commit=off",
 	},
 	{
+		"Mixed 1GB 1 CPU, volume of 4GB in memory, Ephemeral",
+		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: durability.Ephemeral, Instances: 1, MemoryBytes: gB, CPUs: 1, DataBytes: 4 * gB},
+		"max_connections=100 shared_buffers=256MB effective_cache_size=768MB maintenance_work_mem=64MB " +
+			"wal_buffers=7864kB work_mem=4MB " + // 983 pages; 786432/648 = 1213, floor
+			"max_wal_size=409MB min_wal_size=32MB wal_keep_size=192MB " + // 4096MB/10; two segments; 4096MB/20 = 204MB in segments
+			"checkpoint_timeout=30min archive_timeout=0 fsync=off full_page_writes=off " +
+			"autovacuum_work_mem=21MB max_parallel_workers=2 huge_pages=off " +
+			"default_statistics_target=100 random_page_cost=1.1 effective_io_concurrency=200 jit=off synchronous_commit=off",
+	},
+	{
 		"Mixed 64GB 8 CPUs SSD, shared_buffers and max_wal_size given",
 		Inputs{Major: 17, Workload: Mixed, Medium: SSD, Tier: durability.Local, Instances: 3, MemoryBytes: 64 * gB, CPUs: 8, DataBytes: 100 * gB, WALBytes: 20 * gB, User: map[string]string{"shared_buffers": "8GB", "max_wal_size": "1500MB"}},
 		"max_connections=100 shared_buffers=8GB effective_cache_size=48GB maintenance_work_mem=2GB " + // 64/16 = 4, held to 2
@@ -334,10 +344,10 @@ func sourceOf(in Inputs, name string) Source {
 	if _, given := in.User[name]; given {
 		return FromUser
 	}
-	if foundations[name].guard {
-		return FromSafety
+	if waives(in.Tier, name) {
+		return FromComputed
 	}
-	if name == "synchronous_commit" && in.Tier != durability.Async {
+	if foundations[name].guard || name == "synchronous_commit" {
 		return FromSafety
 	}
 	return FromComputed

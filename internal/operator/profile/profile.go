@@ -43,6 +43,9 @@ type Volumes struct {
 	Medium postgres.Medium
 	// Parameters that fit this storage, with reasons.
 	Parameters map[string]postgres.Recommendation
+	// InMemory means that the volumes are memory of the node. It is charged to the pod that
+	// touches it, so the memory of a pod has to include them.
+	InMemory bool
 	// Flush says where it goes, for kinds whose volumes are more than a disk.
 	Flush durability.Flush
 }

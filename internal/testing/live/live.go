@@ -49,7 +49,8 @@ func Helm(timeout time.Duration, values ...string) error {
 	args := []string{
 		"upgrade", "--install", "pgstorage", filepath.Join(repository.Root(), "charts", "pgstorage"),
 		"--namespace", OperatorNamespace, "--create-namespace", "--wait", "--timeout", timeout.String(),
-		"--set", "image.repository=" + image, "--set", "image.tag=" + tag,
+		// A hash of digits alone would be a number.
+		"--set", "image.repository=" + image, "--set-string", "image.tag=" + tag,
 		"--set", "postgres.imageRepository=" + os.Getenv("PGSTORAGE_POSTGRES_REPOSITORY"),
 	}
 	for _, v := range values {

@@ -11,6 +11,7 @@ const (
 	External  = "docs/tutorial-external.md"
 	Benchmark = "docs/tutorial-benchmark.md"
 	ReadPools = "docs/tutorial-read-pools.md"
+	Memory    = "docs/tutorial-memory.md"
 )
 
 // Needs has each marker of a block, and why a kind cluster does not run the block.

@@ -2771,6 +2771,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: node
       type:
         scalar: string
+    - name: path
+      type:
+        scalar: string
     - name: recordsize
       type:
         scalar: numeric

@@ -86,9 +86,9 @@ func (s *Spec) defaults() {
 func (s Spec) validate() error {
 	var errs []error
 	switch s.Durability {
-	case v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync:
+	case v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral:
 	default:
-		errs = append(errs, fmt.Errorf("durability must be Quorum, Local or Async, not %q", s.Durability))
+		errs = append(errs, fmt.Errorf("durability must be Quorum, Local, Async or Ephemeral, not %q", s.Durability))
 	}
 	if _, err := s.Scripts(); err != nil {
 		errs = append(errs, err)
@@ -114,6 +114,11 @@ func wholeSeconds(s string) error {
 		return fmt.Errorf("%q is not a duration of whole seconds", s)
 	}
 	return nil
+}
+
+// Flushes says that a commit of a tier is acknowledged after a flush.
+func Flushes(tier v1alpha1.DurabilityTier) bool {
+	return tier != v1alpha1.DurabilityAsync && tier != v1alpha1.DurabilityEphemeral
 }
 
 // DeclaredCPU is the CPULimit in processors; nil without one.

@@ -31,6 +31,19 @@ func TestParseDefaults(t *testing.T) {
 	}
 }
 
+func TestTiersWhoseCommitsWaitForAFlush(t *testing.T) {
+	for tier, flushes := range map[v1alpha1.DurabilityTier]bool{
+		v1alpha1.DurabilityQuorum: true, v1alpha1.DurabilityLocal: true, v1alpha1.DurabilityAsync: false, v1alpha1.DurabilityEphemeral: false,
+	} {
+		if _, err := Parse([]byte(`{"durability": "` + string(tier) + `"}`)); err != nil || Flushes(tier) != flushes {
+			t.Errorf("%s: flushes %v, %v", tier, Flushes(tier), err)
+		}
+	}
+	if _, err := Parse([]byte(`{"durability": "Unverified"}`)); err == nil {
+		t.Error("Unverified is no tier of a cluster")
+	}
+}
+
 func TestParseStated(t *testing.T) {
 	s, err := Parse([]byte(`{"durability": "Async", "scriptsDir": "/scripts", "pgbench": {"transactions": 5, "warmUp": "1m30s", "jobs": 3,
 		"protocol": "Extended", "customScripts": [{"configMap": "a", "key": "a.sql", "weight": 2}]}}`))

@@ -4,7 +4,6 @@ package cnpg
 
 import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -35,8 +34,8 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 		WithInstances(int(instances(cr))).
 		WithImageName(in.Image).
 		WithStorageConfiguration(volume(in.Volumes.StorageClass, cr.Spec.Storage.Size.String()))
-	if r := cr.Spec.Resources; len(r.Requests)+len(r.Limits) > 0 {
-		spec.WithResources(corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits})
+	if r := resources(cr, in.Volumes); len(r.Requests)+len(r.Limits) > 0 {
+		spec.WithResources(r)
 	}
 	if c := configuration(cr, in.Parameters); c != nil {
 		spec.WithPostgresConfiguration(c)

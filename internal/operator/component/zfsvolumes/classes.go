@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -21,7 +22,7 @@ var thinprovision = map[string]string{"Thin": "yes", "Thick": "no"}
 // classes for each parent dataset, on the nodes where volumes can be provisioned.
 // Volumes inherit recordsize and compression from the parent. A value in the class
 // would be local on each volume, and the parent could not retune it.
-func (s Storage) classes(facts observed.Profile, usable []Verdict) ([]plan.Object, error) {
+func (s Storage) classes(facts observed.Profile, usable []nodes.Verdict) ([]plan.Object, error) {
 	p := s.Profile
 	filesystem := func(name, parent string) *storagev1ac.StorageClassApplyConfiguration {
 		parameters := map[string]string{"poolname": parent, "fstype": "zfs"}
@@ -56,7 +57,7 @@ func (s Storage) classes(facts observed.Profile, usable []Verdict) ([]plan.Objec
 }
 
 // blockClass is without fstype: with it, the driver would make datasets.
-func (s Storage) blockClass(stage plan.Stage, usable []Verdict) (plan.Object, error) {
+func (s Storage) blockClass(stage plan.Stage, usable []nodes.Verdict) (plan.Object, error) {
 	return plan.FromApply(stage, class(s.Profile, naming.BlockClass(s.Profile.Name), usable, map[string]string{
 		"poolname":      naming.BlockDataset(s.Pool),
 		"volblocksize":  s.Block.Volblocksize,
@@ -74,7 +75,7 @@ func limitsLiveDataOnly(facts observed.Profile, name string) bool {
 	return facts.ZFSQuotaType
 }
 
-func class(p *v1alpha1.PgStorageProfile, name string, usable []Verdict, parameters map[string]string) *storagev1ac.StorageClassApplyConfiguration {
+func class(p *v1alpha1.PgStorageProfile, name string, usable []nodes.Verdict, parameters map[string]string) *storagev1ac.StorageClassApplyConfiguration {
 	c := storagev1ac.StorageClass(name).
 		WithLabels(naming.ProfileLabels(p.Name, string(p.UID))).
 		WithProvisioner(Driver).
@@ -89,7 +90,7 @@ func class(p *v1alpha1.PgStorageProfile, name string, usable []Verdict, paramete
 }
 
 // topologies of the nodes, by the key that the driver has on them.
-func topologies(usable []Verdict) []*corev1ac.TopologySelectorTermApplyConfiguration {
+func topologies(usable []nodes.Verdict) []*corev1ac.TopologySelectorTermApplyConfiguration {
 	values := map[string][]string{}
 	for _, v := range usable {
 		values[v.TopologyKey] = append(values[v.TopologyKey], v.TopologyValue)

@@ -13,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
@@ -95,21 +96,21 @@ func Volumes(p *v1alpha1.PgStorageProfile, medium postgres.Medium) profile.Volum
 }
 
 // Complete what a kind has built with the classes, and judge what was seen.
-func (s Storage) Complete(b *profile.Built, facts observed.Profile, nodes []Verdict) error {
-	ready := usable(nodes)
+func (s Storage) Complete(b *profile.Built, facts observed.Profile, judged []nodes.Verdict) error {
+	ready := nodes.Usable(judged)
 	classes, err := s.classes(facts, ready)
 	if err != nil {
 		return err
 	}
 	b.Plan.Add(classes...)
-	driver := driverOutcome(facts, nodes)
+	driver := driverOutcome(facts, judged)
 	b.Unwatched = b.Unwatched || driver.Kind != outcome.Done
-	b.Outcomes = append(b.Outcomes, driver, s.nodesOutcome(nodes), s.classOutcome(v1alpha1.ConditionStorageReady, facts))
+	b.Outcomes = append(b.Outcomes, driver, s.nodesOutcome(judged), nodes.ClassOutcome(v1alpha1.ConditionStorageReady, s.Profile.Name, s.ClassNames(), facts))
 	if o := s.Budget(facts); o != nil {
 		b.Outcomes = append(b.Outcomes, *o)
 	}
-	for _, n := range nodes {
-		b.Status.Nodes = append(b.Status.Nodes, n.reported())
+	for _, n := range judged {
+		b.Status.Nodes = append(b.Status.Nodes, n.Reported())
 	}
 	holdClasses(b, facts, ready)
 	return nil
@@ -118,19 +119,19 @@ func (s Storage) Complete(b *profile.Built, facts observed.Profile, nodes []Verd
 // CompleteBacking is [Storage.Complete] for zvols below a kind: their class, and the
 // conditions about the driver and the nodes. It holds the stage while no node can serve
 // the class.
-func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes []Verdict) error {
-	ready := usable(nodes)
+func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, judged []nodes.Verdict) error {
+	ready := nodes.Usable(judged)
 	class, err := s.blockClass(plan.StageBacking, ready)
 	if err != nil {
 		return err
 	}
 	b.Plan.Add(class)
-	driver := driverOutcome(facts, nodes)
+	driver := driverOutcome(facts, judged)
 	b.Unwatched = b.Unwatched || driver.Kind != outcome.Done
-	outcomes := []outcome.Outcome{s.classOutcome(v1alpha1.ConditionBackingReady, facts), driver, s.nodesOutcome(nodes)}
+	outcomes := []outcome.Outcome{nodes.ClassOutcome(v1alpha1.ConditionBackingReady, s.Profile.Name, s.ClassNames(), facts), driver, s.nodesOutcome(judged)}
 	b.Outcomes = append(b.Outcomes, outcomes...)
-	for _, n := range nodes {
-		b.Status.Nodes = append(b.Status.Nodes, n.reported())
+	for _, n := range judged {
+		b.Status.Nodes = append(b.Status.Nodes, n.Reported())
 	}
 	for _, o := range outcomes {
 		switch {
@@ -145,7 +146,7 @@ func (s Storage) CompleteBacking(b *profile.Built, facts observed.Profile, nodes
 
 // holdClasses prevents the creation of classes that no node can serve, or that belong
 // to another owner.
-func holdClasses(b *profile.Built, facts observed.Profile, usable []Verdict) {
+func holdClasses(b *profile.Built, facts observed.Profile, usable []nodes.Verdict) {
 	for _, o := range b.Outcomes {
 		if o.Kind == outcome.Done || o.Informative {
 			continue

@@ -64,7 +64,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	in := inputs(cr, volumes)
 	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
-	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), wholePages), inPlace(cr, facts.Cluster)
+	in.WholePages, in.InPlace = consumed(cr, facts, overrides(cr), pages(cr, wholePages)), inPlace(cr, facts.Cluster)
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
@@ -75,6 +75,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		return out, err
 	}
 	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), undeclaredMajor(cr, facts), overridden))
+	accepted = tierAccepted(cr, facts.Profile, accepted)
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {
 		out.Plan.AddGate(plan.StageStorage, accepted.Reason, accepted.Message)

@@ -204,6 +204,9 @@ func (g grounds) outcome(cr *v1alpha1.PgStorageCluster) outcome.Outcome {
 		return o
 	}
 	message := fmt.Sprintf(msgDurabilityVerified, cr.Spec.Durability)
+	if cr.Spec.Durability == v1alpha1.DurabilityEphemeral {
+		message = msgNothingPromised
+	}
 	if g.unchecked {
 		message += msgUnchecked
 	}

@@ -28,7 +28,7 @@ func (c *Cluster) addReadPools(cr *v1alpha1.PgStorageCluster, facts observed.Clu
 		return nil
 	}
 	for _, pool := range cr.Spec.ReadPools {
-		if facts.ForeignPools[pool.Name] || refusedResources(cr, pool) != "" || replaced(cr, pool, facts.Pools[pool.Name]) != "" {
+		if facts.ForeignPools[pool.Name] || refusedResources(cr, pool) != "" || replaced(cr, pool, facts) != "" {
 			continue
 		}
 		configuration, err := readpool.Cluster(cr, pool)
@@ -46,7 +46,8 @@ func (c *Cluster) addReadPools(cr *v1alpha1.PgStorageCluster, facts observed.Clu
 
 // replaced says why the PgStorageCluster of a pool has to be deleted and created
 // again; empty if it need not.
-func replaced(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, live *v1alpha1.PgStorageCluster) string {
+func replaced(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, facts observed.Cluster) string {
+	live := facts.Pools[pool.Name]
 	if live == nil {
 		return ""
 	}
@@ -65,7 +66,29 @@ func replaced(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, live *v1alp
 	case want.Postgres.Database != have.Postgres.Database || want.Postgres.Owner != have.Postgres.Owner:
 		return "its cluster has another database"
 	}
+	return replacedInMemory(want, live, facts.PoolsInMemory[pool.Name])
+}
+
+// replacedInMemory says why a pool on a profile of type Memory is created again.
+func replacedInMemory(want v1alpha1.PgStorageClusterSpec, live *v1alpha1.PgStorageCluster, inMemory bool) string {
+	switch {
+	case volumeLost(live):
+		return "its volumes were in the memory of a node, and are gone"
+	case inMemory && grows(want, live.Spec):
+		return "volumes in memory do not grow"
+	}
 	return ""
+}
+
+// volumeLost says that a pool reports a volume in memory that is gone.
+func volumeLost(live *v1alpha1.PgStorageCluster) bool {
+	verified := poolCondition(live, v1alpha1.ConditionVolumesVerified)
+	return verified != nil && verified.Reason == v1alpha1.ReasonVolumeLost
+}
+
+// grows says that a volume of a pool is to be larger.
+func grows(want, have v1alpha1.PgStorageClusterSpec) bool {
+	return want.Storage.Size.Cmp(have.Storage.Size) > 0 || smallerWAL(have.Storage.WALSize, want.Storage.WALSize)
 }
 
 func smallerWAL(want, have *resource.Quantity) bool {
@@ -84,7 +107,7 @@ func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config
 	for _, name := range slices.Sorted(maps.Keys(facts.Pools)) {
 		live := facts.Pools[name]
 		pool, declared := declaredPool(cr, name)
-		if live.DeletionTimestamp.IsZero() && (!declared || replaced(cr, pool, live) != "" && !outlived(live)) {
+		if live.DeletionTimestamp.IsZero() && (!declared || replaced(cr, pool, facts) != "" && !outlived(live)) {
 			out = append(out, live)
 		}
 	}
@@ -160,7 +183,7 @@ func poolOutcome(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, facts ob
 	if live == nil {
 		return outcome.WaitFor(c, v1alpha1.ReasonReadPoolNotReady, fmt.Sprintf(msgPoolCreating, pool.Name, name))
 	}
-	if why := replaced(cr, pool, live); why != "" && !outlived(live) {
+	if why := replaced(cr, pool, facts); why != "" && !outlived(live) {
 		return outcome.WaitFor(c, v1alpha1.ReasonCloningAgain, fmt.Sprintf(msgPoolAgain, pool.Name, why)+heldBack(cr, facts))
 	}
 	ready := meta.FindStatusCondition(live.Status.Conditions, v1alpha1.ConditionReady)

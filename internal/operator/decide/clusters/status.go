@@ -83,6 +83,9 @@ func volumeStatus(claims []observed.Claim) []v1alpha1.VolumeStatus {
 		if c.Observed != nil {
 			v.Dataset, v.Recordsize = c.Observed.Name, c.Observed.Recordsize
 		}
+		if c.Memory != nil {
+			v.Path = c.Memory.Path
+		}
 		out = append(out, v)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
@@ -17,6 +18,9 @@ func storageOutcome(kinds profile.Catalog, cr *v1alpha1.PgStorageCluster, facts 
 	const c = v1alpha1.ConditionStorageReady
 	if facts.Profile == nil {
 		return outcome.WaitFor(c, v1alpha1.ReasonProfileNotFound, fmt.Sprintf(msgProfileNotFound, cr.Spec.Profile))
+	}
+	if text := tooLarge(cr, facts.Profile); text != "" {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, text)
 	}
 	ready := meta.FindStatusCondition(facts.Profile.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil {
@@ -32,6 +36,19 @@ func storageOutcome(kinds profile.Catalog, cr *v1alpha1.PgStorageCluster, facts 
 		return outcome.DoneWith(c, ready.Reason, fmt.Sprintf(msgProfileKeepsServing, cr.Spec.Profile, ready.Message))
 	}
 	return outcome.WaitFor(c, v1alpha1.ReasonProfileNotReady, fmt.Sprintf(msgProfileNotReady, cr.Spec.Profile, ready.Reason, ready.Message))
+}
+
+// tooLarge says that the volumes of one instance are more than a profile of type Memory
+// gives of a node, so that they fit none.
+func tooLarge(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile) string {
+	if p.Spec.Memory == nil {
+		return ""
+	}
+	size := cnpg.InMemory(cr)
+	if size.Cmp(p.Spec.Memory.MaxPerNode) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(msgLargerThanNode, size.String(), p.Name, p.Spec.Memory.MaxPerNode.String())
 }
 
 // serves says that a profile lacks nothing but nodes that are out of reach: new
@@ -77,9 +94,22 @@ func verify(kinds profile.Catalog, cr *v1alpha1.PgStorageCluster, facts observed
 	}
 	o, proof := t.Verify(facts.Profile, int(Instances(cr)), facts.Claims)
 	if o != nil {
-		o.Message += outOfReach(facts.Claims)
+		o.Message += outOfReach(facts.Claims) + whatFollows(cr, o)
 	}
 	return o, proof
+}
+
+// whatFollows says what becomes of a database whose volume in memory is lost. A follower is
+// cloned again; any other one has lost its data, and is never made again unasked.
+func whatFollows(cr *v1alpha1.PgStorageCluster, o *outcome.Outcome) string {
+	switch {
+	case o.Reason != v1alpha1.ReasonVolumeLost:
+		return ""
+	case Follows(cr):
+		return msgLostPool
+	}
+	o.Kind = outcome.Invalid
+	return msgLostDatabase
 }
 
 // outOfReach says of which nodes the read-back may be old.

@@ -6,6 +6,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/external"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/memory"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/s3nbd"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/zfslocalpv"
 )
@@ -17,6 +18,7 @@ func All() profile.Catalog {
 		zfslocalpv.Type{},
 		s3nbd.Type{},
 		cephrbd.Type{},
+		memory.Type{},
 	}
 }
 

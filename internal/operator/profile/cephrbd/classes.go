@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
-	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
@@ -198,8 +198,8 @@ func classOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile, paramete
 		differs = classDiffers(p, class, parameters)
 	}
 	switch {
-	case class != nil && !zfsvolumes.Owned(class, p.Name):
-		return zfsvolumes.NotOwned(c, name)
+	case class != nil && !nodes.Owned(class, p.Name):
+		return nodes.NotOwned(c, name)
 	case len(differs) > 0:
 		return outcome.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
 	case !slices.Contains(own(facts).Drivers, driver(p)):

@@ -10,7 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
-	"github.com/pgstorage/pgstorage/internal/operator/component/zfsvolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
@@ -181,14 +181,14 @@ func ready(pod *corev1.Pod) bool {
 // serversOutcome is the condition ServersReady. While every pool serves without a
 // server, as a mirror does, it takes no part in Ready. A node's own verdict names
 // its servers.
-func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts observed.Profile) outcome.Outcome {
+func serversOutcome(servers []server, judged []nodes.Verdict, facts observed.Profile) outcome.Outcome {
 	o := outcome.Outcome{Condition: v1alpha1.ConditionServersReady}
 	if facts.Operator.Namespace == "" {
 		return outcome.InvalidBecause(o.Condition, v1alpha1.ReasonInvalidSpec, "the operator does not know its namespace, where servers run; start it with --namespace")
 	}
 	var messages []string
 	for _, s := range servers {
-		tell(nodes, s)
+		tell(judged, s)
 		if s.reason == "" {
 			continue
 		}
@@ -201,20 +201,20 @@ func serversOutcome(servers []server, nodes []zfsvolumes.Verdict, facts observed
 		return outcome.DoneWith(o.Condition, v1alpha1.ReasonServersReady, fmt.Sprintf("%d ZeroFS servers run", len(servers)))
 	}
 	o.Message = fmt.Sprintf("%d of %d servers do not serve: %s", len(messages), len(servers), strings.Join(messages, "; "))
-	o.Informative = len(nodes) > 0 && !slices.ContainsFunc(nodes, zfsvolumes.Verdict.PoolFails)
+	o.Informative = len(judged) > 0 && !slices.ContainsFunc(judged, nodes.Verdict.StorageFails)
 	return o
 }
 
 // note a node's verdict about its server.
-func tell(nodes []zfsvolumes.Verdict, s server) {
-	for i := range nodes {
-		if nodes[i].Name != s.node {
+func tell(judged []nodes.Verdict, s server) {
+	for i := range judged {
+		if judged[i].Name != s.node {
 			continue
 		}
 		text := s.note
 		if s.reason != "" {
 			text = fmt.Sprintf("the server of store %s %s", s.store, s.message)
 		}
-		nodes[i].Tell(text)
+		judged[i].Remark(text)
 	}
 }

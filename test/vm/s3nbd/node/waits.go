@@ -13,8 +13,8 @@ import (
 // slow is when a command of the host has taken so long that the console says what it waits for.
 const slow = 3 * time.Minute
 
-// waits prints what may hold up a command: the load, the processes with their states, the
-// kernel's stacks of those that do not wake up, and the ends of the logs.
+// waits prints what may hold up a command: the load, the processes and the ends of the logs.
+// Of processes that do not wake up it prints the kernel's stacks.
 const waits = `uptime
 ps -eo pid,ppid,stat,time,wchan:24,args --sort=-time | grep -v '\]$' | head -n 30
 grep -l ') D ' /proc/[0-9]*/stat | while read f; do echo $f; cut -c-60 $f; cat ${f%stat}stack; done

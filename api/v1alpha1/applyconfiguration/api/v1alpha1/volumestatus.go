@@ -19,6 +19,8 @@ type VolumeStatusApplyConfiguration struct {
 	Dataset *string `json:"dataset,omitempty"`
 	// recordsize is the record size of new files, in bytes.
 	Recordsize *int64 `json:"recordsize,omitempty"`
+	// path is the folder of the node that is the volume, of a profile of type Memory.
+	Path *string `json:"path,omitempty"`
 }
 
 // VolumeStatusApplyConfiguration constructs a declarative configuration of the VolumeStatus type for use with
@@ -72,5 +74,13 @@ func (b *VolumeStatusApplyConfiguration) WithDataset(value string) *VolumeStatus
 // If called multiple times, the Recordsize field is set to the value of the last call.
 func (b *VolumeStatusApplyConfiguration) WithRecordsize(value int64) *VolumeStatusApplyConfiguration {
 	b.Recordsize = &value
+	return b
+}
+
+// WithPath sets the Path field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Path field is set to the value of the last call.
+func (b *VolumeStatusApplyConfiguration) WithPath(value string) *VolumeStatusApplyConfiguration {
+	b.Path = &value
 	return b
 }

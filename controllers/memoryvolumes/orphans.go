@@ -1,0 +1,60 @@
+package memoryvolumes
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/memoryvolumes"
+)
+
+// sweepInterval is how often volumes are looked for whose claim was deleted while no
+// manager ran.
+const sweepInterval = 5 * time.Minute
+
+// sweep removes orphans until the context ends, from the time on when both informers have
+// everything.
+func (p *Provisioner) sweep(ctx context.Context, claims, volumes cache.SharedIndexInformer) {
+	if !cache.WaitForCacheSync(ctx.Done(), claims.HasSynced, volumes.HasSynced) {
+		return
+	}
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := p.removeOrphans(ctx, claims.GetStore(), volumes.GetStore()); err != nil {
+			logr.FromContextOrDiscard(ctx).Error(err, "remove volumes without a claim")
+		}
+	}, sweepInterval)
+}
+
+func (p *Provisioner) removeOrphans(ctx context.Context, claims, volumes cache.Store) error {
+	list := &v1alpha1.PgNodeStorageList{}
+	// Before the informers are read: a volume that is in this list had its claim before.
+	if err := p.Client.List(ctx, list); err != nil {
+		return err
+	}
+	made := names(volumes, func(o metav1.Object) string { return o.GetName() })
+	claimed := names(claims, func(o metav1.Object) string { return "pvc-" + string(o.GetUID()) })
+	for i := range list.Items {
+		for _, volume := range memoryvolumes.Orphans(&list.Items[i], made, claimed) {
+			if err := p.edit(ctx, list.Items[i].Name, func(s *v1alpha1.PgNodeStorage) { memoryvolumes.Remove(s, volume) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names of the objects of a store.
+func names(of cache.Store, name func(metav1.Object) string) map[string]bool {
+	out := map[string]bool{}
+	for _, obj := range of.List() {
+		if o, ok := obj.(metav1.Object); ok {
+			out[name(o)] = true
+		}
+	}
+	return out
+}

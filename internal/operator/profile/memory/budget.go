@@ -1,0 +1,94 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+func joined(texts []string) string { return strings.Join(texts, ", ") }
+
+// Budget of one node's memory, in bytes. The kernel counts neither the ARC nor a tmpfs
+// that no running pod touches as memory of pods, so the scheduler does not see them.
+type Budget struct {
+	Node string
+	// ARC and Volumes are promised: the limit of the cache, and the sizes of the volumes
+	// in memory that exist.
+	ARC, Volumes int64
+	// Memory that the node gives to pods; 0 where it is not known.
+	Memory int64
+}
+
+// Exceeds says by what sum a further volume is more than the node or its profile gives;
+// empty where it fits. All volumes of a profile on the node, with this one, are at most
+// most.
+func (b Budget) Exceeds(size, ofProfile, most int64) string {
+	if ofProfile+size > most {
+		return fmt.Sprintf("volumes of %s and one of %s on node %s are more than spec.memory.maxPerNode of the profile, %s",
+			nodes.Quantity(ofProfile), nodes.Quantity(size), b.Node, nodes.Quantity(most))
+	}
+	reserve := b.Memory / 100 * nodes.ReservePercent
+	if sum := b.ARC + b.Volumes + size + reserve; b.Memory > 0 && sum > b.Memory {
+		return fmt.Sprintf("on node %s ARC %s + volumes in memory %s + this one %s + reserve %s = %s, of %s allocatable",
+			b.Node, nodes.Quantity(b.ARC), nodes.Quantity(b.Volumes), nodes.Quantity(size), nodes.Quantity(reserve), nodes.Quantity(sum), nodes.Quantity(b.Memory))
+	}
+	return ""
+}
+
+// budgetOutcome is the condition MemoryBudget: whether the volumes that the profile may
+// have fit each node beside the ARC and the shared_buffers of its databases.
+func budgetOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) *outcome.Outcome {
+	const c = v1alpha1.ConditionMemoryBudget
+	var over, fit []string
+	for _, node := range facts.Nodes {
+		if node.Memory == 0 || p.Spec.Memory == nil {
+			continue
+		}
+		text, fits := promised(p.Spec.Memory.MaxPerNode.Value(), node, facts)
+		if fits {
+			fit = append(fit, text)
+		} else {
+			over = append(over, text)
+		}
+	}
+	if len(over)+len(fit) == 0 {
+		return nil
+	}
+	o := outcome.DoneWith(c, v1alpha1.ReasonWithinBudget, strings.Join(fit, "; "))
+	if len(over) > 0 {
+		o = outcome.InvalidBecause(c, v1alpha1.ReasonOverBudget, "more memory is promised than there is: "+strings.Join(over, "; ")+". Lower spec.memory.maxPerNode, or the ARC of the node")
+	}
+	o.Informative = true
+	return &o
+}
+
+// promised is the sum of what a node's memory is promised to.
+func promised(most int64, node observed.Node, facts observed.Profile) (text string, fits bool) {
+	instances, buffers := nodes.Buffers(node.Name, facts)
+	reserve := node.Memory / 100 * nodes.ReservePercent
+	// Volumes of other profiles count as they are; those of this one, as they may become.
+	other := max(0, node.InMemory-ofProfile(node.Name, facts))
+	sum := node.ARC + most + other + buffers + reserve
+	text = fmt.Sprintf("%s: ARC %s + volumes up to %s", node.Name, nodes.Quantity(node.ARC), nodes.Quantity(most))
+	if other > 0 {
+		text += fmt.Sprintf(" + volumes of other profiles %s", nodes.Quantity(other))
+	}
+	text += fmt.Sprintf(" + shared_buffers of %d instances %s + reserve %s = %s of %s", instances, nodes.Quantity(buffers), nodes.Quantity(reserve), nodes.Quantity(sum), nodes.Quantity(node.Memory))
+	return text, sum <= node.Memory
+}
+
+// ofProfile is the sum of the profile's own volumes on a node.
+func ofProfile(node string, facts observed.Profile) int64 {
+	var sum int64
+	for _, s := range facts.Storages {
+		if s.Spec.NodeName == node {
+			sum += nodevolumes.InMemory(s)
+		}
+	}
+	return sum
+}
