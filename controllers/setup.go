@@ -101,8 +101,8 @@ func slimNode(obj any) (any, error) {
 	return slim, nil
 }
 
-// Setup adds every controller to the manager.
-func Setup(mgr ctrl.Manager, o Options) error {
+// complete sets the defaults.
+func (o *Options) complete() {
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -112,6 +112,11 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.MaxConcurrentReconciles == 0 {
 		o.MaxConcurrentReconciles = 8
 	}
+}
+
+// Setup adds every controller to the manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	o.complete()
 	options := func() controller.Options {
 		return controller.Options{
 			MaxConcurrentReconciles: o.MaxConcurrentReconciles,

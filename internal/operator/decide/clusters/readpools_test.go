@@ -135,6 +135,13 @@ func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 			f.Pools["reports"] = poolOf(cr, far, ready)
 			f.Pools["reports"].Spec.Postgres.Version = "16"
 		}, outcome.Wait, v1alpha1.ReasonCloningAgain, "PostgreSQL 16", []string{"shop-reports"}},
+		{"a volume in memory is lost", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Pools["reports"] = poolOf(cr, far, condition(v1alpha1.ConditionVolumesVerified, metav1.ConditionFalse, v1alpha1.ReasonVolumeLost, "gone"))
+		}, outcome.Wait, v1alpha1.ReasonCloningAgain, "in the memory of a node, and are gone", []string{"shop-reports"}},
+		{"larger volumes in memory", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Pools["reports"], f.PoolsInMemory = poolOf(cr, far, ready), map[string]bool{"reports": true}
+			f.Pools["reports"].Spec.Storage.Size = resource.MustParse("1Gi")
+		}, outcome.Wait, v1alpha1.ReasonCloningAgain, "volumes in memory do not grow", []string{"shop-reports"}},
 		{"larger volumes and more instances are changes in place", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			one := int32(1)
 			f.Pools["reports"] = poolOf(cr, far, ready)
