@@ -6,6 +6,7 @@ package memoryvolumes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -51,7 +52,7 @@ func (p *Provisioner) Provision(ctx context.Context, options controller.Provisio
 		return nil, controller.ProvisioningNoChange, err
 	}
 	if refusal := request.Refused(); refusal != "" {
-		return nil, controller.ProvisioningFinished, fmt.Errorf("%s", refusal)
+		return nil, controller.ProvisioningFinished, errors.New(refusal)
 	}
 	full, err := p.declare(ctx, request)
 	switch {
@@ -67,6 +68,9 @@ func (p *Provisioner) Provision(ctx context.Context, options controller.Provisio
 	if mounted.State == v1alpha1.MemoryVolumeLost {
 		// No PersistentVolume refers to it yet, so nothing is lost with it.
 		return nil, controller.ProvisioningInBackground, p.again(ctx, request)
+	}
+	if text := request.Distrust(mounted); text != "" {
+		return nil, controller.ProvisioningInBackground, errors.New(text)
 	}
 	if err := p.pin(ctx, request, mounted.Incarnation); err != nil {
 		return nil, controller.ProvisioningInBackground, err

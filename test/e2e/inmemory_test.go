@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 const (
@@ -48,22 +50,30 @@ func TestMemory(t *testing.T) {
 	}
 	profile(t)
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
-	m.declare(t)
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	m.declare(t, "3Gi")
+	steps := []step{
 		{"an ephemeral database is made and says what it keeps", m.ephemeral},
 		{"a read pool is in memory, its primary is not", m.cached},
 		{"what does not fit or is not accepted is refused by name", m.refuses},
 		{"lost volumes: the pool is cloned again, the database says so", m.loses},
 		{"deletion unmounts everything", m.ends},
-	} {
-		if !t.Run(step.name, step.run) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
+	}
+	if m.onWorker() { // the memory of one node that Kubernetes sees is too little
+		steps = append(steps, step{"twenty ephemeral databases at once", twenty})
+	}
+	for _, s := range steps {
+		if !t.Run(s.name, s.run) {
+			t.Fatalf("%s failed, and the rest builds on it", s.name)
 		}
 	}
 }
+
+type step struct {
+	name string
+	run  func(*testing.T)
+}
+
+func (m *inMemory) onWorker() bool { return strings.Contains(m.node, "worker") }
 
 // lastNode is a worker where the cluster has one, and labelled for volumes in memory.
 func lastNode(t *testing.T) string {
@@ -81,12 +91,13 @@ func lastNode(t *testing.T) string {
 	return node.Name
 }
 
-func (m *inMemory) declare(t *testing.T) {
+// declare the profile, with so much memory of each node.
+func (m *inMemory) declare(t *testing.T, maxPerNode string) {
 	m.profile = &v1alpha1.PgStorageProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: "e2e-memory"},
 		Spec: v1alpha1.PgStorageProfileSpec{
 			Type: v1alpha1.ProfileTypeMemory, NodeSelector: map[string]string{memoryLabel: "yes"},
-			Memory: &v1alpha1.MemoryProfile{MaxPerNode: resource.MustParse("3Gi")},
+			Memory: &v1alpha1.MemoryProfile{MaxPerNode: resource.MustParse(maxPerNode)},
 		},
 	}
 	create(t, m.profile)
@@ -262,10 +273,15 @@ func (m *inMemory) refuses(t *testing.T) {
 // loses the volumes: a worker boots again, or they are unmounted on the only node.
 func (m *inMemory) loses(t *testing.T) {
 	ns, uid, primary := m.shop.Namespace, m.pool.UID, podUIDs(t, m.shop)
-	onWorker := strings.Contains(m.node, "worker")
+	onWorker := m.onWorker()
 	began := time.Now()
 	if onWorker {
 		if out, err := command(t.Context(), "docker", "restart", "-t", "5", m.node); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		// Routes of a kind node end with its container.
+		kind, _, _ := strings.Cut(m.node, "-worker")
+		if out, err := command(t.Context(), filepath.Join(repository.Root(), "hack", "cluster.sh"), "network", kind); err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
 	} else if out, err := onNode(t, m.node, "for m in "+volumesOfNode+m.profile.Name+"/*; do umount $m || umount -l $m; done"); err != nil {
@@ -299,13 +315,7 @@ func (m *inMemory) ends(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the profile to be gone", func(ctx context.Context) error {
-		err := c.Get(ctx, client.ObjectKeyFromObject(m.profile), m.profile)
-		if client.IgnoreNotFound(err) == nil && err != nil {
-			return nil
-		}
-		return errors.Join(err, fmt.Errorf("its conditions are %+v", m.profile.Status.Conditions))
-	})
+	m.gone(t)
 	if out, err := onNode(t, m.node, "grep -c "+volumesOfNode+" /proc/mounts || true"); out != "0" {
 		t.Errorf("%s tmpfs are still mounted: %v", out, err)
 	}
@@ -313,4 +323,67 @@ func (m *inMemory) ends(t *testing.T) {
 	if err := c.List(t.Context(), volumes, client.MatchingLabels{naming.LabelProfile: m.profile.Name}); err != nil || len(volumes.Items) > 0 {
 		t.Errorf("%d PersistentVolumes are left, %v", len(volumes.Items), err)
 	}
+}
+
+// gone waits until the profile is deleted, which waits for its volumes.
+func (m *inMemory) gone(t *testing.T) {
+	t.Helper()
+	eventually(t, "the profile to be gone", func(ctx context.Context) error {
+		err := c.Get(ctx, client.ObjectKeyFromObject(m.profile), m.profile)
+		if client.IgnoreNotFound(err) == nil && err != nil {
+			return nil
+		}
+		return errors.Join(err, fmt.Errorf("its conditions are %+v", m.profile.Status.Conditions))
+	})
+}
+
+// twenty databases are created at once, over all nodes, and answer.
+func twenty(t *testing.T) {
+	nodes := &corev1.NodeList{}
+	if err := c.List(t.Context(), nodes); err != nil {
+		t.Fatal(err)
+	}
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		before := node.DeepCopy()
+		node.Labels[memoryLabel] = "yes"
+		if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := &inMemory{namespace: namespace(t)}
+	m.declare(t, "12Gi")
+	const databases = 20
+	began := time.Now()
+	var all []*v1alpha1.PgStorageCluster
+	for i := range databases {
+		cr := m.onMemory(m.namespace, fmt.Sprintf("tests-%02d", i))
+		cr.Spec.Resources = v1alpha1.ClusterResources{Requests: amounts("50m", "256Mi"), Limits: map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("256Mi")}}
+		create(t, cr)
+		all = append(all, cr)
+	}
+	for i, cr := range all {
+		ready(t, cr)
+		if i == 0 {
+			t.Logf("the first of %d databases was Ready after %s", databases, time.Since(began).Round(time.Second))
+		}
+		if got := psql(t, m.namespace, cr.Status.Database.Primary, "SHOW fsync"); got != "off" {
+			t.Errorf("fsync of %s is %s", cr.Name, got)
+		}
+	}
+	t.Logf("%d databases were Ready after %s", databases, time.Since(began).Round(time.Second))
+	for _, o := range append([]client.Object{m.profile}, objects(all)...) {
+		if err := c.Delete(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+	}
+	m.gone(t)
+}
+
+func objects(all []*v1alpha1.PgStorageCluster) []client.Object {
+	var out []client.Object
+	for _, cr := range all {
+		out = append(out, cr)
+	}
+	return out
 }

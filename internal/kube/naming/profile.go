@@ -70,5 +70,13 @@ func WALDataset(pool string) string { return pool + "/pgwal" }
 // BlockDataset is the parent of zvols.
 func BlockDataset(pool string) string { return pool + "/pgblock" }
 
+// MemoryDir is the folder of a node that has all volumes in memory, by profile and name.
+const MemoryDir = "/run/pgstorage/memory"
+
+// MemoryPath is the folder of a node that is a volume in memory.
+func MemoryPath(profile, volume, incarnation string) string {
+	return MemoryDir + "/" + profile + "/" + volume + "/" + incarnation
+}
+
 // MemoryProvisioner of the StorageClasses of profiles of type Memory.
 const MemoryProvisioner = "memory.pgstorage.dev"

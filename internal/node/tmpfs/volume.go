@@ -6,10 +6,12 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // Base is the folder of the node that has all volumes in memory, by profile and name.
-const Base = "/run/pgstorage/memory"
+const Base = naming.MemoryDir
 
 // ErrInUse is returned where a volume cannot be unmounted because something uses it.
 var ErrInUse = errors.New("in use")
@@ -56,7 +58,7 @@ type Mount struct {
 }
 
 // Path is the folder that is the volume.
-func (m Mount) Path() string { return path.Join(Base, m.Profile, m.Name, m.Incarnation) }
+func (m Mount) Path() string { return naming.MemoryPath(m.Profile, m.Name, m.Incarnation) }
 
 // Seen is what one visit to the node has read about a profile.
 type Seen struct {

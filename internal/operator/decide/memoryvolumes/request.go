@@ -4,6 +4,7 @@ package memoryvolumes
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -110,6 +111,18 @@ func (r Request) Full(all []v1alpha1.PgNodeStorage) string {
 	}
 	size := r.Size()
 	return b.Exceeds(size.Value(), ofProfile, r.Profile.Spec.Memory.MaxPerNode.Value())
+}
+
+// incarnation of a tmpfs, as agents make them.
+var incarnation = regexp.MustCompile(`^[0-9a-f]{1,32}$`)
+
+// Distrust says why the report of an agent is not believed; empty where it is. The path
+// would be a folder of the node in the pod of a tenant.
+func (r Request) Distrust(v *v1alpha1.ObservedMemoryVolume) string {
+	if incarnation.MatchString(v.Incarnation) && v.Path == naming.MemoryPath(r.Profile.Name, r.Volume, v.Incarnation) {
+		return ""
+	}
+	return fmt.Sprintf("the agent of node %s reports volume %s at %q, and agents mount volumes at %s only", r.NodeName, r.Volume, v.Path, naming.MemoryPath(r.Profile.Name, r.Volume, "INCARNATION"))
 }
 
 // PersistentVolume at a path of the node.

@@ -125,6 +125,22 @@ func TestPersistentVolumeBelongsToItsNode(t *testing.T) {
 	}
 }
 
+// An agent reports no other folder of its node than its own mounts.
+func TestPathsOfAgentsAreNotBelieved(t *testing.T) {
+	const own = "/run/pgstorage/memory/cache/pvc-1/"
+	for path, reported := range map[string]v1alpha1.ObservedMemoryVolume{
+		"":                {Incarnation: "ab", Path: own + "ab"},
+		"/etc":            {Incarnation: "ab", Path: "/etc"},
+		own + "../../etc": {Incarnation: "../../etc", Path: own + "../../etc"},
+		own:               {Path: own},
+		"another's":       {Incarnation: "ab", Path: "/run/pgstorage/memory/cache/pvc-2/ab"},
+	} {
+		if got := request().Distrust(&reported); (got == "") != (path == "") {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
 func TestVolumesAreAddedPinnedAndRemovedOnce(t *testing.T) {
 	s := storage("cache", "1Gi")
 	before := s.DeepCopy()
