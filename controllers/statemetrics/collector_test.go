@@ -249,3 +249,20 @@ func TestNames(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 }
+
+// The memory of a pod includes its volumes in memory.
+func TestRequestsIncludeVolumesInMemory(t *testing.T) {
+	storage := &v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: "cache.n1"}}
+	storage.Spec = v1alpha1.PgNodeStorageSpec{NodeName: "n1", Profile: "cache", Memory: &v1alpha1.NodeMemory{}}
+	cr := &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "tests"}}
+	cr.Spec.Storage.Size = resource.MustParse("1Gi")
+	cr.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")}
+	cr.Status.Volumes = []v1alpha1.VolumeStatus{{Claim: "tests-1", Role: "Data", Node: "n1", Path: "/run/pgstorage/memory/cache/pvc-1/ab"}}
+	want := `instance_memory_requests_bytes{node=n1} 1.610612736e+09
+instance_shared_buffers_bytes{node=n1} 0
+instances{node=n1} 1
+`
+	if diff := cmp.Diff(want, series(t, "pgstorage_node_", storage, cr)); diff != "" {
+		t.Error(diff)
+	}
+}

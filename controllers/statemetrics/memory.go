@@ -5,6 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 )
 
@@ -82,6 +83,10 @@ func place(cr *v1alpha1.PgStorageCluster, budgets map[string]*budget) {
 		}
 		b.instance++
 		b.requests += requests.Value()
+		if v.Path != "" { // the memory of the pod includes its volumes
+			volumes := cnpg.InMemory(cr)
+			b.requests += volumes.Value()
+		}
 		b.buffers += nodes.SharedBuffers(cr)
 	}
 }

@@ -82,6 +82,23 @@ func (b Builder) NodeStorage(s *v1alpha1.PgNodeStorage) Tree {
 	for _, d := range s.Status.NetworkDevices {
 		i.Children = append(i.Children, device(d))
 	}
+	if m := s.Status.Memory; m != nil {
+		for _, v := range m.Volumes {
+			i.Children = append(i.Children, inMemory(v))
+		}
+	}
+	return i
+}
+
+// inMemory is a volume in the memory of a node.
+func inMemory(v v1alpha1.ObservedMemoryVolume) Tree {
+	i := Tree{Kind: "volume", Name: v.Name, State: view.Ready, Details: []string{"in memory"}}
+	if v.Used != nil && v.Size != nil {
+		i.Details = append(i.Details, fmt.Sprintf("%s of %s used", v.Used, v.Size))
+	}
+	if v.State == v1alpha1.MemoryVolumeLost {
+		i.State, i.Reason = view.Stalled, v1alpha1.ReasonVolumeLost
+	}
 	return i
 }
 
