@@ -29,6 +29,7 @@ func ephemeral(change func(*v1alpha1.PgStorageClusterSpec)) *v1alpha1.PgStorageC
 
 // inMemory are the facts with a profile of type Memory.
 func inMemory(f observed.Cluster) observed.Cluster {
+	f.Profile.Name = "standard"
 	f.Profile.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeMemory, Memory: &v1alpha1.MemoryProfile{MaxPerNode: resource.MustParse("16Gi")}}
 	return f
 }
