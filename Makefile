@@ -146,9 +146,9 @@ test-e2e: ## Test with real CloudNativePG and Postgres on kind; KEEP=1 keeps the
 	@hack/e2e.sh $(E2E_CLUSTER)
 
 .PHONY: test-e2e-memory
-test-e2e-memory: ## Test volumes in memory on two nodes, one of which boots again; not in test; KEEP=1 keeps the cluster
+test-e2e-memory: ## Test volumes in memory on two workers, one of which boots again; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-memory"
-	@WORKERS=1 ARGS="-run TestMemory" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
+	@WORKERS=2 ARGS="-run $${RUN:-TestMemory|TestTwentyDatabases}" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both
