@@ -82,12 +82,19 @@ func (b Builder) NodeStorage(s *v1alpha1.PgNodeStorage) Tree {
 	for _, d := range s.Status.NetworkDevices {
 		i.Children = append(i.Children, device(d))
 	}
-	if m := s.Status.Memory; m != nil {
-		for _, v := range m.Volumes {
-			i.Children = append(i.Children, inMemory(v))
-		}
-	}
+	i.Children = append(i.Children, volumesInMemory(s.Status.Memory)...)
 	return i
+}
+
+func volumesInMemory(m *v1alpha1.ObservedMemory) []Tree {
+	if m == nil {
+		return nil
+	}
+	var out []Tree
+	for _, v := range m.Volumes {
+		out = append(out, inMemory(v))
+	}
+	return out
 }
 
 // inMemory is a volume in the memory of a node.
