@@ -2,6 +2,7 @@ package naming
 
 import (
 	"fmt"
+	"path"
 	"strings"
 )
 
@@ -75,7 +76,7 @@ const MemoryDir = "/run/pgstorage/memory"
 
 // MemoryPath is the folder of a node that is a volume in memory.
 func MemoryPath(profile, volume, incarnation string) string {
-	return MemoryDir + "/" + profile + "/" + volume + "/" + incarnation
+	return path.Join(MemoryDir, profile, volume, incarnation)
 }
 
 // MemoryProvisioner of the StorageClasses of profiles of type Memory.
