@@ -51,20 +51,13 @@ func TestMemory(t *testing.T) {
 	profile(t)
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "3Gi")
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	inTurn(t, []step{
 		{"an ephemeral database is made and says what it keeps", m.ephemeral},
 		{"a read pool is in memory, its primary is not", m.cached},
 		{"what does not fit or is not accepted is refused by name", m.refuses},
 		{"lost volumes: the pool is cloned again, the database says so", m.loses},
 		{"deletion unmounts everything", m.ends},
-	} {
-		if !t.Run(step.name, step.run) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	})
 }
 
 func (m *inMemory) onWorker() bool { return strings.Contains(m.node, "worker") }

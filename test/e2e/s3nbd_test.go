@@ -52,21 +52,14 @@ func TestS3NBD(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.create(t)
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
+	inTurn(t, []step{
 		{"a server starts and serves", l.serves},
 		{"keys that the store refuses are told", l.refuses},
 		{"a node without the kernel's part is told", l.lacksDriver},
 		{"no secret is shown", l.keepsSecrets},
 		{"ZeroFS killed is started again in its pod", l.survives},
 		{"deletion stops the servers in order", l.ends},
-	} {
-		if !t.Run(step.name, step.run) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	})
 }
 
 func anyNode(t *testing.T) string {

@@ -16,6 +16,9 @@ const (
 	Ephemeral Tier = "Ephemeral"
 )
 
+// Flushes says that a commit of the tier is acknowledged after a flush.
+func (t Tier) Flushes() bool { return t != Async && t != Ephemeral }
+
 // Statement of what an acknowledged commit survives.
 type Statement struct {
 	Tier         Tier

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/commitcost"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/bench/record"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
@@ -74,7 +75,7 @@ func (l *layering) begin(ctx context.Context) {
 	} else {
 		l.describeFlush(ctx)
 	}
-	if spec.Flushes(l.Spec.Durability) {
+	if durability.Tier(l.Spec.Durability).Flushes() {
 		l.logged.Over = v1alpha1.LayerWALFlush
 	}
 }

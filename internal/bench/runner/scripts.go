@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
-	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
@@ -67,7 +67,7 @@ func readScript(path string) ([]byte, error) {
 // judgeScript lowers the tier where a script may change what its commits wait for.
 // Async and Ephemeral promise nothing that a session could take back.
 func (r *execution) judgeScript(name string, text []byte) {
-	if !spec.Flushes(r.Spec.Durability) {
+	if !durability.Tier(r.Spec.Durability).Flushes() {
 		return
 	}
 	if err := pgbench.Harmless(string(text)); err != nil {

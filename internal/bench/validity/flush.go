@@ -2,10 +2,9 @@ package validity
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 )
 
 // LeastFlush is a floor for any device whose own is not known. Flash with a protected cache
@@ -13,13 +12,10 @@ import (
 // faster was kept in memory.
 const LeastFlush = 5 * time.Microsecond
 
-// unflushed are the tiers under which no commit waits for a flush.
-var unflushed = []v1alpha1.DurabilityTier{v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral}
-
 // Flushed says whether the device keeps the promise of a flush, without which
 // every figure of a durable workload is of memory.
 func Flushed(f Facts) Finding {
-	if slices.Contains(unflushed, f.Workload.Tier) || !f.Workload.Writes {
+	if !durability.Tier(f.Workload.Tier).Flushes() || !f.Workload.Writes {
 		return passed(CheckFlush, "no transaction waits for a flush")
 	}
 	if f.Flush == nil || f.Flush.Measured <= 0 {

@@ -116,11 +116,6 @@ func wholeSeconds(s string) error {
 	return nil
 }
 
-// Flushes says that a commit of a tier is acknowledged after a flush.
-func Flushes(tier v1alpha1.DurabilityTier) bool {
-	return tier != v1alpha1.DurabilityAsync && tier != v1alpha1.DurabilityEphemeral
-}
-
 // DeclaredCPU is the CPULimit in processors; nil without one.
 func (s Spec) DeclaredCPU() *float64 {
 	if s.CPULimit == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 )
 
@@ -35,8 +36,8 @@ func TestTiersWhoseCommitsWaitForAFlush(t *testing.T) {
 	for tier, flushes := range map[v1alpha1.DurabilityTier]bool{
 		v1alpha1.DurabilityQuorum: true, v1alpha1.DurabilityLocal: true, v1alpha1.DurabilityAsync: false, v1alpha1.DurabilityEphemeral: false,
 	} {
-		if _, err := Parse([]byte(`{"durability": "` + string(tier) + `"}`)); err != nil || Flushes(tier) != flushes {
-			t.Errorf("%s: flushes %v, %v", tier, Flushes(tier), err)
+		if _, err := Parse([]byte(`{"durability": "` + string(tier) + `"}`)); err != nil || durability.Tier(tier).Flushes() != flushes {
+			t.Errorf("%s: flushes %v, %v", tier, durability.Tier(tier).Flushes(), err)
 		}
 	}
 	if _, err := Parse([]byte(`{"durability": "Unverified"}`)); err == nil {

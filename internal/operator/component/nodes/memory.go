@@ -15,8 +15,11 @@ import (
 // else that runs there.
 const ReservePercent = 10
 
-// pageSize of Postgres, in bytes, in which shared_buffers are counted.
-const pageSize = 8192
+// Reserve is that share of the memory of a node, in bytes.
+func Reserve(memory int64) int64 { return memory / 100 * ReservePercent }
+
+// PageSize of Postgres, in bytes. shared_buffers are counted in it too.
+const PageSize = 8192
 
 // Quantity in whole Mi, as kubectl describe node shows memory.
 func Quantity(n int64) string {
@@ -61,7 +64,7 @@ func SharedBuffers(cr *v1alpha1.PgStorageCluster) int64 {
 	for _, p := range cr.Status.Parameters {
 		if p.Name == "shared_buffers" {
 			blocks, _ := postgres.BaseValue(version, p.Name, p.Value)
-			return int64(blocks) * pageSize
+			return int64(blocks) * PageSize
 		}
 	}
 	return 0

@@ -110,7 +110,7 @@ func (s Storage) serversText() string {
 }
 
 func (s Storage) budgetOf(node observed.Node, facts observed.Profile) (budget, bool) {
-	b := budget{node: node.Name, memory: node.Memory, reserve: node.Memory / 100 * nodes.ReservePercent, servers: s.ServerMemory, osds: s.OSDMemory[node.Name], inMemory: node.InMemory}
+	b := budget{node: node.Name, memory: node.Memory, reserve: nodes.Reserve(node.Memory), servers: s.ServerMemory, osds: s.OSDMemory[node.Name], inMemory: node.InMemory}
 	for _, answer := range facts.Storages {
 		if answer.Spec.NodeName == node.Name {
 			b.read(answer.Status, s.Cache)

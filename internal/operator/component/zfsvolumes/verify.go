@@ -7,12 +7,10 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/nodes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
-
-// pageSize of Postgres, in bytes; shared_buffers are counted in it too.
-const pageSize = 8192
 
 // Verify compares each volume, as its node's agent read it back, with the profile: a
 // dataset below the right parent, with the parent's properties. It proves whole pages
@@ -179,8 +177,8 @@ func tears(c observed.Claim) string {
 	switch {
 	case o.Type != "Filesystem":
 		return o.Name + " is a zvol: the filesystem on it writes in place"
-	case o.Recordsize < pageSize || o.Recordsize%pageSize != 0:
-		return fmt.Sprintf("%s has recordsize %d, which is not a multiple of the page size %d", o.Name, o.Recordsize, pageSize)
+	case o.Recordsize < nodes.PageSize || o.Recordsize%nodes.PageSize != 0:
+		return fmt.Sprintf("%s has recordsize %d, which is not a multiple of the page size %d", o.Name, o.Recordsize, nodes.PageSize)
 	}
 	return ""
 }

@@ -32,7 +32,7 @@ func (b Budget) Exceeds(size, ofProfile, most int64) string {
 		return fmt.Sprintf("volumes of %s and one of %s on node %s are more than spec.memory.maxPerNode of the profile, %s",
 			nodes.Quantity(ofProfile), nodes.Quantity(size), b.Node, nodes.Quantity(most))
 	}
-	reserve := b.Memory / 100 * nodes.ReservePercent
+	reserve := nodes.Reserve(b.Memory)
 	if sum := b.ARC + b.Volumes + size + reserve; b.Memory > 0 && sum > b.Memory {
 		return fmt.Sprintf("on node %s ARC %s + volumes in memory %s + this one %s + reserve %s = %s, of %s allocatable",
 			b.Node, nodes.Quantity(b.ARC), nodes.Quantity(b.Volumes), nodes.Quantity(size), nodes.Quantity(reserve), nodes.Quantity(sum), nodes.Quantity(b.Memory))
@@ -70,7 +70,7 @@ func budgetOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) *outcom
 // promised is the sum of what a node's memory is promised to.
 func promised(most int64, node observed.Node, facts observed.Profile) (text string, fits bool) {
 	instances, buffers := nodes.Buffers(node.Name, facts)
-	reserve := node.Memory / 100 * nodes.ReservePercent
+	reserve := nodes.Reserve(node.Memory)
 	// Volumes of other profiles count as they are; those of this one, as they may become.
 	other := max(0, node.InMemory-ofProfile(node.Name, facts))
 	sum := node.ARC + most + other + buffers + reserve
