@@ -209,6 +209,26 @@ table() {
 	printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$used" "$1" "$sum s one after another"
 }
 
+# failures prints what failed once more, at the very end: whole outputs are long, and some
+# viewers cut their middle.
+failures() {
+	local name state
+	while read -r name _; do
+		read -r _ _ state _ < <(result "$name")
+		[ "$state" = FAILED ] || continue
+		printf -- '\n---- %s failed:\n' "$name"
+		failing "$(log_of "$name")"
+	done <<<"$PLAN"
+}
+
+# failing LOG prints the surroundings of each test that failed, of at most 60 lines in all; the
+# end of the log where no test says so.
+failing() {
+	local lines
+	lines=$(grep -E -B 8 -A 12 '^ *--- FAIL: |^panic: ' "$1" | cut -c -300 | head -n 60)
+	if [ -n "$lines" ]; then echo "$lines"; else tail -n 15 "$1"; fi
+}
+
 # report fails where a level did not pass.
 report() {
 	local name state verdict=passed
@@ -218,6 +238,7 @@ report() {
 	done <<<"$PLAN"
 	output
 	table "$verdict"
+	failures
 	[ "$verdict" = passed ]
 }
 

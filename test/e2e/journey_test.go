@@ -77,14 +77,17 @@ func applyToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		}
 		return nil
 	})
+	noise := time.Duration(0)
 	if ours > alone+overhead {
 		// The machine may have become busier meanwhile: then CloudNativePG takes longer now too.
+		// What two runs of the same differ by, no comparison can resolve.
 		raw.Name = "raw-again"
-		alone = max(alone, timedRaw(t, raw))
+		again := timedRaw(t, raw)
+		alone, noise = max(alone, again), (alone - again).Abs()
 	}
-	t.Logf("apply to Ready: CloudNativePG alone %s, pgstorage %s", alone, ours)
-	if ours > alone+overhead {
-		t.Errorf("apply to Ready took %s, more than %s above CloudNativePG's own %s", ours, overhead, alone)
+	t.Logf("apply to Ready: CloudNativePG alone %s, twice %s apart, pgstorage %s", alone, noise, ours)
+	if ours > alone+noise+overhead {
+		t.Errorf("apply to Ready took %s, more than %s above CloudNativePG's own %s, whose runs differ by %s", ours, overhead, alone, noise)
 	}
 	ready(t, shop)
 	if shop.Status.Endpoints == nil || shop.Status.Secrets == nil || shop.Status.Durability == nil || len(shop.Status.Parameters) == 0 {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
@@ -172,6 +173,29 @@ func (n *nights) wantsLeft(want string) {
 	})
 }
 
+// reconciles that have ended, by controller: those of all managers of this process.
+func reconciles(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "controller" {
+					ended[l.GetValue()] += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return ended
+}
+
 func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
 	n := newNights(t)
 	create(t, n.c, n.s)
@@ -187,12 +211,22 @@ func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
 	}
 	// A manager that comes later knows that it was begun, and writes nothing.
 	settled(t, n.w)
+	known := reconciles(t)
 	n.restart()
+	eventually(t, "the new manager to look at both", func(context.Context) error {
+		now := reconciles(t)
+		for _, kind := range []string{"pgscheduledbenchmark", "pgbenchmark"} {
+			if now[kind] <= known[kind] {
+				return fmt.Errorf("%s: %g, as before", kind, now[kind])
+			}
+		}
+		return nil
+	})
 	n.has(v1alpha1.ConditionOnTime, metav1.ConditionTrue, v1alpha1.ReasonOnTime)
 	before := settled(t, n.w)
 	n.at(n.night(0).Add(time.Minute))
 	if after := settled(t, n.w); after != before {
-		t.Errorf("%d writes at rest", after-before)
+		t.Errorf("%d writes at rest, the last is %v", after-before, n.w.last.Load())
 	}
 	n.wantsLeft("0")
 	n.simulatedEnd(b, "Succeeded")

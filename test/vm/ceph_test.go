@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// cephTime bounds the whole of TestCephRBD once there is an image.
-	cephTime = 20 * time.Minute
+	// cephTime bounds the whole of TestCephRBD once there is an image: it takes 10 minutes
+	// alone, and 20 did not suffice beside a cluster and another machine.
+	cephTime = 40 * time.Minute
 	// cephStep bounds a boot of it.
 	cephStep = 10 * time.Minute
 	// cephModel of the emulated processor has the instruction that Ceph sums by.
