@@ -111,8 +111,11 @@ const (
 	// ConditionReadPoolsReady says whether every pool of spec.readPools is as declared and
 	// serves reads. Clusters without pools do not have it.
 	ConditionReadPoolsReady = "ReadPoolsReady"
+	// ConditionSiteInRole says whether a site writes, or follows the site that writes, as
+	// spec.topology declares. Only databases with spec.topology have it.
+	ConditionSiteInRole = "SiteInRole"
 	// ConditionFollowersCaughtUp says whether every follower is within its maxLag: of a
-	// cluster its read pools, of a read pool its instances. It does not take part in
+	// cluster its read pools, of a read pool or a site that follows its instances. It does not take part in
 	// Ready, and is Unknown while the lag cannot be read.
 	ConditionFollowersCaughtUp = "FollowersCaughtUp"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It

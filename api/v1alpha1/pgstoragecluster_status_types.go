@@ -12,8 +12,8 @@ type PgStorageClusterStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
-	// ParametersApplied, DatabaseReady, ReadPoolsReady, FollowersCaughtUp, Monitored,
-	// BenchmarkComplete.
+	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
+	// Monitored, BenchmarkComplete.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -62,6 +62,10 @@ type PgStorageClusterStatus struct {
 	// follower is how far this database is, where it follows another one.
 	// +optional
 	Follower *FollowerStatus `json:"follower,omitempty"`
+
+	// topology is what this site does, where the database is one site of several.
+	// +optional
+	Topology *TopologyStatus `json:"topology,omitempty"`
 
 	// benchmark is the newest result of the inline benchmark.
 	// +optional

@@ -76,6 +76,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.follow) == has(oldSelf.follow)",message="spec.follow cannot be added or removed: a follower is a copy of another database, and a database is never made one; change spec.readPools of the cluster that it follows",fieldPath=".follow"
 // +kubebuilder:validation:XValidation:rule="!has(self.follow) || !has(self.readPools)",message="spec.readPools: a follower has none; add the pool to the cluster that it follows",fieldPath=".readPools"
 // +kubebuilder:validation:XValidation:rule="!has(self.follow) || self.durability == 'Local'",message="spec.durability of a follower is Local, because it acknowledges no commit; set Local",fieldPath=".durability"
+// +kubebuilder:validation:XValidation:rule="!has(self.topology) || !has(self.follow) && !has(self.readPools) && self.durability != 'Ephemeral'",message="spec.topology: a site has no follow and no readPools, and its durability is not Ephemeral; remove them, or remove spec.topology",fieldPath=".topology"
+// +kubebuilder:validation:XValidation:rule="has(self.topology) == has(oldSelf.topology) || (has(self.topology) ? self.topology.self == self.topology.primary : oldSelf.topology.self == oldSelf.topology.primary)",message="spec.topology can be added and removed only where self is primary: another site would lose its database, or write beside the one that writes; create a new PgStorageCluster with spec.topology, or switch sites first",fieldPath=".topology"
 type PgStorageClusterSpec struct {
 	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
 	// volumes do not move between kinds of storage. Create a cluster on the other
@@ -156,6 +158,12 @@ type PgStorageClusterSpec struct {
 	// removed.
 	// +optional
 	Follow *FollowSpec `json:"follow,omitempty"`
+
+	// topology makes this database one site of several, of which one writes. It can be added
+	// to a database that is to stay the one that writes, and removed from it. Not together
+	// with readPools, follow or durability Ephemeral.
+	// +optional
+	Topology *TopologySpec `json:"topology,omitempty"`
 
 	// monitoring sets how Prometheus scrapes the instances.
 	// +optional

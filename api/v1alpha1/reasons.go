@@ -41,6 +41,10 @@ const (
 	ReasonApplied = "Applied"
 	// ReasonHealthy means that the observed part reports no problem.
 	ReasonHealthy = "Healthy"
+	// ReasonWriting means that this site is the one that writes, as declared.
+	ReasonWriting = "Writing"
+	// ReasonFollowing means that this site replicates the one that writes, as declared.
+	ReasonFollowing = "Following"
 	// ReasonCaughtUp means that every follower is within its maxLag.
 	ReasonCaughtUp = "CaughtUp"
 	// ReasonPodMonitorApplied means that a PodMonitor scrapes the instances.
@@ -254,6 +258,13 @@ const (
 	ReasonVolumeLost = "VolumeLost"
 	// ReasonVolumeNearlyFull means that a volume in memory has less than a tenth free.
 	ReasonVolumeNearlyFull = "VolumeNearlyFull"
+	// ReasonDemoting means that this site stops writing.
+	ReasonDemoting = "Demoting"
+	// ReasonDemoted means that this site has stopped writing, and that the site that is to
+	// write has not been promoted yet.
+	ReasonDemoted = "Demoted"
+	// ReasonPromoting means that this site replays what it still lacks, and then writes.
+	ReasonPromoting = "Promoting"
 	// ReasonReturning means that a leg of a mirror returns and is resilvered.
 	ReasonReturning = "Returning"
 	// ReasonGrowing means that the agent grows the network devices.

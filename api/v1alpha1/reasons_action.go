@@ -18,6 +18,12 @@ const (
 	// ReasonSourceReplaced means that the cluster of a follower has another database than
 	// the one that the follower was cloned from.
 	ReasonSourceReplaced = "SourceReplaced"
+	// ReasonTokenRequired means that a site is to write, and that it has no token which
+	// proves that the site that wrote before has stopped.
+	ReasonTokenRequired = "PromotionTokenRequired"
+	// ReasonTokenRefused means that a promotionToken is not one, is of another database, or
+	// was used before.
+	ReasonTokenRefused = "PromotionTokenRefused"
 	// ReasonRejected means that the API server rejects an object built from this spec.
 	ReasonRejected = "RejectedByAPIServer"
 	// ReasonFailed means that the run failed.

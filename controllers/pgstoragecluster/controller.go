@@ -109,7 +109,7 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 		return nil, err
 	}
 	// A follower that is behind is not ready, which is when its lag matters.
-	if facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr)) {
+	if facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr) || cr.Spec.Topology != nil) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
 	if facts.Adoptee != nil {
@@ -136,7 +136,10 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) {
 	if p.changes, p.failure = apply.Plan(ctx, r.Client, &p.built.Plan, p.live); p.failure != nil {
 		return
 	}
-	p.failure = r.removeAdoptionConsent(ctx, p.facts.Cluster)
+	if p.failure = r.removeAdoptionConsent(ctx, p.facts.Cluster); p.failure != nil {
+		return
+	}
+	p.failure = r.removePromotionConsent(ctx, p)
 }
 
 // prune deletes disposable children that the plan does not contain. It never deletes the

@@ -40,7 +40,7 @@ func (r *Reconciler) requeue(p *pass) reconcile.Result {
 			within(after)
 		}
 	}
-	if clusters.Follows(p.cr) && p.facts.Cluster != nil {
+	if (clusters.Follows(p.cr) || p.cr.Spec.Topology != nil) && p.facts.Cluster != nil {
 		within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 	}
 	r.settle(p)

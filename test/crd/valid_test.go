@@ -136,7 +136,7 @@ var valid = []edge{
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory) {
+	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory, validTopology) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
 			if clusterWide(object) { // where other tests have theirs

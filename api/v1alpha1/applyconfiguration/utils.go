@@ -238,10 +238,18 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ScheduleGateApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretNames"):
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SiteMember"):
+		return &apiv1alpha1.SiteMemberApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SiteTLS"):
+		return &apiv1alpha1.SiteTLSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):
 		return &apiv1alpha1.StatementLatencyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TierRanking"):
 		return &apiv1alpha1.TierRankingApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TopologySpec"):
+		return &apiv1alpha1.TopologySpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TopologyStatus"):
+		return &apiv1alpha1.TopologyStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VariantRank"):
 		return &apiv1alpha1.VariantRankApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VariantStatus"):

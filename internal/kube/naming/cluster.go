@@ -2,6 +2,7 @@ package naming
 
 import (
 	"fmt"
+	"strings"
 )
 
 // ReadWriteService is the Service of the primary, as CloudNativePG names it.
@@ -30,6 +31,17 @@ const DurabilityQueriesKey = "queries.yaml"
 
 // ReadPool is the PgStorageCluster of a read pool, and its CloudNativePG Cluster.
 func ReadPool(cluster, pool string) string { return cluster + "-" + pool }
+
+// siteApplication begins the names of applications by which sites receive WAL.
+const siteApplication = "pgstorage-site-"
+
+// SiteApplication is the name of the application by which a site receives WAL.
+func SiteApplication(site string) string { return siteApplication + site }
+
+// SiteOfApplication is the site that receives WAL under a name.
+func SiteOfApplication(name string) (site string, found bool) {
+	return strings.CutPrefix(name, siteApplication)
+}
 
 // ReplicationSecret holds the certificate that standbys authenticate with.
 func ReplicationSecret(cluster string) string { return cluster + "-replication" }

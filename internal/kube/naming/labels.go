@@ -41,6 +41,11 @@ const (
 	// that was deleted by hand and may be created again, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
 
+	// AnnotationPromote on a PgStorageCluster with spec.topology has the UID of its
+	// CloudNativePG Cluster, and accepts that the site is promoted without a token. Commits
+	// that it has not received are lost. The operator removes it once it was used.
+	AnnotationPromote = "pgstorage.dev/promote-without-token"
+
 	// AnnotationSource on the CloudNativePG Cluster of a follower has the UID of the
 	// Cluster that it was cloned from.
 	AnnotationSource = "pgstorage.dev/source-uid"

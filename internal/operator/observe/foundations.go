@@ -19,6 +19,7 @@ const (
 	streamingMetric = "cnpg_pgstorage_receiver_streaming"
 	behindMetric    = "cnpg_pgstorage_receiver_behind_bytes"
 	delayMetric     = "cnpg_pgstorage_receiver_delay_seconds"
+	timelineMetric  = "cnpg_pgstorage_receiver_timeline"
 
 	// mostRows of an instance that are kept; its query returns no more.
 	mostRows = 100
@@ -56,7 +57,7 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 		if value > 0 && len(s.followers) < mostRows {
 			s.followers = append(s.followers, excerpt.Truncate(labels["application_name"], mostName))
 		}
-	case streamingMetric, behindMetric, delayMetric:
+	case streamingMetric, behindMetric, delayMetric, timelineMetric:
 		s.received(family, value)
 	}
 }
@@ -77,6 +78,8 @@ func (s *scraped) received(family string, value float64) {
 		s.receiver.Behind = n
 	case delayMetric:
 		s.receiver.Delay = n
+	case timelineMetric:
+		s.receiver.Timeline = n
 	}
 }
 

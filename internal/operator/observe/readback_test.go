@@ -94,7 +94,7 @@ const foundations = "# TYPE cnpg_pgstorage_follower_streams gauge\ncnpg_pgstorag
 	"cnpg_pgstorage_setting_info{name=\"fsync\",value=\"off\"} 1\ncnpg_pgstorage_setting_info{name=\"synchronous_standby_names\",value=\"ANY 1 (\\\"db-2\\\",\\\"db-1\\\")\"} 1\ncnpg_pgstorage_setting_info{name=\"hostile\",value=\"x\"} 1\n"
 
 // receivers follow them.
-const receivers = "cnpg_pgstorage_receiver_behind_bytes 1.6777216e+07\ncnpg_pgstorage_receiver_delay_seconds 12.7\ncnpg_pgstorage_receiver_streaming 1\n"
+const receivers = "cnpg_pgstorage_receiver_behind_bytes 1.6777216e+07\ncnpg_pgstorage_receiver_delay_seconds 12.7\ncnpg_pgstorage_receiver_streaming 1\ncnpg_pgstorage_receiver_timeline 3\n"
 
 func TestLagOfAReceiverIsRead(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -102,7 +102,7 @@ func TestLagOfAReceiverIsRead(t *testing.T) {
 		want   observed.Receiver
 		known  bool
 	}{
-		"streams":    {honest + receivers, observed.Receiver{Streaming: true, Behind: 16 << 20, Delay: 12}, true},
+		"streams":    {honest + receivers, observed.Receiver{Streaming: true, Behind: 16 << 20, Delay: 12, Timeline: 3}, true},
 		"no queries": {honest, observed.Receiver{}, false},
 		"no number":  {honest + "cnpg_pgstorage_receiver_behind_bytes NaN\ncnpg_pgstorage_receiver_streaming 0\n", observed.Receiver{}, true},
 		"too large":  {honest + "cnpg_pgstorage_receiver_behind_bytes 1e300\n", observed.Receiver{Behind: 1 << 62}, true},

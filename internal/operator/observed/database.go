@@ -70,6 +70,8 @@ type Receiver struct {
 	// Behind is WAL in bytes that it knows of and has not replayed. Delay is the age in
 	// seconds of the last commit that it replayed, or 0 if it replayed all.
 	Behind, Delay int64
+	// Timeline that it receives; 0 where it receives none.
+	Timeline int64
 }
 
 // Probes by which kubelet judges an instance.

@@ -1976,6 +1976,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: suspend
       type:
         scalar: boolean
+    - name: topology
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.TopologySpec
     - name: workload
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Workload
@@ -2028,6 +2031,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secrets
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SecretNames
+    - name: topology
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.TopologyStatus
     - name: volumes
       type:
         list:
@@ -2669,6 +2675,33 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.ServerLostPolicy
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteMember
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: port
+      type:
+        scalar: numeric
+      default: 5432
+    - name: tls
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteTLS
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteRole
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteTLS
+  map:
+    fields:
+    - name: certificateAuthority
+      type:
+        scalar: string
+    - name: clientCertificate
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StaleReadsPolicy
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.StatementLatency
@@ -2705,6 +2738,47 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: verdict
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.TopologySpec
+  map:
+    fields:
+    - name: maxLag
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MaxLag
+    - name: members
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteMember
+          elementRelationship: associative
+          keys:
+          - name
+    - name: primary
+      type:
+        scalar: string
+    - name: promotionToken
+      type:
+        scalar: string
+    - name: self
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.TopologyStatus
+  map:
+    fields:
+    - name: demotionToken
+      type:
+        scalar: string
+    - name: followers
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: promotedWith
+      type:
+        scalar: string
+    - name: role
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteRole
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.VariantRank
   map:
     fields:

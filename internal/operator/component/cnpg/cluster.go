@@ -24,6 +24,8 @@ type Inputs struct {
 	Probes *v1alpha1.InstanceProbes
 	// Source is the Cluster that a follower replicates; nil of any other.
 	Source *Source
+	// Site of a database that has several; nil of any other.
+	Site *Site
 }
 
 // Cluster is the CloudNativePG Cluster. It carries owner labels and no
@@ -40,11 +42,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if c := configuration(cr, in.Parameters); c != nil {
 		spec.WithPostgresConfiguration(c)
 	}
-	if in.Source != nil {
-		follow(spec, *in.Source)
-	} else if b := initDB(cr); b != nil {
-		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(b))
-	}
+	bootstrapped(spec, in)
 	if wal := cr.Spec.Storage.WALSize; wal != nil {
 		spec.WithWalStorage(volume(in.Volumes.WALStorageClass, wal.String()))
 	}
@@ -62,6 +60,24 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 		WithAnnotations(ForwardedAnnotations(cr)).
 		WithAnnotations(in.Source.annotations()).
 		WithSpec(spec)
+}
+
+// bootstrapped is how the database is made, and which other it follows.
+func bootstrapped(spec *cnpgac.ClusterSpecApplyConfiguration, in Inputs) {
+	if in.Source != nil {
+		follow(spec, *in.Source)
+		return
+	}
+	if in.Site != nil {
+		in.Site.place(spec)
+		if in.Site.ClonedFrom != "" {
+			spec.WithBootstrap(in.Site.clone(in.CR))
+			return
+		}
+	}
+	if b := initDB(in.CR); b != nil {
+		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(b))
+	}
 }
 
 func instances(cr *v1alpha1.PgStorageCluster) int32 {

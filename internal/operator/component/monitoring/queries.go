@@ -109,7 +109,7 @@ pgstorage_follower:
 pgstorage_receiver:
   query: |
     WITH here AS (
-      SELECT r.status OPERATOR(pg_catalog.=) 'streaming' AS streaming,
+      SELECT r.status OPERATOR(pg_catalog.=) 'streaming' AS streaming, r.received_tli AS timeline,
         pg_catalog.pg_wal_lsn_diff(r.latest_end_lsn, pg_catalog.pg_last_wal_replay_lsn()) AS behind,
         pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.pg_last_xact_replay_timestamp() AS age
       FROM (SELECT 1) AS one
@@ -118,7 +118,8 @@ pgstorage_receiver:
     SELECT CASE WHEN streaming THEN 1 ELSE 0 END AS streaming,
       greatest(coalesce(behind, 0), 0) AS behind_bytes,
       CASE WHEN streaming AND behind OPERATOR(pg_catalog.<=) 0 THEN 0
-        ELSE greatest(coalesce(EXTRACT(EPOCH FROM age), 0), 0) END AS delay_seconds
+        ELSE greatest(coalesce(EXTRACT(EPOCH FROM age), 0), 0) END AS delay_seconds,
+      coalesce(timeline, 0) AS timeline
     FROM here
   metrics:
     - streaming:
@@ -130,6 +131,9 @@ pgstorage_receiver:
     - delay_seconds:
         usage: "GAUGE"
         description: "Age of the last commit that the instance replayed; 0 if nothing is left to replay"
+    - timeline:
+        usage: "GAUGE"
+        description: "Timeline of the WAL that the instance receives; 0 if it receives none"
 pgstorage_synchronous:
   primary: true
   query: |

@@ -84,7 +84,7 @@ func TestQueriesOnARealServer(t *testing.T) {
 	if got := strings.Join(report("pgstorage_follower"), "\n"); got != "|0" {
 		t.Errorf("followers of nobody: %q", got)
 	}
-	if got := strings.Join(report("pgstorage_receiver"), "\n"); got != "0|0|0" {
+	if got := strings.Join(report("pgstorage_receiver"), "\n"); got != "0|0|0|0" {
 		t.Errorf("a primary receives WAL: %q", got)
 	}
 	if got := strings.Join(report("pgstorage_synchronous"), "\n"); got != "0" {

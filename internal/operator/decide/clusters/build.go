@@ -61,6 +61,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	verified, wholePages := verify(kinds, cr, facts)
 	out.verified = verified
 	out.holdFollower(cr, facts)
+	out.holdSite(cr, facts)
 	in := inputs(cr, volumes)
 	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
@@ -69,12 +70,12 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-		Probes: probes(facts.Profile), Source: sourceOf(cr, facts),
+		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts)),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), undeclaredMajor(cr, facts), overridden))
+	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), overridden))
 	accepted = tierAccepted(cr, facts.Profile, accepted)
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {

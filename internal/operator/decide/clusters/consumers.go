@@ -24,6 +24,10 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 		proof.Missing = followerPages
 		return proof
 	}
+	if cr.Spec.Topology != nil {
+		proof.Missing = sitePages
+		return proof
+	}
 	missing := consumersOf(content)
 	if c := facts.Cluster; c != nil {
 		missing = append(missing, liveConsumers(c)...)
@@ -42,6 +46,7 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 
 const (
 	followerPages = "a follower writes no WAL of its own, so that the setting has no effect; remove it"
+	sitePages     = "the database has other sites, which replay its WAL on storage that is not proved; remove spec.topology, or remove spec.postgres.parameters[full_page_writes]"
 	archives      = "WAL is archived (%s), and what is restored from it elsewhere could not repair a page that a crash tears there; remove the archive, or remove spec.postgres.parameters[full_page_writes]"
 	replicas      = "the Cluster has spec.replica, so that WAL is replayed on storage that is not proved; remove it, or remove spec.postgres.parameters[full_page_writes]"
 )

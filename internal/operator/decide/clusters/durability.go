@@ -43,12 +43,13 @@ func groundsOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) grounds {
 		g.compare(cr, instance, seen)
 	}
 	primary := facts.Cluster.Status.CurrentPrimary
-	if names, read := seen.Settings[primary]["synchronous_standby_names"]; read && cr.Spec.Durability == v1alpha1.DurabilityQuorum {
+	follows := Follows(cr) || followsSite(cr, facts)
+	if names, read := seen.Settings[primary]["synchronous_standby_names"]; read && cr.Spec.Durability == v1alpha1.DurabilityQuorum && !follows {
 		if text := postgres.StandbyNames(names, facts.Cluster.Status.InstanceNames, wanted(cr)); text != "" {
 			g.weak = append(g.weak, primary+": "+text)
 		}
 	}
-	if !Follows(cr) { // no session of a follower commits
+	if !follows { // no session of a follower commits
 		g.override(cr, seen.Overrides)
 	}
 	g.unread = unread(cr, facts)
@@ -127,7 +128,7 @@ func (g *grounds) override(cr *v1alpha1.PgStorageCluster, all []observed.Overrid
 // childWeak says what of the child Cluster, which others may edit, breaks the tier.
 func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 	var out []string
-	if c.Spec.ReplicaCluster != nil && !Follows(cr) {
+	if c.Spec.ReplicaCluster != nil && !Follows(cr) && cr.Spec.Topology == nil {
 		out = append(out, "spec.replica of the Cluster is set: another cluster may be the one that acknowledges commits")
 	}
 	if cr.Spec.Durability != v1alpha1.DurabilityQuorum {

@@ -142,18 +142,25 @@ func behind(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) furthest {
 // caughtUp says whether a follower is within its maxLag. It does not take part in Ready.
 func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionFollowersCaughtUp
-	of, now := cr.Spec.Follow, behind(cr, facts)
+	of, now := followed(cr), behind(cr, facts)
+	source := "PgStorageCluster " + of.Cluster
+	if cr.Spec.Topology != nil {
+		source = "site " + of.Cluster
+	}
 	var o outcome.Outcome
 	switch excess := exceeds(of, now.lag); {
 	case now.unread != "":
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgLagNotRead+now.unread)
 		o.Unknown = true
 	case !now.streaming:
-		o = outcome.WaitFor(c, v1alpha1.ReasonNotStreaming, fmt.Sprintf(msgNotStreaming, of.Cluster, age(now.lag.Delay)))
+		o = outcome.WaitFor(c, v1alpha1.ReasonNotStreaming, fmt.Sprintf(msgNotStreaming, source, age(now.lag.Delay)))
+		if Follows(cr) {
+			o.Message += fmt.Sprintf(msgPoolAddAgain, of.Cluster)
+		}
 	case excess != "":
-		o = outcome.WaitFor(c, v1alpha1.ReasonLagging, fmt.Sprintf(msgLagging, of.Cluster, excess))
+		o = outcome.WaitFor(c, v1alpha1.ReasonLagging, fmt.Sprintf(msgLagging, source, excess))
 	default:
-		o = outcome.DoneWith(c, v1alpha1.ReasonCaughtUp, fmt.Sprintf(msgCaughtUp, of.Cluster, limits(of)))
+		o = outcome.DoneWith(c, v1alpha1.ReasonCaughtUp, fmt.Sprintf(msgCaughtUp, source, limits(of)))
 	}
 	o.Informative = true
 	return o
@@ -168,6 +175,15 @@ func withheld(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, database ou
 		return database
 	}
 	return outcome.WaitFor(database.Condition, lag.Reason, msgWithheld+lag.Message)
+}
+
+// followed is what a follower replicates, or a site that follows: cluster is the name of
+// either.
+func followed(cr *v1alpha1.PgStorageCluster) *v1alpha1.FollowSpec {
+	if t := cr.Spec.Topology; t != nil {
+		return &v1alpha1.FollowSpec{Cluster: t.Primary, MaxLag: t.MaxLag}
+	}
+	return cr.Spec.Follow
 }
 
 // exceeds says by what a follower is further behind than it may be; empty if it is not.
@@ -205,7 +221,7 @@ func maxAge(of *v1alpha1.FollowSpec) time.Duration {
 
 // followerStatus is nil of a database that follows none, and while nothing is reported.
 func followerStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alpha1.FollowerStatus {
-	if !Follows(cr) {
+	if !Follows(cr) && !followsSite(cr, facts) {
 		return nil
 	}
 	now := behind(cr, facts)

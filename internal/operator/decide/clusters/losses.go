@@ -25,6 +25,9 @@ func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flu
 	if Follows(cr) {
 		return &v1alpha1.DurabilityStatus{Acknowledged: fmt.Sprintf(msgFollowerCommit, cr.Spec.Follow.Cluster)}
 	}
+	if followsSite(cr, facts) {
+		return &v1alpha1.DurabilityStatus{Acknowledged: fmt.Sprintf(msgSiteCommit, cr.Spec.Topology.Primary)}
+	}
 	standbys := durability.Standbys{Number: cnpg.Standbys(cr), First: cnpg.First(cr), Domain: cnpg.FailureDomain(cr)}
 	statement := durability.Of(durability.Tier(cr.Spec.Durability), int(Instances(cr)), standbys, flush)
 	g := groundsOf(cr, facts)
@@ -35,6 +38,7 @@ func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flu
 			Placed(&e, cr, facts.Cluster, flush)
 		}
 		g.temper(&e)
+		otherSites(&e, cr, facts)
 		out.Losses = append(out.Losses, e)
 	}
 	return out

@@ -75,6 +75,30 @@ const (
 	msgParametersApplied = "%d instances report the numeric and boolean parameters of status.parameters as given"
 )
 
+// SiteInRole.
+const (
+	msgForeignHosts    = "spec.topology: the instances connect to the hosts that it names; %s"
+	msgSiteCreating    = "the database of this site is being created"
+	msgSiteWrites      = "site %s writes"
+	msgSiteFollowed    = "; sites that follow: %s"
+	msgSiteAlone       = "; no other site follows it now"
+	msgSiteFollows     = "site %s follows site %s and serves reads"
+	msgSiteDemoting    = "site %s is being demoted: it writes no more once CloudNativePG has restarted it"
+	msgSiteDemoted     = "site %[1]s has stopped writing, and no site writes until %[2]s is promoted. In site %[2]s set spec.topology.primary to %[2]s, and spec.topology.promotionToken to status.topology.demotionToken of this object; or kubectl pgstorage switch"
+	msgSitePromoting   = "site %s is being promoted: it writes once it has replayed what the site that wrote before has acknowledged. If that takes long, the token may be of an earlier switch"
+	msgTokenRequired   = "site %s is not promoted, because nothing proves that no other site writes. For a switch without loss, demote the site that writes: set spec.topology.primary to %s there, and its status.topology.demotionToken here as spec.topology.promotionToken. If that site is lost: %s. To accept that: kubectl -n %s annotate pgsc %s %s=%s"
+	msgTokenRefused    = "spec.topology.promotionToken: "
+	msgTokenUnreadable = "it is not a token of CloudNativePG; copy status.topology.demotionToken of the site that was demoted"
+	msgTokenForeign    = "it is of the database with system identifier %s, and this one has %s; copy status.topology.demotionToken of the other site of this database"
+	msgTokenUsed       = "this site was promoted with it before; copy the status.topology.demotionToken of the last demotion"
+	msgTokenOld        = "it is older than the demotion of this site; copy the status.topology.demotionToken of the site that was demoted last"
+	msgStake           = "commits that it acknowledged after the last one that is replayed here are lost; that one is up to %s old"
+	msgStakeUnknown    = "how much was not received is not known: "
+	msgStakeStreaming  = "this site still receives WAL, so that the other one is alive and may acknowledge commits that are lost here"
+	msgSiteCommit      = "no commit is acknowledged here: this site follows site %s"
+	msgSiteLoss        = "what site %s had not received is lost: sites follow asynchronously"
+)
+
 // ProbesApplied.
 const (
 	msgProbesNotRead = "the probes of the instances' pods are read back once the database is ready"
@@ -120,10 +144,11 @@ const (
 	msgSourceReady    = "PgStorageCluster %s is healthy"
 	msgLagNotRead     = "the lag could not be read: "
 	msgLagNotReported = "not every instance reports it yet"
-	msgNotStreaming   = "not every instance receives WAL of PgStorageCluster %[1]s; the last commit that is replayed is up to %[2]s old. If the cluster has removed WAL that is needed, remove the pool from spec.readPools of %[1]s, and add it again once it is gone"
-	msgLagging        = "behind PgStorageCluster %s: %s"
+	msgNotStreaming   = "not every instance receives WAL of %[1]s; the last commit that is replayed is up to %[2]s old"
+	msgPoolAddAgain   = ". If the cluster has removed WAL that is needed, remove the pool from spec.readPools of %s, and add it again once it is gone"
+	msgLagging        = "behind %s: %s"
 	msgWithheld       = "no instance that is behind is ready, as staleReads: Refuse asks for: "
-	msgCaughtUp       = "every instance receives WAL of PgStorageCluster %s and is within %s"
+	msgCaughtUp       = "every instance receives WAL of %s and is within %s"
 	msgFollowerCommit = "no commit is acknowledged here: this database replicates PgStorageCluster %s"
 )
 

@@ -20,6 +20,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		Volumes:            volumeStatus(facts.Claims),
 		ReadPools:          readPoolStatus(cr, facts),
 		Follower:           followerStatus(cr, facts),
+		Topology:           topologyStatus(cr, facts),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
 	}
 	if facts.Cluster == nil {
@@ -39,6 +40,9 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		if facts.Source != nil && facts.Source.Cluster != nil {
 			s.Secrets.Application = facts.Source.Cluster.GetApplicationSecretName()
 		}
+	}
+	if followsSite(cr, facts) {
+		s.Endpoints.ReadWrite = ""
 	}
 	return s
 }

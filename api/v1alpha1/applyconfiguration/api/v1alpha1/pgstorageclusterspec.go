@@ -57,6 +57,10 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// sets it on the PgStorageClusters of spec.readPools, and it cannot be added or
 	// removed.
 	Follow *FollowSpecApplyConfiguration `json:"follow,omitempty"`
+	// topology makes this database one site of several, of which one writes. It can be added
+	// to a database that is to stay the one that writes, and removed from it. Not together
+	// with readPools, follow or durability Ephemeral.
+	Topology *TopologySpecApplyConfiguration `json:"topology,omitempty"`
 	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// benchmark runs pgbench once the database is Ready, and again whenever this field
@@ -175,6 +179,14 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithReadPools(values ...*ReadPo
 // If called multiple times, the Follow field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithFollow(value *FollowSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
 	b.Follow = value
+	return b
+}
+
+// WithTopology sets the Topology field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Topology field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithTopology(value *TopologySpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	b.Topology = value
 	return b
 }
 

@@ -15,8 +15,8 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
-	// ParametersApplied, DatabaseReady, ReadPoolsReady, FollowersCaughtUp, Monitored,
-	// BenchmarkComplete.
+	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
+	// Monitored, BenchmarkComplete.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// database is what CloudNativePG reports.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
@@ -36,6 +36,8 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	ReadPools []ReadPoolStatusApplyConfiguration `json:"readPools,omitempty"`
 	// follower is how far this database is, where it follows another one.
 	Follower *FollowerStatusApplyConfiguration `json:"follower,omitempty"`
+	// topology is what this site does, where the database is one site of several.
+	Topology *TopologyStatusApplyConfiguration `json:"topology,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`
 }
@@ -143,6 +145,14 @@ func (b *PgStorageClusterStatusApplyConfiguration) WithReadPools(values ...*Read
 // If called multiple times, the Follower field is set to the value of the last call.
 func (b *PgStorageClusterStatusApplyConfiguration) WithFollower(value *FollowerStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
 	b.Follower = value
+	return b
+}
+
+// WithTopology sets the Topology field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Topology field is set to the value of the last call.
+func (b *PgStorageClusterStatusApplyConfiguration) WithTopology(value *TopologyStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	b.Topology = value
 	return b
 }
 

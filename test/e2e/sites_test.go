@@ -1,0 +1,289 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+)
+
+// sites are two namespaces, each with one site of a database.
+type sites struct {
+	profile      string
+	north, south *v1alpha1.PgStorageCluster
+}
+
+// TestSites creates a database of two sites, switches the one that writes under load, and
+// promotes a site whose other one is gone.
+func TestSites(t *testing.T) {
+	s := &sites{profile: "sites"}
+	s.declare(t)
+	inTurn(t, []step{
+		{"a site follows the one that writes", s.follows},
+		{"what is not allowed is refused by name", s.refuses},
+		{"switches under load lose nothing", s.switches},
+		{"a site whose other one is gone is promoted with consent", s.promotes},
+	})
+}
+
+// declare a profile that allows topologies, and the specs of both sites.
+func (s *sites) declare(t *testing.T) {
+	t.Helper()
+	create(t, &v1alpha1.PgStorageProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: s.profile},
+		Spec: v1alpha1.PgStorageProfileSpec{
+			Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "standard"},
+			AllowedOverrides: []string{"externalClusters"},
+		},
+	})
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: s.profile}}); err != nil {
+			t.Log(err)
+		}
+	})
+	s.north, s.south = cluster(namespace(t), "shop"), cluster(namespace(t), "shop")
+	member := func(name, ns string) v1alpha1.SiteMember {
+		return v1alpha1.SiteMember{
+			Name: name, Host: naming.ReadWriteService("shop") + "." + ns + ".svc",
+			TLS: v1alpha1.SiteTLS{ClientCertificate: "shop-" + name + "-replication", CertificateAuthority: "shop-" + name + "-ca"},
+		}
+	}
+	for name, cr := range map[string]*v1alpha1.PgStorageCluster{"north": s.north, "south": s.south} {
+		cr.Spec.Profile, cr.Spec.DeletionPolicy = s.profile, v1alpha1.DeletionDelete
+		cr.Spec.Topology = &v1alpha1.TopologySpec{
+			Self: name, Primary: "north",
+			Members: []v1alpha1.SiteMember{member("north", s.north.Namespace), member("south", s.south.Namespace)},
+		}
+	}
+}
+
+// copied gives a namespace the Secret of another one under a name, as an administrator does.
+func copied(t *testing.T, from, name, to, as string, keys ...string) {
+	t.Helper()
+	secret := &corev1.Secret{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: from, Name: name}, secret); err != nil {
+		t.Fatal(err)
+	}
+	out := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: to, Name: as}, Type: secret.Type, Data: map[string][]byte{}}
+	for _, key := range keys {
+		out.Data[key] = secret.Data[key]
+	}
+	if len(keys) == 1 {
+		out.Type = corev1.SecretTypeOpaque
+	}
+	create(t, out)
+}
+
+// introduced copies what one site needs to connect to another.
+func introduced(t *testing.T, site string, of, to *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	copied(t, of.Namespace, naming.ReplicationSecret("shop"), to.Namespace, "shop-"+site+"-replication", corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
+	copied(t, of.Namespace, naming.CASecret("shop"), to.Namespace, "shop-"+site+"-ca", "ca.crt")
+}
+
+func (s *sites) follows(t *testing.T) {
+	create(t, s.north)
+	ready(t, s.north)
+	has(t, s.north, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	introduced(t, "north", s.north, s.south)
+	copied(t, s.north.Namespace, "shop-app", s.south.Namespace, "shop-app", "username", "password", "dbname", "host", "port", "user", "uri")
+	create(t, s.south)
+	ready(t, s.south)
+	introduced(t, "south", s.south, s.north)
+	has(t, s.south, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+	has(t, s.south, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionTrue, v1alpha1.ReasonCaughtUp)
+	if e := s.south.Status.Endpoints; e == nil || e.ReadWrite != "" || e.Read == "" {
+		t.Errorf("endpoints of the site that follows: %+v", e)
+	}
+	eventually(t, "north to name its follower", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(s.north), s.north); err != nil {
+			return err
+		}
+		if got := s.north.Status.Topology; got == nil || strings.Join(got.Followers, " ") != "south" {
+			return fmt.Errorf("%+v", got)
+		}
+		return nil
+	})
+}
+
+// refuses a promotion that nothing proves to be safe; the site keeps following.
+func (s *sites) refuses(t *testing.T) {
+	for reason, token := range map[string]string{
+		v1alpha1.ReasonTokenRequired: "",
+		v1alpha1.ReasonTokenRefused:  "bm90aGluZw==",
+	} {
+		s.set(t, s.south, "south", token)
+		has(t, s.south, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, reason)
+	}
+	if got := psql(t, s.south.Namespace, s.south.Status.Database.Primary, "SELECT pg_is_in_recovery()"); got != "t" {
+		t.Errorf("a refused promotion was done: in recovery %s", got)
+	}
+	s.set(t, s.south, "north", "")
+	has(t, s.south, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+}
+
+// set which site writes, and by which token, in one write.
+func (s *sites) set(t *testing.T, cr *v1alpha1.PgStorageCluster, primary, token string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("primary of %s set to %s", cr.Spec.Topology.Self, primary), func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+			return err
+		}
+		cr.Spec.Topology.Primary, cr.Spec.Topology.PromotionToken = primary, token
+		return c.Update(ctx, cr)
+	})
+}
+
+// timedLoop is insertLoop for a database of two sites. It prints when each row was
+// acknowledged, in seconds since 1970.
+const timedLoop = `
+n=0
+while :; do
+  n=$((n+1))
+  out=$(timeout 10 psql -XAtq -v ON_ERROR_STOP=1 -c "INSERT INTO acked VALUES ($n) RETURNING id" -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null) || { echo "fail $n"; continue; }
+  echo "at $EPOCHREALTIME"
+  echo "ack $n"
+  case $out in *t) echo done; exit 0 ;; esac
+done`
+
+// loader writes to whichever site does, as an application that knows both hosts.
+func (s *sites) loader() *corev1.Pod {
+	pod := clientPod(s.north, "loader", timedLoop)
+	env := pod.Spec.Containers[0].Env
+	for i := range env {
+		if env[i].Name == "PGHOST" {
+			env[i].Value = s.north.Spec.Topology.Members[0].Host + "," + s.north.Spec.Topology.Members[1].Host
+		}
+	}
+	pod.Spec.Containers[0].Env = append(env, corev1.EnvVar{Name: "PGTARGETSESSIONATTRS", Value: "read-write"})
+	return pod
+}
+
+// switches the site that writes to and fro while a client commits.
+func (s *sites) switches(t *testing.T) {
+	rounds := 1
+	if text := os.Getenv("PGSTORAGE_SWITCHES"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds = n
+	}
+	client1(t, s.north, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
+	create(t, s.loader())
+	atLeast(t, s.north, 20)
+	from, to := s.north, s.south
+	for range rounds {
+		s.switched(t, from, to)
+		from, to = to, from
+	}
+	writer := from
+	psql(t, writer.Namespace, writer.Status.Database.Primary, "CREATE TABLE stop ()")
+	clientEnded(t, s.north.Namespace, "loader")
+	told := acknowledged(logs(t, s.north.Namespace, "loader"))
+	rows := len(told)
+	for id := range strings.SplitSeq(psql(t, writer.Namespace, writer.Status.Database.Primary, "SELECT id FROM acked"), "\n") {
+		delete(told, id)
+	}
+	if len(told) > 0 {
+		t.Errorf("%d acknowledged rows are lost: %v", len(told), told)
+	}
+	t.Logf("%d rows were acknowledged in %d switches, and none is lost", rows, rounds)
+}
+
+// switched moves the role of the site that writes, and waits until the other one follows.
+func (s *sites) switched(t *testing.T, from, to *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	site, began := to.Spec.Topology.Self, time.Now()
+	s.set(t, from, site, "")
+	token := ""
+	eventually(t, from.Spec.Topology.Self+" to have stopped writing", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(from), from); err != nil {
+			return err
+		}
+		if got := from.Status.Topology; got == nil || got.Role != v1alpha1.SiteDemoted || got.DemotionToken == "" {
+			return fmt.Errorf("%+v: %s", got, message(from, v1alpha1.ConditionSiteInRole))
+		}
+		token = from.Status.Topology.DemotionToken
+		return nil
+	})
+	s.set(t, to, site, token)
+	has(t, to, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	ready(t, to)
+	has(t, from, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+	ready(t, from)
+	t.Logf("%s took over from %s in %s; the longest pause between two commits so far is %s",
+		site, from.Spec.Topology.Self, time.Since(began).Round(time.Second), pause(logs(t, s.north.Namespace, "loader")))
+}
+
+func message(cr *v1alpha1.PgStorageCluster, kind string) string {
+	if now := meta.FindStatusCondition(cr.Status.Conditions, kind); now != nil {
+		return now.Reason + ": " + now.Message
+	}
+	return kind + " is not set"
+}
+
+// pause is the longest time between two rows that were acknowledged.
+func pause(log string) time.Duration {
+	last, longest := 0.0, 0.0
+	for line := range strings.SplitSeq(log, "\n") {
+		text, timed := strings.CutPrefix(line, "at ")
+		if now, err := strconv.ParseFloat(text, 64); timed && err == nil {
+			if last > 0 {
+				longest = max(longest, now-last)
+			}
+			last = now
+		}
+	}
+	return time.Duration(longest * float64(time.Second)).Round(100 * time.Millisecond)
+}
+
+// promotes the site that follows once the other one is gone: first it is refused, then the
+// loss is accepted.
+func (s *sites) promotes(t *testing.T) {
+	writer, other := s.south, s.north
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s.north), s.north); err != nil {
+		t.Fatal(err)
+	}
+	if s.north.Spec.Topology.Primary == "north" {
+		writer, other = s.north, s.south
+	}
+	if err := c.Delete(t.Context(), writer); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the site that wrote to be gone", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(writer), &v1alpha1.PgStorageCluster{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is there: %w", err)
+		}
+		return nil
+	})
+	site := other.Spec.Topology.Self
+	s.set(t, other, site, "")
+	has(t, other, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonTokenRequired)
+	t.Log(message(other, v1alpha1.ConditionSiteInRole))
+	before := other.DeepCopy()
+	other.Annotations = map[string]string{naming.AnnotationPromote: other.Status.Database.UID}
+	if err := c.Patch(t.Context(), other, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	has(t, other, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	ready(t, other)
+	if other.Annotations[naming.AnnotationPromote] != "" {
+		t.Error("the consent was not removed, and would allow the next promotion too")
+	}
+	psql(t, other.Namespace, other.Status.Database.Primary, "CREATE TABLE writes ()")
+}
