@@ -141,6 +141,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Readers:  readers,
 		APIs:     apis,
 		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock},
+		Sites:    &observe.Sites{Live: mgr.GetAPIReader()},
 		Config:   o.Config,
 		Clock:    o.Clock,
 		Events:   recorder.Bounded(mgr.GetEventRecorder("pgstorage")),

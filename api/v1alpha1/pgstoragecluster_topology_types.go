@@ -136,4 +136,33 @@ type TopologyStatus struct {
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MaxLength=24
 	Followers []string `json:"followers,omitempty"`
+	// members lists the other sites, as they answered when they were asked last.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	Members []SiteObserved `json:"members,omitempty"`
+}
+
+// SiteObserved is what another site answered.
+type SiteObserved struct {
+	// name of the site.
+	// +required
+	// +kubebuilder:validation:MaxLength=24
+	Name string `json:"name,omitempty"`
+	// role is Writes, Follows, or empty while the site does not answer.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Role SiteRole `json:"role,omitempty"`
+	// primary is the site that it holds for the one that writes.
+	// +optional
+	// +kubebuilder:validation:MaxLength=24
+	Primary string `json:"primary,omitempty"`
+	// timeline of Postgres that it writes or follows. Each promotion begins a new one.
+	// +optional
+	Timeline int64 `json:"timeline,omitempty"`
+	// problem says why it does not answer.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Problem string `json:"problem,omitempty"`
 }

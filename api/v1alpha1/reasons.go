@@ -45,6 +45,8 @@ const (
 	ReasonWriting = "Writing"
 	// ReasonFollowing means that this site replicates the one that writes, as declared.
 	ReasonFollowing = "Following"
+	// ReasonAgreed means that all sites agree.
+	ReasonAgreed = "Agreed"
 	// ReasonCaughtUp means that every follower is within its maxLag.
 	ReasonCaughtUp = "CaughtUp"
 	// ReasonPodMonitorApplied means that a PodMonitor scrapes the instances.
@@ -265,6 +267,13 @@ const (
 	ReasonDemoted = "Demoted"
 	// ReasonPromoting means that this site replays what it still lacks, and then writes.
 	ReasonPromoting = "Promoting"
+	// ReasonSiteUnreachable means that another site does not answer.
+	ReasonSiteUnreachable = "SiteUnreachable"
+	// ReasonSwitchUnderWay means that sites differ in which one writes, and that at most one
+	// does.
+	ReasonSwitchUnderWay = "SwitchUnderWay"
+	// ReasonClocksApart means that the clock of another site differs by more than a second.
+	ReasonClocksApart = "ClocksApart"
 	// ReasonReturning means that a leg of a mirror returns and is resilvered.
 	ReasonReturning = "Returning"
 	// ReasonGrowing means that the agent grows the network devices.

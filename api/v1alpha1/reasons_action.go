@@ -24,6 +24,10 @@ const (
 	// ReasonTokenRefused means that a promotionToken is not one, is of another database, or
 	// was used before.
 	ReasonTokenRefused = "PromotionTokenRefused"
+	// ReasonTwoSitesWrite means that another site accepts writes, too.
+	ReasonTwoSitesWrite = "TwoSitesWrite"
+	// ReasonSitesDiffer means that another site has another database, or other members.
+	ReasonSitesDiffer = "SitesDiffer"
 	// ReasonRejected means that the API server rejects an object built from this spec.
 	ReasonRejected = "RejectedByAPIServer"
 	// ReasonFailed means that the run failed.

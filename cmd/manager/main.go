@@ -34,6 +34,9 @@ const matrixClusters featuregate.Feature = "MatrixClusters"
 // readPools lets a PgStorageCluster have read pools.
 const readPools featuregate.Feature = "ReadPools"
 
+// sites lets a PgStorageCluster be one site of several.
+const sites featuregate.Feature = "Sites"
+
 type settings struct {
 	leaderElect, showVersion bool
 	metrics, probes          string
@@ -62,7 +65,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	})
 	s.platform(set)
 	gates := featuregate.NewFeatureGate()
-	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}, readPools: {PreRelease: featuregate.Alpha}}
+	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}, readPools: {PreRelease: featuregate.Alpha}, sites: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
 	help.WriteString("comma-separated list of NAME=true.")
 	for _, kind := range catalog.All() {
@@ -74,7 +77,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	if err := gates.Add(alpha); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data. ReadPools (alpha, default false) enables spec.readPools of PgStorageClusters, which does the same", gates.Set)
+	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data. ReadPools (alpha, default false) enables spec.readPools of PgStorageClusters, which does the same. Sites (alpha, default false) enables spec.topology of PgStorageClusters, beside each of which a StatefulSet watches the other sites", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
@@ -85,6 +88,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	}
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	s.controllers.Config.ReadPools = gates.Enabled(readPools)
+	s.controllers.Config.Sites = gates.Enabled(sites)
 	return s, s.validate()
 }
 

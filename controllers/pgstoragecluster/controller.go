@@ -53,6 +53,7 @@ type Reconciler struct {
 	Readers  observe.Readers
 	APIs     *observe.ForeignAPIs
 	ReadBack *observe.ReadBack
+	Sites    *observe.Sites
 	Config   clusters.Config
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
@@ -112,6 +113,11 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr) || cr.Spec.Topology != nil) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
+	if r.Config.Sites {
+		if err := r.Sites.Of(ctx, cr, &facts, live); err != nil {
+			return nil, err
+		}
+	}
 	if facts.Adoptee != nil {
 		facts.AdopteeReadBack = r.ReadBack.Of(ctx, facts.Adoptee, parameterNames(cr, facts.Adoptee))
 	}
@@ -131,6 +137,9 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) {
 		return
 	}
 	if p.failure = r.fence(ctx, p); p.failure != nil {
+		return
+	}
+	if p.failure = r.fenceSite(ctx, p); p.failure != nil {
 		return
 	}
 	if p.changes, p.failure = apply.Plan(ctx, r.Client, &p.built.Plan, p.live); p.failure != nil {

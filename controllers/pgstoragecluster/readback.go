@@ -43,6 +43,9 @@ func (r *Reconciler) requeue(p *pass) reconcile.Result {
 	if (clusters.Follows(p.cr) || p.cr.Spec.Topology != nil) && p.facts.Cluster != nil {
 		within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 	}
+	if p.cr.Spec.Topology != nil && r.Config.Sites {
+		within(sitesInterval)
+	}
 	r.settle(p)
 	return result
 }

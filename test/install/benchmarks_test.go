@@ -54,7 +54,7 @@ func TestServiceMonitorKeepsLabels(t *testing.T) {
 // The manager may create and delete databases only where the user enabled it.
 func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 	for key, object := range installed(t) {
-		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") || strings.HasSuffix(key, "/pgstorage-memory") {
+		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") || strings.HasSuffix(key, "/pgstorage-memory") || strings.HasSuffix(key, "/pgstorage-sites") {
 			t.Errorf("%s is installed by default", key)
 		}
 		if key != "ClusterRole /pgstorage-manager" {

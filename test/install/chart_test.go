@@ -121,6 +121,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 			"ConfigMap pgstorage-system/pgstorage-dashboard-nodes", "ConfigMap pgstorage-system/pgstorage-dashboard-overview",
 		}},
 		{"readPools.enabled=false", []string{"ClusterRole /pgstorage-read-pools", "ClusterRoleBinding /pgstorage-read-pools"}},
+		{"sites.enabled=false", []string{"ClusterRole /pgstorage-sites", "ClusterRoleBinding /pgstorage-sites"}},
 		{"memory.enabled=false", []string{"ClusterRole /pgstorage-memory", "ClusterRoleBinding /pgstorage-memory"}},
 		{"matrixClusters.enabled=false", []string{"ClusterRole /pgstorage-matrix-clusters", "ClusterRoleBinding /pgstorage-matrix-clusters"}},
 		{"metrics.ceph.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-ceph"}},

@@ -82,6 +82,11 @@ var readPoolRights = []right{
 	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "those of read pools; deleted by name, owner and UID"},
 }
 
+// siteRights are the manager's where sites is on, and only there.
+var siteRights = []right{
+	{"apps", "statefulsets", "", "get create patch delete", "the watchers of other sites, by name"},
+}
+
 // memoryRights are the manager's where memory is on, and only there.
 var memoryRights = []right{
 	{"", "persistentvolumes", "", watched + " create patch delete", "the volumes in memory that claims of databases ask for, and their finalizer"},
@@ -133,6 +138,7 @@ func TestProgramsHaveTheRightsTheyUse(t *testing.T) {
 		{"Role default/pgstorage-agent", "config/agent/role.yaml", agentEventRights},
 		{"ClusterRole /pgstorage-matrix-clusters", "config/matrix-clusters/role.yaml", matrixRights},
 		{"ClusterRole /pgstorage-read-pools", "config/read-pools/role.yaml", readPoolRights},
+		{"ClusterRole /pgstorage-sites", "config/sites/role.yaml", siteRights},
 		{"ClusterRole /pgstorage-memory", "config/memory/role.yaml", memoryRights},
 		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {

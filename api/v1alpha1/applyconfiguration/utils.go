@@ -240,6 +240,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SecretNamesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SiteMember"):
 		return &apiv1alpha1.SiteMemberApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SiteObserved"):
+		return &apiv1alpha1.SiteObservedApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SiteTLS"):
 		return &apiv1alpha1.SiteTLSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("StatementLatency"):

@@ -32,6 +32,9 @@ const DurabilityQueriesKey = "queries.yaml"
 // ReadPool is the PgStorageCluster of a read pool, and its CloudNativePG Cluster.
 func ReadPool(cluster, pool string) string { return cluster + "-" + pool }
 
+// SiteWatcher is the StatefulSet that asks the other sites of a database what they do.
+func SiteWatcher(cluster string) string { return cluster + "-sites" }
+
 // siteApplication begins the names of applications by which sites receive WAL.
 const siteApplication = "pgstorage-site-"
 

@@ -28,6 +28,8 @@ const (
 	LabelProfile = "pgstorage.dev/profile"
 	// LabelStore names the store of an S3NBD profile that a server serves.
 	LabelStore = "pgstorage.dev/store"
+	// LabelSiteWatcher selects the pod that watches the other sites of a database.
+	LabelSiteWatcher = "pgstorage.dev/site-watcher"
 	// LabelOwnerUID holds the UID of the owner of a data-bearing object, which
 	// carries no ownerReference so that garbage collection never takes it.
 	LabelOwnerUID = "pgstorage.dev/owner-uid"
@@ -72,6 +74,9 @@ const (
 	// AnnotationFenced on a CloudNativePG Cluster lists, as JSON, the instances that
 	// the operator has fenced itself; no other fence is its to lift.
 	AnnotationFenced = "pgstorage.dev/fenced"
+	// AnnotationFencedBySites on a CloudNativePG Cluster says that the operator has fenced
+	// all instances, because another site writes.
+	AnnotationFencedBySites = "pgstorage.dev/fenced-by-sites"
 	// AnnotationTooLarge is on a cached object whose status exceeds what the cache keeps,
 	// with the size of its JSON in bytes. It is never written to the API server.
 	AnnotationTooLarge = "pgstorage.dev/too-large"

@@ -37,6 +37,8 @@ type Cluster struct {
 	PoolsInMemory map[string]bool
 	// ForeignPools are the pools whose PgStorageCluster has another owner.
 	ForeignPools map[string]bool
+	// Sites are the other sites of the database, as its watcher reports them.
+	Sites Sites
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }

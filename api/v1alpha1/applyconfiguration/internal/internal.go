@@ -2691,6 +2691,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: tls
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteTLS
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteObserved
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: primary
+      type:
+        scalar: string
+    - name: problem
+      type:
+        scalar: string
+    - name: role
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteRole
+    - name: timeline
+      type:
+        scalar: numeric
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteRole
   scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.SiteTLS
@@ -2773,6 +2791,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+    - name: members
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.SiteObserved
+          elementRelationship: associative
+          keys:
+          - name
     - name: promotedWith
       type:
         scalar: string

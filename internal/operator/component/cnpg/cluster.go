@@ -3,6 +3,8 @@
 package cnpg
 
 import (
+	"maps"
+
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -39,7 +41,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if r := resources(cr, in.Volumes); len(r.Requests)+len(r.Limits) > 0 {
 		spec.WithResources(r)
 	}
-	if c := configuration(cr, in.Parameters); c != nil {
+	if c := configuration(cr, in.Parameters, in.Site.parameters()); c != nil {
 		spec.WithPostgresConfiguration(c)
 	}
 	bootstrapped(spec, in)
@@ -116,17 +118,18 @@ func initDB(cr *v1alpha1.PgStorageCluster) *cnpgac.BootstrapInitDBApplyConfigura
 // defaultName is CloudNativePG's name of the first database and of its owner.
 const defaultName = "app"
 
-func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter) *cnpgac.PostgresConfigurationApplyConfiguration {
+func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, site map[string]string) *cnpgac.PostgresConfigurationApplyConfiguration {
 	quorum := cr.Spec.Durability == v1alpha1.DurabilityQuorum
-	if len(parameters) == 0 && !quorum {
+	if len(parameters)+len(site) == 0 && !quorum {
 		return nil
 	}
 	c := cnpgac.PostgresConfiguration()
-	if len(parameters) > 0 {
-		values := make(map[string]string, len(parameters))
+	if len(parameters)+len(site) > 0 {
+		values := make(map[string]string, len(parameters)+len(site))
 		for _, p := range parameters {
 			values[p.Name] = p.Value
 		}
+		maps.Copy(values, site)
 		c.WithParameters(values)
 	}
 	if quorum {

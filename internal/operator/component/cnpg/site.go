@@ -1,7 +1,9 @@
 package cnpg
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,16 +20,19 @@ type Site struct {
 	Topology *v1alpha1.TopologySpec
 	// ClonedFrom is the member that it is or was cloned from; empty where initdb made it.
 	ClonedFrom string
+	// Epoch counts the promotions of sites that led to what this one has.
+	Epoch int64
 }
 
-// SiteOf a database, by the Cluster that exists; nil where spec.topology is not set.
-// How a Cluster was made stays as it is when the sites are switched.
-func SiteOf(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) *Site {
+// SiteOf a database, by the Cluster that exists and the epoch that follows from it; nil
+// where spec.topology is not set. How a Cluster was made stays as it is when the sites are
+// switched.
+func SiteOf(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster, epoch int64) *Site {
 	t := cr.Spec.Topology
 	if t == nil {
 		return nil
 	}
-	out := &Site{Cluster: cr.Name, Topology: t}
+	out := &Site{Cluster: cr.Name, Topology: t, Epoch: epoch}
 	switch {
 	case live == nil && t.Self != t.Primary:
 		out.ClonedFrom = t.Primary
@@ -79,6 +84,30 @@ func (s *Site) place(spec *cnpgac.ClusterSpecApplyConfiguration) {
 			spec.WithCertificates(cnpgac.CertificatesConfiguration().WithServerAltDNSNames(m.Host))
 		}
 	}
+}
+
+// The settings of Postgres by which a site says to the others which one writes, which
+// members it was given, and how many promotions led to what it has.
+const (
+	ParameterPrimary  = "pgstorage.primary"
+	ParameterTopology = "pgstorage.topology"
+	ParameterEpoch    = "pgstorage.epoch"
+)
+
+// parameters that a site has besides its own.
+func (s *Site) parameters() map[string]string {
+	if s == nil {
+		return nil
+	}
+	return map[string]string{
+		ParameterPrimary: s.Topology.Primary, ParameterTopology: TopologyHash(s.Topology), ParameterEpoch: strconv.FormatInt(s.Epoch, 10),
+	}
+}
+
+// TopologyHash is the same in sites that were given the same members.
+func TopologyHash(t *v1alpha1.TopologySpec) string {
+	members := slices.SortedFunc(slices.Values(t.Members), func(a, b v1alpha1.SiteMember) int { return strings.Compare(a.Name, b.Name) })
+	return naming.Hash(members)[:16]
 }
 
 // member as this site connects to it, or would to itself, by its own Secrets. The name of the application says which site it is

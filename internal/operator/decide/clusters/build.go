@@ -24,6 +24,8 @@ type Config struct {
 	PodMonitorLabels map[string]string
 	// ReadPools lets clusters have read pools, which is experimental.
 	ReadPools bool
+	// Sites lets a cluster be one site of several, which is experimental.
+	Sites bool
 	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift
 	// requires.
 	PlatformUsers bool
@@ -61,7 +63,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	verified, wholePages := verify(kinds, cr, facts)
 	out.verified = verified
 	out.holdFollower(cr, facts)
-	out.holdSite(cr, facts)
+	out.holdSite(cr, facts, config)
 	in := inputs(cr, volumes)
 	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
@@ -70,7 +72,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts)),
+		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
@@ -89,6 +91,9 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	}
 	out.Plan.Add(queries)
 	if err := out.addReadPools(cr, facts, config); err != nil {
+		return out, err
+	}
+	if err := out.addWatcher(cr, config); err != nil {
 		return out, err
 	}
 	return out, addCompanions(&out.Plan, cr, facts, config)

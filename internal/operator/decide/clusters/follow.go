@@ -156,6 +156,8 @@ func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotStreaming, fmt.Sprintf(msgNotStreaming, source, age(now.lag.Delay)))
 		if Follows(cr) {
 			o.Message += fmt.Sprintf(msgPoolAddAgain, of.Cluster)
+		} else {
+			o.Message += msgSiteCloneAgain
 		}
 	case excess != "":
 		o = outcome.WaitFor(c, v1alpha1.ReasonLagging, fmt.Sprintf(msgLagging, source, excess))

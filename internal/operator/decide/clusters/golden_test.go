@@ -19,7 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
-var config = Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:1", ReadPools: true}
+var config = Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:1", ReadPools: true, Sites: true}
 
 func shop(change func(*v1alpha1.PgStorageClusterSpec)) *v1alpha1.PgStorageCluster {
 	amounts := map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")}

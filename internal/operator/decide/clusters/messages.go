@@ -77,6 +77,7 @@ const (
 
 // SiteInRole.
 const (
+	msgSitesOff        = "spec.topology is alpha, and this manager does not apply it. Start it with --feature-gates=Sites=true and the right to run watchers (Helm: sites.enabled=true), or remove the field"
 	msgForeignHosts    = "spec.topology: the instances connect to the hosts that it names; %s"
 	msgSiteCreating    = "the database of this site is being created"
 	msgSiteWrites      = "site %s writes"
@@ -85,7 +86,7 @@ const (
 	msgSiteFollows     = "site %s follows site %s and serves reads"
 	msgSiteDemoting    = "site %s is being demoted: it writes no more once CloudNativePG has restarted it"
 	msgSiteDemoted     = "site %[1]s has stopped writing, and no site writes until %[2]s is promoted. In site %[2]s set spec.topology.primary to %[2]s, and spec.topology.promotionToken to status.topology.demotionToken of this object; or kubectl pgstorage switch"
-	msgSitePromoting   = "site %s is being promoted: it writes once it has replayed what the site that wrote before has acknowledged. If that takes long, the token may be of an earlier switch"
+	msgSitePromoting   = "site %s does not write yet: CloudNativePG starts or promotes its primary instance. In a switch that takes until all is replayed that the other site has acknowledged; if it lasts, the token may be of an earlier switch"
 	msgTokenRequired   = "site %s is not promoted, because nothing proves that no other site writes. For a switch without loss, demote the site that writes: set spec.topology.primary to %s there, and its status.topology.demotionToken here as spec.topology.promotionToken. If that site is lost: %s. To accept that: kubectl -n %s annotate pgsc %s %s=%s"
 	msgTokenRefused    = "spec.topology.promotionToken: "
 	msgTokenUnreadable = "it is not a token of CloudNativePG; copy status.topology.demotionToken of the site that was demoted"
@@ -97,6 +98,20 @@ const (
 	msgStakeStreaming  = "this site still receives WAL, so that the other one is alive and may acknowledge commits that are lost here"
 	msgSiteCommit      = "no commit is acknowledged here: this site follows site %s"
 	msgSiteLoss        = "what site %s had not received is lost: sites follow asynchronously"
+)
+
+// SitesAgree.
+const (
+	msgSitesNotRead    = "what the other sites do is not known: "
+	msgSitesNoWatcher  = "the watcher of the other sites does not exist yet"
+	msgSitesAgree      = "the other sites answer, and hold site %s for the one that writes"
+	msgTwoSitesWrite   = "site %s accepts writes, too (epoch %d, and here %d). Only the data of the site with the higher epoch is kept. See the runbook TwoSitesWrite: in the other one, set spec.topology.primary to the site that is to write"
+	msgTwoSitesFenced  = "site %s was promoted after this one and accepts writes (epoch %d, and here %d), so the operator has fenced every instance of this site. Set spec.topology.primary to that site, and clone this one again; see the runbook TwoSitesWrite"
+	msgOtherDatabase   = "site %s has another database (system identifier %s, and here %s): correct its host, or create that site again"
+	msgOtherMembers    = "site %s was given other members: make spec.topology.members equal in both"
+	msgSwitchUnderWay  = "site %s holds %q for the one that writes, and this one %s"
+	msgClocksApart     = "the clock of site %s differs by more than a second: synchronise the clocks of both, because times of commits are compared"
+	msgSiteUnreachable = "site %s does not answer: %s"
 )
 
 // ProbesApplied.
@@ -146,6 +161,7 @@ const (
 	msgLagNotReported = "not every instance reports it yet"
 	msgNotStreaming   = "not every instance receives WAL of %[1]s; the last commit that is replayed is up to %[2]s old"
 	msgPoolAddAgain   = ". If the cluster has removed WAL that is needed, remove the pool from spec.readPools of %s, and add it again once it is gone"
+	msgSiteCloneAgain = ". A site that wrote after the other one was promoted, or that lacks WAL which was removed, has to be cloned again; see the runbook PgStorageFollowerBehind"
 	msgLagging        = "behind %s: %s"
 	msgWithheld       = "no instance that is behind is ready, as staleReads: Refuse asks for: "
 	msgCaughtUp       = "every instance receives WAL of %s and is within %s"

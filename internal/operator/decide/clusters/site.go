@@ -49,12 +49,15 @@ func followsSite(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
 func replicates(c *cnpgv1.Cluster) bool { return c.IsReplica() }
 
 // holdSite applies nothing that would have two sites write.
-func (c *Cluster) holdSite(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
+func (c *Cluster) holdSite(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) {
 	if cr.Spec.Topology == nil {
 		return
 	}
 	o := siteOutcome(cr, facts)
-	c.Outcomes.Add(o)
+	if !config.Sites {
+		o = outcome.InvalidBecause(v1alpha1.ConditionSiteInRole, v1alpha1.ReasonInvalidSpec, msgSitesOff)
+	}
+	c.Outcomes.Add(o, sitesAgree(cr, facts))
 	if o.Kind == outcome.Invalid {
 		c.Plan.AddGate(plan.StageDatabase, o.Reason, o.Message)
 	}
@@ -239,7 +242,7 @@ func topologyStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1al
 	if facts.Cluster == nil {
 		return out
 	}
-	out.Role, out.Followers = siteRole(cr, facts), sitesOf(facts)
+	out.Role, out.Followers, out.Members = siteRole(cr, facts), sitesOf(facts), othersStatus(cr, facts)
 	if replicates(facts.Cluster) && !facts.Cluster.Status.SwitchReplicaClusterStatus.InProgress {
 		out.DemotionToken = facts.Cluster.Status.DemotionToken
 	}

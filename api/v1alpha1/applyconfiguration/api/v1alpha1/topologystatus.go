@@ -21,6 +21,8 @@ type TopologyStatusApplyConfiguration struct {
 	PromotedWith *string `json:"promotedWith,omitempty"`
 	// followers lists the sites that replicate this one now.
 	Followers []string `json:"followers,omitempty"`
+	// members lists the other sites, as they answered when they were asked last.
+	Members []SiteObservedApplyConfiguration `json:"members,omitempty"`
 }
 
 // TopologyStatusApplyConfiguration constructs a declarative configuration of the TopologyStatus type for use with
@@ -59,6 +61,19 @@ func (b *TopologyStatusApplyConfiguration) WithPromotedWith(value string) *Topol
 func (b *TopologyStatusApplyConfiguration) WithFollowers(values ...string) *TopologyStatusApplyConfiguration {
 	for i := range values {
 		b.Followers = append(b.Followers, values[i])
+	}
+	return b
+}
+
+// WithMembers adds the given value to the Members field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Members field.
+func (b *TopologyStatusApplyConfiguration) WithMembers(values ...*SiteObservedApplyConfiguration) *TopologyStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithMembers")
+		}
+		b.Members = append(b.Members, *values[i])
 	}
 	return b
 }
