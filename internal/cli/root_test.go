@@ -52,8 +52,8 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 		}
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
-	if seen != 16 {
-		t.Errorf("got %d commands, want 16", seen)
+	if seen != 18 {
+		t.Errorf("got %d commands, want 18", seen)
 	}
 }
 
@@ -110,6 +110,13 @@ func TestCompletionScriptsOfEveryShell(t *testing.T) {
 	if out, err := execute(t, "__complete", "runbook", "Pool"); err != nil || !strings.Contains(out, "PoolLost\n") {
 		t.Errorf("%q %v", out, err)
 	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte("contexts:\n- {name: north}\n- {name: south}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := execute(t, "__complete", "switch", "shop", "--kubeconfig", path, "--to-context", ""); err != nil || !strings.Contains(out, "north\nsouth\n") {
+		t.Errorf("%q %v", out, err)
+	}
 	if out, err := execute(t, "__complete", "bench", "start", "shop", "--script", ""); err != nil || !strings.Contains(out, "TPCB\nSimpleUpdate\nSelectOnly\n") {
 		t.Errorf("%q %v", out, err)
 	}
@@ -124,6 +131,9 @@ func TestWrongArgumentsAreRejected(t *testing.T) {
 		"requires at least 1 arg(s)":                {"explain"},
 		`--dry-run: unknown value "often"`:          {"bench", "start", "shop", "--dry-run", "often"},
 		`--output: unknown format "wide"; use json`: {"version", "-o", "wide"},
+		"name the PgStorageCluster of the site":     {"switch", "shop", "-n", "prod", "--to-name", "shop"},
+		`--also "prod/shop" is not CONTEXT/`:        {"switch", "shop", "-n", "prod", "--to-name", "other", "--also", "prod/shop"},
+		"--timeout must be more than 0":             {"promote", "shop", "--timeout", "0s"},
 	} {
 		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
