@@ -22,12 +22,13 @@ var (
 	clusterReady      = clusterMetric("instances_ready", "Instances that accept connections; absent until CloudNativePG reports them.")
 	clusterSuspended  = clusterMetric("suspended", "1 while spec.suspend stops the operator from changing the database, else 0.")
 	clusterOutdated   = clusterMetric("status_outdated", "1 while the status describes an older generation of the spec, else 0.")
-	clusterFollower   = clusterMetric("follower_info", "Always 1: the PgStorageCluster that a follower, as a read pool, replicates.", "source")
+	clusterFollower   = clusterMetric("follower_info", "Always 1: the PgStorageCluster or site that a follower, as a read pool, replicates.", "source")
+	clusterSite       = clusterMetric("site_info", "Always 1: the site of several that a database is, what it does, and the site that is to write.", "site", "role", "primary")
 	clusterVolume     = clusterMetric("volume_info", "Always 1: a volume of an instance as its node's agent read it back; only for profiles whose volumes are read back.", "claim", "instance", "role", "node", "pool", "dataset")
 
 	clusterMetrics = []*prometheus.Desc{
 		clusterInfo, clusterCondition, clusterDurability, clusterLoss, clusterWeakened, clusterWanted, clusterInstances, clusterReady,
-		clusterSuspended, clusterOutdated, clusterFollower, clusterVolume,
+		clusterSuspended, clusterOutdated, clusterFollower, clusterSite, clusterVolume,
 	}
 )
 
@@ -39,10 +40,13 @@ func (s sink) cluster(cr *v1alpha1.PgStorageCluster) {
 	of := []string{cr.Namespace, cr.Name}
 	with := func(labels ...string) []string { return append(of[:2:2], labels...) }
 	s.gauge(clusterInfo, 1, with(cr.Spec.Profile, string(cr.Spec.Workload), cr.Spec.Postgres.Version)...)
-	if f := cr.Spec.Follow; f != nil {
-		s.gauge(clusterFollower, 1, with(f.Cluster)...)
+	if source := followed(cr); source != "" {
+		s.gauge(clusterFollower, 1, with(source)...)
 	} else {
 		s.gauge(clusterDurability, 1, with(string(cr.Spec.Durability))...)
+	}
+	if t := cr.Status.Topology; t != nil && cr.Spec.Topology != nil {
+		s.gauge(clusterSite, 1, with(cr.Spec.Topology.Self, string(t.Role), cr.Spec.Topology.Primary)...)
 	}
 	s.gauge(clusterSuspended, truth(cr.Spec.Suspend != nil && *cr.Spec.Suspend), of...)
 	s.gauge(clusterOutdated, truth(cr.Status.ObservedGeneration != cr.Generation), of...)
@@ -60,6 +64,17 @@ func (s sink) cluster(cr *v1alpha1.PgStorageCluster) {
 		pool, _, _ := strings.Cut(v.Dataset, "/")
 		s.gauge(clusterVolume, 1, with(v.Claim, v.Instance, v.Role, v.Node, pool, v.Dataset)...)
 	}
+}
+
+// followed is what a database replicates; empty if it replicates nothing.
+func followed(cr *v1alpha1.PgStorageCluster) string {
+	if f := cr.Spec.Follow; f != nil {
+		return f.Cluster
+	}
+	if t := cr.Status.Topology; t != nil && cr.Spec.Topology != nil && (t.Role == v1alpha1.SiteFollows || t.Role == v1alpha1.SiteDemoted) {
+		return "site " + cr.Spec.Topology.Primary
+	}
+	return ""
 }
 
 func (s sink) instances(cr *v1alpha1.PgStorageCluster, of []string) {

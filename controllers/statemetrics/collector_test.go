@@ -79,6 +79,29 @@ func shop() *v1alpha1.PgStorageCluster {
 	return cr
 }
 
+func TestSites(t *testing.T) {
+	site := func(name string, role v1alpha1.SiteRole) *v1alpha1.PgStorageCluster {
+		cr := &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "shop"}}
+		cr.Spec.Topology = &v1alpha1.TopologySpec{Self: name, Primary: "north"}
+		cr.Status.Topology = &v1alpha1.TopologyStatus{Role: role}
+		return cr
+	}
+	got := series(t, "pgstorage_cluster_", site("north", v1alpha1.SiteWrites), site("south", v1alpha1.SiteFollows))
+	for _, want := range []string{
+		"durability_info{name=shop,namespace=north,tier=} 1\n",
+		"follower_info{name=shop,namespace=south,source=site north} 1\n",
+		"site_info{name=shop,namespace=north,primary=north,role=Writes,site=north} 1\n",
+		"site_info{name=shop,namespace=south,primary=north,role=Follows,site=south} 1\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "durability_info{name=shop,namespace=south") || strings.Contains(got, "follower_info{name=shop,namespace=north") {
+		t.Error(got)
+	}
+}
+
 func TestClusters(t *testing.T) {
 	fresh := &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "new", Generation: 1}}
 	fresh.Spec.Durability, fresh.Spec.Suspend = v1alpha1.DurabilityLocal, new(true)

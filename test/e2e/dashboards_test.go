@@ -27,6 +27,7 @@ import (
 // absentHere are metrics that a kind cluster without nodes with ZFS cannot have.
 var absentHere = map[string]string{
 	"pgstorage_benchmark_regressed":   "a matrix with a gate has it; the integration test has one",
+	"pgstorage_cluster_site_info":     "a database of several sites has it; a test of the collector has one",
 	"pgstorage_cluster_follower_info": "a read pool has it; a test of the collector has one",
 }
 

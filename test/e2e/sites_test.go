@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -25,11 +27,24 @@ import (
 type sites struct {
 	profile      string
 	north, south *v1alpha1.PgStorageCluster
+	// writer is the site that writes.
+	writer *v1alpha1.PgStorageCluster
 }
 
-// TestSites creates a database of two sites, switches the one that writes under load, and
-// promotes a site whose other one is gone.
+// other than the site that writes.
+func (s *sites) other() *v1alpha1.PgStorageCluster {
+	if s.writer == s.north {
+		return s.south
+	}
+	return s.north
+}
+
+// TestSites creates a database of two sites, switches the one that writes under load,
+// promotes a site whose other one is gone, and has that one return.
 func TestSites(t *testing.T) {
+	if err := helm("sites.enabled=true"); err != nil {
+		t.Fatal(err)
+	}
 	s := &sites{profile: "sites"}
 	s.declare(t)
 	inTurn(t, []step{
@@ -37,6 +52,7 @@ func TestSites(t *testing.T) {
 		{"what is not allowed is refused by name", s.refuses},
 		{"switches under load lose nothing", s.switches},
 		{"a site whose other one is gone is promoted with consent", s.promotes},
+		{"the site that returns is fenced until it follows", s.returns},
 	})
 }
 
@@ -56,6 +72,7 @@ func (s *sites) declare(t *testing.T) {
 		}
 	})
 	s.north, s.south = cluster(namespace(t), "shop"), cluster(namespace(t), "shop")
+	s.writer = s.north
 	member := func(name, ns string) v1alpha1.SiteMember {
 		return v1alpha1.SiteMember{
 			Name: name, Host: naming.ReadWriteService("shop") + "." + ns + ".svc",
@@ -118,6 +135,9 @@ func (s *sites) follows(t *testing.T) {
 		}
 		return nil
 	})
+	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
+	}
 }
 
 // refuses a promotion that nothing proves to be safe; the site keeps following.
@@ -186,12 +206,10 @@ func (s *sites) switches(t *testing.T) {
 	client1(t, s.north, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
 	create(t, s.loader())
 	atLeast(t, s.north, 20)
-	from, to := s.north, s.south
-	for range rounds {
-		s.switched(t, from, to)
-		from, to = to, from
+	for round := range rounds {
+		s.switched(t, round == 0)
 	}
-	writer := from
+	writer := s.writer
 	psql(t, writer.Namespace, writer.Status.Database.Primary, "CREATE TABLE stop ()")
 	clientEnded(t, s.north.Namespace, "loader")
 	told := acknowledged(logs(t, s.north.Namespace, "loader"))
@@ -205,12 +223,31 @@ func (s *sites) switches(t *testing.T) {
 	t.Logf("%d rows were acknowledged in %d switches, and none is lost", rows, rounds)
 }
 
-// switched moves the role of the site that writes, and waits until the other one follows.
-func (s *sites) switched(t *testing.T, from, to *v1alpha1.PgStorageCluster) {
+// switched moves the role of the site that writes, by the plugin or by hand, and waits until
+// the other one follows.
+func (s *sites) switched(t *testing.T, plugged bool) {
 	t.Helper()
+	from, to := s.writer, s.other()
 	site, began := to.Spec.Topology.Self, time.Now()
+	if plugged {
+		t.Log(plugin(t, from.Namespace, "switch", "shop", "--to-namespace", to.Namespace, "--apply"))
+	} else {
+		s.byHand(t, from, to)
+	}
+	has(t, to, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	ready(t, to)
+	has(t, from, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+	ready(t, from)
+	s.writer = to
+	t.Logf("%s took over from %s in %s; the longest pause between two commits so far is %s",
+		site, from.Spec.Topology.Self, time.Since(began).Round(time.Second), pause(logs(t, s.north.Namespace, "loader")))
+}
+
+// byHand is a switch as the documentation of spec.topology describes it.
+func (s *sites) byHand(t *testing.T, from, to *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	site := to.Spec.Topology.Self
 	s.set(t, from, site, "")
-	token := ""
 	eventually(t, from.Spec.Topology.Self+" to have stopped writing", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(from), from); err != nil {
 			return err
@@ -218,16 +255,9 @@ func (s *sites) switched(t *testing.T, from, to *v1alpha1.PgStorageCluster) {
 		if got := from.Status.Topology; got == nil || got.Role != v1alpha1.SiteDemoted || got.DemotionToken == "" {
 			return fmt.Errorf("%+v: %s", got, message(from, v1alpha1.ConditionSiteInRole))
 		}
-		token = from.Status.Topology.DemotionToken
 		return nil
 	})
-	s.set(t, to, site, token)
-	has(t, to, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
-	ready(t, to)
-	has(t, from, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
-	ready(t, from)
-	t.Logf("%s took over from %s in %s; the longest pause between two commits so far is %s",
-		site, from.Spec.Topology.Self, time.Since(began).Round(time.Second), pause(logs(t, s.north.Namespace, "loader")))
+	s.set(t, to, site, from.Status.Topology.DemotionToken)
 }
 
 func message(cr *v1alpha1.PgStorageCluster, kind string) string {
@@ -252,38 +282,99 @@ func pause(log string) time.Duration {
 	return time.Duration(longest * float64(time.Second)).Round(100 * time.Millisecond)
 }
 
+// annotated sets an annotation of the CloudNativePG Cluster of a site.
+func annotated(t *testing.T, cr *v1alpha1.PgStorageCluster, name, value string) {
+	t.Helper()
+	pg := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: cr.Name}}
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, name, value)
+	if err := c.Patch(t.Context(), pg, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // promotes the site that follows once the other one is gone: first it is refused, then the
 // loss is accepted.
 func (s *sites) promotes(t *testing.T) {
-	writer, other := s.south, s.north
-	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s.north), s.north); err != nil {
-		t.Fatal(err)
-	}
-	if s.north.Spec.Topology.Primary == "north" {
-		writer, other = s.north, s.south
-	}
-	if err := c.Delete(t.Context(), writer); err != nil {
-		t.Fatal(err)
-	}
+	writer, other := s.writer, s.other()
+	annotated(t, writer, naming.AnnotationHibernation, "on")
 	eventually(t, "the site that wrote to be gone", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(writer), &v1alpha1.PgStorageCluster{}); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is there: %w", err)
-		}
-		return nil
+		return gonePod(ctx, writer)
 	})
 	site := other.Spec.Topology.Self
 	s.set(t, other, site, "")
 	has(t, other, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonTokenRequired)
 	t.Log(message(other, v1alpha1.ConditionSiteInRole))
-	before := other.DeepCopy()
-	other.Annotations = map[string]string{naming.AnnotationPromote: other.Status.Database.UID}
-	if err := c.Patch(t.Context(), other, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	has(t, other, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, v1alpha1.ReasonNotStreaming)
+	began := time.Now()
+	t.Log(plugin(t, other.Namespace, "promote", "shop", "--apply"))
 	has(t, other, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	t.Logf("%s wrote %s after the consent", site, time.Since(began).Round(100*time.Millisecond))
 	ready(t, other)
 	if other.Annotations[naming.AnnotationPromote] != "" {
 		t.Error("the consent was not removed, and would allow the next promotion too")
 	}
-	psql(t, other.Namespace, other.Status.Database.Primary, "CREATE TABLE writes ()")
+	psql(t, other.Namespace, other.Status.Database.Primary, "CREATE TABLE kept (id int)")
+	s.writer = other
+}
+
+func gonePod(ctx context.Context, cr *v1alpha1.PgStorageCluster) error {
+	pod := &corev1.Pod{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: cr.Namespace, Name: cr.Status.Database.Primary}, pod); !apierrors.IsNotFound(err) {
+		return fmt.Errorf("pod %s is there: %w", cr.Status.Database.Primary, err)
+	}
+	return nil
+}
+
+// returns starts the site again that wrote before. It does not know that the other one was
+// promoted.
+func (s *sites) returns(t *testing.T) {
+	old := s.other()
+	began := time.Now()
+	annotated(t, old, naming.AnnotationHibernation, "off")
+	has(t, old, v1alpha1.ConditionSitesAgree, metav1.ConditionFalse, v1alpha1.ReasonTwoSitesWrite)
+	t.Logf("fenced %s after it was started: %s", time.Since(began).Round(100*time.Millisecond), message(old, v1alpha1.ConditionSitesAgree))
+	has(t, s.writer, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
+	if out, err := command(t.Context(), "kubectl", "-n", old.Namespace, "exec", old.Status.Database.Primary, "-c", "postgres", "--", "psql", "-XAtq", "-d", "app", "-c", "CREATE TABLE lost ()"); err == nil {
+		// The fence was written a moment ago.
+		t.Logf("it still accepted a write: %s", out)
+	}
+	eventually(t, "the site that returned to accept no writes", func(ctx context.Context) error {
+		if out, err := command(ctx, "kubectl", "-n", old.Namespace, "exec", old.Status.Database.Primary, "-c", "postgres", "--", "psql", "-XAtq", "-d", "app", "-c", "CREATE TABLE IF NOT EXISTS lost ()"); err == nil {
+			return fmt.Errorf("it accepted one: %s", out)
+		}
+		return nil
+	})
+	s.clonedAgain(t, old)
+}
+
+// clonedAgain gives a site whose data has diverged a new database, as the runbook has it.
+func (s *sites) clonedAgain(t *testing.T, old *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	s.set(t, old, s.writer.Spec.Topology.Self, "")
+	pg := &cnpgv1.Cluster{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(old), pg); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), pg); err != nil {
+		t.Fatal(err)
+	}
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, naming.AnnotationRecreate, pg.UID)
+	if err := c.Patch(t.Context(), old, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "another Cluster", func(ctx context.Context) error {
+		next := &cnpgv1.Cluster{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(old), next); err != nil || next.UID == pg.UID {
+			return fmt.Errorf("it is %s: %w", next.UID, err)
+		}
+		return nil
+	})
+	ready(t, old)
+	has(t, old, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
+	}
+	if got := psql(t, old.Namespace, old.Status.Database.Primary, "SELECT to_regclass('kept'), to_regclass('lost')"); got != "kept|" {
+		t.Errorf("the site that was cloned again has %q", got)
+	}
 }

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,9 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	if f := cr.Spec.Follow; f != nil {
 		details[0] = "follows " + f.Cluster
 	}
+	if t, now := cr.Spec.Topology, cr.Status.Topology; t != nil && now != nil {
+		details = append(details, "site "+t.Self, site(t, now))
+	}
 	i.Details = append(details, i.Details...)
 	i.Children = append(i.Children, b.Profile(c.Profile), database(c))
 	for _, p := range cr.Status.ReadPools {
@@ -40,6 +44,20 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	}
 	i.Children = append(i.Children, unread(c.Unread)...)
 	return i
+}
+
+// site says what a site does.
+func site(t *v1alpha1.TopologySpec, now *v1alpha1.TopologyStatus) string {
+	switch now.Role {
+	case v1alpha1.SiteWrites:
+		return "writes"
+	case v1alpha1.SiteFollows:
+		return "follows site " + t.Primary
+	case "":
+		return "does not run yet"
+	default:
+		return "is " + strings.ToLower(string(now.Role))
+	}
 }
 
 // readPool returns a read pool as its cluster reports it. Its PgStorageCluster has a tree of

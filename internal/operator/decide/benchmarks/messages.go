@@ -28,6 +28,7 @@ const (
 	msgTargetNotFound  = "spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or choose one from kubectl -n %s get pgsc"
 	msgColdCache       = "spec.pgbench.coldCache empties the caches of the server, which is allowed only on temporary clusters of a matrix, and PgStorageCluster %s is none; remove it, or set spec.template and spec.matrix in place of spec.cluster"
 	msgFollower        = "spec.cluster: PgStorageCluster %s follows %s and takes no writes, so a benchmark cannot load its tables; measure %s"
+	msgTargetFollows   = "Waiting for PgStorageCluster %s to be the site that writes"
 	msgTargetNotReady  = "Waiting for PgStorageCluster %s to be Ready"
 	msgWaitingForTurn  = "Waiting for PgBenchmark %s: only one benchmark at a time runs against a cluster"
 	msgMeasurable      = "PgStorageCluster %s can be measured"

@@ -83,6 +83,9 @@ func turnOutcome(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outc
 	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != facts.Target.Generation || facts.Image == "" {
 		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgTargetNotReady, b.Spec.Cluster))
 	}
+	if t := facts.Target.Status.Topology; t != nil && t.Role != v1alpha1.SiteWrites {
+		return outcome.WaitFor(c, v1alpha1.ReasonTargetNotReady, fmt.Sprintf(msgTargetFollows, b.Spec.Cluster))
+	}
 	if facts.Before != "" {
 		return outcome.WaitFor(c, v1alpha1.ReasonWaitingForTurn, fmt.Sprintf(msgWaitingForTurn, facts.Before))
 	}
