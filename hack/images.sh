@@ -42,8 +42,8 @@ operator() {
 	alone operator-image
 	rm -rf "$out"
 	mkdir -p "$out"
-	cp "$programs"/{manager,agent,bench} "$out/"
-	tag=$(cat "$out"/manager "$out"/agent "$out"/bench | sha256sum | cut -c1-12)
+	cp "$programs"/{manager,agent,bench,site} "$out/"
+	tag=$(cat "$out"/manager "$out"/agent "$out"/bench "$out"/site | sha256sum | cut -c1-12)
 	local image=pgstorage.local/pgstorage:$tag
 	exists "$image" || logged image-operator static_image "$image" "$out" 'ENTRYPOINT ["/manager"]' 'USER 65532:65532'
 	echo "$image"

@@ -16,7 +16,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 REGISTRY=ghcr.io/pgstorage
 IMAGE=$REGISTRY/pgstorage
 DOWNLOADS=https://github.com/pgstorage/pgstorage/releases/download
-PROGRAMS=(./cmd/manager ./cmd/agent ./cmd/bench)
+PROGRAMS=(./cmd/manager ./cmd/agent ./cmd/bench ./cmd/site)
 read -ra PLATFORMS <<<"${PLATFORMS:-linux/amd64 linux/arm64}"
 OUT=${OUT:-$REPO/dist}
 mkdir -p "$OUT"

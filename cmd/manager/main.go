@@ -56,7 +56,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	set.IntVar(&s.burst, "kube-api-burst", 200, "maximum burst of requests to the API server")
 	set.IntVar(&s.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 8, "maximum number of objects of one kind to reconcile at the same time")
 	set.StringVar(&s.controllers.Config.ImageRepository, "postgres-image-repository", "ghcr.io/cloudnative-pg/postgresql", "repository of Postgres images; spec.postgres.version is the tag")
-	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image with the benchmark runner at /bench (required)")
+	set.StringVar(&s.controllers.Config.BenchImage, "bench-image", "", "image with the benchmark runner at /bench, and the watcher of sites at /site (required)")
 	set.StringVar(&s.controllers.Operator.Image, "agent-image", "", "image with /agent, which supervises the servers of S3NBD profiles (required)")
 	set.StringVar(&s.controllers.Operator.Namespace, "namespace", os.Getenv("POD_NAMESPACE"), "namespace of the manager, where the servers of S3NBD profiles run (required unless POD_NAMESPACE is set)")
 	set.Func("pod-monitor-labels", "comma-separated list of NAME=VALUE: labels of the PodMonitors of clusters, by which your Prometheus selects them", func(text string) (err error) {

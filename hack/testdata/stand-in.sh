@@ -17,7 +17,7 @@ play_go() {
 	case $1 in
 	build)
 		folder=$(value_of -o "$@")
-		for program in manager agent bench kubectl-pgstorage; do install -m755 /dev/null "$folder/$program"; done
+		for program in manager agent bench site kubectl-pgstorage; do install -m755 /dev/null "$folder/$program"; done
 		;;
 	mod)
 		mkdir -p "$STAND_IN/module/releases"

@@ -193,7 +193,7 @@ func checkPrograms(t *testing.T, platform string, machine elf.Machine, folder st
 		}
 		checkReproducible(t, platform, path)
 	}
-	if want := []string{"agent", "bench", "manager"}; !slices.Equal(names, want) {
+	if want := []string{"agent", "bench", "manager", "site"}; !slices.Equal(names, want) {
 		t.Errorf("%s has the programs %q, want %q", platform, names, want)
 	}
 }
@@ -206,4 +206,4 @@ func checkVersion(t *testing.T, program string) {
 	}
 }
 
-var versionArguments = map[string][]string{"manager": {"--version"}, "agent": {"--version"}, "bench": {"version"}}
+var versionArguments = map[string][]string{"manager": {"--version"}, "agent": {"--version"}, "bench": {"version"}, "site": {"--version"}}

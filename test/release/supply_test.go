@@ -85,7 +85,7 @@ func TestSBOMListsTheModules(t *testing.T) {
 			}
 		}
 		want := map[string]bool{}
-		for _, program := range []string{"manager", "agent", "bench"} {
+		for _, program := range []string{"manager", "agent", "bench", "site"} {
 			info, err := buildinfo.ReadFile(filepath.Join(release.out, "work/programs", folder, program))
 			if err != nil {
 				t.Fatal(err)

@@ -36,12 +36,13 @@ const (
 	StageStorage
 	StageDatabase
 	StageReadPools
+	StageSites
 	StageMonitors
 	StageBenchmark
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "read-pools", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "read-pools", "sites", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

@@ -99,8 +99,7 @@ func (m Member) Validate() error {
 	if m.Asked < 0 || m.Answered && m.Asked == 0 {
 		return errAsked
 	}
-	failed := m.Asked > 0 && !m.Answered
-	if m.Problem.Known() != failed || (m.Problem != "") != failed {
+	if !m.Problem.fits(m.Asked > 0 && !m.Answered) {
 		return errProblem
 	}
 	if m.Answered {
@@ -112,19 +111,33 @@ func (m Member) Validate() error {
 	return nil
 }
 
+// fits says that a problem is there if and only if an attempt failed.
+func (p Problem) fits(failed bool) bool {
+	if failed {
+		return p.Known()
+	}
+	return p == ""
+}
+
 func (m Member) validateFacts() error {
 	system, err := strconv.ParseUint(m.System, 10, 64)
 	switch {
 	case err != nil || strconv.FormatUint(system, 10) != m.System:
 		return errSystem
-	case m.Timeline < 0 || m.Timeline > math.MaxUint32:
-		return errTimeline
-	case m.Epoch < 0 || m.Epoch > MaxEpoch:
-		return errEpoch
 	case !printable(m.Primary, MaxName):
 		return errPrimary
 	case !printable(m.Topology, MaxTopology):
 		return errTopology
+	}
+	return m.validateNumbers()
+}
+
+func (m Member) validateNumbers() error {
+	switch {
+	case m.Timeline < 0 || m.Timeline > math.MaxUint32:
+		return errTimeline
+	case m.Epoch < 0 || m.Epoch > MaxEpoch:
+		return errEpoch
 	case m.ClockSkewMilliseconds < -MaxSkew || m.ClockSkewMilliseconds > MaxSkew:
 		return errSkew
 	}

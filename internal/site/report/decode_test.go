@@ -16,7 +16,7 @@ func example() Report {
 	return Report{Members: []Member{
 		{
 			Name: "south", Asked: 1795702958, Answered: true, InRecovery: true, System: "7712485473208298184", Timeline: 3,
-			Primary: "north", Topology: "5f2c9a17", ClockSkewMilliseconds: -12,
+			Primary: "north", Epoch: 2, Topology: "5f2c9a17", ClockSkewMilliseconds: -12,
 		},
 		{Name: "west", Asked: 1795702957, Problem: TimedOut},
 		{Name: "east"},
@@ -26,7 +26,7 @@ func example() Report {
 // wire is what a watcher sends for example. The operator of another version reads it.
 const wire = `{"members":[` +
 	`{"name":"south","asked":1795702958,"answered":true,"inRecovery":true,"system":"7712485473208298184","timeline":3,` +
-	`"primary":"north","topology":"5f2c9a17","clockSkewMilliseconds":-12},` +
+	`"primary":"north","epoch":2,"topology":"5f2c9a17","clockSkewMilliseconds":-12},` +
 	`{"name":"west","asked":1795702957,"answered":false,"problem":"timed out","inRecovery":false,"clockSkewMilliseconds":0},` +
 	`{"name":"east","asked":0,"answered":false,"inRecovery":false,"clockSkewMilliseconds":0}]}`
 
@@ -49,7 +49,7 @@ func largest() Report {
 			// JSON writes '<' as six bytes.
 			Name: strings.Repeat("<", MaxName-1) + string(rune('0'+i)), Asked: math.MaxInt64, Answered: true, InRecovery: true,
 			System: "18446744073709551615", Timeline: math.MaxUint32, Primary: strings.Repeat("<", MaxName),
-			Topology: strings.Repeat("<", MaxTopology), ClockSkewMilliseconds: -MaxSkew,
+			Epoch: MaxEpoch, Topology: strings.Repeat("<", MaxTopology), ClockSkewMilliseconds: -MaxSkew,
 		})
 	}
 	return out
@@ -140,6 +140,8 @@ func TestValuesBeyondTheirBoundsAreRefused(t *testing.T) {
 		"a system of 65 bits":           {func(m *Member) { m.System = "18446744073709551616" }, errSystem},
 		"a negative timeline":           {func(m *Member) { m.Timeline = -1 }, errTimeline},
 		"a timeline of 33 bits":         {func(m *Member) { m.Timeline = math.MaxUint32 + 1 }, errTimeline},
+		"a negative epoch":              {func(m *Member) { m.Epoch = -1 }, errEpoch},
+		"an epoch that cannot be added": {func(m *Member) { m.Epoch = math.MaxInt64 }, errEpoch},
 		"a long primary":                {func(m *Member) { m.Primary = strings.Repeat("p", MaxName+1) }, errPrimary},
 		"a primary with a space":        {func(m *Member) { m.Primary = "north south" }, errPrimary},
 		"a long topology":               {func(m *Member) { m.Topology = strings.Repeat("t", MaxTopology+1) }, errTopology},

@@ -18,8 +18,8 @@ type Report struct {
 	Members []Member `json:"members"`
 }
 
-// Member is the outcome of the last attempt to ask one site. Of a site that did not answer,
-// only Name, Asked and Problem are set.
+// Member is the outcome of the last attempt to ask one site. If the site did not answer, only
+// Name, Asked and Problem are set.
 type Member struct {
 	// Name of the site.
 	Name string `json:"name"`
@@ -34,8 +34,8 @@ type Member struct {
 	InRecovery bool `json:"inRecovery"`
 	// System is the system identifier, in decimal, as pg_controldata prints it.
 	System string `json:"system,omitempty"`
-	// Timeline that the instance writes. In recovery, it is the one that its control file
-	// has, which can be older than the one that it replays by a restartpoint.
+	// Timeline that the instance writes. In recovery, it is that of its control file. After the
+	// promotion of another site, it stays the old one until a restartpoint, for minutes.
 	Timeline int64 `json:"timeline,omitempty"`
 	// Primary is the setting pgstorage.primary; empty where it is not set.
 	Primary string `json:"primary,omitempty"`

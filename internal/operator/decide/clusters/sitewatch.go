@@ -29,7 +29,7 @@ func (c *Cluster) addWatcher(cr *v1alpha1.PgStorageCluster, config Config) error
 	if cr.Spec.Topology == nil || !config.Sites {
 		return nil
 	}
-	object, err := plan.FromApply(plan.StageMonitors, sitewatch.StatefulSet(sitewatch.Inputs{CR: cr, Image: config.BenchImage, PlatformUsers: config.PlatformUsers}))
+	object, err := plan.FromApply(plan.StageSites, sitewatch.StatefulSet(sitewatch.Inputs{CR: cr, Image: config.BenchImage, PlatformUsers: config.PlatformUsers}))
 	if err != nil {
 		return err
 	}
@@ -50,12 +50,22 @@ func epoch(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) int64 {
 		return own
 	}
 	for _, m := range facts.Sites.Members {
-		own = max(own, m.Epoch)
+		if system := systemOf(facts); m.Answered && (system == "" || m.System == system) {
+			own = max(own, m.Epoch)
+		}
 	}
 	if promotes {
 		own++
 	}
-	return own
+	return min(own, report.MaxEpoch)
+}
+
+// systemOf is the system identifier of the database; empty while it is not known.
+func systemOf(facts observed.Cluster) string {
+	if facts.Cluster == nil {
+		return ""
+	}
+	return facts.Cluster.Status.SystemID
 }
 
 // epochOf a Cluster; 0 where it has none.

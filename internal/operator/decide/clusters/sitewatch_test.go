@@ -113,11 +113,17 @@ func TestEpochCountsPromotions(t *testing.T) {
 		"a site that is promoted adds one":     {"south", inEpoch(at("north", false), "2"), 2, 3},
 		"nobody answers a site that is":        {"south", inEpoch(at("north", false), "2"), 0, 3},
 		"once it was promoted it adds no more": {"south", inEpoch(at("south", false), "3"), 2, 3},
+		"another database has no say":          {"north", inEpoch(at("north", false), "1"), -7, 1},
+		"no epoch is beyond the bound":         {"south", inEpoch(at("north", false), "2"), report.MaxEpoch, report.MaxEpoch},
 		"it was given what is no number":       {"south", inEpoch(at("south", true), "x"), 0, 1},
 	} {
 		cr, f := shop(sites("south", tc.primary)), allowed()
 		f.Cluster = tc.live
-		f.Sites.Members = answer(cr, func(m *report.Member) { m.Epoch = tc.peer })
+		f.Sites.Members = answer(cr, func(m *report.Member) {
+			if m.Epoch = tc.peer; tc.peer < 0 {
+				m.Epoch, m.System = -tc.peer, "8000"
+			}
+		})
 		if got := epoch(cr, f); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
