@@ -102,6 +102,10 @@ func copied(t *testing.T, from, name, to, as string, keys ...string) {
 	if len(keys) == 1 {
 		out.Type = corev1.SecretTypeOpaque
 	}
+	// A site that was created again has other certificates.
+	if err := client.IgnoreNotFound(c.Delete(t.Context(), &corev1.Secret{ObjectMeta: out.ObjectMeta})); err != nil {
+		t.Fatal(err)
+	}
 	create(t, out)
 }
 
@@ -371,6 +375,7 @@ func (s *sites) clonedAgain(t *testing.T, old *v1alpha1.PgStorageCluster) {
 	})
 	ready(t, old)
 	has(t, old, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+	introduced(t, old.Spec.Topology.Self, old, s.writer)
 	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
 		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
 	}

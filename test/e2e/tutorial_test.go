@@ -25,7 +25,7 @@ func TestTutorials(t *testing.T) {
 	}
 	session := reader(t)
 	first, last := page(t, walkthrough.External).Before("9. Remove")
-	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), last} {
+	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), page(t, walkthrough.Sites), last} {
 		start := time.Now()
 		for _, b := range p.Blocks {
 			if b.Commands() && b.Needs == "" {

@@ -111,9 +111,8 @@ func (f *fakeFrozenNetwork) listen(t *testing.T, address string) uint16 {
 	})
 }
 
-// A kept session whose packets vanish costs one attempt, within its time. The next begins
-// another session.
-func TestAFrozenSessionTimesOut(t *testing.T) {
+// A network that loses every packet costs one attempt, within its time.
+func TestAFrozenNetworkTimesOut(t *testing.T) {
 	s := started(t)
 	network := &fakeFrozenNetwork{}
 	member := s.south()

@@ -270,15 +270,14 @@ func mount(t *testing.T, folder, name string, client issued, authority []byte) {
 }
 
 // opened session at a member, which ends with the test.
-func opened(t *testing.T, member Member, folder string) *session {
+func opened(t *testing.T, member Member, folder string) *asker {
 	t.Helper()
-	s := &session{member: member, folder: folder, clock: clock.RealClock{}}
-	t.Cleanup(func() { s.end(context.Background()) })
+	s := &asker{member: member, folder: folder, clock: clock.RealClock{}}
 	return s
 }
 
 // trusted session at the site.
-func (s *site) trusted(t *testing.T) *session {
+func (s *site) trusted(t *testing.T) *asker {
 	t.Helper()
 	return opened(t, s.south(), mounted(t, s.authority.client(t), s.authority.pem()))
 }

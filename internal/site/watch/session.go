@@ -18,10 +18,6 @@ const (
 	patience = 4 * time.Second
 	// addressPatience with one of a host's addresses, so that another one is tried.
 	addressPatience = patience / 2
-	// maxAge of a session. The Service of a site leads to another instance after a failover.
-	// Sessions stay with the one that they began at, which can still answer. A server that
-	// shuts down waits for sessions, too.
-	maxAge = 30 * time.Second
 	// farewell bounds the clean end of a session.
 	farewell = time.Second
 	// maxMessage of a server, in bytes. An answer has at most some hundred.
@@ -37,18 +33,16 @@ const (
 	application = "pgstorage-watch"
 )
 
-// session at one member, which is opened when it is needed.
-type session struct {
+// asker of one member. Each question has a session of its own: a kept one stays with an
+// instance that may not be the primary any more, and a server that shuts down waits for it.
+type asker struct {
 	member Member
 	folder string
 	clock  clock.PassiveClock
-
-	conn  *pgx.Conn
-	began time.Time
 }
 
 // ask the member once. The error is that of the report's problem.
-func (s *session) ask(ctx context.Context) (report.Member, error) {
+func (s *asker) ask(ctx context.Context) (report.Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := s.clock.Now()
@@ -59,54 +53,37 @@ func (s *session) ask(ctx context.Context) (report.Member, error) {
 	return m, nil
 }
 
-// answer of a session. One that broke since the last answer says nothing about the server:
-// a new one is tried in its place.
-func (s *session) answer(ctx context.Context) (report.Member, error) {
-	if s.conn != nil && s.clock.Since(s.began) >= maxAge {
-		s.end(ctx)
-	}
-	kept := s.conn != nil
-	m, err := s.attempt(ctx)
-	if err != nil && kept && ctx.Err() == nil {
-		return s.attempt(ctx)
-	}
-	return m, err
-}
-
-func (s *session) attempt(ctx context.Context) (report.Member, error) {
-	if err := s.open(ctx); err != nil {
+func (s *asker) answer(ctx context.Context) (report.Member, error) {
+	conn, err := s.connect(ctx)
+	if err != nil {
 		return report.Member{}, err
 	}
+	defer end(ctx, conn)
 	var a answer
 	before := s.clock.Now()
 	// This mode takes one round trip, which the skew of clocks is corrected by.
-	err := s.conn.QueryRow(ctx, question, pgx.QueryExecModeExec).Scan(a.fields()...)
+	err = conn.QueryRow(ctx, question, pgx.QueryExecModeExec).Scan(a.fields()...)
 	after := s.clock.Now()
 	if err != nil {
-		s.end(ctx)
 		return report.Member{}, fmt.Errorf("ask: %w", err)
 	}
 	return a.read(s.member.Name, before, after)
 }
 
-func (s *session) open(ctx context.Context) error {
-	if s.conn != nil {
-		return nil
-	}
+func (s *asker) connect(ctx context.Context) (*pgx.Conn, error) {
 	config, err := s.config()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return nil, fmt.Errorf("connect: %w", err)
 	}
-	s.conn, s.began = conn, s.clock.Now()
-	return nil
+	return conn, nil
 }
 
 // config of a session. It depends on nothing of the environment: no password, no setting.
-func (s *session) config() (*pgx.ConnConfig, error) {
+func (s *asker) config() (*pgx.ConnConfig, error) {
 	tls, err := secure(filepath.Join(s.folder, s.member.Name), s.member.Host)
 	if err != nil {
 		return nil, err
@@ -129,13 +106,9 @@ func (s *session) config() (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// end the session, if there is one. It takes at most farewell.
-func (s *session) end(ctx context.Context) {
-	if s.conn == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+// end a session. It takes at most farewell.
+func end(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	_ = s.conn.Close(ctx) // the server notices at the latest when the process ends
-	s.conn = nil
+	_ = conn.Close(ctx) // the server notices at the latest when the process ends
 }

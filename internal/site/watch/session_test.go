@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/site/report"
 )
 
-func answered(t *testing.T, s *session) report.Member {
+func answered(t *testing.T, s *asker) report.Member {
 	t.Helper()
 	m, err := s.ask(t.Context())
 	if err != nil || !m.Answered {
@@ -86,10 +85,13 @@ func TestASearchPathChangesNothing(t *testing.T) {
 
 func TestASessionOnlyReads(t *testing.T) {
 	s := started(t)
-	asking := s.trusted(t)
-	answered(t, asking)
+	conn, err := s.trusted(t).connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end(t.Context(), conn)
 	var settings string
-	err := asking.conn.QueryRow(t.Context(), `SELECT pg_catalog.concat_ws(' ', current_user, pg_catalog.current_setting('transaction_read_only'),
+	err = conn.QueryRow(t.Context(), `SELECT pg_catalog.concat_ws(' ', current_user, pg_catalog.current_setting('transaction_read_only'),
 		pg_catalog.current_setting('statement_timeout'), pg_catalog.current_setting('application_name'))`).Scan(&settings)
 	if want := "streaming_replica on 4s pgstorage-watch"; err != nil || settings != want {
 		t.Errorf("got %q %v, want %q", settings, err, want)
@@ -172,46 +174,12 @@ func TestAServerThatReturnsAnswersAgain(t *testing.T) {
 	}
 }
 
-func TestASessionIsKept(t *testing.T) {
+// A certificate that was replaced is used at once.
+func TestCertificatesAreReadForEachQuestion(t *testing.T) {
 	s := started(t)
 	asking := s.trusted(t)
 	answered(t, asking)
-	first := asking.conn.PgConn().PID()
-	answered(t, asking)
-	if got := asking.conn.PgConn().PID(); got != first {
-		t.Errorf("process %d after %d", got, first)
-	}
-}
-
-// A server that ended the session, as at its restart, is asked in a new one at once.
-func TestABrokenSessionIsReplaced(t *testing.T) {
-	s := started(t)
-	asking := s.trusted(t)
-	answered(t, asking)
-	first := asking.conn.PgConn().PID()
-	s.execute(t, fmt.Sprintf("SELECT pg_terminate_backend(%d, 60000)", first))
-	answered(t, asking)
-	if got := asking.conn.PgConn().PID(); got == first {
-		t.Error("the session was not replaced")
-	}
-}
-
-// An old session may be at an instance that is not the primary any more, and have a
-// certificate that was replaced.
-func TestAnOldSessionIsReplaced(t *testing.T) {
-	s := started(t)
-	asking := s.trusted(t)
-	local := clocktesting.NewFakePassiveClock(time.Now())
-	asking.clock = local
-	answered(t, asking)
-	first := asking.conn.PgConn().PID()
 	mount(t, asking.folder, "south", s.revoked, s.authority.pem())
-	local.SetTime(local.Now().Add(maxAge - 1))
-	answered(t, asking)
-	if got := asking.conn.PgConn().PID(); got != first {
-		t.Error("the session was replaced early")
-	}
-	local.SetTime(local.Now().Add(1))
 	if got, err := asking.ask(t.Context()); err == nil || got.Problem != report.TLSFailed {
 		t.Errorf("the certificate was not read again: got %+v %v", got, err)
 	}
@@ -219,10 +187,10 @@ func TestAnOldSessionIsReplaced(t *testing.T) {
 	answered(t, asking)
 }
 
-// However often a site is asked, it has one session, and the watcher keeps nothing more.
+// However often a site is asked, it has no session afterwards, and the watcher keeps nothing.
 func TestMemoryStaysFlat(t *testing.T) {
 	s := started(t)
-	for name, asking := range map[string]*session{
+	for name, asking := range map[string]*asker{
 		"answers":   s.trusted(t),
 		"refusals":  opened(t, Member{Name: "south", Host: "localhost", Port: freePort(t)}, mounted(t, s.authority.client(t), s.authority.pem())),
 		"a failure": opened(t, s.south(), mounted(t, s.revoked, s.authority.pem())),
@@ -245,8 +213,12 @@ func TestMemoryStaysFlat(t *testing.T) {
 			t.Errorf("%s: %d goroutines after %d", name, runtime.NumGoroutine(), routines)
 		}
 	}
-	if got := s.value(t, "SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'pgstorage-watch'"); got != "1" {
-		t.Errorf("%s sessions", got)
+	// A server that shuts down waits for sessions. It notices the end of one a moment later.
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+		return s.value(t, "SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'pgstorage-watch'") == "0", nil
+	})
+	if err != nil {
+		t.Errorf("sessions stay: %v", err)
 	}
 }
 

@@ -54,8 +54,7 @@ func (w *Watcher) Run(ctx context.Context) {
 }
 
 func (w *Watcher) watch(ctx context.Context, i int) {
-	s := &session{member: w.members[i], folder: w.folder, clock: w.clock}
-	defer func() { s.end(context.WithoutCancel(ctx)) }()
+	s := &asker{member: w.members[i], folder: w.folder, clock: w.clock}
 	wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
 		m, err := s.ask(ctx)
 		if ctx.Err() == nil {
