@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
@@ -26,11 +25,8 @@ func (r *Reconciler) fenceSite(ctx context.Context, p *pass) error {
 	if !fence && !lift {
 		return nil
 	}
-	annotations := map[string]any{clusters.AnnotationCNPGFenced: nil, naming.AnnotationFencedBySites: nil}
-	if fence {
-		annotations = map[string]any{clusters.AnnotationCNPGFenced: `["*"]`, naming.AnnotationFencedBySites: "true"}
-	}
 	cluster := p.facts.Cluster.DeepCopy()
+	annotations := clusters.SiteFenceAnnotations(cluster, fence)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": cluster.UID, "resourceVersion": cluster.ResourceVersion, "annotations": annotations,
 	}})

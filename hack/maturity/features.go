@@ -57,6 +57,10 @@ var features = []feature{
 		EndToEnd: onKind("TestMemory"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-memory.md"},
 	},
 	{
+		Name: "Sites: `spec.topology`, a switch and a promotion by the plugin", Gate: "chart value `sites.enabled`",
+		EndToEnd: onKind("TestSites"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-sites.md"},
+	},
+	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",
 		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},

@@ -37,8 +37,9 @@ Without --apply the command shows what is known of the loss, and changes nothing
 With --apply it sets spec.topology.primary of the site and consents to the loss. It
 waits until the site writes. It needs permission to get and patch the PgStorageCluster.
 
-The site that wrote before must not write any more. Make sure of that first: nothing
-else keeps two sites from writing, and what one of them writes is lost.
+The site that wrote before must not write any more. Make sure of that first. If it
+returns, its operator fences it once its watcher reaches this site. What it wrote until
+then is lost.
 
 The command refuses a site that still receives WAL, unless --even-if-streaming is
 set. It refuses one that a switch demoted, unless --even-if-demoted is set. The exit

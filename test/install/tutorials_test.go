@@ -28,7 +28,7 @@ func unaccounted(p walkthrough.Page) []string {
 	var out []string
 	for _, b := range p.Blocks {
 		_, known := walkthrough.Needs[b.Needs]
-		onKind := b.Needs == "" && slices.Contains([]string{walkthrough.External, walkthrough.Benchmark, walkthrough.ReadPools, walkthrough.Memory}, p.Name)
+		onKind := b.Needs == "" && slices.Contains([]string{walkthrough.External, walkthrough.Benchmark, walkthrough.ReadPools, walkthrough.Memory, walkthrough.Sites}, p.Name)
 		hidden := !b.Commands() && strings.Contains("\n"+b.Text, "\n$ ")
 		if hidden || b.Commands() && !known && !onKind {
 			out = append(out, strings.TrimSpace(b.Text))

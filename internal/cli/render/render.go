@@ -58,7 +58,7 @@ type builder struct {
 
 // Build returns the plans of all documents. The error has what the operator would reject.
 func Build(d Documents, a Assumptions) (Output, error) {
-	a.Config.ReadPools = true // as profiles of every type are rendered, whatever their gates
+	a.Config.ReadPools, a.Config.Sites = true, true // as profiles of every type are rendered, whatever their gates
 	b := &builder{documents: d, assume: a, images: map[string]string{}, scratches: map[string]*observed.Scratch{}}
 	b.assumed("CloudNativePG, prometheus-operator, zfs-localpv, volume snapshots and Rook are installed")
 	for _, p := range d.Profiles {

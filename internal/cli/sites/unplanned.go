@@ -111,11 +111,14 @@ Commits that %[1]s acknowledged after the last WAL that site %[2]s received are 
 The lag is of WAL that site %[2]s knows of. It does not count what never arrived.
 
 %[3]s must not write any more. Before you promote site %[2]s, make sure that its
-instances are off, or that no client reaches them. When it returns, fence it:
+instances are off, or that no client reaches them. If it returns, its operator fences it
+as soon as its watcher reaches site %[2]s; what it wrote until then is lost.
+Its data has diverged, so it has to be cloned again. This deletes its volumes:
   kubectl -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"%[2]s"}}}'
-Its timeline has diverged, so it cannot follow. Delete its PgStorageCluster, CloudNativePG
-Cluster and volumes, and create the PgStorageCluster again: it is cloned from site %[2]s.
-Set the same primary in every further site.
+  kubectl -n NAMESPACE delete clusters.postgresql.cnpg.io NAME
+  kubectl -n NAMESPACE annotate pgsc NAME pgstorage.dev/recreate-cluster=UID
+UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
+sites, and set the same primary in every further site.
 `, old, u.self(), strings.ToUpper(old[:1])+old[1:])
 	return b.String()
 }

@@ -98,11 +98,14 @@ Commits that site north acknowledged after the last WAL that site south received
 The lag is of WAL that site south knows of. It does not count what never arrived.
 
 Site north must not write any more. Before you promote site south, make sure that its
-instances are off, or that no client reaches them. When it returns, fence it:
+instances are off, or that no client reaches them. If it returns, its operator fences it
+as soon as its watcher reaches site south; what it wrote until then is lost.
+Its data has diverged, so it has to be cloned again. This deletes its volumes:
   kubectl -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"south"}}}'
-Its timeline has diverged, so it cannot follow. Delete its PgStorageCluster, CloudNativePG
-Cluster and volumes, and create the PgStorageCluster again: it is cloned from site south.
-Set the same primary in every further site.
+  kubectl -n NAMESPACE delete clusters.postgresql.cnpg.io NAME
+  kubectl -n NAMESPACE annotate pgsc NAME pgstorage.dev/recreate-cluster=UID
+UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
+sites, and set the same primary in every further site.
 `
 	if got := (Unplanned{Site: at("b", alone())}).Known(); got != want {
 		t.Errorf("%s", got)

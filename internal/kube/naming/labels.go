@@ -75,7 +75,8 @@ const (
 	// the operator has fenced itself; no other fence is its to lift.
 	AnnotationFenced = "pgstorage.dev/fenced"
 	// AnnotationFencedBySites on a CloudNativePG Cluster says that the operator has fenced
-	// all instances, because another site writes.
+	// all instances, because another site writes. Its value is the list of fences that
+	// there was before.
 	AnnotationFencedBySites = "pgstorage.dev/fenced-by-sites"
 	// AnnotationTooLarge is on a cached object whose status exceeds what the cache keeps,
 	// with the size of its JSON in bytes. It is never written to the API server.

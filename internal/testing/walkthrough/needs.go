@@ -12,6 +12,7 @@ const (
 	Benchmark = "docs/tutorial-benchmark.md"
 	ReadPools = "docs/tutorial-read-pools.md"
 	Memory    = "docs/tutorial-memory.md"
+	Sites     = "docs/tutorial-sites.md"
 )
 
 // Needs has each marker of a block, and why a kind cluster does not run the block.

@@ -99,10 +99,16 @@ func siteRole(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) v1alpha1.Si
 		return v1alpha1.SiteWrites
 	case !replicates(c) || writing || c.Status.SwitchReplicaClusterStatus.InProgress:
 		return v1alpha1.SiteDemoting
-	case c.Status.DemotionToken != "" && !beyond(c, facts):
+	case c.Status.DemotionToken != "" && !beyond(c, facts) && !followsSince(cr, c):
 		return v1alpha1.SiteDemoted
 	}
 	return v1alpha1.SiteFollows
+}
+
+// followsSince says that the site has followed another one since its demotion.
+func followsSince(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) bool {
+	known := cr.Status.Topology
+	return known != nil && known.Role == v1alpha1.SiteFollows && known.DemotionToken == c.Status.DemotionToken
 }
 
 // beyond says that a site that was demoted receives a later timeline than its own: the

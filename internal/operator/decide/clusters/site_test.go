@@ -123,6 +123,10 @@ func TestSiteIsInItsRole(t *testing.T) {
 		"it has stopped writing":                    {"north", at("north", false), demoted(0), outcome.Wait, v1alpha1.ReasonDemoted, "promotionToken", v1alpha1.SiteDemoted},
 		"it receives its own timeline of the other": {"north", at("north", false), demoted(2), outcome.Wait, v1alpha1.ReasonDemoted, "", v1alpha1.SiteDemoted},
 		"it follows again after its demotion":       {"north", at("north", false), demoted(3), outcome.Done, v1alpha1.ReasonFollowing, "", v1alpha1.SiteFollows},
+		"it has followed since, and receives nothing now": {"north", at("north", false), func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			demoted(0)(cr, f)
+			cr.Status.Topology = &v1alpha1.TopologyStatus{Role: v1alpha1.SiteFollows, DemotionToken: f.Cluster.Status.DemotionToken}
+		}, outcome.Done, v1alpha1.ReasonFollowing, "", v1alpha1.SiteFollows},
 		"its checkpoint is on a later timeline": {"north", at("north", false), func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			demoted(0)(cr, f)
 			f.Cluster.Status.InstancesReportedState["shop-1"] = cnpgv1.InstanceReportedState{TimeLineID: 3}

@@ -184,6 +184,26 @@ func SiteFence(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (fence, li
 	return false, !slices.ContainsFunc(all, func(m report.Member) bool { return !m.Answered || !m.InRecovery })
 }
 
+// noFences is the value of a list of fences that is empty.
+const noFences = "[]"
+
+// SiteFenceAnnotations fence every instance, or give back the fences that there were before;
+// nil removes one.
+func SiteFenceAnnotations(c *cnpgv1.Cluster, fence bool) map[string]any {
+	if fence {
+		before := c.Annotations[AnnotationCNPGFenced]
+		if before == "" {
+			before = noFences
+		}
+		return map[string]any{AnnotationCNPGFenced: `["*"]`, naming.AnnotationFencedBySites: before}
+	}
+	out := map[string]any{AnnotationCNPGFenced: nil, naming.AnnotationFencedBySites: nil}
+	if before := c.Annotations[naming.AnnotationFencedBySites]; before != noFences {
+		out[AnnotationCNPGFenced] = before
+	}
+	return out
+}
+
 // othersStatus is what the other sites answered.
 func othersStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []v1alpha1.SiteObserved {
 	var out []v1alpha1.SiteObserved

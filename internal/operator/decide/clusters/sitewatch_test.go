@@ -98,6 +98,33 @@ func TestSitesAreUnknownWithoutTheirWatcher(t *testing.T) {
 	}
 }
 
+func TestFencesOfOthersOutliveThatOfASite(t *testing.T) {
+	for _, before := range []string{"", `["shop-2"]`} {
+		c := at("south", true)
+		if before != "" {
+			c.Annotations = map[string]string{AnnotationCNPGFenced: before}
+		}
+		apply := func(changes map[string]any) {
+			for name, value := range changes {
+				if c.Annotations == nil {
+					c.Annotations = map[string]string{}
+				}
+				if delete(c.Annotations, name); value != nil {
+					c.Annotations[name] = value.(string)
+				}
+			}
+		}
+		apply(SiteFenceAnnotations(c, true))
+		if c.Annotations[AnnotationCNPGFenced] != `["*"]` || !fencedBySites(c) {
+			t.Errorf("%q: fenced %v", before, c.Annotations)
+		}
+		apply(SiteFenceAnnotations(c, false))
+		if c.Annotations[AnnotationCNPGFenced] != before || fencedBySites(c) {
+			t.Errorf("%q: lifted %v", before, c.Annotations)
+		}
+	}
+}
+
 func TestEpochCountsPromotions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		primary string
