@@ -114,13 +114,13 @@ const (
 	// ConditionSiteInRole says whether a site writes, or follows the site that writes, as
 	// spec.topology declares. Only databases with spec.topology have it.
 	ConditionSiteInRole = "SiteInRole"
-	// ConditionSitesAgree says whether the other sites answer, hold the same site for the one
-	// that writes, and have the same database and members. Only databases with spec.topology
+	// ConditionSitesAgree says whether the other sites answer and agree: on which one writes,
+	// on the members, and in what their database is. Only databases with spec.topology
 	// have it. What only the network or a switch under way causes does not take part in Ready.
 	ConditionSitesAgree = "SitesAgree"
-	// ConditionFollowersCaughtUp says whether every follower is within its maxLag: of a
-	// cluster its read pools, of a read pool or a site that follows its instances. It does not take part in
-	// Ready, and is Unknown while the lag cannot be read.
+	// ConditionFollowersCaughtUp says whether every follower is within its maxLag. A cluster
+	// has it of its read pools. A read pool, or a site that follows, has it of its instances.
+	// It does not take part in Ready, and is Unknown while the lag cannot be read.
 	ConditionFollowersCaughtUp = "FollowersCaughtUp"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.

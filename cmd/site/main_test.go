@@ -82,7 +82,7 @@ func TestItKnowsNoKubernetesClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pkg := range strings.Fields(string(out)) {
+	for pkg := range strings.FieldsSeq(string(out)) {
 		for _, module := range []string{"sigs.k8s.io/", "k8s.io/client-go", "k8s.io/api/", "github.com/cloudnative-pg/", "github.com/pgstorage/pgstorage/api"} {
 			if strings.HasPrefix(pkg, module) {
 				t.Errorf("it links %s", pkg)

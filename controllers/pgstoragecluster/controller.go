@@ -109,8 +109,7 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if err != nil {
 		return nil, err
 	}
-	// A follower that is behind is not ready, which is when its lag matters.
-	if facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr) || cr.Spec.Topology != nil) {
+	if answers(cr, facts) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
 	if r.Config.Sites {
@@ -122,6 +121,12 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 		facts.AdopteeReadBack = r.ReadBack.Of(ctx, facts.Adoptee, parameterNames(cr, facts.Adoptee))
 	}
 	return &pass{cr: cr, facts: facts, live: live}, nil
+}
+
+// answers says that the instances are asked. A follower that is behind is not ready, which is
+// when its lag matters.
+func answers(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
+	return facts.Cluster != nil && (clusters.Healthy(cr, facts.Cluster) || clusters.Follows(cr) || cr.Spec.Topology != nil)
 }
 
 func (r *Reconciler) build(p *pass) (err error) {

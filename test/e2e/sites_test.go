@@ -39,8 +39,8 @@ func (s *sites) other() *v1alpha1.PgStorageCluster {
 	return s.north
 }
 
-// TestSites creates a database of two sites, switches the one that writes under load,
-// promotes a site whose other one is gone, and has that one return.
+// TestSites creates a database of two sites, and switches the one that writes under load. Then
+// it promotes a site whose other one is gone, and has that one return.
 func TestSites(t *testing.T) {
 	if err := helm("sites.enabled=true"); err != nil {
 		t.Fatal(err)
@@ -114,6 +114,11 @@ func introduced(t *testing.T, site string, of, to *v1alpha1.PgStorageCluster) {
 	t.Helper()
 	copied(t, of.Namespace, naming.ReplicationSecret("shop"), to.Namespace, "shop-"+site+"-replication", corev1.TLSCertKey, corev1.TLSPrivateKeyKey)
 	copied(t, of.Namespace, naming.CASecret("shop"), to.Namespace, "shop-"+site+"-ca", "ca.crt")
+	// The kubelet shows a pod a Secret that changed after a minute or so, and a new pod at once.
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: to.Namespace, Name: naming.SiteWatcher("shop") + "-0"}}
+	if err := client.IgnoreNotFound(c.Delete(t.Context(), pod)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *sites) follows(t *testing.T) {

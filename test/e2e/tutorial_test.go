@@ -25,7 +25,22 @@ func TestTutorials(t *testing.T) {
 	}
 	session := reader(t)
 	first, last := page(t, walkthrough.External).Before("9. Remove")
-	for _, p := range []walkthrough.Page{first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), page(t, walkthrough.Sites), last} {
+	walkAll(t, session, first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), last)
+}
+
+// TestTutorialOfSites needs nothing of the others. It is not in make test, where TestSites takes
+// the same steps.
+func TestTutorialOfSites(t *testing.T) {
+	if err := helm(); err != nil {
+		t.Fatal(err)
+	}
+	walkAll(t, reader(t), page(t, walkthrough.Sites))
+}
+
+// walkAll types the commands of pages, one after another.
+func walkAll(t *testing.T, session walkthrough.Session, pages ...walkthrough.Page) {
+	t.Helper()
+	for _, p := range pages {
 		start := time.Now()
 		for _, b := range p.Blocks {
 			if b.Commands() && b.Needs == "" {

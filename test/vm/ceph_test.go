@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// cephTime bounds the whole of TestCephRBD once there is an image: it takes 10 minutes
+	// cephTime bounds the whole of TestCephRBD once there is an image. It takes 10 minutes
 	// alone, and 20 did not suffice beside a cluster and another machine.
 	cephTime = 40 * time.Minute
 	// cephStep bounds a boot of it.

@@ -98,7 +98,7 @@ func TestEverySampleCanBeRendered(t *testing.T) {
 		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			names := []string{path}
-			for _, base := range []string{profile, demo, samples + "profile-zfs.yaml"} {
+			for _, base := range []string{profile, demo, samples + "profile-zfs.yaml", samples + "profile-sites.yaml"} {
 				if base != path {
 					names = append(names, base)
 				}

@@ -112,14 +112,19 @@ The lag is of WAL that site %[2]s knows of. It does not count what never arrived
 
 %[3]s must not write any more. Before you promote site %[2]s, make sure that its
 instances are off, or that no client reaches them. If it returns, its operator fences it
-as soon as its watcher reaches site %[2]s; what it wrote until then is lost.
+once its watcher reaches site %[2]s. What it wrote until then is lost.
 Its data has diverged, so it has to be cloned again. This deletes its volumes:
-  kubectl -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"%[2]s"}}}'
-  kubectl -n NAMESPACE delete clusters.postgresql.cnpg.io NAME
-  kubectl -n NAMESPACE annotate pgsc NAME pgstorage.dev/recreate-cluster=UID
-UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
-sites, and set the same primary in every further site.
 `, old, u.self(), strings.ToUpper(old[:1])+old[1:])
+	for _, command := range []string{
+		fmt.Sprintf(`patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":%q}}}'`, u.self()),
+		"delete clusters.postgresql.cnpg.io NAME",
+		"annotate pgsc NAME " + naming.AnnotationRecreate + "=UID",
+	} {
+		fmt.Fprintf(&b, "  kubectl -n NAMESPACE %s\n", command)
+	}
+	b.WriteString(`UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
+sites, and set the same primary in every further site.
+`)
 	return b.String()
 }
 

@@ -99,7 +99,7 @@ The lag is of WAL that site south knows of. It does not count what never arrived
 
 Site north must not write any more. Before you promote site south, make sure that its
 instances are off, or that no client reaches them. If it returns, its operator fences it
-as soon as its watcher reaches site south; what it wrote until then is lost.
+once its watcher reaches site south. What it wrote until then is lost.
 Its data has diverged, so it has to be cloned again. This deletes its volumes:
   kubectl -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"south"}}}'
   kubectl -n NAMESPACE delete clusters.postgresql.cnpg.io NAME

@@ -33,7 +33,7 @@ const (
 	application = "pgstorage-watch"
 )
 
-// asker of one member. Each question has a session of its own: a kept one stays with an
+// asker of one member. Each question has a session of its own. A kept one stays with an
 // instance that may not be the primary any more, and a server that shuts down waits for it.
 type asker struct {
 	member Member

@@ -86,8 +86,8 @@ func (s *Site) place(spec *cnpgac.ClusterSpecApplyConfiguration) {
 	}
 }
 
-// The settings of Postgres by which a site says to the others which one writes, which
-// members it was given, and how many promotions led to what it has.
+// The settings of Postgres that a site shows the others: which one writes, the members that
+// it was given, and its epoch.
 const (
 	ParameterPrimary  = "pgstorage.primary"
 	ParameterTopology = "pgstorage.topology"

@@ -29,10 +29,7 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 			out.Add(*o)
 		}
 	}
-	if Follows(cr) || followsSite(cr, facts) {
-		out.Add(caughtUp(cr, facts))
-	}
-	if o := poolsCaughtUp(cr, facts); o != nil {
+	if o := followersCaughtUp(cr, facts); o != nil {
 		out.Add(*o)
 	}
 	out.Add(MonitoredOutcome(cr, facts))

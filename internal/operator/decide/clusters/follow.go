@@ -139,6 +139,15 @@ func behind(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) furthest {
 	return out
 }
 
+// followersCaughtUp is nil of a database that neither follows another nor has read pools.
+func followersCaughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *outcome.Outcome {
+	if Follows(cr) || followsSite(cr, facts) {
+		o := caughtUp(cr, facts)
+		return &o
+	}
+	return poolsCaughtUp(cr, facts)
+}
+
 // caughtUp says whether a follower is within its maxLag. It does not take part in Ready.
 func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionFollowersCaughtUp

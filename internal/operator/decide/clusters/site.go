@@ -92,17 +92,25 @@ func siteOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.
 func siteRole(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) v1alpha1.SiteRole {
 	c := facts.Cluster
 	writing := c.Status.InstancesReportedState[cnpgv1.PodName(c.Status.CurrentPrimary)].IsPrimary
-	switch {
-	case declaredToWrite(cr.Spec.Topology) && (replicates(c) || !writing):
-		return v1alpha1.SitePromoting
-	case declaredToWrite(cr.Spec.Topology):
+	if declaredToWrite(cr.Spec.Topology) {
+		if replicates(c) || !writing {
+			return v1alpha1.SitePromoting
+		}
 		return v1alpha1.SiteWrites
+	}
+	switch {
 	case !replicates(c) || writing || c.Status.SwitchReplicaClusterStatus.InProgress:
 		return v1alpha1.SiteDemoting
-	case c.Status.DemotionToken != "" && !beyond(c, facts) && !followsSince(cr, c):
+	case onlyDemoted(cr, facts):
 		return v1alpha1.SiteDemoted
 	}
 	return v1alpha1.SiteFollows
+}
+
+// onlyDemoted says that the site was demoted, and has not followed another one since.
+func onlyDemoted(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
+	c := facts.Cluster
+	return c.Status.DemotionToken != "" && !beyond(c, facts) && !followsSince(cr, c)
 }
 
 // followsSince says that the site has followed another one since its demotion.
@@ -135,11 +143,11 @@ func promotionRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *ou
 		if cr.Annotations[naming.AnnotationPromote] == string(live.UID) {
 			return nil
 		}
-		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRequired, fmt.Sprintf(msgTokenRequired, t.Self, t.Primary, atStake(cr, facts), cr.Namespace, cr.Name, naming.AnnotationPromote, live.UID))
+		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRequired, fmt.Sprintf(msgPromotionRequired, t.Self, t.Primary, atStake(cr, facts), cr.Namespace, cr.Name, naming.AnnotationPromote, live.UID))
 		return &o
 	}
 	if why := tokenRefused(cr, live); why != "" {
-		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRefused, msgTokenRefused+why)
+		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRefused, msgPromotionRefused+why)
 		return &o
 	}
 	return nil
@@ -168,19 +176,19 @@ func parseToken(text string) (token, error) {
 	return out, err
 }
 
-// tokenRefused says what is wrong with a token; empty if nothing is. Whether the site has
-// replayed all that it covers is for CloudNativePG to compare before it promotes.
+// tokenRefused says what is wrong with a token; empty if nothing is. CloudNativePG
+// compares what it covers with what is replayed, before it promotes.
 func tokenRefused(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) string {
 	t, err := parseToken(cr.Spec.Topology.PromotionToken)
 	switch known := cr.Status.Topology; {
 	case err != nil || t.System == "" || t.Checkpoint == "":
-		return msgTokenUnreadable
+		return msgPromotionUnreadable
 	case live.Status.SystemID != "" && t.System != live.Status.SystemID:
-		return fmt.Sprintf(msgTokenForeign, t.System, live.Status.SystemID)
+		return fmt.Sprintf(msgPromotionForeign, t.System, live.Status.SystemID)
 	case known != nil && known.PromotedWith == naming.Hash(cr.Spec.Topology.PromotionToken):
-		return msgTokenUsed
+		return msgPromotionUsed
 	case live.Status.DemotionToken != "" && older(t, live.Status.DemotionToken):
-		return msgTokenOld
+		return msgPromotionOld
 	}
 	return ""
 }

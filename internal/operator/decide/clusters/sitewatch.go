@@ -49,15 +49,22 @@ func epoch(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) int64 {
 	if declaredToWrite(cr.Spec.Topology) && !promotes {
 		return own
 	}
-	for _, m := range facts.Sites.Members {
-		if system := systemOf(facts); m.Answered && (system == "" || m.System == system) {
-			own = max(own, m.Epoch)
-		}
-	}
+	own = max(own, seenEpoch(facts))
 	if promotes {
 		own++
 	}
 	return min(own, report.MaxEpoch)
+}
+
+// seenEpoch is the highest that another site with this database has.
+func seenEpoch(facts observed.Cluster) int64 {
+	highest, system := int64(0), systemOf(facts)
+	for _, m := range facts.Sites.Members {
+		if m.Answered && (system == "" || m.System == system) {
+			highest = max(highest, m.Epoch)
+		}
+	}
+	return highest
 }
 
 // systemOf is the system identifier of the database; empty while it is not known.
@@ -140,7 +147,7 @@ func agrees(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, m report.Memb
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonSitesDiffer, fmt.Sprintf(msgOtherMembers, m.Name))
 	case m.Primary != t.Primary:
 		o = outcome.WaitFor(c, v1alpha1.ReasonSwitchUnderWay, fmt.Sprintf(msgSwitchUnderWay, m.Name, m.Primary, t.Primary))
-	case m.ClockSkewMilliseconds > clocksApart || m.ClockSkewMilliseconds < -clocksApart:
+	case max(m.ClockSkewMilliseconds, -m.ClockSkewMilliseconds) > clocksApart:
 		o = outcome.WaitFor(c, v1alpha1.ReasonClocksApart, fmt.Sprintf(msgClocksApart, m.Name))
 	default:
 		return nil
