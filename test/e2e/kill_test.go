@@ -69,12 +69,14 @@ func logs(t *testing.T, namespace, pod string) string {
 
 // insertLoop commits one row after another and prints each only when Postgres has
 // acknowledged it. A row whose fate is unknown is not tried again under its
-// number. It ends when the table "stop" exists.
+// number. It prints when each row was acknowledged, in seconds since 1970, and ends when the
+// table "stop" exists.
 const insertLoop = `
 n=0
 while :; do
   n=$((n+1))
   out=$(timeout 10 psql -XAtq -v ON_ERROR_STOP=1 -c "INSERT INTO acked VALUES ($n) RETURNING id" -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null) || { echo "fail $n"; continue; }
+  echo "at $EPOCHREALTIME"
   echo "ack $n"
   case $out in *t) echo done; exit 0 ;; esac
 done`

@@ -177,21 +177,9 @@ func (s *sites) set(t *testing.T, cr *v1alpha1.PgStorageCluster, primary, token 
 	})
 }
 
-// timedLoop is insertLoop for a database of two sites. It prints when each row was
-// acknowledged, in seconds since 1970.
-const timedLoop = `
-n=0
-while :; do
-  n=$((n+1))
-  out=$(timeout 10 psql -XAtq -v ON_ERROR_STOP=1 -c "INSERT INTO acked VALUES ($n) RETURNING id" -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null) || { echo "fail $n"; continue; }
-  echo "at $EPOCHREALTIME"
-  echo "ack $n"
-  case $out in *t) echo done; exit 0 ;; esac
-done`
-
 // loader writes to whichever site does, as an application that knows both hosts.
 func (s *sites) loader() *corev1.Pod {
-	pod := clientPod(s.north, "loader", timedLoop)
+	pod := clientPod(s.north, "loader", insertLoop)
 	env := pod.Spec.Containers[0].Env
 	for i := range env {
 		if env[i].Name == "PGHOST" {

@@ -45,6 +45,17 @@ func simulatedSite(t *testing.T, c client.Client, key client.ObjectKey, writing 
 	})
 }
 
+// consentRemoved waits until a consent that was used is gone.
+func consentRemoved(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	eventually(t, "the consent to be removed", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil || cr.Annotations[naming.AnnotationPromote] != "" {
+			return errors.Join(err, fmt.Errorf("annotations %v", cr.Annotations))
+		}
+		return nil
+	})
+}
+
 func TestSiteIsPromotedOnlyWithATokenOrConsent(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)
@@ -75,12 +86,7 @@ func TestSiteIsPromotedOnlyWithATokenOrConsent(t *testing.T) {
 	hasCondition(t, c, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonPromoting)
 	simulatedSite(t, c, key, true)
 	hasCondition(t, c, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
-	eventually(t, "the consent to be removed", func(ctx context.Context) error {
-		if err := c.Get(ctx, key, cr); err != nil || cr.Annotations[naming.AnnotationPromote] != "" {
-			return errors.Join(err, fmt.Errorf("annotations %v", cr.Annotations))
-		}
-		return nil
-	})
+	consentRemoved(t, c, cr)
 	if now := get(t, c, key, &cnpgv1.Cluster{}); now.UID != pg.UID || now.Spec.Bootstrap.PgBaseBackup == nil || now.Spec.PostgresConfiguration.Parameters["pgstorage.epoch"] != "2" {
 		t.Errorf("uid %s, bootstrap %+v, parameters %v", now.UID, now.Spec.Bootstrap, now.Spec.PostgresConfiguration.Parameters)
 	}
@@ -135,12 +141,7 @@ func TestPromotionOfASiteSurvivesACrashAfterAnyWrite(t *testing.T) {
 			})
 			simulatedSite(t, c, key, true)
 			hasCondition(t, c, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
-			eventually(t, "the consent to be removed", func(ctx context.Context) error {
-				if err := c.Get(ctx, key, cr); err != nil || cr.Annotations[naming.AnnotationPromote] != "" {
-					return errors.Join(err, fmt.Errorf("annotations %v", cr.Annotations))
-				}
-				return nil
-			})
+			consentRemoved(t, c, cr)
 			stop()
 		})
 		cuts++
