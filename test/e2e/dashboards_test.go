@@ -26,9 +26,11 @@ import (
 
 // absentHere are metrics that a kind cluster without nodes with ZFS cannot have.
 var absentHere = map[string]string{
-	"pgstorage_benchmark_regressed":   "a matrix with a gate has it; the integration test has one",
-	"pgstorage_cluster_site_info":     "a database of several sites has it; a test of the collector has one",
-	"pgstorage_cluster_follower_info": "a read pool has it; a test of the collector has one",
+	"pgstorage_benchmark_regressed":      "a matrix with a gate has it; the integration test has one",
+	"pgstorage_memory_volume_size_bytes": "a profile of type Memory has it; a test of the collector does",
+	"pgstorage_memory_volume_used_bytes": "a profile of type Memory has it; a test of the collector does",
+	"pgstorage_cluster_site_info":        "a database of several sites has it; a test of the collector has one",
+	"pgstorage_cluster_follower_info":    "a read pool has it; a test of the collector has one",
 }
 
 // TestDashboards runs every query of dashboards and alerts that needs no node with ZFS

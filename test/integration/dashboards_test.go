@@ -46,6 +46,8 @@ const board = "board"
 // absentHere are metrics that this test cannot have.
 var absentHere = map[string]string{
 	"leader_election_master_status":            "the managers of tests elect no leader; the end-to-end test has it",
+	"pgstorage_memory_volume_size_bytes":       "a profile of type Memory has it; a test of the collector does",
+	"pgstorage_memory_volume_used_bytes":       "a profile of type Memory has it; a test of the collector does",
 	"pgstorage_cluster_site_info":              "a database of several sites has it; a test of the collector has one",
 	"pgstorage_cluster_follower_info":          "a read pool has it; a test of the collector has one",
 	"pgstorage_profile_flush_latency_seconds":  "only profiles of type S3NBD have it; a test of the collector does",
