@@ -124,6 +124,9 @@ func TestPromotionOfASiteSurvivesACrashAfterAnyWrite(t *testing.T) {
 					return nil
 				}
 				_, err := promoting.on(ctx, c, cr)
+				if err == nil && cr.Annotations[naming.AnnotationPromote] != "" {
+					err = errors.New("the consent is there")
+				}
 				return err
 			})
 			ended = w.count.Load() <= w.failAfter && settled(t, w) <= w.failAfter
