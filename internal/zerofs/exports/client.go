@@ -28,6 +28,8 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrNoSuchExport: there is no export of that name.
 	ErrNoSuchExport = errors.New("no such export")
+	// ErrNoOwner: no owner left a mark in the file system.
+	ErrNoOwner = errors.New("no owner left a mark")
 	// ErrExists: there is an export of that name and of another size.
 	ErrExists = errors.New("exists already")
 	// ErrShrink: the export is larger than asked for.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 )
 
@@ -15,14 +14,15 @@ const (
 	maxOwner = 1 << 10
 )
 
-// Owner is the mark that the last owner of the file system left. It fails with
-// fs.ErrNotExist where no owner left one.
+// Owner is the mark that the last owner of the file system left. It fails with ErrNoOwner
+// where no owner left one. Only the server says so: that its socket does not exist is
+// fs.ErrNotExist.
 func (c *Client) Owner(ctx context.Context) (string, error) {
 	var mark []byte
 	err := c.do(ctx, func(s *session, root fid) error {
 		file, err := s.walk(root, ownerFile)
 		if errors.Is(err, syscall.ENOENT) {
-			return fs.ErrNotExist
+			return ErrNoOwner
 		}
 		if err == nil {
 			_, err = s.ask(tLopen, file, readOnly)
@@ -31,7 +31,7 @@ func (c *Client) Owner(ctx context.Context) (string, error) {
 			mark, err = s.read(file, maxOwner)
 		}
 		if err == nil && len(mark) == 0 { // made, and not written
-			err = fs.ErrNotExist
+			err = ErrNoOwner
 		}
 		return err
 	})

@@ -1,7 +1,6 @@
 package exports_test
 
 import (
-	"io/fs"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func owned(t *testing.T, c *exports.Client, want string) {
 func TestOwner(t *testing.T) {
 	c, f := serve(t)
 	_, err := c.Owner(t.Context())
-	wants(t, err, fs.ErrNotExist)
+	wants(t, err, exports.ErrNoOwner)
 	for _, mark := range []string{"first", "other", "one that is longer", "short"} {
 		wants(t, c.SetOwner(t.Context(), mark), nil)
 		owned(t, c, mark)
@@ -63,5 +62,5 @@ func TestOwnerAfterACrash(t *testing.T) {
 	c, f := serve(t)
 	f.with(func() { f.mark = new(string) })
 	_, err := c.Owner(t.Context())
-	wants(t, err, fs.ErrNotExist)
+	wants(t, err, exports.ErrNoOwner)
 }

@@ -3,7 +3,6 @@ package supervise
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net"
 	"path/filepath"
 	"time"
@@ -42,7 +41,7 @@ func (s *Supervisor) reach(ctx context.Context) (owner string, err error) {
 
 func (s *Supervisor) ask(ctx context.Context) (owner string, err error) {
 	owner, err = s.files().Owner(ctx)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, exports.ErrNoOwner) {
 		return "", err
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", s.in(zerofs.UpstreamSocket))
