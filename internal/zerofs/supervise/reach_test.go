@@ -8,8 +8,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// ZeroFS serves 9P a moment before NBD. A socket of 9P that is not there yet is no mark that is
-// not there: the server would be fenced, or would take a prefix over from another one.
+// ZeroFS serves 9P a moment before NBD. A socket of 9P that does not exist yet says nothing about
+// a mark. Otherwise the server would be fenced, or would take a prefix over from another one.
 func TestAServerThatStartsHasNotLostItsMark(t *testing.T) {
 	s := &Supervisor{Dir: t.TempDir()}
 	listener, err := net.Listen("unix", filepath.Join(s.Dir, zerofs.UpstreamSocket))
