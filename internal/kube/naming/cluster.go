@@ -2,7 +2,6 @@ package naming
 
 import (
 	"fmt"
-	"strings"
 )
 
 // ReadWriteService is the Service of the primary, as CloudNativePG names it.
@@ -35,16 +34,8 @@ func ReadPool(cluster, pool string) string { return cluster + "-" + pool }
 // SiteWatcher is the StatefulSet that asks the other sites of a database what they do.
 func SiteWatcher(cluster string) string { return cluster + "-sites" }
 
-// siteApplication begins the names of applications by which sites receive WAL.
-const siteApplication = "pgstorage-site-"
-
 // SiteApplication is the name of the application by which a site receives WAL.
-func SiteApplication(site string) string { return siteApplication + site }
-
-// SiteOfApplication is the site that receives WAL under a name.
-func SiteOfApplication(name string) (site string, found bool) {
-	return strings.CutPrefix(name, siteApplication)
-}
+func SiteApplication(site string) string { return "pgstorage-site-" + site }
 
 // ReplicationSecret holds the certificate that standbys authenticate with.
 func ReplicationSecret(cluster string) string { return cluster + "-replication" }

@@ -75,7 +75,7 @@ func siteOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.
 	}
 	switch role := siteRole(cr, facts); role {
 	case v1alpha1.SiteWrites:
-		return outcome.DoneWith(c, v1alpha1.ReasonWriting, fmt.Sprintf(msgSiteWrites, t.Self)+followedBy(facts))
+		return outcome.DoneWith(c, v1alpha1.ReasonWriting, fmt.Sprintf(msgSiteWrites, t.Self)+followedBy(cr, facts))
 	case v1alpha1.SiteFollows:
 		return outcome.DoneWith(c, v1alpha1.ReasonFollowing, fmt.Sprintf(msgSiteFollows, t.Self, t.Primary))
 	case v1alpha1.SiteDemoted:
@@ -213,20 +213,21 @@ func atStake(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
 }
 
 // followedBy names the sites that replicate this one.
-func followedBy(facts observed.Cluster) string {
-	sites := sitesOf(facts)
+func followedBy(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
+	sites := sitesOf(cr, facts)
 	if len(sites) == 0 {
 		return msgSiteAlone
 	}
 	return fmt.Sprintf(msgSiteFollowed, strings.Join(sites, ", "))
 }
 
-// sitesOf the database that receive WAL of this one, as the instances report them.
-func sitesOf(facts observed.Cluster) []string {
+// sitesOf are the other declared sites that receive WAL of this one, as the instances report
+// them.
+func sitesOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string {
 	var out []string
-	for _, name := range facts.ReadBack.Followers {
-		if site, ours := naming.SiteOfApplication(name); ours {
-			out = append(out, site)
+	for _, m := range cr.Spec.Topology.Members {
+		if m.Name != cr.Spec.Topology.Self && slices.Contains(facts.ReadBack.Followers, naming.SiteApplication(m.Name)) {
+			out = append(out, m.Name)
 		}
 	}
 	slices.Sort(out)
@@ -238,7 +239,7 @@ func otherSites(e *v1alpha1.LossEvent, cr *v1alpha1.PgStorageCluster, facts obse
 	if cr.Spec.Topology == nil || e.Event != "SiteLoss" || e.AcknowledgedCommits != "Lost" {
 		return
 	}
-	if sites := sitesOf(facts); len(sites) > 0 {
+	if sites := sitesOf(cr, facts); len(sites) > 0 {
 		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, fmt.Sprintf(msgSiteLoss, strings.Join(sites, ", "))
 	}
 }
@@ -256,7 +257,7 @@ func topologyStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1al
 	if facts.Cluster == nil {
 		return out
 	}
-	out.Role, out.Followers, out.Members = siteRole(cr, facts), sitesOf(facts), othersStatus(cr, facts)
+	out.Role, out.Followers, out.Members = siteRole(cr, facts), sitesOf(cr, facts), othersStatus(cr, facts)
 	if replicates(facts.Cluster) && !facts.Cluster.Status.SwitchReplicaClusterStatus.InProgress {
 		out.DemotionToken = facts.Cluster.Status.DemotionToken
 	}

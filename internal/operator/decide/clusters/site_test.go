@@ -240,6 +240,17 @@ func TestLossOfASiteDependsOnWhoFollows(t *testing.T) {
 	}
 }
 
+// A client that connects for replication chooses the name of its application. The API server
+// refuses a status with a long one.
+func TestOnlyDeclaredSitesAreFollowers(t *testing.T) {
+	cr, f := shop(sites("south", "south")), allowed()
+	f.Cluster = at("south", true)
+	f.ReadBack.Followers = []string{"pgstorage-site-", "pgstorage-site-" + strings.Repeat("x", 48), "pgstorage-site-north", "pgstorage-site-south"}
+	if got := (&Cluster{}).Status(cr, f).Topology.Followers; len(got) != 1 || got[0] != "north" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestConsentIsUsedUpByThePromotion(t *testing.T) {
 	cr, f := shop(sites("south", "south")), allowed()
 	cr.Annotations = map[string]string{naming.AnnotationPromote: uid}

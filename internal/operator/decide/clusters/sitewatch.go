@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
@@ -23,6 +23,9 @@ const notAsked report.Problem = "not asked yet"
 
 // clocksApart is how far the clocks of two sites may differ, in milliseconds.
 const clocksApart = 1000
+
+// longestName of a site, in bytes, by the API. What another site answers can be longer.
+const longestName = 24
 
 // addWatcher of the other sites.
 func (c *Cluster) addWatcher(cr *v1alpha1.PgStorageCluster, config Config) error {
@@ -217,7 +220,7 @@ func othersStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []v1alp
 	for _, m := range others(cr, facts) {
 		s := v1alpha1.SiteObserved{Name: m.Name, Problem: string(m.Problem)}
 		if m.Answered {
-			s.Role, s.Primary, s.Timeline = v1alpha1.SiteWrites, strings.ToValidUTF8(m.Primary, ""), m.Timeline
+			s.Role, s.Primary, s.Timeline = v1alpha1.SiteWrites, excerpt.Truncate(m.Primary, longestName), m.Timeline
 			if m.InRecovery {
 				s.Role = v1alpha1.SiteFollows
 			}

@@ -167,6 +167,16 @@ func TestStatusShowsWhatOtherSitesAnswered(t *testing.T) {
 	}
 }
 
+// The API server refuses a status with a longer name than that of any member.
+func TestStatusHasNoLongNameOfAnotherSite(t *testing.T) {
+	cr, f := shop(sites("south", "south")), allowed()
+	f.Cluster = at("south", true)
+	f.Sites.Members = answer(cr, func(m *report.Member) { m.Primary = strings.Repeat("x", report.MaxName) })
+	if got := (&Cluster{}).Status(cr, f).Topology.Members[0].Primary; got == "" || len(got) > 24 {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTopologyIsRefusedWhereSitesAreOff(t *testing.T) {
 	off := config
 	off.Sites = false
