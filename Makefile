@@ -67,17 +67,20 @@ image: ## Build the image for amd64 and arm64 and push it; VERSION=v0.1.0 IMAGE=
 
 ##@ Test
 
-# Fewer power cuts and faults, so that make test takes at most an hour without caches.
+# Without long tests, and with fewer power cuts, so that make test takes at most an hour without
+# caches.
+test: export SHORT ?= -short
 test: export PGSTORAGE_VM_CUTS ?= 3
-test: export PGSTORAGE_VM_FAULTS ?= few
-test: export PGSTORAGE_VM_FAULT_RUNS ?= 1
-test: export PGSTORAGE_VM_OUTAGE ?= 20s
 # The plugin for the other platforms is built from the same code; releases build them all.
 test: export PLUGIN_PLATFORMS ?= linux/amd64 linux/arm64
 
 .PHONY: test
 test: ## Run every level in lanes and print what each cost; PGSTORAGE_LANES=1 runs them one after another
 	@hack/levels.sh all
+
+.PHONY: test-long
+test-long: ## Run for hours what make test omits: long tests, all power cuts, and the levels beside it
+	@hack/levels.sh long
 
 .PHONY: test-quick
 test-quick: ## Run the levels of the edit loop: no root, no Docker, 6 minutes with caches
@@ -134,10 +137,10 @@ test-zerofs: ## Test the clients of ZeroFS against a real one on a real S3 serve
 .PHONY: test-vm
 test-vm: ## Test the agent on real ZFS in a virtual machine, with faults and power cuts
 	@echo "== vm"
-	$(GO_TEST) -timeout 180m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
+	$(GO_TEST) $(SHORT) -timeout 180m -tags vm -v -skip '^TestCephRBD$$' ./test/vm
 
 .PHONY: test-ceph
-test-ceph: ## Test a database on a real Ceph on zvols in a virtual machine
+test-ceph: ## Test a database on a real Ceph on zvols in a virtual machine; not in test
 	@echo "== ceph"
 	$(GO_TEST) -timeout 90m -tags vm -v -run '^TestCephRBD$$' ./test/vm
 
@@ -154,7 +157,7 @@ test-e2e-memory: ## Test volumes in memory on two workers, one of which boots ag
 .PHONY: test-e2e-sites
 test-e2e-sites: ## Switch the sites of a database ten times, and walk their tutorial; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-sites"
-	@PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestSiteFaults|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+	@ARGS="-run $${RUN:-^(TestSites|TestSiteFaults|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
-# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD; what
+# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD; SHORT=-short omits long tests; what
 # people look at is kept in the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
@@ -33,4 +33,4 @@ export PROMETHEUS PGSTORAGE_PLUGIN PGSTORAGE_ARTEFACTS PGSTORAGE_IMAGE PGSTORAGE
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_S3_IMAGE"
 cd "$REPO" || exit
 # shellcheck disable=SC2086 # words
-go test -tags e2e -count=1 -v -timeout 75m ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults)$} ./test/e2e/...
+go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestSites|TestTutorialOfSites|TestSiteFaults)$} ./test/e2e/...

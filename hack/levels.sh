@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the levels of tests, in lanes side by side where memory allows, and prints what each
-# level cost. Usage: hack/levels.sh all|quick
+# level cost. Usage: hack/levels.sh all|quick|long
 # PGSTORAGE_LANES=1 runs one level after another. A level that fails does not stop the others.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
@@ -9,23 +9,30 @@ SET=${1:-}
 patience=180
 
 # levels has one line for each level: its name, its make target, the GiB of memory that it
-# needs, its lane of "all" and its lane of "quick". Without a lane (-) it is not of that set.
-# A lane runs its levels from top to bottom.
+# needs, and its lanes of "all", of "quick" and of "long". Without a lane (-) it is not of that
+# set. A lane runs its levels from top to bottom.
 levels() {
 	cat <<-LEVELS
-		lint         lint              3  main     main
-		verify       verify            2  main     main
-		unit         test-unit         2  main     second
-		install      test-install      2  main     second
-		plugin       test-plugin       2  -        second
-		site         test-site         2  main     second
-		browser      test-browser      2  main     second
-		integration  test-integration  4  main     -
-		zerofs       test-zerofs       2  main     -
-		release      test-release      3  main     -
-		ceph         test-ceph         5  main     -
-		vm           test-vm           6  machine  -
-		e2e          test-e2e          6  cluster  -
+		lint           lint                3  main     main    -
+		verify         verify              2  main     main    -
+		unit           test-unit           2  main     second  -
+		install        test-install        2  main     second  -
+		plugin         test-plugin         2  -        second  -
+		site           test-site           2  main     second  -
+		browser        test-browser        2  main     second  -
+		integration    test-integration    4  main     -       -
+		zerofs         test-zerofs         2  main     -       -
+		release        test-release        3  main     -       -
+		vm             test-vm             6  machine  -       one
+		e2e            test-e2e            6  cluster  -       one
+		ceph           test-ceph           5  -        -       one
+		e2e-memory     test-e2e-memory     6  -        -       one
+		e2e-sites      test-e2e-sites      6  -        -       one
+		e2e-install    test-e2e-install    6  -        -       one
+		e2e-zfs        test-e2e-zfs        8  -        -       one
+		e2e-zfs-nodes  test-e2e-zfs-nodes 12  -        -       one
+		e2e-s3nbd      test-e2e-s3nbd      8  -        -       one
+		e2e-ceph       test-e2e-ceph      16  -        -       one
 	LEVELS
 }
 
@@ -35,7 +42,8 @@ chosen() {
 	case $SET in
 	all) column=4 ;;
 	quick) column=5 ;;
-	*) die "usage: hack/levels.sh all|quick" ;;
+	long) column=6 ;;
+	*) die "usage: hack/levels.sh all|quick|long" ;;
 	esac
 	levels | awk -v c="$column" '$c != "-" {print $1, $2, $3, $c}'
 }
@@ -197,16 +205,16 @@ output() {
 # its cluster, nor of what prefetch.sh made for it.
 table() {
 	local name start seconds state lane processor sum=0 used=0 count
-	printf '\n%-12s %-8s %7s %8s %10s  %-12s %s\n' level lane start seconds processor result counts
+	printf '\n%-13s %-8s %7s %8s %10s  %-12s %s\n' level lane start seconds processor result counts
 	while read -r name _; do
 		read -r start seconds state lane processor < <(result "$name")
 		count=-
 		[ "$state" = not-run ] || count=$(counts "$(log_of "$name")")
 		[ "$seconds" = - ] || sum=$((sum + seconds))
 		[ "$processor" = - ] || used=$((used + processor))
-		printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "$processor" "$state" "$count"
+		printf '%-13s %-8s %7s %8s %10s  %-12s %s\n' "$name" "$lane" "$start" "$seconds" "$processor" "$state" "$count"
 	done <<<"$PLAN"
-	printf '%-12s %-8s %7s %8s %10s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$used" "$1" "$sum s one after another"
+	printf '%-13s %-8s %7s %8s %10s  %-12s %s\n' total "${#lanes[@]}" 0 "$SECONDS" "$used" "$1" "$sum s one after another"
 }
 
 # failures prints what failed once more, at the very end: whole outputs are long, and some

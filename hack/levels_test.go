@@ -77,7 +77,7 @@ func TestLevelsReportWhatEachCost(t *testing.T) {
 	}
 	l.wantLines(t,
 		`^lint +main +[01] +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
-		`^integration +main `, `^zerofs +main `, `^vm +machine +[01] +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^ceph +main `, `^e2e +cluster `, `^total +3 +0 +\d+ +\d+  passed `,
+		`^integration +main `, `^zerofs +main `, `^vm +machine +[01] +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^release +main `, `^e2e +cluster `, `^total +3 +0 +\d+ +\d+  passed `,
 		// The closing lines of the levels.
 		`^shellcheck: no findings$`, `^--- PASS: TestA \(1.0s\)$`, `^guest cases, disks: 1 passed$`, `^ok  \tvm\t1s$`, `^ok  \tpackage/of/test-e2e\t0.1s$`,
 	)
@@ -96,8 +96,8 @@ func TestFailedLevelFailsTheRunAndStopsNoOther(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	l.wantLines(t, `FAILED: unit after`, `^---- unit: FAILED, whole output$`, `^    b_test.go:1: the reason$`, `^unit +main +\d+ +\d+ +\d+  FAILED +1 packages passed, 1 failed$`,
-		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^ceph +main +\d+ +\d+ +\d+  passed `, `^total +3 +0 +\d+ +\d+  FAILED `)
-	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level        lane"); reason > table {
+		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^release +main +\d+ +\d+ +\d+  passed `, `^total +3 +0 +\d+ +\d+  FAILED `)
+	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level         lane"); reason > table {
 		t.Error("the table comes before a level's whole output")
 	}
 	if !strings.HasSuffix(strings.TrimSpace(l.out.String()), "FAIL\tb\t0.1s\nok  \tc\t0.1s") {
@@ -109,13 +109,13 @@ func TestLevelsRunOneAfterAnotherWithoutMemory(t *testing.T) {
 	// Each level fails while another runs.
 	level := "mkdir \"$FAKE/lock\" || exit 1; rmdir \"$FAKE/lock\""
 	targets := func() map[string]string {
-		return map[string]string{"lint": level, "test-unit": level, "test-vm": level, "test-ceph": level, "test-e2e": level}
+		return map[string]string{"lint": level, "test-unit": level, "test-vm": level, "test-release": level, "test-e2e": level}
 	}
 	little := newLevels(t, "all", 7, targets())
 	if code := little.code(t, little.cmd.Run()); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
-	little.wantLines(t, `one lane: .* need 17 GiB of memory, and 7 are available`, `^lint +one `, `^vm +one `, `^total +1 `)
+	little.wantLines(t, `one lane: .* need 16 GiB of memory, and 7 are available`, `^lint +one `, `^vm +one `, `^total +1 `)
 	asked := newLevels(t, "all", 100, targets())
 	asked.cmd.Env = append(asked.cmd.Env, "PGSTORAGE_LANES=1")
 	if code := asked.code(t, asked.cmd.Run()); code != 0 {
@@ -156,7 +156,7 @@ func TestInterruptEndsEveryLevel(t *testing.T) {
 			t.Errorf("process %d of a level still runs: %v", pid, err)
 		}
 	}
-	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^ceph +- +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
+	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^release +- +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
 }
 
 // What a failed level leaves behind must not hold up the report.
@@ -214,9 +214,18 @@ func TestQuickLevelsNeedNoMachine(t *testing.T) {
 	l.wantLines(t, `^lint +main `, `^verify +main `, `^unit +second `, `^install +second `, `^plugin +second `)
 }
 
+// The long set has what make test has in part or not at all.
+func TestLongLevelsAreTheOthers(t *testing.T) {
+	l := newLevels(t, "long", 100, map[string]string{"lint": "exit 1", "test-unit": "exit 1"})
+	if code := l.code(t, l.cmd.Run()); code != 0 {
+		t.Errorf("exit code %d, want 0:\n%s", code, l.out.String())
+	}
+	l.wantLines(t, `^vm +one `, `^e2e +one `, `^ceph +one `, `^e2e-sites +one `, `^e2e-zfs-nodes +one `, `^total +1 `)
+}
+
 func TestUnknownSetIsRefused(t *testing.T) {
 	l := newLevels(t, "some", 100, map[string]string{})
-	if code := l.code(t, l.cmd.Run()); code != 1 || !strings.Contains(l.out.String(), "usage: hack/levels.sh all|quick") {
+	if code := l.code(t, l.cmd.Run()); code != 1 || !strings.Contains(l.out.String(), "usage: hack/levels.sh all|quick|long") {
 		t.Errorf("exit code %d:\n%s", code, l.out.String())
 	}
 }
@@ -237,14 +246,14 @@ func TestEveryTestTargetIsALevel(t *testing.T) {
 	}
 	found := 0
 	for _, match := range regexp.MustCompile(`(?m)^(test-[a-z0-9-]+|lint|verify):.*##`).FindAllStringSubmatch(string(makefile), -1) {
-		if match[1] == "test-quick" {
+		if match[1] == "test-quick" || match[1] == "test-long" {
 			continue
 		}
 		found++
 		if !strings.Contains(string(page), "`make "+match[1]+"`") {
 			t.Errorf("docs/testing.md does not list make %s", match[1])
 		}
-		level := regexp.MustCompile(`(?m)^\t\t[a-z0-9-]+ +` + match[1] + ` `).Match(script)
+		level := regexp.MustCompile(`(?m)^\t\t[a-z0-9-]+ +` + match[1] + ` +\d+ +([a-z]|- +[a-z])`).Match(script)
 		if outside := regexp.MustCompile("(?m)^\\| `make " + match[1] + "`.*not in `make test`").Match(page); level == outside {
 			t.Errorf("make %s is a level: %t; docs/testing.md says that it is not: %t", match[1], level, outside)
 		}

@@ -7,7 +7,7 @@
 #   nodes      what kind and its nodes need
 #   pods       CloudNativePG and Postgres
 #   programs   those of this tree
-#   servers, machines   of the levels zerofs and e2e, of vm and ceph
+#   servers, machines   of the levels zerofs and e2e, and vm
 #   cluster    nodes pods
 #   demo       cluster programs
 #   all        cluster servers machines; the level lint builds its own at once
@@ -36,7 +36,7 @@ steps() {
 	programs) printf '%s\n' "download programs.sh modules" "compile programs.sh" ;;
 	servers) printf '%s\n' "compile tools.sh versitygw" "compile zerofs.sh" ;;
 	# Only root can make them; their levels say so to others.
-	machines) [ "$(id -u)" != 0 ] || printf '%s\n' "download vm.sh image" "download vm.sh ceph-image" ;;
+	machines) [ "$(id -u)" != 0 ] || echo "download vm.sh image" ;;
 	cluster) steps nodes && steps pods ;;
 	demo) steps cluster && steps programs ;;
 	all) steps cluster && steps servers && steps machines ;;

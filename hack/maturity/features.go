@@ -58,7 +58,8 @@ var features = []feature{
 	},
 	{
 		Name: "Sites: `spec.topology`, a switch and a promotion by the plugin", Gate: "chart value `sites.enabled`",
-		EndToEnd: onKind("TestSites"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-sites.md"},
+		EndToEnd: claim{Evidence: "test/e2e TestSites", Where: "two namespaces of kind, `make test-e2e-sites`"},
+		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-sites.md"},
 	},
 	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",

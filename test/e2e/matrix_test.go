@@ -22,10 +22,20 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/report"
 )
 
-// tiers is durability Local and Async by 1 and 8 clients, five times: as short as useful
-// figures allow. Integrity is Basic, since Full creates a second role and reads all tables
-// again for each of the 20 runs. The report then lists as not checked what only a superuser may
-// read.
+// repeats of a variant: as few as useful figures allow, or as intervals need under -short.
+func repeats() int {
+	if testing.Short() {
+		return 2
+	}
+	return 5
+}
+
+// variants of the matrix tiers: two durabilities by two numbers of clients.
+const variants = 4
+
+// tiers is durability Local and Async by 1 and 8 clients. Integrity is Basic, since Full creates
+// a second role and reads all tables again for each run. The report then lists as not checked
+// what only a superuser may read.
 func tiers(namespace string) *v1alpha1.PgBenchmark {
 	like := cluster(namespace, "").Spec
 	return &v1alpha1.PgBenchmark{
@@ -35,7 +45,7 @@ func tiers(namespace string) *v1alpha1.PgBenchmark {
 				Profile: like.Profile, Postgres: like.Postgres, Storage: like.Storage, Resources: like.Resources, Workload: like.Workload,
 			},
 			Matrix: &v1alpha1.BenchmarkMatrix{
-				Durability: []v1alpha1.DurabilityTier{v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync}, Repeats: 5, Rest: "0s",
+				Durability: []v1alpha1.DurabilityTier{v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync}, Repeats: int32(repeats()), Rest: "0s",
 			},
 			Pgbench: v1alpha1.PgbenchSpec{Scale: 8, Script: v1alpha1.ScriptSimpleUpdate, Clients: []int32{1, 8}, Duration: "3s", WarmUp: "1s", Integrity: v1alpha1.IntegrityBasic},
 		},
@@ -63,8 +73,9 @@ func TestMatrixMeasuresAndDeletesItsClusters(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("20 runs on 2 clusters took %s", time.Since(start).Round(time.Second))
-	if m := b.Status.Matrix; m.Succeeded != 20 || m.Failed != 0 {
+	runs := variants * repeats()
+	t.Logf("%d runs on 2 clusters took %s", runs, time.Since(start).Round(time.Second))
+	if m := b.Status.Matrix; int(m.Succeeded) != runs || m.Failed != 0 {
 		t.Errorf("%d runs succeeded, %d failed: %+v", m.Succeeded, m.Failed, m.Variants)
 	}
 	clusters := &v1alpha1.PgStorageClusterList{}
@@ -114,13 +125,13 @@ func reports(t *testing.T, b *v1alpha1.PgBenchmark) {
 // checkGroups of the report, and the ranking of the status that they stand beside.
 func checkGroups(t *testing.T, b *v1alpha1.PgBenchmark, r report.Report) {
 	t.Helper()
-	if len(r.Notes) > 0 || len(r.Groups) != 2 || r.Progress.Succeeded != 20 {
+	if len(r.Notes) > 0 || len(r.Groups) != 2 || int(r.Progress.Succeeded) != variants*repeats() {
 		t.Fatalf("notes %q, %d groups, progress %+v", r.Notes, len(r.Groups), r.Progress)
 	}
 	for _, g := range r.Groups {
 		tier := "durability=" + string(g.Durability)
 		for _, v := range g.Variants {
-			if !strings.HasPrefix(v.Name, tier) || len(v.Repeats) != 5 {
+			if !strings.HasPrefix(v.Name, tier) || len(v.Repeats) != repeats() {
 				t.Errorf("%s: %s with %d repeats", tier, v.Name, len(v.Repeats))
 			}
 			for _, repeat := range v.Repeats {

@@ -192,7 +192,7 @@ func (s *sites) loader() *corev1.Pod {
 
 // switches the site that writes to and fro while a client commits.
 func (s *sites) switches(t *testing.T) {
-	rounds := 1
+	rounds := 10
 	if text := os.Getenv("PGSTORAGE_SWITCHES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {

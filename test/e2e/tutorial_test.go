@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,14 +19,19 @@ import (
 var brief = []string{"DURATION=3s", "REPEATS=2", "REST=0s", "POSTGRES_VERSION=17"}
 
 // TestTutorials types the commands of the tutorials as they stand. The others continue the
-// first, which then removes everything.
+// first, which then removes everything. Under -short it omits the one that takes minutes because
+// it measures, as other tests do.
 func TestTutorials(t *testing.T) {
 	if err := helm(); err != nil {
 		t.Fatal(err)
 	}
 	session := reader(t)
 	first, last := page(t, walkthrough.External).Before("9. Remove")
-	walkAll(t, session, first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), last)
+	pages := []walkthrough.Page{first, page(t, walkthrough.Benchmark), page(t, walkthrough.ReadPools), page(t, walkthrough.Memory), last}
+	if testing.Short() {
+		pages = slices.Delete(pages, 1, 2)
+	}
+	walkAll(t, session, pages...)
 }
 
 // TestTutorialOfSites needs nothing of the others. It is not in make test, where TestSites takes

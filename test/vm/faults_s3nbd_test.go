@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/s3"
 	"github.com/pgstorage/pgstorage/internal/testing/zerofs"
 	"github.com/pgstorage/pgstorage/test/vm/s3nbd/declare"
@@ -57,6 +58,7 @@ type fault struct {
 // Each fault comes while clients write. No commit that was acknowledged is lost, and
 // clients write again.
 func TestS3NBDKeepsCommitsThroughFaults(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	t.Parallel()
 	programs := stackPrograms(t)
 	all := journeys(t)

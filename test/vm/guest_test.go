@@ -45,6 +45,9 @@ func guest(t *testing.T, name string, choice ...string) {
 	t.Helper()
 	cases := &tally{name: name, to: os.Stdout}
 	args := append([]string{"-test.v", "-test.timeout=" + guestTime.String()}, choice...)
+	if testing.Short() {
+		args = append(args, "-test.short")
+	}
 	m := boot(t, vm.Options{
 		Payload: map[string]string{"run": guestBinary(t, "test/vm/guest")},
 		Args:    args,

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/faults"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 	"github.com/pgstorage/pgstorage/test/vm/postgres/declare"
@@ -40,6 +41,9 @@ func TestPostgresKeepsCommits(t *testing.T) {
 	binary := guestProgram(t, "test/vm/postgres/powercut")
 	for _, fullPageWrites := range []string{"off", "on"} {
 		t.Run("full_page_writes="+fullPageWrites, func(t *testing.T) {
+			if fullPageWrites == "on" { // the other one relies on more
+				long.Skip(t, "make test-vm")
+			}
 			t.Parallel()
 			s := newSubject(t, binary, func(job *server.Job) { job.Parameters["full_page_writes"] = fullPageWrites })
 			cuts := cutCount(t)
@@ -65,6 +69,7 @@ func TestPostgresKeepsCommits(t *testing.T) {
 // The test above would detect a loss: sync=disabled, which the agent refuses, has ZFS
 // acknowledge what is in memory. The same power cut then loses commits.
 func TestPostgresLosesCommitsWithoutSync(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	t.Parallel()
 	s := newSubject(t, guestProgram(t, "test/vm/postgres/powercut"), func(*server.Job) {})
 	s.options.Args = append(s.options.Args, "sync=disabled")

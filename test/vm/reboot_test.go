@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/vm"
 )
 
@@ -151,6 +152,7 @@ func copiedUnless(t *testing.T, disks, kept []vm.Disk) []vm.Disk {
 // The power goes while a pool is created. The next agent converges, or reports what to do. It
 // does not touch the disk beside it either way.
 func TestPoolConvergesAfterAPowerCutInItsCreation(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	t.Parallel()
 	binary := guestBinary(t, "test/vm/guest")
 	for _, at := range []string{"zpool create", "partitions"} {

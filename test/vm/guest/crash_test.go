@@ -22,6 +22,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/status"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // moment of an agent's life at which it is killed.
@@ -394,6 +395,7 @@ func adoptOrphans(t *testing.T) {
 // An agent is killed while zpool create runs, which survives it. Whatever the next agent does
 // meanwhile, in the end there is one complete pool, which can be exported and imported.
 func TestPoolSurvivesACrashDuringItsCreation(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	adoptOrphans(t)
 	for _, when := range []moment{killedStarted, killedPartitioned} {
 		for _, wipe := range []bool{false, true} {

@@ -22,6 +22,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 	"github.com/pgstorage/pgstorage/internal/zerofs/exports"
 )
@@ -523,6 +524,7 @@ func TestNetworkMirrorDropsAStalledLegAndTakesItBack(t *testing.T) {
 // The servers of a mirror are stopped cleanly and started again, one after the other, during
 // writes. The agent reconnects each leg, and ZFS notices nothing.
 func TestNetworkMirrorDoesNotNoticeAnUpgrade(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	p := serveNetwork(t, "netupgrade", 2)
 	s := p.declared(v1alpha1.VdevMirror, nil)
 	n, _ := networkAgent(nil)
@@ -547,6 +549,7 @@ func TestNetworkMirrorDoesNotNoticeAnUpgrade(t *testing.T) {
 // Requests to a leg of a mirror fail at once when its server was killed, without waiting for
 // requestTimeout.
 func TestNetworkMirrorDropsAKilledLegAtOnce(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	p := serveNetwork(t, "netdrop", 2)
 	s := p.declared(v1alpha1.VdevMirror, func(d *v1alpha1.NodeNetworkDevices) { d.RequestTimeout = "10m" })
 	n, _ := networkAgent(nil)
@@ -577,6 +580,7 @@ func TestNetworkMirrorDropsAKilledLegAtOnce(t *testing.T) {
 
 // Devices grow while no volume of their pool is mounted.
 func TestNetworkDevicesGrowWhileNothingIsMounted(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	p := serveNetwork(t, "netgrow", 1)
 	s := p.declared(v1alpha1.VdevStripe, nil)
 	n, _ := networkAgent(nil)
@@ -603,6 +607,7 @@ func TestNetworkDevicesGrowWhileNothingIsMounted(t *testing.T) {
 // Caches and logs on the node's own disks come and go while the pool is in use. They take only
 // blank disks.
 func TestNetworkLocalDevicesComeAndGoInUse(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	p := serveNetwork(t, "netlocal", 1)
 	erase(t, "none", 0, 1, 2)
 	s := p.declared(v1alpha1.VdevStripe, nil)

@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // networkCrash is the job of a child: an agent of a pool on network devices. It is killed right
@@ -151,6 +152,7 @@ func (c networkCrash) run(t *testing.T) (killed bool) {
 // An agent is killed after any change, while it creates a pool on network devices, releases one
 // or takes one back. The next agent converges: the same pool, created once, on two devices.
 func TestNetworkNextAgentRecoversFromACrashAfterEveryChange(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	killed := true
 	for at := 1; killed; at++ {
 		t.Run(fmt.Sprintf("making, change %d", at), func(t *testing.T) { killed = crashMaking(t, at) })

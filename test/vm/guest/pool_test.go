@@ -18,6 +18,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // A mirror is created on blank disks, with every property read back. A pass on it when it is as
@@ -82,6 +83,7 @@ func tree(s *v1alpha1.PgNodeStorage) string {
 // The pools have each kind of vdev, with as few disks as it can have and survive, and each
 // class.
 func TestEveryKindOfVdevIsCreated(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	mirror, stripe := v1alpha1.VdevMirror, v1alpha1.VdevStripe
 	for name, c := range map[string]struct {
 		create v1alpha1.ZFSPoolCreate

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // secondValues are all values that OpenZFS 2.1 takes of those the API accepts, except those
@@ -81,6 +82,7 @@ const parents = 14
 // TestPropertiesTakeEveryValue retunes parents with running volumes through every
 // value; then every property goes back to where it was.
 func TestPropertiesTakeEveryValue(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	erase(t, "tuned", 0)
 	n, _ := newAgent(nil)
 	s := declared("tuned", madeOf(v1alpha1.VdevStripe, 0))
@@ -203,6 +205,7 @@ func wantBack(t *testing.T, s *v1alpha1.PgNodeStorage) {
 }
 
 func TestPoolPropertiesTakeEveryValue(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	erase(t, "tuned", 0)
 	n, _ := newAgent(nil)
 	s := declared("tuned", madeOf(v1alpha1.VdevStripe, 0))
@@ -228,6 +231,7 @@ func TestPoolPropertiesTakeEveryValue(t *testing.T) {
 
 // Only the labels have the value that a pool was created with.
 func TestAshiftIsReadFromTheVdev(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	for _, ashift := range []int32{9, 13, 16} {
 		t.Run(fmt.Sprint(ashift), func(t *testing.T) {
 			erase(t, "shifted", 0)
@@ -325,6 +329,7 @@ func dataProperty(name, value string) func(*v1alpha1.PgNodeStorageSpec) {
 // The agent names a value that the node does not take. The property keeps its value, and
 // everything else that is declared is applied.
 func TestRefusedPropertyIsNamed(t *testing.T) {
+	long.Skip(t, "make test-vm")
 	erase(t, "r", 0)
 	keepARCMax(t)
 	n, _ := newAgent(nil)
