@@ -122,7 +122,7 @@ test-install: ## Compare chart and kustomization; test rights, alerts and docume
 test-integration: ## Test controllers, CRDs and the kubectl plugin on a real API server
 	@echo "== integration"
 	@source hack/versions.env; PGSTORAGE_CNPG_WEBHOOKS=$$(hack/cnpg-webhook.sh $$CNPG_OLDER_VERSIONS $$CNPG_VERSION) \
-	PROMETHEUS=$$(hack/tools.sh prometheus) KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) -timeout 25m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
+	PROMETHEUS=$$(hack/tools.sh prometheus) KUBEBUILDER_ASSETS=$$(hack/apiserver.sh) $(GO_TEST) $(SHORT) -timeout 45m ./controllers/... ./test/crd/... ./test/integration/... ./test/plugin/...
 
 .PHONY: test-plugin
 test-plugin: ## Run the kubectl plugin part of test-integration

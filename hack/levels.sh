@@ -20,7 +20,7 @@ levels() {
 		plugin         test-plugin         2  -        second  -
 		site           test-site           2  main     second  -
 		browser        test-browser        2  main     second  -
-		integration    test-integration    4  main     -       -
+		integration    test-integration    4  main     -       one
 		zerofs         test-zerofs         2  main     -       -
 		release        test-release        3  main     -       -
 		vm             test-vm             6  machine  -       one

@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
@@ -316,6 +317,7 @@ func TestMatrixDeletedWhileItRunsLeavesNothing(t *testing.T) {
 // objects in each pass until the next one exists, so a new manager may repeat that write. In
 // that case the cut comes after each write in turn.
 func TestMatrixSurvivesACrashAfterEveryWrite(t *testing.T) {
+	long.Skip(t, "make test-integration")
 	c := apiserver.Client(t, config)
 	storage(t, c, "matrix-killed")
 	ns := namespace(t, c)
