@@ -157,7 +157,7 @@ test-e2e-memory: ## Test volumes in memory on two workers, one of which boots ag
 .PHONY: test-e2e-sites
 test-e2e-sites: ## Switch the sites of a database ten times, and walk their tutorial; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-sites"
-	@ARGS="-run $${RUN:-^(TestSites|TestSiteFaults|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+	@PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestSiteFaults|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both

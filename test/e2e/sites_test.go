@@ -21,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // sites are two namespaces, each with one site of a database.
@@ -42,6 +43,7 @@ func (s *sites) other() *v1alpha1.PgStorageCluster {
 // TestSites creates a database of two sites, and switches the one that writes under load. Then
 // it promotes a site whose other one is gone, and has that one return.
 func TestSites(t *testing.T) {
+	long.Skip(t, "make test-e2e")
 	if err := helm("sites.enabled=true"); err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func (s *sites) loader() *corev1.Pod {
 
 // switches the site that writes to and fro while a client commits.
 func (s *sites) switches(t *testing.T) {
-	rounds := 10
+	rounds := 1
 	if text := os.Getenv("PGSTORAGE_SWITCHES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
