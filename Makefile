@@ -8,6 +8,7 @@ E2E_CLUSTER ?= pgstorage-e2e
 E2E_ZFS_CLUSTER ?= pgstorage-zfs
 E2E_MEMORY_CLUSTER ?= pgstorage-memory
 E2E_SITES_CLUSTER ?= pgstorage-sites
+E2E_FOLLOWERS_CLUSTER ?= pgstorage-followers
 E2E_CEPH_CLUSTER ?= pgstorage-ceph
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
@@ -157,7 +158,12 @@ test-e2e-memory: ## Test volumes in memory on two workers, one of which boots ag
 .PHONY: test-e2e-sites
 test-e2e-sites: ## Switch the sites of a database ten times, and walk their tutorial; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-sites"
-	@PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestSiteFaults|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+	@PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+
+.PHONY: test-e2e-followers
+test-e2e-followers: ## Have read pools and sites fail under load, each fault five times; not in test; KEEP=1 keeps the cluster
+	@echo "== e2e-followers"
+	@ARGS="-run $${RUN:-^(TestReadPoolFaults|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both

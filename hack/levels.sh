@@ -28,6 +28,7 @@ levels() {
 		ceph           test-ceph           5  -        -       one
 		e2e-memory     test-e2e-memory     6  -        -       one
 		e2e-sites      test-e2e-sites      6  -        -       one
+		e2e-followers  test-e2e-followers  6  -        -       one
 		e2e-install    test-e2e-install    6  -        -       one
 		e2e-zfs        test-e2e-zfs        8  -        -       one
 		e2e-zfs-nodes  test-e2e-zfs-nodes 12  -        -       one

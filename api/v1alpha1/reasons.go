@@ -119,6 +119,12 @@ const (
 	ReasonLagging = "Lagging"
 	// ReasonNotStreaming means that a follower receives no WAL.
 	ReasonNotStreaming = "NotStreaming"
+	// ReasonWALRemoved means that a follower receives no WAL, because its cluster does not
+	// keep the WAL that it needs next.
+	ReasonWALRemoved = "WALRemoved"
+	// ReasonVolumeFull means that a follower receives or replays no WAL, because its volume is
+	// full.
+	ReasonVolumeFull = "VolumeFull"
 	// ReasonNotReadBack means that the running values could not be read back.
 	ReasonNotReadBack = "NotReadBack"
 	// ReasonClusterNotFound means that the PgStorageCluster does not exist.

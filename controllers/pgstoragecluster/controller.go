@@ -112,6 +112,9 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if answers(cr, facts) {
 		facts.ReadBack = r.ReadBack.Of(ctx, facts.Cluster, parameterNames(cr, facts.Cluster))
 	}
+	if facts.Source != nil && facts.Source.Cluster != nil {
+		facts.Source.Kept = r.ReadBack.Kept(ctx, facts.Source.Cluster, clusters.Stuck(facts))
+	}
 	if r.Config.Sites {
 		if err := r.Sites.Of(ctx, cr, &facts, live); err != nil {
 			return nil, err

@@ -13,11 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // TestCachesAreEmptiedBeforeEachRun reads a table that is in no memory, on a cluster that is there for it.
 // That the caches were empty is what the runner proves before it measures, or it fails.
 func TestCachesAreEmptiedBeforeEachRun(t *testing.T) {
+	long.Skip(t, "make test-e2e")
 	if err := helm("matrixClusters.enabled=true"); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/dashboards"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/prometheus"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
@@ -38,6 +39,7 @@ var absentHere = map[string]string{
 // ServiceAccount, and CloudNativePG's exporters of a database with a quorum.
 // TestDashboardQueriesFindSeries of test/integration has the others.
 func TestDashboards(t *testing.T) {
+	long.Skip(t, "make test-e2e")
 	profile(t)
 	shop := cluster(namespace(t), "shop")
 	shop.Spec.Instances, shop.Spec.Durability = new(int32(2)), v1alpha1.DurabilityQuorum

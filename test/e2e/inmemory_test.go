@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,13 +52,17 @@ func TestMemory(t *testing.T) {
 	profile(t)
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "3Gi")
-	inTurn(t, []step{
+	steps := []step{
 		{"an ephemeral database is made and says what it keeps", m.ephemeral},
 		{"a read pool is in memory, its primary is not", m.cached},
 		{"what does not fit or is not accepted is refused by name", m.refuses},
 		{"lost volumes: the pool is cloned again, the database says so", m.loses},
 		{"deletion unmounts everything", m.ends},
-	})
+	}
+	if !testing.Short() {
+		steps = slices.Insert(steps, 3, step{"a full volume stops the pool alone, which grows by another clone", m.fills})
+	}
+	inTurn(t, steps)
 }
 
 func (m *inMemory) onWorker() bool { return strings.Contains(m.node, "worker") }
@@ -257,9 +262,31 @@ func (m *inMemory) refuses(t *testing.T) {
 	}
 }
 
+// fills the volume of the pool: its cluster writes on, and the pool asks for more.
+func (m *inMemory) fills(t *testing.T) {
+	ns, primary, pool := m.shop.Namespace, m.shop.Status.Database.Primary, m.pool.Status.Database.Primary
+	out, _ := command(t.Context(), "kubectl", "-n", ns, "exec", pool, "-c", "postgres", "--", "dd", "if=/dev/zero", "of=/var/lib/postgresql/data/filler", "bs=1M")
+	if !strings.Contains(out, "No space left") {
+		t.Fatalf("the volume is not full: %s", out)
+	}
+	psql(t, ns, primary, "CREATE TABLE bulk AS SELECT g, repeat('x', 1000) AS text FROM generate_series(1, 64000) g")
+	has(t, m.pool, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, v1alpha1.ReasonVolumeFull)
+	began := time.Now()
+	psql(t, ns, primary, "INSERT INTO bulk VALUES (0, '')")
+	t.Logf("a commit of the cluster took %s, while the pool's volume was full", time.Since(began).Round(time.Millisecond))
+	again := clonedAgain(t, m.pool)
+	patch(t, m.shop, func(s *v1alpha1.PgStorageClusterSpec) { s.ReadPools[0].Storage.Size = resource.MustParse("1536Mi") })
+	again()
+	ready(t, m.shop)
+	ready(t, m.pool)
+	m.onTmpfs(t, m.pool, m.pool.Status.Database.Primary, 1536<<20)
+	replayed(t, m.pool, "1000")
+	has(t, m.shop, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionTrue, v1alpha1.ReasonCaughtUp)
+}
+
 // loses the volumes: a worker boots again, or they are unmounted on the only node.
 func (m *inMemory) loses(t *testing.T) {
-	ns, uid, primary := m.shop.Namespace, m.pool.UID, podUIDs(t, m.shop)
+	ns, primary, again := m.shop.Namespace, podUIDs(t, m.shop), clonedAgain(t, m.pool)
 	onWorker := m.onWorker()
 	began := time.Now()
 	if onWorker {
@@ -274,12 +301,7 @@ func (m *inMemory) loses(t *testing.T) {
 	} else if out, err := onNode(t, m.node, "for m in "+volumesOfNode+m.profile.Name+"/*; do umount $m || umount -l $m; done"); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	eventually(t, "another PgStorageCluster of the pool", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(m.pool), m.pool); err != nil || m.pool.UID == uid {
-			return errors.Join(err, errors.New("not yet"))
-		}
-		return nil
-	})
+	again()
 	seen := time.Since(began)
 	ready(t, m.pool)
 	t.Logf("the pool served again %s after its volume was lost; %s of them until its PgStorageCluster was made again", time.Since(began).Round(time.Second), seen.Round(time.Second))

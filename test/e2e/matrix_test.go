@@ -125,7 +125,7 @@ func reports(t *testing.T, b *v1alpha1.PgBenchmark) {
 // checkGroups of the report, and the ranking of the status that they stand beside.
 func checkGroups(t *testing.T, b *v1alpha1.PgBenchmark, r report.Report) {
 	t.Helper()
-	if len(r.Notes) > 0 || len(r.Groups) != 2 || int(r.Progress.Succeeded) != variants*repeats() {
+	if len(r.Notes) > 0 || len(r.Groups) != 2 || r.Progress.Succeeded != variants*repeats() {
 		t.Fatalf("notes %q, %d groups, progress %+v", r.Notes, len(r.Groups), r.Progress)
 	}
 	for _, g := range r.Groups {

@@ -128,6 +128,9 @@ func TestReadPool(t *testing.T) {
 	if !t.Run("a parameter that a standby needs as high as its primary", func(t *testing.T) { parameterRaised(t, shop, pool) }) {
 		t.FailNow()
 	}
+	if !t.Run("a pool whose WAL was removed is cloned again", func(t *testing.T) { poolLacksWAL(t, shop, pool) }) {
+		t.FailNow()
+	}
 	if !t.Run("a pool is cloned again on another profile", func(t *testing.T) { poolMoves(t, shop, pool) }) {
 		t.FailNow()
 	}
@@ -159,7 +162,7 @@ func poolBehind(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
 // parameterRaised of the primary alone: the operator raises it on the pool too.
 func parameterRaised(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
 	patch(t, shop, func(s *v1alpha1.PgStorageClusterSpec) {
-		s.Postgres.Parameters = map[string]string{"max_wal_senders": "14"}
+		s.Postgres.Parameters = map[string]string{"max_wal_senders": "14", "wal_keep_size": "32MB"}
 	})
 	ready(t, shop)
 	ready(t, pool)
@@ -172,6 +175,36 @@ func parameterRaised(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
 	replayed(t, pool, "2500")
 }
 
+// clonedAgain returns a wait until the pool is another PgStorageCluster than now.
+func clonedAgain(t *testing.T, pool *v1alpha1.PgStorageCluster) func() {
+	t.Helper()
+	uid := pool.UID
+	return func() {
+		eventually(t, "another PgStorageCluster of the pool", func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(pool), pool); err != nil || pool.UID == uid {
+				return errors.Join(err, errors.New("not yet"))
+			}
+			return nil
+		})
+	}
+}
+
+// poolLacksWAL has the pool's cluster remove WAL that the pool needs next.
+func poolLacksWAL(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
+	again := clonedAgain(t, pool)
+	starved(t, shop, pool)
+	psql(t, shop.Namespace, shop.Status.Database.Primary, "INSERT INTO sales SELECT generate_series(2501, 2600)")
+	began := time.Now()
+	again()
+	t.Logf("the pool was deleted to be cloned again %s after WAL that it needs was removed", time.Since(began).Round(time.Second))
+	ready(t, shop)
+	ready(t, pool)
+	replayed(t, pool, "2600")
+	if got := psql(t, shop.Namespace, shop.Status.Database.Primary, "SELECT count(*) FROM sales"); got != "2600" {
+		t.Errorf("the cluster has %s rows", got)
+	}
+}
+
 // poolMoves sets another profile: volumes and instances are new ones.
 func poolMoves(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
 	other := &v1alpha1.PgStorageProfile{
@@ -179,17 +212,13 @@ func poolMoves(t *testing.T, shop, pool *v1alpha1.PgStorageCluster) {
 		Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "standard"}},
 	}
 	create(t, other)
-	uid, primary, pods := pool.UID, podUIDs(t, shop), podUIDs(t, pool)
+	primary, pods := podUIDs(t, shop), podUIDs(t, pool)
+	again := clonedAgain(t, pool)
 	patch(t, shop, func(s *v1alpha1.PgStorageClusterSpec) { s.ReadPools[0].Profile = other.Name })
-	eventually(t, "another PgStorageCluster of the pool", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(pool), pool); err != nil || pool.UID == uid {
-			return errors.Join(err, errors.New("not yet"))
-		}
-		return nil
-	})
+	again()
 	ready(t, shop)
 	ready(t, pool)
-	replayed(t, pool, "2500")
+	replayed(t, pool, "2600")
 	for name, id := range podUIDs(t, pool) {
 		if pods[name] == id {
 			t.Errorf("pod %s is still the one of the former clone", name)

@@ -17,6 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/record"
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
 // throttledRunner measures with a twentieth of a processor: the figure is that of the
@@ -42,6 +43,7 @@ func throttledRunner(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 // declaredLimit measures a database at the CPU limit that it declares: the figure counts, and
 // the benchmark names the limit.
 func declaredLimit(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	long.Skip(t, "make test-e2e")
 	limited := cluster(shop.Namespace, "limited")
 	limited.Spec.Resources.Limits[corev1.ResourceCPU] = resource.MustParse("300m")
 	create(t, limited)

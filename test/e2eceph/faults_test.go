@@ -35,7 +35,7 @@ type fault struct {
 }
 
 func (j *journey) faults(t *testing.T) {
-	j.report.versions = versions(t, psql(t, j.ledger, "SHOW server_version"))
+	j.report.Versions = versions(t, psql(t, j.ledger, "SHOW server_version"))
 	psql(t, j.ledger, "CREATE EXTENSION IF NOT EXISTS amcheck")
 	for _, f := range []fault{
 		{
@@ -119,7 +119,7 @@ func (j *journey) run(t *testing.T, f fault) {
 	if lost > 0 {
 		t.Errorf("%d of %d acknowledged rows are lost", lost, len(rows))
 	}
-	j.report.ended(f.name, len(rows), lost, pause)
+	j.report.Ended(f.name, len(rows), lost, pause)
 	j.profile.log(t, begin, v1alpha1.ConditionCephReady)
 	j.database.log(t, begin, v1alpha1.ConditionStorageReady)
 	if f.stored {

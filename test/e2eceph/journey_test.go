@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
@@ -24,14 +25,14 @@ type journey struct {
 	ledger   *v1alpha1.PgStorageCluster
 	profile  *history
 	database *history
-	report   *report
+	report   *faults.Report
 }
 
 // TestCephRBD follows a profile and a database on it from blank devices to the deletion.
 func TestCephRBD(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	j := &journey{ledger: database(), profile: follow(t, profileConditions), database: follow(t, databaseConditions), report: &report{}}
-	t.Cleanup(func() { j.report.print(t) })
+	j := &journey{ledger: database(), profile: follow(t, profileConditions), database: follow(t, databaseConditions), report: &faults.Report{Seconds: stalls}}
+	t.Cleanup(func() { printed(t, j.report) })
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)

@@ -104,7 +104,7 @@ func (j *journey) belowTheKernel(t *testing.T, cr *v1alpha1.PgStorageCluster, na
 	if lost > 0 {
 		t.Errorf("%d of %d acknowledged rows are lost", lost, len(rows))
 	}
-	j.report.ended(name, len(rows), lost, pause)
+	j.report.Ended(name, len(rows), lost, pause)
 }
 
 // unmap leaves nothing of the machine, so that the profile can be deleted.

@@ -20,6 +20,8 @@ const (
 	behindMetric    = "cnpg_pgstorage_receiver_behind_bytes"
 	delayMetric     = "cnpg_pgstorage_receiver_delay_seconds"
 	timelineMetric  = "cnpg_pgstorage_receiver_timeline"
+	positionMetric  = "cnpg_pgstorage_receiver_position_bytes"
+	keptMetric      = "cnpg_pgstorage_wal_kept_from_bytes"
 
 	// mostRows of an instance that are kept; its query returns no more.
 	mostRows = 100
@@ -39,6 +41,8 @@ type scraped struct {
 	overridesRead bool
 	// receiver is nil where the instance does not report it.
 	receiver *observed.Receiver
+	// keptFrom is 0 where the instance does not report it.
+	keptFrom int64
 }
 
 // take one sample, whose labels contain what a tenant wrote. It keeps only the
@@ -57,20 +61,22 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 		if value > 0 && len(s.followers) < mostRows {
 			s.followers = append(s.followers, excerpt.Truncate(labels["application_name"], mostName))
 		}
-	case streamingMetric, behindMetric, delayMetric, timelineMetric:
+	case streamingMetric, behindMetric, delayMetric, timelineMetric, positionMetric:
 		s.received(family, value)
+	case keptMetric:
+		s.keptFrom, _ = figure(value)
 	}
 }
 
 // received is one figure of a receiver of WAL.
 func (s *scraped) received(family string, value float64) {
-	if math.IsNaN(value) || value < 0 {
+	n, ok := figure(value)
+	if !ok {
 		return
 	}
 	if s.receiver == nil {
 		s.receiver = &observed.Receiver{}
 	}
-	n := int64(min(value, 1<<62))
 	switch family {
 	case streamingMetric:
 		s.receiver.Streaming = n == 1
@@ -80,7 +86,17 @@ func (s *scraped) received(family string, value float64) {
 		s.receiver.Delay = n
 	case timelineMetric:
 		s.receiver.Timeline = n
+	case positionMetric:
+		s.receiver.Position = n
 	}
+}
+
+// figure is a value that is a number and not negative.
+func figure(value float64) (int64, bool) {
+	if math.IsNaN(value) || value < 0 {
+		return 0, false
+	}
+	return int64(min(value, 1<<62)), true
 }
 
 func (s *scraped) setting(name, value string) {
@@ -117,6 +133,9 @@ func (s *scraped) add(out *observed.ReadBack, instance, primary string) {
 	}
 	if instance == primary {
 		out.Overrides, out.OverridesRead = s.sorted(), s.overridesRead
+		if s.keptFrom > 0 {
+			out.Kept = observed.KeptWAL{By: instance, From: s.keptFrom}
+		}
 	}
 	for _, f := range s.followers {
 		if !slices.Contains(out.Followers, f) {

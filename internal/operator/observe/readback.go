@@ -28,6 +28,9 @@ const (
 	// followEvery is how long the read-back of a follower is believed, because its lag
 	// changes. CloudNativePG caches the figures for as long.
 	followEvery = 30 * time.Second
+	// stuckAfter is how long an instance that receives no WAL may have the same position. One
+	// that replays what it has on its volume moves.
+	stuckAfter = time.Minute
 )
 
 // ReadBack reads the parameters of running instances from their metrics, which
@@ -55,6 +58,25 @@ type remembered struct {
 	unsettled int
 	// follows says that the Cluster replicates another one.
 	follows bool
+	// still are the instances that receive no WAL, and since when their position is the same.
+	still map[string]time.Time
+}
+
+// watch compares the positions of instances that receive no WAL with the last ones.
+func (m *remembered) watch(last remembered) {
+	m.still = map[string]time.Time{}
+	for name, now := range m.seen.Receivers {
+		if now.Streaming || now.Position == 0 {
+			continue
+		}
+		since, before := m.at, last.seen.Receivers[name]
+		if at, known := last.still[name]; known && before.Position == now.Position {
+			since = at
+		}
+		m.still[name] = since
+		now.Stuck = m.at.Sub(since) >= stuckAfter
+		m.seen.Receivers[name] = now
+	}
 }
 
 // ttl is how long it is believed.
@@ -87,8 +109,26 @@ func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) ob
 		next.unsettled = last.unsettled + 1
 	}
 	next.at = r.Clock.Now()
+	next.watch(last)
 	r.remember(name, next)
 	return next.seen
+}
+
+// Kept is the WAL that the current primary of a Cluster kept when it was last read. For a
+// follower that is stuck it is read again where that is long ago. A primary keeps less and less
+// of what it kept, so an old answer has no gap that a new one has not.
+func (r *ReadBack) Kept(ctx context.Context, c *cnpgv1.Cluster, stuck bool) observed.KeptWAL {
+	r.mu.Lock()
+	last := r.known[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}]
+	r.mu.Unlock()
+	kept := last.seen.Kept
+	if stuck && r.Clock.Since(last.at) >= followEvery {
+		kept = r.scrape(ctx, c, nil).Kept
+	}
+	if kept.By != c.Status.CurrentPrimary {
+		return observed.KeptWAL{}
+	}
+	return kept
 }
 
 // Next is when the parameters of a Cluster are read again, from now: not before, as

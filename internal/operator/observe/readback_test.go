@@ -94,7 +94,7 @@ const foundations = "# TYPE cnpg_pgstorage_follower_streams gauge\ncnpg_pgstorag
 	"cnpg_pgstorage_setting_info{name=\"fsync\",value=\"off\"} 1\ncnpg_pgstorage_setting_info{name=\"synchronous_standby_names\",value=\"ANY 1 (\\\"db-2\\\",\\\"db-1\\\")\"} 1\ncnpg_pgstorage_setting_info{name=\"hostile\",value=\"x\"} 1\n"
 
 // receivers follow them.
-const receivers = "cnpg_pgstorage_receiver_behind_bytes 1.6777216e+07\ncnpg_pgstorage_receiver_delay_seconds 12.7\ncnpg_pgstorage_receiver_streaming 1\ncnpg_pgstorage_receiver_timeline 3\n"
+const receivers = "cnpg_pgstorage_receiver_behind_bytes 1.6777216e+07\ncnpg_pgstorage_receiver_delay_seconds 12.7\ncnpg_pgstorage_receiver_position_bytes 5.0331648e+07\ncnpg_pgstorage_receiver_streaming 1\ncnpg_pgstorage_receiver_timeline 3\n"
 
 func TestLagOfAReceiverIsRead(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -102,7 +102,7 @@ func TestLagOfAReceiverIsRead(t *testing.T) {
 		want   observed.Receiver
 		known  bool
 	}{
-		"streams":    {honest + receivers, observed.Receiver{Streaming: true, Behind: 16 << 20, Delay: 12, Timeline: 3}, true},
+		"streams":    {honest + receivers, observed.Receiver{Streaming: true, Behind: 16 << 20, Delay: 12, Timeline: 3, Position: 48 << 20}, true},
 		"no queries": {honest, observed.Receiver{}, false},
 		"no number":  {honest + "cnpg_pgstorage_receiver_behind_bytes NaN\ncnpg_pgstorage_receiver_streaming 0\n", observed.Receiver{}, true},
 		"too large":  {honest + "cnpg_pgstorage_receiver_behind_bytes 1e300\n", observed.Receiver{Behind: 1 << 62}, true},
@@ -110,6 +110,64 @@ func TestLagOfAReceiverIsRead(t *testing.T) {
 		seen, _ := read(t, instance(nil), says(tc.answer))
 		if got, known := seen.Receivers["db-1"]; got != tc.want || known != tc.known {
 			t.Errorf("%s: got %+v, %v; want %+v, %v", name, got, known, tc.want, tc.known)
+		}
+	}
+}
+
+// An instance that receives nothing stands still once its position was the same for a minute.
+func TestReceiverThatStandsStillIsStuck(t *testing.T) {
+	at := time.Unix(1000, 0)
+	last := remembered{}
+	for i, tc := range []struct {
+		after    time.Duration
+		receiver observed.Receiver
+		stuck    bool
+	}{
+		{0, observed.Receiver{Position: 10}, false},
+		{40 * time.Second, observed.Receiver{Position: 10}, false},
+		{40 * time.Second, observed.Receiver{Position: 10}, true},
+		{40 * time.Second, observed.Receiver{Position: 11}, false}, // it replays what it has
+		{40 * time.Second, observed.Receiver{Position: 11}, false},
+		{40 * time.Second, observed.Receiver{Position: 11, Streaming: true}, false},
+		{40 * time.Second, observed.Receiver{Position: 11}, false}, // since now
+		{2 * time.Minute, observed.Receiver{}, false},              // it says no position
+	} {
+		at = at.Add(tc.after)
+		next := remembered{at: at, seen: observed.ReadBack{Receivers: map[string]observed.Receiver{"db-1": tc.receiver}}}
+		next.watch(last)
+		if got := next.seen.Receivers["db-1"].Stuck; got != tc.stuck {
+			t.Errorf("read %d: stuck %t, want %t", i, got, tc.stuck)
+		}
+		last = next
+	}
+}
+
+// What a primary kept is remembered, and is of no use once another instance is the primary.
+func TestKeptWALIsThatOfTheCurrentPrimary(t *testing.T) {
+	cluster := database()
+	r := &ReadBack{Clock: testclock.NewFakePassiveClock(time.Unix(1000, 0))}
+	r.remember(types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, remembered{seen: observed.ReadBack{Kept: observed.KeptWAL{By: "db-1", From: 32 << 20}}})
+	cluster.Status.CurrentPrimary = "db-1"
+	if got := r.Kept(t.Context(), cluster, false); got.From != 32<<20 {
+		t.Errorf("kept %+v", got)
+	}
+	cluster.Status.CurrentPrimary = "db-2"
+	if got := r.Kept(t.Context(), cluster, false); got.From != 0 {
+		t.Errorf("kept by another instance: %+v", got)
+	}
+}
+
+func TestKeptWALIsReadOfThePrimary(t *testing.T) {
+	answer := honest + "cnpg_pgstorage_wal_kept_from_bytes 3.3554432e+07\n"
+	for primary, want := range map[string]observed.KeptWAL{"db-1": {By: "db-1", From: 32 << 20}, "db-2": {}} {
+		found, err := readAnswer(strings.NewReader(answer), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := observed.ReadBack{Instances: map[string]map[string]float64{}, Receivers: map[string]observed.Receiver{}}
+		found.add(&out, "db-1", primary)
+		if out.Kept != want {
+			t.Errorf("the primary is %s: kept %+v, want %+v", primary, out.Kept, want)
 		}
 	}
 }
@@ -228,7 +286,7 @@ func TestHostileAnswers(t *testing.T) {
 		"much before the family": {says(before + honest), ""},
 		"long lines of others":   {says("q{text=\"" + pad(1<<20) + "\"} 1\n" + honest), ""},
 		"nothing after the last": {func(w http.ResponseWriter, r *http.Request) {
-			says(honest+foundations+receivers)(w, r)
+			says(honest+foundations+receivers+"cnpg_pgstorage_wal_kept_from_bytes 0\n")(w, r)
 			endless("z 1\n")(w, r)
 		}, ""},
 		"other samples of no end":   {says(honest + "cnpg_pgstorage_setting_info{name=\"" + pad(1<<20)), errFamilyTooLong.Error()},

@@ -48,4 +48,6 @@ type Source struct {
 	PgStorageCluster *v1alpha1.PgStorageCluster
 	// Cluster is nil when there is none.
 	Cluster *cnpgv1.Cluster
+	// Kept is the WAL that its primary kept when it was last read. It may keep less now.
+	Kept KeptWAL
 }

@@ -60,6 +60,8 @@ type ReadBack struct {
 	Probes map[string]Probes
 	// Receivers of WAL, by instance. An instance that does not run our queries has none.
 	Receivers map[string]Receiver
+	// Kept is the WAL that the primary keeps.
+	Kept KeptWAL
 	// Followers are the names under which physical WAL is streamed from any instance.
 	Followers []string
 }
@@ -72,6 +74,19 @@ type Receiver struct {
 	Behind, Delay int64
 	// Timeline that it receives; 0 where it receives none.
 	Timeline int64
+	// Position in WAL, in bytes, up to which it received or replayed it; 0 where it is not
+	// known.
+	Position int64
+	// Stuck says that it received nothing for a while, and that its position did not move.
+	Stuck bool
+}
+
+// KeptWAL says from which position on a primary keeps WAL.
+type KeptWAL struct {
+	// By is the instance; empty where it is not known.
+	By string
+	// From is the position in bytes, the begin of a segment.
+	From int64
 }
 
 // Probes by which kubelet judges an instance.

@@ -110,6 +110,8 @@ pgstorage_receiver:
   query: |
     WITH here AS (
       SELECT r.status OPERATOR(pg_catalog.=) 'streaming' AS streaming, r.received_tli AS timeline,
+        CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_wal_lsn_diff(
+          greatest(pg_catalog.pg_last_wal_receive_lsn(), pg_catalog.pg_last_wal_replay_lsn()), '0/0') END AS reached,
         pg_catalog.pg_wal_lsn_diff(r.latest_end_lsn, pg_catalog.pg_last_wal_replay_lsn()) AS behind,
         pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.pg_last_xact_replay_timestamp() AS age
       FROM (SELECT 1) AS one
@@ -119,7 +121,7 @@ pgstorage_receiver:
       greatest(coalesce(behind, 0), 0) AS behind_bytes,
       CASE WHEN streaming AND behind OPERATOR(pg_catalog.<=) 0 THEN 0
         ELSE greatest(coalesce(EXTRACT(EPOCH FROM age), 0), 0) END AS delay_seconds,
-      coalesce(timeline, 0) AS timeline
+      coalesce(timeline, 0) AS timeline, coalesce(reached, 0) AS position_bytes
     FROM here
   metrics:
     - streaming:
@@ -134,6 +136,27 @@ pgstorage_receiver:
     - timeline:
         usage: "GAUGE"
         description: "Timeline of the WAL that the instance receives; 0 if it receives none"
+    - position_bytes:
+        usage: "GAUGE"
+        description: "Position in WAL up to which the instance received or replayed it; 0 on a primary"
+pgstorage_wal:
+  primary: true
+  query: |
+    WITH kept AS (
+      SELECT pg_catalog.min(pg_catalog.substr(w.name, 9) COLLATE pg_catalog."C") AS first
+      FROM pg_catalog.pg_ls_waldir() w
+      WHERE w.name OPERATOR(pg_catalog.~) '^[0-9A-F]{24}$'
+    ), segment AS (
+      SELECT s.setting::bigint AS bytes FROM pg_catalog.pg_settings s WHERE s.name OPERATOR(pg_catalog.=) 'wal_segment_size'
+    )
+    SELECT coalesce(
+      ('x' OPERATOR(pg_catalog.||) pg_catalog.substr(kept.first, 1, 8))::bit(32)::bigint OPERATOR(pg_catalog.*) 4294967296 OPERATOR(pg_catalog.+)
+        (('x' OPERATOR(pg_catalog.||) pg_catalog.substr(kept.first, 9))::bit(32)::bigint OPERATOR(pg_catalog.*) segment.bytes), 0) AS kept_from_bytes
+    FROM kept CROSS JOIN segment
+  metrics:
+    - kept_from_bytes:
+        usage: "GAUGE"
+        description: "Position in WAL from which on the primary keeps it"
 pgstorage_synchronous:
   primary: true
   query: |

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,7 +85,7 @@ func TestQueriesOnARealServer(t *testing.T) {
 	if got := strings.Join(report("pgstorage_follower"), "\n"); got != "|0" {
 		t.Errorf("followers of nobody: %q", got)
 	}
-	if got := strings.Join(report("pgstorage_receiver"), "\n"); got != "0|0|0|0" {
+	if got := strings.Join(report("pgstorage_receiver"), "\n"); got != "0|0|0|0|0" {
 		t.Errorf("a primary receives WAL: %q", got)
 	}
 	if got := strings.Join(report("pgstorage_synchronous"), "\n"); got != "0" {
@@ -96,11 +97,39 @@ func TestQueriesOnARealServer(t *testing.T) {
 	if got, want := strings.Join(report("pgstorage_xmin"), "\n"), "transaction|0\nprepared transaction|0\nreplication slot|0\nstandby|0"; got != want {
 		t.Errorf("holders of dead rows: %q", got)
 	}
+	keeps(t, psql, report)
 	waits(t, s, psql, report)
 	for name, q := range queries {
 		if len(q.Metrics) == 0 {
 			t.Errorf("%s reports nothing", name)
 		}
+	}
+}
+
+// keeps compares the position from which on WAL is kept with the server's files, before and after
+// it removed some.
+func keeps(t *testing.T, psql func(user, sql string) string, report func(name string) []string) {
+	t.Helper()
+	last := int64(0)
+	for range 2 {
+		name := psql("postgres", "SELECT min(name) FROM pg_ls_waldir() WHERE length(name) = 24")
+		if len(name) != 24 {
+			t.Fatalf("the first file of WAL is %q", name)
+		}
+		high, err := strconv.ParseInt(name[8:16], 16, 64)
+		low, lowErr := strconv.ParseInt(name[16:], 16, 64)
+		if err != nil || lowErr != nil {
+			t.Fatal(err, lowErr)
+		}
+		want := high<<32 + low*(16<<20)
+		if got := strings.Join(report("pgstorage_wal"), "\n"); got != strconv.FormatInt(want, 10) || want <= last {
+			t.Errorf("WAL is kept from %s on, want %d, the name being %s; before it was %d", got, want, name, last)
+		}
+		last = want
+		for range 3 {
+			psql("postgres", "SELECT pg_logical_emit_message(false, 'test', 'x'); SELECT pg_switch_wal()")
+		}
+		psql("postgres", "CHECKPOINT")
 	}
 }
 

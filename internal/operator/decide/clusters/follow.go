@@ -157,15 +157,17 @@ func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 		source = "site " + of.Cluster
 	}
 	var o outcome.Outcome
-	switch excess := exceeds(of, now.lag); {
+	switch excess, full := exceeds(of, now.lag), volumeFull(cr, facts); {
+	case full != "" && (now.unread != "" || !now.streaming):
+		o = outcome.WaitFor(c, v1alpha1.ReasonVolumeFull, full)
 	case now.unread != "":
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgLagNotRead+now.unread)
 		o.Unknown = true
+	case walRemoved(cr, facts) != "":
+		o = outcome.WaitFor(c, v1alpha1.ReasonWALRemoved, walRemoved(cr, facts))
 	case !now.streaming:
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotStreaming, fmt.Sprintf(msgNotStreaming, source, age(now.lag.Delay)))
-		if Follows(cr) {
-			o.Message += fmt.Sprintf(msgPoolAddAgain, of.Cluster)
-		} else {
+		if !Follows(cr) {
 			o.Message += msgSiteCloneAgain
 		}
 	case excess != "":
@@ -182,7 +184,7 @@ func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 func withheld(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, database outcome.Outcome) outcome.Outcome {
 	lag := caughtUp(cr, facts)
 	if database.Reason != v1alpha1.ReasonClusterNotHealthy || cr.Spec.Follow.StaleReads != v1alpha1.StaleReadsRefuse ||
-		lag.Reason != v1alpha1.ReasonLagging && lag.Reason != v1alpha1.ReasonNotStreaming {
+		!slices.Contains([]string{v1alpha1.ReasonLagging, v1alpha1.ReasonNotStreaming, v1alpha1.ReasonWALRemoved, v1alpha1.ReasonVolumeFull}, lag.Reason) {
 		return database
 	}
 	return outcome.WaitFor(database.Condition, lag.Reason, msgWithheld+lag.Message)

@@ -65,6 +65,8 @@ func replaced(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, facts obser
 		return fmt.Sprintf("it runs PostgreSQL %d", major(have.Postgres.Version))
 	case want.Postgres.Database != have.Postgres.Database || want.Postgres.Owner != have.Postgres.Owner:
 		return "its cluster has another database"
+	case lacksWAL(live):
+		return "its cluster does not keep the WAL that it needs next"
 	}
 	return replacedInMemory(want, live, facts.PoolsInMemory[pool.Name])
 }
@@ -84,6 +86,12 @@ func replacedInMemory(want v1alpha1.PgStorageClusterSpec, live *v1alpha1.PgStora
 func volumeLost(live *v1alpha1.PgStorageCluster) bool {
 	verified := poolCondition(live, v1alpha1.ConditionVolumesVerified)
 	return verified != nil && verified.Reason == v1alpha1.ReasonVolumeLost
+}
+
+// lacksWAL says that a pool reports that it cannot continue.
+func lacksWAL(live *v1alpha1.PgStorageCluster) bool {
+	lag := poolCondition(live, v1alpha1.ConditionFollowersCaughtUp)
+	return lag != nil && lag.Reason == v1alpha1.ReasonWALRemoved
 }
 
 // grows says that a volume of a pool is to be larger.

@@ -312,6 +312,81 @@ func TestFollowerSaysHowFarItIs(t *testing.T) {
 	}
 }
 
+// A pool that needs WAL which its cluster does not keep is cloned again. As long as anything of
+// that is not known, it is not.
+func TestPoolWhoseWALWasRemovedIsClonedAgain(t *testing.T) {
+	stuck := observed.Receiver{Position: 0x1_02FF_FFFF, Stuck: true}
+	kept := observed.KeptWAL{By: "shop-2", From: 0x1_0300_0000}
+	for _, tc := range []struct {
+		name   string
+		change func(*observed.Cluster, *observed.Receiver)
+		reason string
+	}{
+		{"removed", func(*observed.Cluster, *observed.Receiver) {}, v1alpha1.ReasonWALRemoved},
+		{"kept", func(_ *observed.Cluster, r *observed.Receiver) { r.Position++ }, v1alpha1.ReasonNotStreaming},
+		{"it moves", func(_ *observed.Cluster, r *observed.Receiver) { r.Stuck = false }, v1alpha1.ReasonNotStreaming},
+		{"no position", func(_ *observed.Cluster, r *observed.Receiver) { r.Position = 0 }, v1alpha1.ReasonNotStreaming},
+		{"the cluster does not say", func(f *observed.Cluster, _ *observed.Receiver) { f.Source.Kept = observed.KeptWAL{} }, v1alpha1.ReasonNotStreaming},
+		{"no cluster", func(f *observed.Cluster, _ *observed.Receiver) { f.Source = nil }, v1alpha1.ReasonNotStreaming},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cr, f := withPools(reports())
+			pool := poolOf(cr, reports())
+			first := stuck
+			f.Cluster, f.Source = running("shop-reports", 2), &observed.Source{Kept: kept}
+			tc.change(&f, &first)
+			f.ReadBack.Receivers = map[string]observed.Receiver{"shop-reports-1": first, "shop-reports-2": {Streaming: true}}
+			o := caughtUp(pool, f)
+			if o.Reason != tc.reason {
+				t.Errorf("got %+v, want %s", o, tc.reason)
+			}
+			if tc.reason == v1alpha1.ReasonWALRemoved && !strings.Contains(o.Message, "from 1/2FFFFFF on, and shop-2 keeps it from 1/3000000 on") {
+				t.Errorf("message %q", o.Message)
+			}
+			f.Pools["reports"] = poolOf(cr, reports(), condition(v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, o.Reason, o.Message))
+			f.Cluster = running("shop", 1)
+			again := tc.reason == v1alpha1.ReasonWALRemoved
+			if got := PoolsToDelete(cr, f, Config{ReadPools: true}); (len(got) == 1) != again {
+				t.Errorf("%d pools are deleted", len(got))
+			}
+			if o := readPoolsOutcome(cr, f, Config{ReadPools: true}); (o.Reason == v1alpha1.ReasonCloningAgain) != again {
+				t.Errorf("ReadPoolsReady: %+v", o)
+			}
+			f.Cluster.Status.ReadyInstances = 0
+			if got := PoolsToDelete(cr, f, Config{ReadPools: true}); len(got) > 0 {
+				t.Error("a pool is deleted while its cluster is not healthy")
+			}
+		})
+	}
+}
+
+// A pool without room says so while it does not follow, whether Postgres answers or not.
+func TestPoolWithoutRoomSaysSo(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		used      string
+		receivers map[string]observed.Receiver
+		reason    string
+	}{
+		{"it does not answer", "1010Mi", nil, v1alpha1.ReasonVolumeFull},
+		{"no WAL", "1010Mi", map[string]observed.Receiver{"shop-reports-1": {}, "shop-reports-2": {}}, v1alpha1.ReasonVolumeFull},
+		{"it streams", "1010Mi", map[string]observed.Receiver{"shop-reports-1": {Streaming: true}, "shop-reports-2": {Streaming: true}}, v1alpha1.ReasonCaughtUp},
+		{"there is room", "1000Mi", nil, v1alpha1.ReasonNotReadBack},
+	} {
+		cr, f := withPools(reports())
+		size, used := resource.MustParse("1Gi"), resource.MustParse(tc.used)
+		f.Cluster, f.ReadBack.Receivers = running("shop-reports", 2), tc.receivers
+		f.Claims = []observed.Claim{{Instance: "shop-reports-2", Memory: &v1alpha1.ObservedMemoryVolume{Size: &size, Used: &used}}}
+		o := caughtUp(poolOf(cr, reports()), f)
+		if o.Reason != tc.reason {
+			t.Errorf("%s: %+v, want %s", tc.name, o, tc.reason)
+		}
+		if want := "instance shop-reports-2 is full: 1010Mi of 1Gi"; tc.reason == v1alpha1.ReasonVolumeFull && !strings.Contains(o.Message, want) {
+			t.Errorf("%s: %q, want %q", tc.name, o.Message, want)
+		}
+	}
+}
+
 func TestFollowerThatIsBehindSaysWhyItIsNotReady(t *testing.T) {
 	for _, tc := range []struct {
 		policy v1alpha1.StaleReadsPolicy

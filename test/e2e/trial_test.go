@@ -1,0 +1,151 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
+)
+
+// trial is a database under load and one that follows it, which suffer faults.
+type trial struct {
+	writer, follower *v1alpha1.PgStorageCluster
+	report           faults.Report
+}
+
+// hardship is a fault that happens several times under load.
+type hardship struct {
+	name string
+	// strike makes it happen, and returns once it is over.
+	strike func(t *testing.T)
+	// most is how long no commit may be acknowledged.
+	most time.Duration
+	runs int
+}
+
+// begin the load, and find out what runs.
+func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
+	t.Helper()
+	client1(t, tr.writer, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
+	create(t, loader)
+	atLeast(t, tr.writer, 50)
+	image, err := command(t.Context(), "kubectl", "-n", "cnpg-system", "get", "deployment/cnpg-controller-manager", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	postgres, _, _ := strings.Cut(psql(t, tr.writer.Namespace, tr.writer.Status.Database.Primary, "SHOW server_version"), " ")
+	tr.report.Versions = "CloudNativePG " + image[strings.LastIndex(image, ":")+1:] + ", PostgreSQL " + postgres
+	tr.report.Seconds = "s without a commit"
+	t.Cleanup(func() {
+		t.Log("\n" + tr.report.Table())
+		if err := tr.report.Write(os.Getenv("PGSTORAGE_FOLLOWERS_REPORT")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// suffers a fault again and again. Each time both databases must have every row that was
+// acknowledged.
+func (tr *trial) suffers(t *testing.T, h hardship) {
+	for run := range h.runs {
+		before := len(acknowledged(logs(t, tr.writer.Namespace, "loader")))
+		began := time.Now()
+		h.strike(t)
+		took := time.Since(began)
+		atLeast(t, tr.writer, before+20)
+		log := logs(t, tr.writer.Namespace, "loader")
+		tr.caughtUp(t)
+		rows, lost, longest := len(acknowledged(log))-before, tr.lost(t, log), pauseSince(log, began)
+		t.Logf("%s, run %d: longest pause %s; over after %s; %d rows, %d lost", h.name, run+1, longest, took.Round(100*time.Millisecond), rows, lost)
+		if longest > h.most {
+			t.Errorf("%s, run %d: no commit for %s, want at most %s", h.name, run+1, longest, h.most)
+		}
+		tr.report.Ended(h.name, rows, lost, longest)
+	}
+}
+
+// lost counts the rows that a log of the loader has, and one of the databases has not.
+func (tr *trial) lost(t *testing.T, log string) int {
+	t.Helper()
+	most := 0
+	for _, cr := range []*v1alpha1.PgStorageCluster{tr.writer, tr.follower} {
+		told := acknowledged(log)
+		for id := range strings.SplitSeq(psql(t, cr.Namespace, cr.Status.Database.Primary, "SELECT id FROM acked"), "\n") {
+			delete(told, id)
+		}
+		if len(told) > 0 {
+			t.Errorf("%s/%s lacks %d acknowledged rows", cr.Namespace, cr.Name, len(told))
+		}
+		most = max(most, len(told))
+	}
+	return most
+}
+
+// end the load.
+func (tr *trial) end(t *testing.T) {
+	t.Helper()
+	ready(t, tr.writer)
+	psql(t, tr.writer.Namespace, tr.writer.Status.Database.Primary, "CREATE TABLE stop ()")
+	clientEnded(t, tr.writer.Namespace, "loader")
+}
+
+// caughtUp waits until the follower has a row that is written now.
+func (tr *trial) caughtUp(t *testing.T) {
+	t.Helper()
+	row := fmt.Sprint(-time.Now().UnixMilli() % 1_000_000_000)
+	eventually(t, "a row to be written", func(ctx context.Context) error {
+		return answered(ctx, tr.writer, "INSERT INTO acked VALUES ("+row+") ON CONFLICT DO NOTHING; SELECT 1", "1")
+	})
+	eventually(t, "the row in "+tr.follower.Name, func(ctx context.Context) error {
+		return answered(ctx, tr.follower, "SELECT count(*) FROM acked WHERE id = "+row, "1")
+	})
+}
+
+// answered compares the answer of the primary instance, whichever it is now.
+func answered(ctx context.Context, cr *v1alpha1.PgStorageCluster, sql, want string) error {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(cr), cr); err != nil {
+		return err
+	}
+	if cr.Status.Database == nil {
+		return fmt.Errorf("there is no database")
+	}
+	got, err := command(ctx, "kubectl", "-n", cr.Namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "timeout", "10", "psql", "-XAtq", "-d", "app", "-c", sql)
+	if err != nil || got != want {
+		return fmt.Errorf("%q, %w", got, err)
+	}
+	return nil
+}
+
+// killed deletes the pod of the instance that writes, or that receives WAL.
+func killed(t *testing.T, cr *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	ready(t, cr)
+	now := int64(0)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: cr.Status.Database.Primary}}
+	if err := c.Delete(t.Context(), pod, &client.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pauseSince is the longest time between two acknowledged rows, of those after a time.
+func pauseSince(log string, since time.Time) time.Duration {
+	var recent []string
+	for line := range strings.SplitSeq(log, "\n") {
+		var at float64
+		if _, err := fmt.Sscanf(line, "at %g", &at); err == nil && at >= float64(since.UnixMilli())/1000-1 {
+			recent = append(recent, line)
+		}
+	}
+	return pause(strings.Join(recent, "\n"))
+}
