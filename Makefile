@@ -158,12 +158,12 @@ test-e2e-memory: ## Test volumes in memory on two workers, one of which boots ag
 .PHONY: test-e2e-sites
 test-e2e-sites: ## Switch the sites of a database ten times, and walk their tutorial; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-sites"
-	@PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
 
 .PHONY: test-e2e-followers
 test-e2e-followers: ## Have read pools and sites fail under load, each fault five times; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-followers"
-	@ARGS="-run $${RUN:-^(TestReadPoolFaults|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
+	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both
@@ -174,6 +174,11 @@ test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in
 test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which is lost for good; not in test; KEEP=1 keeps all
 	@echo "== e2e-zfs-nodes"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTwoNodes
+
+.PHONY: test-e2e-memory-node
+test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power is cut; not in test; KEEP=1 keeps both
+	@echo "== e2e-memory-node"
+	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestMemory
 
 .PHONY: test-e2e-s3nbd
 test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not in test; KEEP=1 keeps both

@@ -52,6 +52,8 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Registry of metrics about benchmarks and the state of objects, or nil for none.
 	Registry prometheus.Registerer
+	// Dial connects to the pods of databases and watchers. Default: by TCP. Tests give their own.
+	Dial observe.Dial
 	// SkipNameValidation lets tests run several managers in one process.
 	SkipNameValidation bool
 }
@@ -140,8 +142,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Client:   mgr.GetClient(),
 		Readers:  readers,
 		APIs:     apis,
-		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock},
-		Sites:    &observe.Sites{Live: mgr.GetAPIReader()},
+		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock, Dial: o.Dial},
+		Sites:    &observe.Sites{Live: mgr.GetAPIReader(), Dial: o.Dial},
 		Config:   o.Config,
 		Clock:    o.Clock,
 		Events:   recorder.Bounded(mgr.GetEventRecorder("pgstorage")),

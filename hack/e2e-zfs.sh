@@ -2,7 +2,7 @@
 # End-to-end tests of profiles with pools: a kind cluster of its own, virtual
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
-#   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, or TestS3NBD
+#   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestMemory, or TestS3NBD
 # KEEP=1 keeps the cluster and the machines, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
@@ -43,7 +43,7 @@ PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
 export PGSTORAGE_PLUGIN PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
-"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$driver" "$PGSTORAGE_S3_IMAGE"
+"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$driver" "$PGSTORAGE_S3_IMAGE"
 for node in "${NODES[@]}"; do
 	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
 done

@@ -29,8 +29,10 @@ PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
 PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 HELM=$("$REPO/hack/tools.sh" helm)
 PROMETHEUS=$("$REPO/hack/tools.sh" prometheus)
-export PROMETHEUS PGSTORAGE_PLUGIN PGSTORAGE_ARTEFACTS PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
+# Only sites that are apart need it.
+PGSTORAGE_TOXIPROXY=${PGSTORAGE_SITE_DELAY:+$("$REPO/hack/tools.sh" toxiproxy)}
+export PGSTORAGE_TOXIPROXY PROMETHEUS PGSTORAGE_PLUGIN PGSTORAGE_ARTEFACTS PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_S3_IMAGE"
 cd "$REPO" || exit
 # shellcheck disable=SC2086 # words
-go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults)$} ./test/e2e/...
+go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults|TestDeadPoolInMemory)$} ./test/e2e/...

@@ -97,7 +97,7 @@ func TestFailedLevelFailsTheRunAndStopsNoOther(t *testing.T) {
 	}
 	l.wantLines(t, `FAILED: unit after`, `^---- unit: FAILED, whole output$`, `^    b_test.go:1: the reason$`, `^unit +main +\d+ +\d+ +\d+  FAILED +1 packages passed, 1 failed$`,
 		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^release +main +\d+ +\d+ +\d+  passed `, `^total +3 +0 +\d+ +\d+  FAILED `)
-	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level         lane"); reason > table {
+	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level           lane"); reason > table {
 		t.Error("the table comes before a level's whole output")
 	}
 	if !strings.HasSuffix(strings.TrimSpace(l.out.String()), "FAIL\tb\t0.1s\nok  \tc\t0.1s") {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a pinned tool once per version and prints its path; cosign and Prometheus are Debian's.
-# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool|prometheus
+# Usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|toxiproxy|promtool|prometheus
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 # Some tools have a module file of their own, because their dependencies clash.
@@ -13,10 +13,12 @@ helm) dir=hack/tools/helm package=helm.sh/helm/v3/cmd/helm ;;
 golangci-lint) dir=hack/tools/lint package=sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter ;;
 # Vale parses source files with tree-sitter, which is C.
 vale) dir=hack/tools/vale package=github.com/vale-cli/vale/v3/cmd/vale cgo=1 ;;
+# A proxy of TCP that delays what it forwards.
+toxiproxy) dir=hack/tools/toxiproxy package=github.com/Shopify/toxiproxy/v2/cmd/server ;;
 versitygw) dir=hack/tools/s3 package=github.com/versity/versitygw/cmd/versitygw ;;
 cosign) exec "$REPO/hack/cosign.sh" ;;
 prometheus | promtool) exec "$REPO/hack/prometheus.sh" "$1" ;;
-*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|promtool|prometheus" ;;
+*) die "usage: hack/tools.sh controller-gen|applyconfiguration-gen|kustomize|helm|cosign|golangci-lint|vale|versitygw|toxiproxy|promtool|prometheus" ;;
 esac
 
 build() { (cd "$REPO/$dir" && CGO_ENABLED=${cgo:-0} go build -buildvcs=false -ldflags '-s -w' -o "$1" "$package"); }

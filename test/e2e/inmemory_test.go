@@ -46,7 +46,8 @@ type inMemory struct {
 // TestMemory runs databases on volumes in the memory of a node, and loses the volumes. On a
 // cluster with workers (WORKERS=2), a worker boots again; else the volumes are unmounted.
 func TestMemory(t *testing.T) {
-	if err := helm("readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
+	t.Parallel()
+	if err := followersOn(); err != nil {
 		t.Fatal(err)
 	}
 	profile(t)

@@ -84,7 +84,8 @@ func replayed(t *testing.T, pool *v1alpha1.PgStorageCluster, rows string) {
 
 // TestReadPool follows one read pool from its clone to its deletion.
 func TestReadPool(t *testing.T) {
-	if err := helm("readPools.enabled=true"); err != nil {
+	t.Parallel()
+	if err := followersOn(); err != nil {
 		t.Fatal(err)
 	}
 	profile(t)

@@ -75,9 +75,17 @@ func (s *sites) declare(t *testing.T) {
 	})
 	s.north, s.south = cluster(namespace(t), "shop"), cluster(namespace(t), "shop")
 	s.writer = s.north
+	service := naming.ReadWriteService("shop")
+	if delay := siteDelay(t); delay > 0 {
+		d := newDistance(t, delay)
+		for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+			d.to(t, cr.Namespace)
+		}
+		service = farService
+	}
 	member := func(name, ns string) v1alpha1.SiteMember {
 		return v1alpha1.SiteMember{
-			Name: name, Host: naming.ReadWriteService("shop") + "." + ns + ".svc",
+			Name: name, Host: service + "." + ns + ".svc",
 			TLS: v1alpha1.SiteTLS{ClientCertificate: "shop-" + name + "-replication", CertificateAuthority: "shop-" + name + "-ca"},
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +59,12 @@ func setUp() (err error) {
 
 // helm installs or upgrades the operator with more values.
 func helm(values ...string) error { return live.Helm(6*time.Minute, values...) }
+
+// followersOn installs what read pools need, on disk and in memory, once for the tests that run at
+// once.
+var followersOn = sync.OnceValue(func() error {
+	return helm("readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false")
+})
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 4*time.Minute, name, args...)

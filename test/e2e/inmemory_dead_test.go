@@ -1,0 +1,117 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+)
+
+const (
+	// deadRounds is how often TPS is measured with the pool and without it.
+	deadRounds = 6
+	// leastTPS of the cluster without its pool, compared with TPS beside it.
+	leastTPS = 0.95
+)
+
+// TestDeadPoolInMemory measures what a read pool in memory that is stopped costs its cluster:
+// transactions, and WAL that is kept. It is not in make test, because it needs the machine.
+func TestDeadPoolInMemory(t *testing.T) {
+	if err := helm("readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
+		t.Fatal(err)
+	}
+	profile(t)
+	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
+	m.declare(t, "2Gi")
+	t.Cleanup(func() { _ = c.Delete(context.Background(), m.profile) })
+	m.shop = cluster(m.namespace, "shop")
+	m.shop.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "cache", Profile: m.profile.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1536Mi")}}}
+	create(t, m.shop)
+	ready(t, m.shop)
+	m.pool = poolOf(m.shop)
+	ready(t, m.pool)
+	m.pgbench(t, "-i", "-s", "5", "-q")
+	var beside, without []float64
+	for range deadRounds {
+		m.caughtUp(t)
+		beside = append(beside, m.tps(t))
+		annotated(t, m.pool, clusters.AnnotationCNPGFenced, fmt.Sprintf("[%q]", m.pool.Status.Database.Primary))
+		eventually(t, "the pool to stop", func(ctx context.Context) error {
+			if err := answered(ctx, m.pool, "SELECT 1", "1"); err == nil {
+				return fmt.Errorf("it answers")
+			}
+			return nil
+		})
+		without = append(without, m.tps(t))
+		m.keepsLittleWAL(t)
+		annotated(t, m.pool, clusters.AnnotationCNPGFenced, "[]")
+	}
+	m.caughtUp(t)
+	ratio := median(without) / median(beside)
+	t.Logf("TPS beside the pool %.0f, without it %.0f: %.3f times as many", beside, without, ratio)
+	if ratio < leastTPS {
+		t.Errorf("without its pool the cluster has %.3f times the TPS, want at least %.2f", ratio, leastTPS)
+	}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+}
+
+// caughtUp waits until the pool has a row that is written now.
+func (m *inMemory) caughtUp(t *testing.T) {
+	t.Helper()
+	psql(t, m.namespace, m.shop.Status.Database.Primary, "CREATE TABLE IF NOT EXISTS marks (id serial); INSERT INTO marks DEFAULT VALUES")
+	marks := psql(t, m.namespace, m.shop.Status.Database.Primary, "SELECT count(*) FROM marks")
+	eventually(t, marks+" marks in the pool", func(ctx context.Context) error {
+		return answered(ctx, m.pool, "SELECT count(*) FROM marks", marks)
+	})
+}
+
+func (m *inMemory) pgbench(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), "kubectl", append([]string{"-n", m.namespace, "exec", m.shop.Status.Database.Primary, "-c", "postgres", "--", "pgbench"}, append(args, "app")...)...)
+	if err != nil {
+		t.Fatal(out, err)
+	}
+	return out
+}
+
+var tpsLine = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
+
+// tps of the cluster for some seconds.
+func (m *inMemory) tps(t *testing.T) float64 {
+	t.Helper()
+	out := m.pgbench(t, "-N", "-c", "4", "-T", "15")
+	found := tpsLine.FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("no TPS in %s", out)
+	}
+	value, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// keepsLittleWAL: a pool that is away does not have its cluster keep WAL beyond its parameters.
+func (m *inMemory) keepsLittleWAL(t *testing.T) {
+	t.Helper()
+	got := psql(t, m.namespace, m.shop.Status.Database.Primary, `CHECKPOINT; SELECT pg_size_pretty(sum(size)), pg_size_pretty(max(m.most)),
+		sum(size) <= max(m.most) FROM pg_ls_waldir(), (SELECT pg_size_bytes(current_setting('max_wal_size')) + pg_size_bytes(current_setting('wal_keep_size')) AS most) m`)
+	t.Logf("WAL that the cluster keeps without its pool, and its limit: %s", got)
+	if !regexp.MustCompile(`\|t$`).MatchString(got) {
+		t.Errorf("the cluster keeps more WAL than max_wal_size and wal_keep_size: %s", got)
+	}
+}
