@@ -161,7 +161,7 @@ test-e2e-sites: ## Switch the sites of a database ten times, and walk their tuto
 	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
 
 .PHONY: test-e2e-followers
-test-e2e-followers: ## Have read pools and sites fail under load, each fault five times; not in test; KEEP=1 keeps the cluster
+test-e2e-followers: ## Have read pools and sites fail under load, each fault several times; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-followers"
 	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 

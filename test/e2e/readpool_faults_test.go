@@ -11,6 +11,9 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
+// cloneRuns is how often a fault happens that takes minutes, because a pool is cloned again.
+const cloneRuns = 3
+
 // TestReadPoolFaults has a read pool, its cluster and the operator fail under load. The cluster
 // has a quorum, which the pool must not delay; the pool must have what was acknowledged. It is
 // not in make test.
@@ -38,7 +41,7 @@ func TestReadPoolFaults(t *testing.T) {
 			starved(t, shop, pool)
 			again()
 			ready(t, pool)
-		}, 10 * time.Second, faultRuns},
+		}, 10 * time.Second, cloneRuns},
 		{"the operator is killed while a read pool is cloned again", func(t *testing.T) {
 			again := clonedAgain(t, pool)
 			starved(t, shop, pool)
@@ -47,7 +50,7 @@ func TestReadPoolFaults(t *testing.T) {
 				t.Fatal(out, err)
 			}
 			ready(t, pool)
-		}, 10 * time.Second, faultRuns},
+		}, 10 * time.Second, cloneRuns},
 	} {
 		t.Run(h.name, func(t *testing.T) { tr.suffers(t, h) })
 	}
