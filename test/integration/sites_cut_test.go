@@ -95,9 +95,10 @@ type siteFlow struct {
 	name string
 	// happens while no manager runs.
 	happens func(t *testing.T, c client.Client, w *fakeWatcher, cr *v1alpha1.PgStorageCluster)
-	// ended says that the operator has nothing more to write.
+	// ended is the condition in the end, and done says what else the operator has to write.
 	ended condition
-	// ends checks the state after it.
+	done  func(pg *cnpgv1.Cluster) error
+	// ends checks what follows; nil: nothing.
 	ends func(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster)
 	// least is how many writes it has.
 	least int64
@@ -109,9 +110,9 @@ func TestSiteThatWritesSurvivesACrashAfterAnyWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	consenting(t, c, "sites-crash")
 	for _, f := range []siteFlow{
-		{"demotion", demoted, condition{v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonDemoting}, demotionEnds, 2},
-		{"fence", secondWriter, condition{v1alpha1.ConditionSitesAgree, metav1.ConditionFalse, v1alpha1.ReasonTwoSitesWrite}, fencedAll, 2},
-		{"fence lifted", secondWriterFollows, condition{v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed}, fenceGivenBack, 2},
+		{"demotion", demoted, condition{v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonDemoting}, isDemoted, demotionEnds, 2},
+		{"fence", secondWriter, condition{v1alpha1.ConditionSitesAgree, metav1.ConditionFalse, v1alpha1.ReasonTwoSitesWrite}, fences(`["*"]`, fencedBefore), nil, 2},
+		{"fence lifted", secondWriterFollows, condition{v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed}, fences(fencedBefore, ""), nil, 1},
 	} {
 		t.Run(f.name, func(t *testing.T) { f.cutAfterEachWrite(t, c) })
 	}
@@ -122,10 +123,19 @@ func (f siteFlow) cutAfterEachWrite(t *testing.T, c client.Client) {
 	for whole := false; !whole && !t.Failed(); cuts++ {
 		t.Run(fmt.Sprintf("write %d", cuts+1), func(t *testing.T) { whole = f.cutAfter(t, c, cuts+1) })
 	}
-	if cuts <= f.least {
-		t.Errorf("it took %d writes: too few to be all of them", cuts-1)
-	}
 	t.Logf("cut after each of %d writes", cuts-1)
+}
+
+// reached says whether there is nothing more to write.
+func (f siteFlow) reached(ctx context.Context, c client.Client, cr *v1alpha1.PgStorageCluster) error {
+	if _, err := f.ended.on(ctx, c, cr); err != nil {
+		return err
+	}
+	pg := &cnpgv1.Cluster{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(cr), pg); err != nil {
+		return err
+	}
+	return f.done(pg)
 }
 
 // cutAfter so many writes; whole says that there were no more.
@@ -150,15 +160,19 @@ func (f siteFlow) cutAfter(t *testing.T, c client.Client, writesBefore int64) (w
 		if cut.count.Load() > cut.failAfter {
 			return nil
 		}
-		_, err := f.ended.on(ctx, c, cr)
-		return err
+		return f.reached(ctx, c, cr)
 	})
 	whole = cut.count.Load() <= cut.failAfter && settled(t, cut) <= cut.failAfter
 	stop()
+	if n := cut.count.Load(); n < f.least && whole {
+		t.Errorf("it took %d writes, too few to be all of them", n)
+	}
 
 	manager.Start(t, config, w.into)
-	hasCondition(t, c, cr, f.ended.kind, f.ended.status, f.ended.reason)
-	f.ends(t, c, cr)
+	eventually(t, "the end of the "+f.name, func(ctx context.Context) error { return f.reached(ctx, c, cr) })
+	if f.ends != nil {
+		f.ends(t, c, cr)
+	}
 	return whole
 }
 
@@ -166,18 +180,16 @@ func demoted(t *testing.T, c client.Client, _ *fakeWatcher, cr *v1alpha1.PgStora
 	changed(t, c, cr, func() { cr.Spec.Topology.Primary = "south" })
 }
 
+func isDemoted(pg *cnpgv1.Cluster) error {
+	if r := pg.Spec.ReplicaCluster; r == nil || r.Primary != "south" || pg.Spec.PostgresConfiguration.Parameters[cnpg.ParameterEpoch] != "1" {
+		return fmt.Errorf("%+v, %v", r, pg.Spec.PostgresConfiguration.Parameters)
+	}
+	return nil
+}
+
+// demotionEnds once the instance has stopped writing.
 func demotionEnds(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) {
 	key := client.ObjectKeyFromObject(cr)
-	eventually(t, "the Cluster to be demoted", func(ctx context.Context) error {
-		pg := &cnpgv1.Cluster{}
-		if err := c.Get(ctx, key, pg); err != nil {
-			return err
-		}
-		if r := pg.Spec.ReplicaCluster; r == nil || r.Primary != "south" || pg.Spec.PostgresConfiguration.Parameters[cnpg.ParameterEpoch] != "1" {
-			return fmt.Errorf("%+v, %v", r, pg.Spec.PostgresConfiguration.Parameters)
-		}
-		return nil
-	})
 	token := base64.StdEncoding.EncodeToString([]byte(`{"databaseSystemIdentifier": "7000", "latestCheckpointTimelineID": "1", "latestCheckpointREDOLocation": "0/3000028"}`))
 	simulatedSite(t, c, key, false)
 	simulatedStatus(t, c, key, func(s *cnpgv1.ClusterStatus) { s.DemotionToken = token })
@@ -196,18 +208,10 @@ func secondWriter(t *testing.T, c client.Client, w *fakeWatcher, cr *v1alpha1.Pg
 	w.says(cr, true)
 }
 
-func fencedAll(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) {
-	fences(t, c, cr, `["*"]`, fencedBefore)
-}
-
 // secondWriterFollows this site, which was fenced because of it.
 func secondWriterFollows(t *testing.T, c client.Client, w *fakeWatcher, cr *v1alpha1.PgStorageCluster) {
 	annotations(t, c, cr, map[string]string{clusters.AnnotationCNPGFenced: `["*"]`, naming.AnnotationFencedBySites: fencedBefore})
 	w.says(cr, false)
-}
-
-func fenceGivenBack(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) {
-	fences(t, c, cr, fencedBefore, "")
 }
 
 // annotations of the Cluster are set.
@@ -217,17 +221,12 @@ func annotations(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, s
 	changed(t, c, pg, func() { maps.Copy(pg.Annotations, set) })
 }
 
-// fences of the Cluster: those of CloudNativePG, and those that were before.
-func fences(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, all, before string) {
-	t.Helper()
-	eventually(t, "the fences "+all, func(ctx context.Context) error {
-		pg := &cnpgv1.Cluster{}
-		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), pg); err != nil {
-			return err
-		}
+// fences of the Cluster are to be these: those of CloudNativePG, and those that were before.
+func fences(all, before string) func(*cnpgv1.Cluster) error {
+	return func(pg *cnpgv1.Cluster) error {
 		if a := pg.Annotations; a[clusters.AnnotationCNPGFenced] != all || a[naming.AnnotationFencedBySites] != before {
 			return fmt.Errorf("annotations %v", a)
 		}
 		return nil
-	})
+	}
 }
