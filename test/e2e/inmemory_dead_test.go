@@ -10,9 +10,6 @@ import (
 	"strconv"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
@@ -33,13 +30,7 @@ func TestDeadPoolInMemory(t *testing.T) {
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "2Gi")
 	t.Cleanup(func() { _ = c.Delete(context.Background(), m.profile) })
-	m.shop = cluster(m.namespace, "shop")
-	m.shop.Spec.DeletionPolicy = v1alpha1.DeletionDelete
-	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "cache", Profile: m.profile.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1536Mi")}}}
-	create(t, m.shop)
-	ready(t, m.shop)
-	m.pool = poolOf(m.shop)
-	ready(t, m.pool)
+	m.withPool(t, "1536Mi")
 	m.pgbench(t, "-i", "-s", "5", "-q")
 	var beside, without []float64
 	for range deadRounds {

@@ -181,15 +181,21 @@ func (m *inMemory) onTmpfs(t *testing.T, cr *v1alpha1.PgStorageCluster, instance
 	}
 }
 
-func (m *inMemory) cached(t *testing.T) {
-	ns := m.namespace
-	m.shop = cluster(ns, "shop")
+// withPool creates a database on disk with a read pool in memory.
+func (m *inMemory) withPool(t *testing.T, size string) {
+	t.Helper()
+	m.shop = cluster(m.namespace, "shop")
 	m.shop.Spec.DeletionPolicy = v1alpha1.DeletionDelete
-	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "cache", Profile: m.profile.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Gi")}}}
+	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "cache", Profile: m.profile.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse(size)}}}
 	create(t, m.shop)
 	ready(t, m.shop)
 	m.pool = poolOf(m.shop)
 	ready(t, m.pool)
+}
+
+func (m *inMemory) cached(t *testing.T) {
+	ns := m.namespace
+	m.withPool(t, "1Gi")
 	psql(t, ns, m.shop.Status.Database.Primary, "CREATE TABLE sales AS SELECT g AS id FROM generate_series(1, 1000) g; GRANT SELECT ON sales TO app")
 	replayed(t, m.pool, "1000")
 	m.onTmpfs(t, m.pool, m.pool.Status.Database.Primary, 1<<30)
