@@ -50,7 +50,7 @@ var features = []feature{
 	},
 	{
 		Name: "Read pools", Gate: "chart value `readPools.enabled`",
-		EndToEnd: onKind("TestReadPool"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-read-pools.md"},
+		EndToEnd: onKind("TestReadPool"), Faults: claim{Evidence: "docs/faults/followers.jsonl"}, Tutorial: claim{Evidence: "docs/tutorial-read-pools.md"},
 	},
 	{
 		Name: "Volumes in memory: profile `Memory`, durability `Ephemeral`", Gate: "chart value `memory.enabled`",
