@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
@@ -29,7 +31,6 @@ func TestDeadPoolInMemory(t *testing.T) {
 	profile(t)
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "2Gi")
-	t.Cleanup(func() { _ = c.Delete(context.Background(), m.profile) })
 	m.withPool(t, "1536Mi")
 	m.pgbench(t, "-i", "-s", "5", "-q")
 	var beside, without []float64
@@ -53,6 +54,12 @@ func TestDeadPoolInMemory(t *testing.T) {
 	if ratio < leastTPS {
 		t.Errorf("without its pool the cluster has %.3f times the TPS, want at least %.2f", ratio, leastTPS)
 	}
+	for _, o := range []client.Object{m.shop, m.profile} {
+		if err := c.Delete(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.gone(t)
 }
 
 func median(values []float64) float64 {
