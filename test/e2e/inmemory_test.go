@@ -272,9 +272,9 @@ func (m *inMemory) refuses(t *testing.T) {
 // fills the volume of the pool: its cluster writes on, and the pool asks for more.
 func (m *inMemory) fills(t *testing.T) {
 	ns, primary, pool := m.shop.Namespace, m.shop.Status.Database.Primary, m.pool.Status.Database.Primary
-	out, _ := command(t.Context(), "kubectl", "-n", ns, "exec", pool, "-c", "postgres", "--", "dd", "if=/dev/zero", "of=/var/lib/postgresql/data/filler", "bs=1M")
-	if !strings.Contains(out, "No space left") {
-		t.Fatalf("the volume is not full: %s", out)
+	_, err := command(t.Context(), "kubectl", "-n", ns, "exec", pool, "-c", "postgres", "--", "dd", "if=/dev/zero", "of=/var/lib/postgresql/data/filler", "bs=1M")
+	if err == nil || !strings.Contains(err.Error(), "No space left") {
+		t.Fatalf("the volume is not full: %v", err)
 	}
 	psql(t, ns, primary, "CREATE TABLE bulk AS SELECT g, repeat('x', 1000) AS text FROM generate_series(1, 64000) g")
 	has(t, m.pool, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, v1alpha1.ReasonVolumeFull)
