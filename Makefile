@@ -76,7 +76,7 @@ test: export PGSTORAGE_VM_CUTS ?= 3
 test: export PLUGIN_PLATFORMS ?= linux/amd64 linux/arm64
 
 .PHONY: test
-test: ## Run every level in lanes and print what each cost; PGSTORAGE_LANES=1 runs them one after another
+test: ## Run the levels without their long tests, in lanes, and print what each cost; PGSTORAGE_LANES=1 runs them one after another
 	@hack/levels.sh all
 
 .PHONY: test-long

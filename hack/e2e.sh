@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
-# KEEP=1 keeps the cluster; ARGS are further arguments of go test, as -run TestS3NBD; SHORT=-short omits long tests; what
-# people look at is kept in the folder e2e of PGSTORAGE_ARTEFACTS.
+# KEEP=1 keeps the cluster; SHORT=-short omits long tests; ARGS are further arguments of go
+# test, as -run TestS3NBD; what people look at is kept in the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
 PGSTORAGE_ARTEFACTS=${PGSTORAGE_ARTEFACTS:-$CACHE/artefacts}

@@ -25,7 +25,7 @@ const (
 // TestDeadPoolInMemory measures what a read pool in memory that is stopped costs its cluster:
 // transactions, and WAL that is kept. It is not in make test, because it needs the machine.
 func TestDeadPoolInMemory(t *testing.T) {
-	if err := helm("readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
+	if err := helm(forPools...); err != nil {
 		t.Fatal(err)
 	}
 	profile(t)

@@ -47,7 +47,7 @@ type inMemory struct {
 // cluster with workers (WORKERS=2), a worker boots again; else the volumes are unmounted.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	if err := followersOn(); err != nil {
+	if err := poolsOn(); err != nil {
 		t.Fatal(err)
 	}
 	profile(t)

@@ -85,7 +85,7 @@ func replayed(t *testing.T, pool *v1alpha1.PgStorageCluster, rows string) {
 // TestReadPool follows one read pool from its clone to its deletion.
 func TestReadPool(t *testing.T) {
 	t.Parallel()
-	if err := followersOn(); err != nil {
+	if err := poolsOn(); err != nil {
 		t.Fatal(err)
 	}
 	profile(t)

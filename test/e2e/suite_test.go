@@ -60,11 +60,12 @@ func setUp() (err error) {
 // helm installs or upgrades the operator with more values.
 func helm(values ...string) error { return live.Helm(6*time.Minute, values...) }
 
-// followersOn installs what read pools need, on disk and in memory, once for the tests that run at
-// once.
-var followersOn = sync.OnceValue(func() error {
-	return helm("readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false")
-})
+// forPools are the values that read pools need, on disk and in memory.
+var forPools = []string{"readPools.enabled=true", "memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"}
+
+// poolsOn installs them once for the tests that run at once. Those that run one after another must
+// not call it, because the next one installs other values.
+var poolsOn = sync.OnceValue(func() error { return helm(forPools...) })
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
 	return live.Command(ctx, 4*time.Minute, name, args...)

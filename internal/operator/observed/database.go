@@ -85,7 +85,7 @@ type Receiver struct {
 type KeptWAL struct {
 	// By is the instance; empty where it is not known.
 	By string
-	// From is the position in bytes, the begin of a segment.
+	// From is the position in bytes, where a segment begins.
 	From int64
 }
 

@@ -157,14 +157,14 @@ func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 		source = "site " + of.Cluster
 	}
 	var o outcome.Outcome
-	switch excess, full := exceeds(of, now.lag), volumeFull(cr, facts); {
+	switch excess, full, removed := exceeds(of, now.lag), volumeFull(cr, facts), walRemoved(cr, facts); {
 	case full != "" && (now.unread != "" || !now.streaming):
 		o = outcome.WaitFor(c, v1alpha1.ReasonVolumeFull, full)
 	case now.unread != "":
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotReadBack, msgLagNotRead+now.unread)
 		o.Unknown = true
-	case walRemoved(cr, facts) != "":
-		o = outcome.WaitFor(c, v1alpha1.ReasonWALRemoved, walRemoved(cr, facts))
+	case removed != "":
+		o = outcome.WaitFor(c, v1alpha1.ReasonWALRemoved, removed)
 	case !now.streaming:
 		o = outcome.WaitFor(c, v1alpha1.ReasonNotStreaming, fmt.Sprintf(msgNotStreaming, source, age(now.lag.Delay)))
 		if !Follows(cr) {
