@@ -91,6 +91,17 @@ func acknowledged(log string) map[string]bool {
 	return out
 }
 
+// lacking are the rows that were acknowledged in a client's log and that an instance does not
+// have.
+func lacking(t *testing.T, log, namespace, instance string) map[string]bool {
+	t.Helper()
+	told := acknowledged(log)
+	for id := range strings.SplitSeq(psql(t, namespace, instance, "SELECT id FROM acked"), "\n") {
+		delete(told, id)
+	}
+	return told
+}
+
 // killPrimary deletes the primary's pod without grace while a client commits, and then looks
 // for every row that was acknowledged to the client.
 func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
@@ -108,22 +119,9 @@ func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	ready(t, shop)
 	primary := shop.Status.Database.Primary
 	psql(t, shop.Namespace, primary, "CREATE TABLE stop ()")
-	loader := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: "loader"}}
-	eventually(t, "the client to end", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(loader), loader); err != nil {
-			return err
-		}
-		if loader.Status.Phase != corev1.PodSucceeded {
-			return fmt.Errorf("it is %s", loader.Status.Phase)
-		}
-		return nil
-	})
-	told := acknowledged(logs(t, shop.Namespace, "loader"))
-	for id := range strings.SplitSeq(psql(t, shop.Namespace, primary, "SELECT id FROM acked"), "\n") {
-		delete(told, id)
-	}
-	if len(told) > 0 {
-		t.Errorf("%d acknowledged rows are lost: %v", len(told), told)
+	clientEnded(t, shop.Namespace, "loader")
+	if lost := lacking(t, logs(t, shop.Namespace, "loader"), shop.Namespace, primary); len(lost) > 0 {
+		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
 	}
 	t.Logf("primary %s was killed, %s took over, no acknowledged row is lost", old, primary)
 }
