@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,17 +52,15 @@ func TestMemory(t *testing.T) {
 	profile(t)
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "3Gi")
-	steps := []step{
-		{"an ephemeral database is made and says what it keeps", m.ephemeral},
-		{"a read pool is in memory, its primary is not", m.cached},
-		{"what does not fit or is not accepted is refused by name", m.refuses},
-		{"lost volumes: the pool is cloned again, the database says so", m.loses},
-		{"deletion unmounts everything", m.ends},
-	}
+	step := live.InTurn(t)
+	step("an ephemeral database is made and says what it keeps", m.ephemeral)
+	step("a read pool is in memory, its primary is not", m.cached)
+	step("what does not fit or is not accepted is refused by name", m.refuses)
 	if !testing.Short() {
-		steps = slices.Insert(steps, 3, step{"a full volume stops the pool alone, which grows by another clone", m.fills})
+		step("a full volume stops the pool alone, which grows by another clone", m.fills)
 	}
-	inTurn(t, steps)
+	step("lost volumes: the pool is cloned again, the database says so", m.loses)
+	step("deletion unmounts everything", m.ends)
 }
 
 func (m *inMemory) onWorker() bool { return strings.Contains(m.node, "worker") }

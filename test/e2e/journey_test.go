@@ -19,6 +19,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // TestJourney follows one database through its life, step by step as a user would.
@@ -26,32 +27,23 @@ func TestJourney(t *testing.T) {
 	profile(t)
 	ns := namespace(t)
 	shop := cluster(ns, "shop")
-	steps := []struct {
-		name string
-		run  func(*testing.T, *v1alpha1.PgStorageCluster)
-	}{
-		{"apply to Ready", applyToReady},
-		{"a row through the -rw Service", rowThroughService},
-		{"every connection of 512Mi at once", allConnections},
-		{"durability is read back", durabilityIsVerified},
-		{"benchmark to a result", benchmarkToResult},
-		{"a hostile script gains nothing", hostileScript},
-		{"layers of the storage", layersOfTheStorage},
-		{"a throttled runner is not believed", throttledRunner},
-		{"a declared CPU limit is a caution", declaredLimit},
-		{"a schedule begins a benchmark", scheduledBenchmark},
-		{"the plugin beside it", pluginOnDatabase},
-		{"one instance to three, Local to Quorum", scaleOut},
-		{"a parameter changed and rolled out", changeParameters},
-		{"a refused parameter touches nothing", refuseParameter},
-		{"primary killed under load", killPrimary},
-		{"helm upgrade leaves Postgres alone", upgradeOperator},
-	}
-	for _, step := range steps {
-		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	step := live.InTurnOn(t, shop)
+	step("apply to Ready", applyToReady)
+	step("a row through the -rw Service", rowThroughService)
+	step("every connection of 512Mi at once", allConnections)
+	step("durability is read back", durabilityIsVerified)
+	step("benchmark to a result", benchmarkToResult)
+	step("a hostile script gains nothing", hostileScript)
+	step("layers of the storage", layersOfTheStorage)
+	step("a throttled runner is not believed", throttledRunner)
+	step("a declared CPU limit is a caution", declaredLimit)
+	step("a schedule begins a benchmark", scheduledBenchmark)
+	step("the plugin beside it", pluginOnDatabase)
+	step("one instance to three, Local to Quorum", scaleOut)
+	step("a parameter changed and rolled out", changeParameters)
+	step("a refused parameter touches nothing", refuseParameter)
+	step("primary killed under load", killPrimary)
+	step("helm upgrade leaves Postgres alone", upgradeOperator)
 }
 
 // overhead is how much longer than CloudNativePG alone apply to Ready may take.

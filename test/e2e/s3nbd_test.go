@@ -26,6 +26,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/component/nbdserver"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
@@ -52,14 +53,13 @@ func TestS3NBD(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.create(t)
-	inTurn(t, []step{
-		{"a server starts and serves", l.serves},
-		{"keys that the store refuses are told", l.refuses},
-		{"a node without the kernel's part is told", l.lacksDriver},
-		{"no secret is shown", l.keepsSecrets},
-		{"ZeroFS killed is started again in its pod", l.survives},
-		{"deletion stops the servers in order", l.ends},
-	})
+	step := live.InTurn(t)
+	step("a server starts and serves", l.serves)
+	step("keys that the store refuses are told", l.refuses)
+	step("a node without the kernel's part is told", l.lacksDriver)
+	step("no secret is shown", l.keepsSecrets)
+	step("ZeroFS killed is started again in its pod", l.survives)
+	step("deletion stops the servers in order", l.ends)
 }
 
 func anyNode(t *testing.T) string {

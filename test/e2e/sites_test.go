@@ -21,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
@@ -49,13 +50,12 @@ func TestSites(t *testing.T) {
 	}
 	s := &sites{profile: "sites"}
 	s.declare(t)
-	inTurn(t, []step{
-		{"a site follows the one that writes", s.follows},
-		{"what is not allowed is refused by name", s.refuses},
-		{"switches under load lose nothing", s.switches},
-		{"a site whose other one is gone is promoted with consent", s.promotes},
-		{"the site that returns is fenced until it follows", s.returns},
-	})
+	step := live.InTurn(t)
+	step("a site follows the one that writes", s.follows)
+	step("what is not allowed is refused by name", s.refuses)
+	step("switches under load lose nothing", s.switches)
+	step("a site whose other one is gone is promoted with consent", s.promotes)
+	step("the site that returns is fenced until it follows", s.returns)
 }
 
 // declare a profile that allows topologies, and the specs of both sites.

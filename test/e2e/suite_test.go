@@ -93,22 +93,6 @@ func dump(t *testing.T) {
 	}
 }
 
-// step of a test that builds on the steps before it.
-type step struct {
-	name string
-	run  func(*testing.T)
-}
-
-// inTurn runs steps until one fails.
-func inTurn(t *testing.T, steps []step) {
-	t.Helper()
-	for _, s := range steps {
-		if !t.Run(s.name, s.run) {
-			t.Fatalf("%s failed, and the rest builds on it", s.name)
-		}
-	}
-}
-
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}

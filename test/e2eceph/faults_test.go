@@ -80,12 +80,7 @@ func (j *journey) faults(t *testing.T) {
 			mend:   managerRuns, stored: true,
 		},
 	} {
-		ended := false
-		t.Run(f.name, func(t *testing.T) {
-			j.run(t, f)
-			ended = true
-		})
-		if !ended {
+		if !live.Completed(t, f.name, func(t *testing.T) { j.run(t, f) }) {
 			t.Fatal("the next fault would begin with the remains of this one")
 		}
 	}

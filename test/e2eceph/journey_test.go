@@ -47,12 +47,7 @@ func TestCephRBD(t *testing.T) {
 		{"deletion out of order is refused", j.deletionOutOfOrder},
 		{"deletion in order", j.deletionInOrder},
 	} {
-		whole := false
-		t.Run(step.name, func(t *testing.T) {
-			step.run(t)
-			whole = true
-		})
-		if !whole {
+		if !live.Completed(t, step.name, step.run) {
 			t.Fatalf("%s did not come to its end, and the rest builds on it", step.name)
 		}
 	}

@@ -29,23 +29,15 @@ import (
 func TestJourney(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	shop := database()
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T, *v1alpha1.PgStorageCluster)
-	}{
-		{"from a blank disk to Ready", blankDiskToReady},
-		{"the node's own zfs has what the profile says", propertiesOnTheNode},
-		{"benchmark to a result", benchmarkToResult},
-		{"retuned while it runs", retune},
-		{"full_page_writes off, by proof", withoutFullPages},
-		{"power cut while commits are acknowledged", powerCut},
-		{"the primary is lost with full_page_writes off, and returns by pg_rewind", failover},
-		{"deletion takes the volumes and leaves the pool", deletion},
-	} {
-		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	step := live.InTurnOn(t, shop)
+	step("from a blank disk to Ready", blankDiskToReady)
+	step("the node's own zfs has what the profile says", propertiesOnTheNode)
+	step("benchmark to a result", benchmarkToResult)
+	step("retuned while it runs", retune)
+	step("full_page_writes off, by proof", withoutFullPages)
+	step("power cut while commits are acknowledged", powerCut)
+	step("the primary is lost with full_page_writes off, and returns by pg_rewind", failover)
+	step("deletion takes the volumes and leaves the pool", deletion)
 }
 
 func blankDiskToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {

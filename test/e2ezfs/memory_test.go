@@ -37,18 +37,10 @@ func TestMemory(t *testing.T) {
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	m := &memoryPool{}
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"a read pool in the memory of the machine", m.made},
-		{"the power of the machine is cut: the pool is cloned again", m.powerCut},
-		{"deletion unmounts the volume", m.deleted},
-	} {
-		if !t.Run(step.name, step.run) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	step := live.InTurn(t)
+	step("a read pool in the memory of the machine", m.made)
+	step("the power of the machine is cut: the pool is cloned again", m.powerCut)
+	step("deletion unmounts the volume", m.deleted)
 }
 
 func (m *memoryPool) made(t *testing.T) {

@@ -45,25 +45,17 @@ func TestS3NBD(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storeNamespace}})
 	shop := database()
 	shop.Spec.Profile = lake
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T, *v1alpha1.PgStorageCluster)
-	}{
-		{"from an empty bucket to Ready", bucketToReady},
-		{"rows by pgbench", pgbench},
-		{"ZeroFS killed while commits are acknowledged", zeroFSKilled},
-		{"the server's pod replaced beneath the pool", podReplaced},
-		{"another image of the server", imageRolled},
-		{"manager and agent killed at once", operatorKilled},
-		{"the store silent for ten minutes", storeSilent},
-		{"power cut while commits are acknowledged", lakePowerCut},
-		{"the node replaced by another machine", nodeReplaced},
-		{"deletion exports the pool and stops the server", lakeDeletion},
-	} {
-		if !t.Run(step.name, func(t *testing.T) { step.run(t, shop) }) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	step := live.InTurnOn(t, shop)
+	step("from an empty bucket to Ready", bucketToReady)
+	step("rows by pgbench", pgbench)
+	step("ZeroFS killed while commits are acknowledged", zeroFSKilled)
+	step("the server's pod replaced beneath the pool", podReplaced)
+	step("another image of the server", imageRolled)
+	step("manager and agent killed at once", operatorKilled)
+	step("the store silent for ten minutes", storeSilent)
+	step("power cut while commits are acknowledged", lakePowerCut)
+	step("the node replaced by another machine", nodeReplaced)
+	step("deletion exports the pool and stops the server", lakeDeletion)
 }
 
 // lakeProfile is a stripe of two small devices.

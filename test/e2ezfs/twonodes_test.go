@@ -36,20 +36,12 @@ type twoNodes struct {
 func TestTwoNodes(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	two := &twoNodes{shop: database()}
-	for _, step := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"from blank disks to an instance on each node", two.spread},
-		{"the primary's node is gone for good", two.nodeGone},
-		{"a new machine has the name of the lost node", two.sameName},
-		{"an instance moves to the new machine", two.backOnIt},
-		{"deletion leaves no volume on either", two.deleted},
-	} {
-		if !t.Run(step.name, step.run) {
-			t.Fatalf("%s failed, and the rest builds on it", step.name)
-		}
-	}
+	step := live.InTurn(t)
+	step("from blank disks to an instance on each node", two.spread)
+	step("the primary's node is gone for good", two.nodeGone)
+	step("a new machine has the name of the lost node", two.sameName)
+	step("an instance moves to the new machine", two.backOnIt)
+	step("deletion leaves no volume on either", two.deleted)
 }
 
 // profileReady waits until the profile and the pools of these nodes are Ready.
