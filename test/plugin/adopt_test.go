@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -217,24 +216,19 @@ func TestAdoptRefusesByName(t *testing.T) {
 // TestExplainOfACluster runs as a user who may get Clusters of a namespace and nothing else,
 // on an API server that has nothing of pgstorage.
 func TestExplainOfACluster(t *testing.T) {
-	crds, err := apiserver.Foreign(apiserver.CRDs{CNPG: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := &envtest.Environment{CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true}
-	other, err := env.Start()
+	env, stop, err := apiserver.Start(apiserver.CRDs{CNPG: true, WithoutOurs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := env.Stop(); err != nil {
+		if err := stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	before := config
-	config = other
+	config = env.Config
 	t.Cleanup(func() { config = before })
-	c := apiserver.Client(t, other)
+	c := apiserver.Client(t, config)
 	namespace(t, c, "explain")
 	create(t, c, running("explain", "shop", map[string]string{"work_mem": "64MB", "fsync": "off"}),
 		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: "explain", Name: "reader"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"postgresql.cnpg.io"}, Resources: []string{"clusters"}, Verbs: []string{"get"}}}},

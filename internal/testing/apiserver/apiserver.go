@@ -21,14 +21,17 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
 const cnpgModule = "github.com/cloudnative-pg/cloudnative-pg"
 
-// CRDs chooses which foreign CRDs are installed.
+// CRDs chooses which CRDs are installed: ours, and these foreign ones.
 type CRDs struct {
-	CNPG, PodMonitors, ZFSLocalPV, VolumeSnapshots, Rook bool
+	CNPG, ObjectStores, PodMonitors, ZFSLocalPV, VolumeSnapshots, Rook bool
+	// WithoutOurs omits our own CRDs.
+	WithoutOurs bool
 	// CNPGVersion installs CloudNativePG's CRDs and registers its webhooks of that version,
 	// as v1.28.1. Default: the CRDs of the version in go.mod, without webhooks.
 	CNPGVersion string
@@ -46,7 +49,7 @@ func at(module, version string) string {
 }
 
 // Everything installs all of them but Rook's, which are large and of one profile type.
-var Everything = CRDs{CNPG: true, PodMonitors: true, ZFSLocalPV: true, VolumeSnapshots: true}
+var Everything = CRDs{CNPG: true, ObjectStores: true, PodMonitors: true, ZFSLocalPV: true, VolumeSnapshots: true}
 
 // Start runs an API server until stop is called. KUBEBUILDER_ASSETS names the
 // folder of its binaries; without it, tests fail rather than skip.
@@ -54,13 +57,15 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, nil, fmt.Errorf("KUBEBUILDER_ASSETS is not set; run make test-integration")
 	}
-	paths := []string{filepath.Join(repository.Root(), "config", "crd", "bases")}
-	foreign, err := Foreign(crds)
+	paths, err := Foreign(crds)
 	if err != nil {
 		return nil, nil, err
 	}
+	if !crds.WithoutOurs {
+		paths = append(paths, filepath.Join(repository.Root(), "config", "crd", "bases"))
+	}
 	env = &envtest.Environment{
-		CRDDirectoryPaths: append(paths, foreign...), ErrorIfCRDPathMissing: true, Scheme: scheme.New(),
+		CRDDirectoryPaths: paths, ErrorIfCRDPathMissing: true, Scheme: scheme.New(),
 		// It does not hurry to end open watches.
 		ControlPlaneStopTimeout: 2 * time.Minute,
 	}
@@ -71,11 +76,32 @@ func Start(crds CRDs) (env *envtest.Environment, stop func() error, err error) {
 		}
 		env.WebhookInstallOptions.Paths = []string{filepath.Join(dir, "config", "webhook", "manifests.yaml")}
 	}
-	if _, err := env.Start(); err != nil {
+	if err := launch(env); err != nil {
 		return nil, nil, fmt.Errorf("start API server: %w", err)
 	}
 	env.Config.QPS, env.Config.Burst = 500, 1000
 	return env, env.Stop, nil
+}
+
+// launch starts an environment whose programs end with this process, however it ends. envtest
+// puts them into process groups of their own, so neither an interruption nor the end of the test
+// reaches them.
+func launch(env *envtest.Environment) error {
+	dir, err := os.MkdirTemp("", "pgstorage-apiserver-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	env.ControlPlane.Etcd = &envtest.Etcd{}
+	for name, path := range map[string]*string{"etcd": &env.ControlPlane.Etcd.Path, "kube-apiserver": &env.ControlPlane.GetAPIServer().Path} {
+		if *path, err = process.Tied(dir, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), name)); err != nil {
+			return err
+		}
+	}
+	return process.Lasting(func() error {
+		_, err := env.Start()
+		return err
+	})
 }
 
 // Run runs a package's tests with one API server, whose address it puts in
@@ -104,6 +130,7 @@ func Foreign(crds CRDs) ([]string, error) {
 		module, path string
 	}{
 		{crds.CNPG, at(cnpgModule, crds.CNPGVersion), "config/crd/bases"},
+		{crds.ObjectStores, "github.com/cloudnative-pg/plugin-barman-cloud", "config/crd/bases"},
 		{crds.PodMonitors, "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd/monitoring.coreos.com_podmonitors.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
