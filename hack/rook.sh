@@ -64,7 +64,6 @@ ROOK_IMAGE=pgstorage.local/rook:$ROOK_VERSION-$((16#$KEY))
 
 build() {
 	command -v go >/dev/null || die "needed: Go, the version in go.mod"
-	local pid
 	# One mostly downloads and the other compiles.
 	set -m
 	"$REPO/hack/rootfs.sh" ceph >/dev/null &

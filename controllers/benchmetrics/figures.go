@@ -13,7 +13,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
-	"github.com/pgstorage/pgstorage/internal/operator/decide/schedules"
+	"github.com/pgstorage/pgstorage/internal/operator/cron"
 )
 
 // Bounds of the series, whatever is stored: they cost memory in every Prometheus.
@@ -133,7 +133,7 @@ func lateAt(s *v1alpha1.PgScheduledBenchmark, now time.Time) *time.Time {
 	if s.Spec.Suspend || scheduled == nil || scheduled.Status != metav1.ConditionTrue {
 		return nil
 	}
-	times, err := schedules.Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	times, err := cron.Parse(s.Spec.Schedule, s.Spec.TimeZone)
 	if err != nil {
 		return nil
 	}

@@ -10,3 +10,5 @@ require github.com/openebs/zfs-localpv v1.9.3
 require github.com/kubernetes-csi/external-snapshotter/client/v8 v8.2.0
 
 require github.com/rook/rook v1.20.6
+
+require github.com/cloudnative-pg/plugin-barman-cloud v0.15.0

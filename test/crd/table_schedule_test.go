@@ -44,6 +44,6 @@ func scheduleRows() []row {
 		// These need the library or the calendar.
 		schedule("minute 61", at("61 2 * * *"), "spec.schedule: end of range (61) above maximum (59)", "write five fields").condition(),
 		schedule("no such day", at("0 2 31 2 *"), `spec.schedule: "0 2 31 2 *" has no time within five years`).condition(),
-		schedule("no such time zone", set("spec/timeZone", "Europe/Atlantis"), `spec.timeZone: "Europe/Atlantis" is no time zone of the IANA time zone database; write one as Europe/Berlin or UTC`).condition(),
+		schedule("no such time zone", set("spec/timeZone", "Europe/Atlantis"), `spec.timeZone: "Europe/Atlantis" is not in the IANA time zone database; write a name as Europe/Berlin or UTC`).condition(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/cron"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -52,7 +53,7 @@ type pass struct {
 func Decide(s *v1alpha1.PgScheduledBenchmark, facts observed.Schedule, now time.Time) Decision {
 	p := &pass{s: s, facts: facts, now: now, own: runsOf(s, facts.Benchmarks)}
 	p.record()
-	times, err := Parse(s.Spec.Schedule, s.Spec.TimeZone)
+	times, err := cron.Parse(s.Spec.Schedule, s.Spec.TimeZone)
 	switch {
 	case err != nil:
 		p.invalid(err.Error())
@@ -98,7 +99,7 @@ func (p *pass) informs(o outcome.Outcome) {
 }
 
 // schedule that is valid: begin what is due, and note what comes next.
-func (p *pass) schedule(times Times) {
+func (p *pass) schedule(times cron.Times) {
 	zoned := p.s.Spec.Schedule + " " + p.s.Spec.TimeZone
 	if p.s.Spec.Suspend {
 		p.informs(outcome.WaitFor(v1alpha1.ConditionScheduled, v1alpha1.ReasonSuspended, msgSuspended))
@@ -136,8 +137,8 @@ func others(count int) string {
 	switch {
 	case count <= 1:
 		return ""
-	case count > most:
-		return fmt.Sprintf("; more than %d before it are not", most-1)
+	case count > cron.Most:
+		return fmt.Sprintf("; more than %d before it are not", cron.Most-1)
 	}
 	return fmt.Sprintf("; %d before it are not", count-1)
 }

@@ -411,3 +411,15 @@ func TestRegressionIsToldOnce(t *testing.T) {
 	w.wants(v1alpha1.ConditionNotRegressed, "False Regressed")
 	w.wants(v1alpha1.ConditionReady, "True Ready")
 }
+
+func moment(t testing.TB, text string) time.Time {
+	t.Helper()
+	if text == "" {
+		return time.Time{}
+	}
+	out, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

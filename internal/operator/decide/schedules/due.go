@@ -9,10 +9,11 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/cron"
 )
 
 // begin the run that is due. Of several only the latest is made up.
-func (p *pass) begin(times Times) {
+func (p *pass) begin(times cron.Times) {
 	since := p.since()
 	due := times.Last(since, p.now)
 	switch {

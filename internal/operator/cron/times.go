@@ -1,4 +1,5 @@
-package schedules
+// Package cron reads schedules in the form of a CronJob, and finds their times.
+package cron
 
 import (
 	"errors"
@@ -14,8 +15,8 @@ const (
 	// horizon is how far back times are looked for. What is older is not made up. The
 	// library looks five years ahead, which must reach over it.
 	horizon = 4 * 366 * 24 * time.Hour
-	// most times that are counted one by one, as a CronJob does.
-	most = 100
+	// Most times that are counted one by one, as a CronJob does.
+	Most = 100
 )
 
 // Times of a schedule, in its time zone.
@@ -28,7 +29,7 @@ func Parse(schedule, zone string) (Times, error) {
 		zone = "UTC"
 	}
 	if _, err := time.LoadLocation(zone); err != nil || zone == "Local" {
-		return Times{}, fmt.Errorf("spec.timeZone: %q is no time zone of the IANA time zone database; write one as Europe/Berlin or UTC", zone)
+		return Times{}, fmt.Errorf("spec.timeZone: %q is not in the IANA time zone database; write a name as Europe/Berlin or UTC", zone)
 	}
 	if strings.Contains(schedule, "TZ=") {
 		return Times{}, errors.New("spec.schedule holds a time zone; take it away and set spec.timeZone")
@@ -75,7 +76,7 @@ func (s Times) within(after, until time.Time) bool {
 // Count times after one and not after another, at most 101: more are not distinguished.
 func (s Times) Count(after, until time.Time) int {
 	n := 0
-	for at := s.Next(after); n <= most && !at.IsZero() && !at.After(until); at = s.Next(at) {
+	for at := s.Next(after); n <= Most && !at.IsZero() && !at.After(until); at = s.Next(at) {
 		n++
 	}
 	return n
@@ -86,7 +87,7 @@ func (s Times) Count(after, until time.Time) int {
 func (s Times) Interval(after time.Time) time.Duration {
 	longest := time.Duration(0)
 	before := s.Next(after)
-	for range most {
+	for range Most {
 		next := s.Next(before)
 		if before.IsZero() || next.IsZero() {
 			break
