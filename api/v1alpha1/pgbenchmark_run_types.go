@@ -1,5 +1,9 @@
 package v1alpha1
 
+// DurabilityReadOnly is the tier of a benchmark of a database that follows another one. It
+// acknowledges no commit, so its results are comparable only with those of other followers.
+const DurabilityReadOnly DurabilityTier = "ReadOnly"
+
 // BenchmarkRun is the report of the runner.
 type BenchmarkRun struct {
 	// attempt is the UID of the runner's pod, which separates its report from that of
@@ -34,7 +38,8 @@ type BenchmarkRun struct {
 	// +kubebuilder:validation:MaxLength=128
 	Fingerprint string `json:"fingerprint,omitempty"`
 	// durability is the tier that the runner verified, or Unverified where a custom
-	// script may have changed what a commit waits for.
+	// script may have changed what a commit waits for. ReadOnly where the database
+	// follows another one.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 	// durabilityNote explains why the tier is not verified, in at most 1000 characters.

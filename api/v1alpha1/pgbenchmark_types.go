@@ -18,8 +18,9 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.matrix) || has(self.template)",message="spec.pgbench.coldCache empties caches of the server, which is allowed only on temporary clusters of a matrix; set spec.template in place of spec.cluster, or remove it",fieldPath=".pgbench"
 // +kubebuilder:validation:XValidation:rule="!has(self.pgbench.coldCache) || !self.pgbench.coldCache || !has(self.template) || int(self.template.postgres.version.split('.')[0]) >= 17",message="spec.pgbench.coldCache needs pg_buffercache_evict of PostgreSQL 17; raise spec.template.postgres.version or remove it",fieldPath=".pgbench"
 type PgBenchmarkSpec struct {
-	// cluster selects the PgStorageCluster to measure, in the same namespace. Use
-	// template in its place for a matrix with temporary clusters.
+	// cluster selects the PgStorageCluster to measure, in the same namespace. A read pool
+	// takes only script SelectOnly; its tables are loaded on the cluster that it follows.
+	// Use template in place of cluster for a matrix with temporary clusters.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=50
@@ -80,9 +81,10 @@ type PgBenchmarkStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	BestTPS string `json:"bestTPS,omitempty"`
 
-	// durability is the tier of the measured cluster, or Unverified where a custom
-	// script may have changed what a commit waits for. Results of different tiers are
-	// not comparable; it is absent for a matrix of several tiers.
+	// durability is the tier of the measured cluster. It is Unverified where a custom
+	// script may have changed what a commit waits for. It is ReadOnly of a read pool, which
+	// acknowledges no commit. Results of different tiers are not comparable; it is absent
+	// for a matrix of several tiers.
 	// +optional
 	Durability DurabilityTier `json:"durability,omitempty"`
 

@@ -44,8 +44,12 @@ func observe(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("connection from the environment: %w", err)
 	}
+	source, err := runner.SourceConfig()
+	if err != nil {
+		return err
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	obs := &observer.Observer{Config: config, Database: o.database, Role: o.role, Cold: o.cold}
+	obs := &observer.Observer{Config: config, Source: source, Database: o.database, Role: o.role, Cold: o.cold}
 	if err := obs.Settle(ctx, runner.Connecting); err != nil {
 		return err
 	}

@@ -41,9 +41,14 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 	return nil
 }
 
-// onCluster wakes the benchmarks of a cluster that have not ended.
+// onCluster wakes the benchmarks of a cluster that have not ended, and those of its read
+// pools, which need both clusters.
 func (r *Reconciler) onCluster(ctx context.Context, obj client.Object) []reconcile.Request {
-	return append(r.waiting(ctx, obj.GetNamespace(), obj.GetName()), r.matrices(ctx, obj.GetNamespace(), obj.GetName())...)
+	cr, ok := obj.(*v1alpha1.PgStorageCluster)
+	if !ok {
+		return nil
+	}
+	return append(r.waiting(ctx, cr.Namespace, observe.Disturbed(cr, nil)...), r.matrices(ctx, cr.Namespace, cr.Name)...)
 }
 
 // matrices of a cluster that have not ended; they are not in the index.
@@ -68,18 +73,38 @@ func (r *Reconciler) onOther(ctx context.Context, obj client.Object) []reconcile
 	if !ok || b.Status.CompletionTime == nil && b.DeletionTimestamp == nil {
 		return nil
 	}
-	return r.waiting(ctx, b.Namespace, b.Spec.Cluster)
+	return r.waiting(ctx, b.Namespace, r.disturbed(ctx, b)...)
 }
 
-func (r *Reconciler) waiting(ctx context.Context, namespace, cluster string) []reconcile.Request {
-	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{observe.BenchmarkIndex: cluster}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil
+// disturbed names the clusters whose benchmarks may have waited for one.
+func (r *Reconciler) disturbed(ctx context.Context, b *v1alpha1.PgBenchmark) []string {
+	target, source := &v1alpha1.PgStorageCluster{}, &v1alpha1.PgStorageCluster{}
+	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
+	if err := r.Get(ctx, key, target); err != nil {
+		return []string{b.Spec.Cluster}
 	}
+	if target.Spec.Follow == nil {
+		return observe.Disturbed(target, nil)
+	}
+	key.Name = target.Spec.Follow.Cluster
+	if err := r.Get(ctx, key, source); err != nil {
+		return []string{target.Name, key.Name}
+	}
+	return observe.Disturbed(target, source)
+}
+
+// waiting are the benchmarks of these clusters that have not ended.
+func (r *Reconciler) waiting(ctx context.Context, namespace string, clusters ...string) []reconcile.Request {
 	var requests []reconcile.Request
-	for i := range list.Items {
-		if list.Items[i].Status.CompletionTime == nil {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	for _, cluster := range clusters {
+		list := &v1alpha1.PgBenchmarkList{}
+		if err := r.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{observe.BenchmarkIndex: cluster}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		for i := range list.Items {
+			if list.Items[i].Status.CompletionTime == nil {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+			}
 		}
 	}
 	return requests

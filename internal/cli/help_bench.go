@@ -62,7 +62,7 @@ counts the runs that have ended. Each run is a PgBenchmark too; list them with
 }
 
 var reportHelp = help{
-	use:   "report NAME",
+	use:   "report NAME...",
 	short: "Report on a benchmark, with intervals, comparisons and charts",
 	long: `For a PgBenchmark, single or with a matrix, the report shows each variant with its
 95% interval, significant differences within a durability tier, the findings of
@@ -70,11 +70,14 @@ each run, latencies, and each run over time. The report uses the records of the
 runs. Where a record is missing it uses the status, and says so. An incomplete
 benchmark is marked as incomplete and has no ranking.
 
+Several names show the variants side by side. One chart has the TPS of all runs over
+time. Their runs were not interleaved, so they are not ranked.
+
 The form is text, markdown, html (one self-contained page), svg (the charts), csv
 or json. The default follows the extension of --file, or else is text. Use --from
 to show a report that -o json wrote in another form, without a cluster.`,
 	example: `  kubectl pgstorage report tiers
-  kubectl pgstorage report tiers -f tiers.html
+  kubectl pgstorage report disk memory
   kubectl pgstorage report tiers -o json -f tiers.json
   kubectl pgstorage report --from tiers.json -o markdown`,
 }

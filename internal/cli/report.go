@@ -15,6 +15,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/internal/bench/report"
 	clireport "github.com/pgstorage/pgstorage/internal/cli/report"
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
 // reportOptions are the flags of report.
@@ -24,7 +25,7 @@ func (a *app) report() *cobra.Command {
 	o := &reportOptions{}
 	c := reportHelp.command()
 	c.Args = func(_ *cobra.Command, args []string) error {
-		if (len(args) == 1) == (o.from == "") {
+		if (len(args) > 0) == (o.from == "") {
 			return nil
 		}
 		return errors.New("report needs either the NAME of a PgBenchmark or --from FILE")
@@ -90,20 +91,24 @@ func (a *app) writeReport(ctx context.Context, args []string, o reportOptions) e
 	return err
 }
 
-// readReport reads the report of a PgBenchmark, or the one that a file holds.
+// readReport reads the report of one PgBenchmark or several, or the one that a file holds.
 func (a *app) readReport(ctx context.Context, args []string, from string) (report.Report, error) {
 	if from != "" {
 		return a.reportFromFile(from)
 	}
-	r, key, err := a.object(args[0])
-	if err != nil {
-		return report.Report{}, err
+	var all []snapshot.Records
+	for _, name := range args {
+		r, key, err := a.object(name)
+		if err != nil {
+			return report.Report{}, err
+		}
+		seen, err := r.Records(ctx, key)
+		if err != nil {
+			return report.Report{}, err
+		}
+		all = append(all, seen)
 	}
-	seen, err := r.Records(ctx, key)
-	if err != nil {
-		return report.Report{}, err
-	}
-	return clireport.Assemble(seen)
+	return clireport.Assemble(all...)
 }
 
 // reportFromFile reads a report that -o json wrote.

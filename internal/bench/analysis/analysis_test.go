@@ -163,11 +163,11 @@ func TestAnalyseRefuses(t *testing.T) {
 		return runs
 	}
 	for want, runs := range map[string][]Trial{
-		"durability Local and Async":                            one(func(r *Trial) { r.Tier = v1alpha1.DurabilityAsync }),
-		`repeat 1 of variant "a" is listed`:                     one(func(r *Trial) { r.Repeat = 1 }),
-		"has neither a result nor a failure":                    one(func(r *Trial) { r.Result = nil }),
-		"must be Quorum, Local, Async, Ephemeral or Unverified": {{Variant: "x", Repeat: 1, Failure: "y"}},
-		`variant "a": value 5: a value is not`:                  one(func(r *Trial) { r.Result.TPS /= 0 * r.Result.TPS }),
+		"durability Local and Async":                                      one(func(r *Trial) { r.Tier = v1alpha1.DurabilityAsync }),
+		`repeat 1 of variant "a" is listed`:                               one(func(r *Trial) { r.Repeat = 1 }),
+		"has neither a result nor a failure":                              one(func(r *Trial) { r.Result = nil }),
+		"must be Quorum, Local, Async, Ephemeral, ReadOnly or Unverified": {{Variant: "x", Repeat: 1, Failure: "y"}},
+		`variant "a": value 5: a value is not`:                            one(func(r *Trial) { r.Result.TPS /= 0 * r.Result.TPS }),
 	} {
 		if _, err := Analyse(runs); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)

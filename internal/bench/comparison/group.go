@@ -34,7 +34,7 @@ var (
 )
 
 // tiers in display order: the one that loses least first, the unknown one last.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityUnverified}
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityReadOnly, v1alpha1.DurabilityUnverified}
 
 // Group has the samples of one durability tier. Only ByTier creates one.
 type Group struct {
@@ -50,7 +50,7 @@ type member struct {
 
 // ErrUnknownTier is the error for a sample without a tier of the API. A rate means
 // nothing unless it is known what a commit waits for.
-var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async, Ephemeral or Unverified")
+var ErrUnknownTier = errors.New("the durability tier must be Quorum, Local, Async, Ephemeral, ReadOnly or Unverified")
 
 // ByTier groups samples by their tier, with tiers and variants in a fixed order. It
 // skips samples without values, whose variants failed throughout.

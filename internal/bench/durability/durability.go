@@ -14,10 +14,12 @@ const (
 	Async  Tier = "Async"
 	// Ephemeral promises nothing: fsync is off, and volumes are in the memory of nodes.
 	Ephemeral Tier = "Ephemeral"
+	// ReadOnly acknowledges no commit: the database follows another one.
+	ReadOnly Tier = "ReadOnly"
 )
 
 // Flushes says that a commit of the tier is acknowledged after a flush.
-func (t Tier) Flushes() bool { return t != Async && t != Ephemeral }
+func (t Tier) Flushes() bool { return t != Async && t != Ephemeral && t != ReadOnly }
 
 // Statement of what an acknowledged commit survives.
 type Statement struct {
@@ -70,8 +72,11 @@ func (q Standbys) acknowledged() string {
 // Of says what an acknowledged commit survives, by the tier, the number of
 // instances, the standbys that confirm it, and where a flush goes.
 func Of(t Tier, instances int, q Standbys, f Flush) Statement {
-	if t == Ephemeral { // a flush goes nowhere
+	switch t {
+	case Ephemeral: // a flush goes nowhere
 		return ephemeral(instances)
+	case ReadOnly:
+		return Statement{Tier: t, Acknowledged: "never, because the database follows another one and takes only reads"}
 	}
 	s := statement(t, instances, q)
 	if f.To == "" {

@@ -31,15 +31,17 @@ type Input struct {
 	Layers map[string][]LayerSummary
 	// Notes name missing sources, for example lost records.
 	Notes []string
+	// Together says that the variants are of several benchmarks; see [Together].
+	Together bool
 }
 
 // tiers in display order.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityUnverified}
+var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityReadOnly, v1alpha1.DurabilityUnverified}
 
 // Build a Report. It fails if the input has runs or layers of variants that the Analysis
 // does not have.
 func Build(in Input) (Report, error) {
-	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes, Gate: in.Gate}
+	r := Report{Kind: Kind, Version: Version, About: in.About, Confidence: statistics.Confidence, Progress: progress(in.Progress), Notes: in.Notes, Gate: in.Gate, Together: in.Together}
 	for _, a := range in.Axes {
 		r.Axes = append(r.Axes, Axis{a.Name, a.Values})
 	}
@@ -70,9 +72,9 @@ func Build(in Input) (Report, error) {
 	return r, nil
 }
 
-// compare the variants of a group, unless runs are pending.
+// compare the variants of a group, unless runs are pending or of several benchmarks.
 func (in Input) compare(r Report, g *Group) (err error) {
-	if r.running() {
+	if r.running() || r.Together {
 		g.Ranking, g.Differences = nil, nil
 		return nil
 	}
@@ -100,7 +102,7 @@ func (in Input) has(variant string) bool {
 func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
 		if !slices.Contains(tiers, v.Durability) {
-			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async, Ephemeral or Unverified", v.Name, v.Durability)
+			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async, Ephemeral, ReadOnly or Unverified", v.Name, v.Durability)
 		}
 	}
 	for name := range runs {

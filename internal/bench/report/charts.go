@@ -79,6 +79,9 @@ func (r Report) charts(g Group) (groupCharts, error) {
 			}
 		}
 	}
+	if r.Together {
+		g.addTogether(&out.overview, &s)
+	}
 	g.addCurves(&out, &s)
 	for _, v := range g.ordered() {
 		var runs []chart.Chart

@@ -25,7 +25,7 @@ func (r Report) headlines() []document.Headline {
 		h := document.Headline{Label: g.title(), Verdict: r.verdict(g)}
 		h.Tone, h.Status = r.status(g)
 		switch {
-		case r.running() || !g.hasFigures():
+		case r.running() || r.Together || !g.hasFigures():
 		case len(g.Ranking) > 1:
 			h.Figures = r.matrixFigures(g)
 		default:

@@ -221,7 +221,7 @@ func TestBuildRejectsForeignVariantsAndLayers(t *testing.T) {
 	runs := steady("a", v1alpha1.DurabilityLocal, 1000)
 	a := mustAnalyse(t, runs)
 	for want, in := range map[string]Input{
-		`it must be Quorum, Local, Async, Ephemeral or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
+		`it must be Quorum, Local, Async, Ephemeral, ReadOnly or Unverified`: {Analysis: analysis.Analysis{Variants: []analysis.Variant{{Name: "a", Durability: "Best"}}}},
 		`a run has variant "z"`:                      {Analysis: a, Runs: []analysis.Trial{{Variant: "z"}}},
 		`layers have variant "z"`:                    {Analysis: a, Layers: map[string][]LayerSummary{"z": nil}},
 		`layer "device" needs a unique name`:         {Analysis: a, Layers: map[string][]LayerSummary{"a": {{Name: "device"}, {Name: "device"}}}},

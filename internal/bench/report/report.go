@@ -30,6 +30,9 @@ type Report struct {
 	Notes []string `json:"notes,omitempty"`
 	// Gate of the benchmark; absent without one.
 	Gate *Gate `json:"gate,omitempty"`
+	// Together is true if the variants are of several benchmarks, whose runs were not
+	// interleaved. They have no ranking.
+	Together bool `json:"together,omitempty"`
 	// Axes that the benchmark varies.
 	Axes []Axis `json:"axes,omitempty"`
 	// Groups by durability tier, the one that loses least first. Groups are never

@@ -37,6 +37,9 @@ func (r Report) verdict(g Group) string {
 	if r.running() {
 		return strings.Join(present(unranked, g.limits()), " ")
 	}
+	if r.Together {
+		return strings.Join(present(beside, g.limits()), " ")
+	}
 	return strings.Join(present(g.verdict(), g.limits()), " ")
 }
 

@@ -19,6 +19,8 @@ type Durability struct {
 	// Standbys are the sync_state of each standby; empty where the role may not
 	// see it.
 	Standbys []string `json:"standbys,omitempty"`
+	// Follows says that the server replays the WAL of another one, and takes no writes.
+	Follows bool `json:"follows,omitempty"`
 }
 
 // durability as pgbench's sessions have it. The observer reads the standbys, where there is
@@ -27,7 +29,7 @@ func (d *database) durability(ctx context.Context, o Observer) (Durability, erro
 	var found Durability
 	err := session(ctx, d.config, queryTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, `SELECT current_setting('fsync'), current_setting('synchronous_commit'),
-			current_setting('synchronous_standby_names')`).Scan(&found.Fsync, &found.SynchronousCommit, &found.SynchronousStandbyNames)
+			current_setting('synchronous_standby_names'), pg_is_in_recovery()`).Scan(&found.Fsync, &found.SynchronousCommit, &found.SynchronousStandbyNames, &found.Follows)
 	})
 	if err != nil {
 		return found, fmt.Errorf("durability of the server: %w", err)
@@ -59,7 +61,10 @@ func (d *database) standbys(ctx context.Context) (states []string, err error) {
 // never stand under a tier that it was not measured at. Ephemeral states nothing that a
 // server could lack.
 func (d Durability) meets(tier v1alpha1.DurabilityTier) error {
-	if tier == v1alpha1.DurabilityEphemeral {
+	switch readOnly := tier == v1alpha1.DurabilityReadOnly; {
+	case readOnly && !d.Follows:
+		return &Failure{Reason: ReasonDurabilityMismatch, Err: errNotFollowing}
+	case readOnly, tier == v1alpha1.DurabilityEphemeral:
 		return nil
 	}
 	if d.Fsync != "on" {

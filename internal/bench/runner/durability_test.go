@@ -44,6 +44,8 @@ func TestMeets(t *testing.T) {
 		{"fsync off", async, Durability{Fsync: "off", SynchronousCommit: "off"}, false},
 		{"fsync off", ephemeral, Durability{Fsync: "off", SynchronousCommit: "off"}, true},
 		{"safer values", ephemeral, Durability{Fsync: "on", SynchronousCommit: "on"}, true},
+		{"follower", v1alpha1.DurabilityReadOnly, Durability{Fsync: "off", SynchronousCommit: "off", Follows: true}, true},
+		{"takes writes", v1alpha1.DurabilityReadOnly, sound, false},
 		{"fsync off", local, Durability{Fsync: "off", SynchronousCommit: "on"}, false},
 	} {
 		err := tc.d.meets(tc.tier)

@@ -40,7 +40,7 @@ func (r *execution) initialise(ctx context.Context) error {
 		return err
 	}
 	_, err = command{
-		path: program(r.Bin, "pgbench"), args: args, env: environment(), dir: r.WorkDir, timeout: 2 * r.tableTimeout(),
+		path: program(r.Bin, "pgbench"), args: args, env: r.loading(), dir: r.WorkDir, timeout: 2 * r.tableTimeout(),
 		line: func(line string) {
 			if p, ok := pgbench.ParseInitProgress(line); ok {
 				r.progress(PhaseInitialising, initFraction(p), p.Step)
@@ -50,7 +50,7 @@ func (r *execution) initialise(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("fill the tables: %w", err)
 	}
-	return nil
+	return r.awaitReplay(ctx, PhaseInitialising, 1)
 }
 
 // generating is the share of the tuples in the time of initialising; vacuum and
@@ -120,8 +120,11 @@ func (r *execution) once(ctx context.Context, done *MeasuredRun) (err error) {
 	if done.Before, err = r.durability(ctx); err != nil {
 		return err
 	}
-	if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
-		return err
+	// A follower has no rows that changed, and cannot vacuum.
+	if r.source == nil {
+		if err := r.db.vacuum(ctx, r.tableTimeout()); err != nil {
+			return err
+		}
 	}
 	if err := r.chill(ctx); err != nil {
 		return err

@@ -103,11 +103,10 @@ func (p *postgres) database(t *testing.T) string {
 func (p *postgres) observed(t *testing.T) *observer.Client {
 	t.Helper()
 	name := os.Getenv("PGDATABASE")
-	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s user=%s password=sesame dbname=postgres", p.Dir, checkRole))
-	if err != nil {
-		t.Fatal(err)
+	o := &observer.Observer{Config: superuserOf(t, os.Getenv("PGHOST")), Database: name, Role: name}
+	if source := os.Getenv(spec.EnvSourceHost); source != "" {
+		o.Source = superuserOf(t, source)
 	}
-	o := &observer.Observer{Config: config, Database: name, Role: name}
 	note, err := o.Prepare(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +137,15 @@ func (p *postgres) observed(t *testing.T) *observer.Client {
 		t.Fatal(err)
 	}
 	return client
+}
+
+func superuserOf(t *testing.T, host string) *pgx.ConnConfig {
+	t.Helper()
+	config, err := pgx.ParseConfig(fmt.Sprintf("host=%s user=%s password=sesame dbname=postgres", host, checkRole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
 }
 
 // runner of a test; it keeps what it reports.

@@ -57,7 +57,10 @@ var Connecting = wait.Backoff{Duration: time.Second, Factor: 1.5, Jitter: 0.1, S
 // execution is the state of one benchmark while it runs.
 type execution struct {
 	*Runner
-	db     *database
+	db *database
+	// source is the same database on the cluster that the measured one follows, where it is
+	// filled; nil where the measured one follows none.
+	source *database
 	server Server
 	// notPrepared says why pg_amcheck cannot run; empty where it can.
 	notPrepared string
@@ -171,13 +174,7 @@ func (r *execution) work(ctx context.Context) error {
 
 // prepare connects, and reads the server and its settings.
 func (r *execution) prepare(ctx context.Context) (checksumFailures *int64, err error) {
-	if r.db, err = openDatabase(); err != nil {
-		return nil, err
-	}
-	if err := r.db.settle(ctx, r.Connecting); err != nil {
-		return nil, err
-	}
-	if err := r.awaitObserver(ctx); err != nil {
+	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
 	if r.server, err = r.db.server(ctx); err != nil {
@@ -189,6 +186,30 @@ func (r *execution) prepare(ctx context.Context) (checksumFailures *int64, err e
 		return nil, err
 	}
 	return r.db.checksumFailures(ctx)
+}
+
+// connect waits until all servers let the runner in. A follower has replayed the roles then,
+// and the observer's preparations.
+func (r *execution) connect(ctx context.Context) (err error) {
+	if r.db, err = openDatabase(); err != nil {
+		return err
+	}
+	if r.source, err = r.openSource(); err != nil {
+		return err
+	}
+	if err := r.loader().settle(ctx, r.Connecting); err != nil {
+		return err
+	}
+	if err := r.awaitObserver(ctx); err != nil {
+		return err
+	}
+	if r.source == nil {
+		return nil
+	}
+	if err := r.db.settle(ctx, r.Connecting); err != nil {
+		return err
+	}
+	return r.awaitReplay(ctx, r.firstPhase(), 0)
 }
 
 func (r *execution) durability(ctx context.Context) (Durability, error) {

@@ -34,50 +34,127 @@ func (d *database) watcher() *pgx.ConnConfig {
 	return config
 }
 
-// guard watches free space, by the observer or else on one connection of its own, because
-// a script may use up all others.
+// guard watches free space of each cluster that the benchmark writes to: the measured one, and
+// the one that it follows.
 type guard struct {
 	*execution
-	conn *pgx.Conn
+	sides []*side
 }
 
-// close the connection, also once ctx has ended.
+func (r *execution) guard() *guard {
+	g := &guard{execution: r}
+	if r.Spec.Space != nil {
+		g.sides = append(g.sides, &side{db: r.db, observer: r.Observer, space: *r.Spec.Space})
+	}
+	if r.source != nil && r.Spec.Source.Space != nil {
+		g.sides = append(g.sides, &side{db: r.source, space: *r.Spec.Source.Space, cluster: r.Spec.Source.Cluster})
+	}
+	return g
+}
+
+// close the connections, also once ctx has ended.
 func (g *guard) close(ctx context.Context) {
-	if g.conn == nil {
+	for _, s := range g.sides {
+		s.close(ctx)
+	}
+}
+
+// side is one cluster whose free space is watched: by the observer, or else on one connection
+// of its own. A script may use up all others.
+type side struct {
+	db *database
+	// observer of the measured cluster; nil of another one, and without a superuser.
+	observer Observer
+	space    spec.Space
+	// cluster by name; empty for the measured one.
+	cluster string
+	conn    *pgx.Conn
+}
+
+func (s *side) close(ctx context.Context) {
+	if s.conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()
-	_ = g.conn.Close(ctx)
-	g.conn = nil
+	_ = s.conn.Close(ctx)
+	s.conn = nil
 }
 
 // with calls use with the connection, which is replaced after an error.
-func (g *guard) with(ctx context.Context, use func(context.Context, *pgx.Conn) error) (err error) {
+func (s *side) with(ctx context.Context, use func(context.Context, *pgx.Conn) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if g.conn == nil {
-		if g.conn, err = pgx.ConnectConfig(ctx, g.db.watcher()); err != nil {
+	if s.conn == nil {
+		if s.conn, err = pgx.ConnectConfig(ctx, s.db.watcher()); err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
 	}
-	if err = use(ctx, g.conn); err != nil {
-		g.close(ctx)
+	if err = use(ctx, s.conn); err != nil {
+		s.close(ctx)
 	}
 	return err
 }
 
-func (g *guard) used(ctx context.Context) (used spec.Used, err error) {
-	if g.Observer != nil {
+func (s *side) used(ctx context.Context) (used spec.Used, err error) {
+	if s.observer != nil {
 		ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
-		return g.Observer.Used(ctx)
+		return s.observer.Used(ctx)
 	}
-	err = g.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err = s.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		used, err = observer.ReadUsed(ctx, c)
 		return err
 	})
 	return used, err
+}
+
+// end the sessions of the benchmark's role.
+func (s *side) end(ctx context.Context) error {
+	if s.observer != nil {
+		return s.observer.End(ctx)
+	}
+	return s.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return observer.EndSessions(ctx, c, s.db.config.User)
+	})
+}
+
+// named is a text about the side, with its cluster where that is not the measured one.
+func (s *side) named(text string) string {
+	if text == "" || s.cluster == "" {
+		return text
+	}
+	return text + " (PgStorageCluster " + s.cluster + ", which is followed)"
+}
+
+// lacks says why the tables do not fit beside what is used already, or "".
+func (g *guard) lacks(ctx context.Context) (string, error) {
+	for _, s := range g.sides {
+		used, err := s.used(ctx)
+		if err != nil {
+			return "", fmt.Errorf("free space of the volumes: %w", err)
+		}
+		if lacks := s.space.Lacks(g.Spec.Pgbench.Scale, used); lacks != "" {
+			return s.named(lacks), nil
+		}
+	}
+	return "", nil
+}
+
+// look at all sides: low says that the free space of one is low, and near that it is worth a
+// closer look.
+func (g *guard) look(ctx context.Context) (low string, near bool, err error) {
+	for _, s := range g.sides {
+		used, err := s.used(ctx)
+		if err != nil {
+			return "", false, err
+		}
+		if text := s.space.Low(used); text != "" {
+			return s.named(text), true, nil
+		}
+		near = near || s.space.Near(used)
+	}
+	return "", near, nil
 }
 
 // watch free space until ctx ends, and stop the benchmark where it is low or was not
@@ -90,13 +167,12 @@ func (g *guard) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		case <-g.Clock.After(pause):
 		}
-		used, err := g.used(ctx)
+		why, near, err := g.look(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		why := ""
 		if err == nil {
-			seen, why = g.Clock.Now(), g.Spec.Space.Low(used)
+			seen = g.Clock.Now()
 		} else if g.Clock.Since(seen) > blindFor {
 			why = fmt.Sprintf("free space of the volumes could not be read for %s: %v", blindFor, err)
 		}
@@ -106,7 +182,7 @@ func (g *guard) watch(ctx context.Context, stop context.CancelCauseFunc) {
 			return
 		}
 		pause = lookEvery
-		if g.Spec.Space.Near(used) {
+		if near {
 			pause = lookCloser
 		}
 	}
@@ -114,16 +190,10 @@ func (g *guard) watch(ctx context.Context, stop context.CancelCauseFunc) {
 
 // end the sessions of the benchmark's role.
 func (g *guard) end(ctx context.Context) {
-	var err error
-	if g.Observer != nil {
-		err = g.Observer.End(ctx)
-	} else {
-		err = g.with(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			return observer.EndSessions(ctx, c, g.db.config.User)
-		})
-	}
-	if err != nil {
-		g.Log.Warn("the sessions of the benchmark were not ended", "error", err)
+	for _, s := range g.sides {
+		if err := s.end(ctx); err != nil {
+			g.Log.Warn("the sessions of the benchmark were not ended", "error", err)
+		}
 	}
 }
 
@@ -131,7 +201,7 @@ func (g *guard) end(ctx context.Context) {
 // manager drops the database itself once this Job is gone.
 func (g *guard) reclaim(ctx context.Context) {
 	g.end(ctx)
-	config := g.db.config.Copy()
+	config := g.loader().config.Copy()
 	config.RuntimeParams["statement_timeout"] = "0"
 	err := session(ctx, config, reclaimTimeout, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, `DROP OWNED BY CURRENT_USER CASCADE`)
@@ -145,16 +215,16 @@ func (g *guard) reclaim(ctx context.Context) {
 // within does work while free space is watched, on volumes whose capacity is known. It
 // refuses tables that do not fit beside what is used already.
 func (r *execution) within(ctx context.Context, work func(context.Context) error) error {
-	if r.Spec.Space == nil {
+	g := r.guard()
+	if len(g.sides) == 0 {
 		return work(ctx)
 	}
-	g := &guard{execution: r}
 	defer g.close(ctx)
-	used, err := g.used(ctx)
+	lacks, err := g.lacks(ctx)
 	if err != nil {
-		return fmt.Errorf("free space of the volumes: %w", err)
+		return err
 	}
-	if lacks := r.Spec.Space.Lacks(r.Spec.Pgbench.Scale, used); lacks != "" {
+	if lacks != "" {
 		return &Failure{Reason: ReasonNotEnoughSpace, Err: errors.New(lacks)}
 	}
 	working, stop := context.WithCancelCause(ctx)

@@ -12,8 +12,29 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
 )
 
-// Assemble returns the report on a benchmark, single or matrix, complete or not.
-func Assemble(s snapshot.Records) (report.Report, error) {
+// Assemble returns the report on a benchmark, single or matrix, complete or not. Of several it
+// shows the variants side by side.
+func Assemble(benchmarks ...snapshot.Records) (report.Report, error) {
+	var inputs []report.Input
+	for _, s := range benchmarks {
+		in, err := input(s)
+		if err != nil {
+			return report.Report{}, err
+		}
+		inputs = append(inputs, in)
+	}
+	if len(inputs) == 1 {
+		return report.Build(inputs[0])
+	}
+	in, err := report.Together(inputs)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return report.Build(in)
+}
+
+// input of the report on one benchmark.
+func input(s snapshot.Records) (report.Input, error) {
 	g := &assembly{b: s.Benchmark, records: s.ByBenchmark, children: s.Runs, layers: map[string][]layer{}}
 	for _, u := range s.Unread {
 		g.note("Cannot read %s: %s.", u.What, u.Why)
@@ -26,17 +47,17 @@ func Assemble(s snapshot.Records) (report.Report, error) {
 		err = g.matrix(&in)
 	}
 	if err != nil {
-		return report.Report{}, err
+		return report.Input{}, err
 	}
 	if in.Layers, err = g.summariseLayers(); err != nil {
-		return report.Report{}, err
+		return report.Input{}, err
 	}
 	g.noteMissing()
 	in.Runs, in.Notes = g.runs, g.notes
 	if in.Analysis, err = analysis.Analyse(g.runs); err != nil {
-		return report.Report{}, err
+		return report.Input{}, err
 	}
-	return report.Build(in)
+	return in, nil
 }
 
 // assembly collects what a report is built from.

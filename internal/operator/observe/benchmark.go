@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,13 +34,8 @@ func IndexBenchmark(obj client.Object) []string {
 // Benchmark reads the facts about a PgBenchmark, and its children.
 func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis observed.ForeignAPIs) (observed.Benchmark, plan.Live, error) {
 	facts, live := observed.Benchmark{ForeignAPIs: apis}, plan.Live{}
-	var err error
-	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
-	if facts.Target, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{}); err != nil {
+	if err := r.target(ctx, b, &facts); err != nil {
 		return facts, nil, err
-	}
-	if facts.Target != nil && facts.Target.Status.Database != nil {
-		facts.Image = facts.Target.Status.Database.Image
 	}
 	if err := r.benchmarkChildren(ctx, b, &facts, live); err != nil {
 		return facts, nil, err
@@ -47,17 +43,37 @@ func (r Readers) Benchmark(ctx context.Context, b *v1alpha1.PgBenchmark, apis ob
 	if facts.Job != nil {
 		return facts, live, nil
 	}
-	if facts.Before, err = r.before(ctx, b); err != nil {
+	var err error
+	if facts.Before, err = r.before(ctx, b, facts); err != nil {
 		return facts, nil, err
 	}
 	if err := r.scripts(ctx, b, &facts); err != nil {
 		return facts, nil, err
 	}
-	if facts.Volumes, err = r.volumes(ctx, b, facts); err != nil {
+	if facts.Volumes, err = r.volumes(ctx, facts.Target, facts); err != nil {
+		return facts, nil, err
+	}
+	if facts.SourceVolumes, err = r.volumes(ctx, facts.Source, facts); err != nil {
 		return facts, nil, err
 	}
 	facts.Scratch, err = r.scratch(ctx, b, facts)
 	return facts, live, err
+}
+
+// target reads the cluster that is measured, and the one that it follows.
+func (r Readers) target(ctx context.Context, b *v1alpha1.PgBenchmark, facts *observed.Benchmark) (err error) {
+	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
+	if facts.Target, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{}); err != nil || facts.Target == nil {
+		return err
+	}
+	if db := facts.Target.Status.Database; db != nil {
+		facts.Image = db.Image
+	}
+	if of := facts.Target.Spec.Follow; of != nil {
+		key.Name = of.Cluster
+		facts.Source, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{})
+	}
+	return err
 }
 
 func (r Readers) benchmarkChildren(ctx context.Context, b *v1alpha1.PgBenchmark, facts *observed.Benchmark, live plan.Live) error {
@@ -95,30 +111,62 @@ func (r Readers) role(ctx context.Context, key client.ObjectKey, live plan.Live)
 	return role, err
 }
 
-// before names an older PgBenchmark of the same cluster that has not ended.
-func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark) (string, error) {
-	list := &v1alpha1.PgBenchmarkList{}
-	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingFields{BenchmarkIndex: b.Spec.Cluster}, client.UnsafeDisableDeepCopy); err != nil {
-		return "", fmt.Errorf("list PgBenchmarks of %s: %w", b.Spec.Cluster, err)
+// Disturbed names the clusters whose benchmarks disturb each other, because they load the same
+// database: a cluster and its read pools. It takes a cluster, and the one that it follows or nil.
+func Disturbed(cr, source *v1alpha1.PgStorageCluster) []string {
+	names := []string{cr.Name}
+	if source == nil {
+		source = cr
+	}
+	names = append(names, source.Name)
+	for _, p := range source.Spec.ReadPools {
+		names = append(names, naming.ReadPool(source.Name, p.Name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// before names an older PgBenchmark that has not ended, and disturbs this one.
+func (r Readers) before(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (string, error) {
+	clusters := []string{b.Spec.Cluster}
+	if facts.Target != nil {
+		clusters = Disturbed(facts.Target, facts.Source)
 	}
 	first := ""
-	for i := range list.Items {
-		other := &list.Items[i]
-		if other.UID == b.UID || other.Status.CompletionTime != nil || cannotStart(other) || !earlier(other, b) {
-			continue
+	for _, cluster := range clusters {
+		list := &v1alpha1.PgBenchmarkList{}
+		if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingFields{BenchmarkIndex: cluster}, client.UnsafeDisableDeepCopy); err != nil {
+			return "", fmt.Errorf("list PgBenchmarks of %s: %w", cluster, err)
 		}
-		if first == "" || other.Name < first {
-			first = other.Name
+		for i := range list.Items {
+			if other := &list.Items[i]; goesFirst(other, b) && (first == "" || other.Name < first) {
+				first = other.Name
+			}
 		}
 	}
 	return first, nil
 }
 
-// cannotStart says whether a benchmark waits for something that only a user can
-// provide, so that others need not wait for it.
-func cannotStart(b *v1alpha1.PgBenchmark) bool {
-	target := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionTargetReady)
-	return b.Status.Job == "" && target != nil && (target.Reason == v1alpha1.ReasonScriptNotFound || target.Reason == v1alpha1.ReasonConsentRequired)
+// goesFirst says whether a benchmark runs, or will run, before b.
+func goesFirst(other, b *v1alpha1.PgBenchmark) bool {
+	return other.UID != b.UID && other.Status.CompletionTime == nil && !cannotStart(other, b) && earlier(other, b)
+}
+
+// cannotStart says whether a benchmark waits for something that only a user can provide, so
+// that b need not wait for it. One of another cluster also may not hold up b while that
+// cluster is not Ready.
+func cannotStart(other, b *v1alpha1.PgBenchmark) bool {
+	target := meta.FindStatusCondition(other.Status.Conditions, v1alpha1.ConditionTargetReady)
+	if other.Status.Job != "" || target == nil {
+		return false
+	}
+	switch target.Reason {
+	case v1alpha1.ReasonScriptNotFound, v1alpha1.ReasonConsentRequired:
+		return true
+	case v1alpha1.ReasonTargetNotReady, v1alpha1.ReasonClusterNotFound:
+		return other.Spec.Cluster != b.Spec.Cluster
+	}
+	return false
 }
 
 // earlier orders benchmarks by age, then by name. One that has its Job already

@@ -11,17 +11,21 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// volumes that a benchmark writes to. Every instance has the data and the WAL, so the
-// smallest of each counts.
-func (r Readers) volumes(ctx context.Context, b *v1alpha1.PgBenchmark, facts observed.Benchmark) (observed.Volumes, error) {
-	var out observed.Volumes
-	if !hasDatabase(facts) {
-		return out, nil
+// volumes of a cluster that a benchmark writes to. Every instance has the data and the WAL, so
+// the smallest of each counts.
+func (r Readers) volumes(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts observed.Benchmark) (observed.Volumes, error) {
+	if !facts.CNPGInstalled || cr == nil || cr.Status.Database == nil {
+		return observed.Volumes{}, nil
 	}
-	cluster, err := find(ctx, r.Cache, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}, &cnpgv1.Cluster{})
+	cluster, err := find(ctx, r.Cache, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
 	if err != nil || cluster == nil {
-		return out, err
+		return observed.Volumes{}, err
 	}
+	return r.capacities(ctx, cluster)
+}
+
+func (r Readers) capacities(ctx context.Context, cluster *cnpgv1.Cluster) (observed.Volumes, error) {
+	var out observed.Volumes
 	list, err := r.listClaims(ctx, cluster.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: cluster.Name})
 	if err != nil {
 		return out, err

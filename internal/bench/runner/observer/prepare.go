@@ -22,7 +22,7 @@ func (o *Observer) Prepare(ctx context.Context) (note, err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	version := 0
-	err = o.session(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err = o.sessionOf(ctx, o.writer(), func(ctx context.Context, c *pgx.Conn) error {
 		if err := c.QueryRow(ctx, `SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4`).Scan(&version); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ const checks = `SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text, n.nspnam
 // install amcheck in the database that was claimed, as the superuser that owns the server,
 // so that nothing depends on our own role, which goes.
 func (o *Observer) install(ctx context.Context, version int) error {
-	config := Harden(o.Config)
+	config := Harden(o.writer())
 	config.Database = o.Database
 	config.RuntimeParams["local_preload_libraries"] = ""
 	if version >= eventTriggersSince {

@@ -22,6 +22,9 @@ var ErrOwned = errors.New("the database belongs to a role that is not a superuse
 type Observer struct {
 	// Config connects as a superuser, to a database that a superuser owns.
 	Config *pgx.ConnConfig
+	// Source connects in the same way to the cluster that the measured one follows. The
+	// benchmark's database is prepared there. It is nil where the measured one follows none.
+	Source *pgx.ConnConfig
 	// Database of the benchmark, and the Role that owns it.
 	Database, Role string
 	// Cold allows Chill: only a cluster that a matrix has made for itself may lose its
@@ -41,9 +44,21 @@ func Harden(config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
+// writer connects to the server that takes writes.
+func (o *Observer) writer() *pgx.ConnConfig {
+	if o.Source != nil {
+		return o.Source
+	}
+	return o.Config
+}
+
 // session as a superuser, in no database of an author's.
 func (o *Observer) session(ctx context.Context, use func(context.Context, *pgx.Conn) error) error {
-	return connect(ctx, Harden(o.Config), func(ctx context.Context, c *pgx.Conn) error {
+	return o.sessionOf(ctx, o.Config, use)
+}
+
+func (o *Observer) sessionOf(ctx context.Context, config *pgx.ConnConfig, use func(context.Context, *pgx.Conn) error) error {
+	return connect(ctx, Harden(config), func(ctx context.Context, c *pgx.Conn) error {
 		if err := o.superuserOwns(ctx, c); err != nil {
 			return err
 		}
@@ -74,14 +89,14 @@ func connect(ctx context.Context, config *pgx.ConnConfig, use func(context.Conte
 	return use(ctx, conn)
 }
 
-// Settle waits until the server lets the observer in: its role and the Service may be
-// younger than it is.
+// Settle waits until the server that takes writes lets the observer in: its role and the
+// Service may be younger than it is. The runner waits until a follower has the role.
 func (o *Observer) Settle(ctx context.Context, backoff wait.Backoff) error {
 	var last error
 	err := wait.ExponentialBackoffWithContext(ctx, backoff, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
-		last = o.session(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })
+		last = o.sessionOf(ctx, o.writer(), func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })
 		// Who owns a database does not change by waiting.
 		return last == nil, fatal(last)
 	})

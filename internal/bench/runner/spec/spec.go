@@ -35,11 +35,29 @@ type Spec struct {
 	// Space of the cluster's volumes; nil where their capacity is not known, and then
 	// free space is not watched.
 	Space *Space `json:"space,omitempty"`
+	// Source is the cluster that Cluster follows, which has the tables; nil where Cluster
+	// follows none.
+	Source *Source `json:"source,omitempty"`
 	// CPULimit that the cluster declares for each instance; nil without one.
 	CPULimit *resource.Quantity `json:"cpuLimit,omitempty"`
 	// Settings of the cluster that the manager knows and the server does not report.
 	Settings fingerprint.Settings `json:"settings,omitempty"`
 }
+
+// Source is the cluster that the measured one follows. The tables are loaded there.
+type Source struct {
+	Cluster string `json:"cluster"`
+	// Space of its volumes, as that of the measured cluster.
+	Space *Space `json:"space,omitempty"`
+}
+
+// Variables of the runner's environment by which it connects to the source. The other
+// variables of libpq are the same for both clusters. The Job sets them, because users who may
+// write ConfigMaps must not direct the runner to another server.
+const (
+	EnvSourceHost     = "PGSTORAGE_SOURCE_HOST"
+	EnvSourceRootCert = "PGSTORAGE_SOURCE_ROOTCERT"
+)
 
 // Defaults of the API, for a Spec that never passed an API server.
 const (
@@ -87,8 +105,13 @@ func (s Spec) validate() error {
 	var errs []error
 	switch s.Durability {
 	case v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral:
+	case v1alpha1.DurabilityReadOnly:
+		errs = append(errs, s.readsOnly())
 	default:
-		errs = append(errs, fmt.Errorf("durability must be Quorum, Local, Async or Ephemeral, not %q", s.Durability))
+		errs = append(errs, fmt.Errorf("durability must be Quorum, Local, Async, Ephemeral or ReadOnly, not %q", s.Durability))
+	}
+	if s.Source != nil && s.Durability != v1alpha1.DurabilityReadOnly {
+		errs = append(errs, fmt.Errorf("durability of a cluster that follows %s must be ReadOnly, not %q", s.Source.Cluster, s.Durability))
 	}
 	if _, err := s.Scripts(); err != nil {
 		errs = append(errs, err)
@@ -106,6 +129,19 @@ func (s Spec) validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// readsOnly says why a cluster that takes no writes cannot be measured in this way.
+func (s Spec) readsOnly() error {
+	switch {
+	case s.Source == nil:
+		return errors.New("durability ReadOnly needs the source that the cluster follows")
+	case s.Builtin() != pgbench.SelectOnly:
+		return errors.New("a cluster that follows another one takes only the script SelectOnly")
+	case s.Layers != nil || s.Pgbench.ColdCache:
+		return errors.New("a cluster that follows another one takes neither layers nor coldCache")
+	}
+	return nil
 }
 
 func wholeSeconds(s string) error {

@@ -40,6 +40,10 @@ func TestTiersWhoseCommitsWaitForAFlush(t *testing.T) {
 			t.Errorf("%s: flushes %v, %v", tier, durability.Tier(tier).Flushes(), err)
 		}
 	}
+	follower, err := Parse([]byte(`{"durability": "ReadOnly", "source": {"cluster": "shop"}, "pgbench": {"script": "SelectOnly"}}`))
+	if err != nil || follower.Source.Cluster != "shop" || durability.ReadOnly.Flushes() {
+		t.Errorf("%+v %v", follower, err)
+	}
 	if _, err := Parse([]byte(`{"durability": "Unverified"}`)); err == nil {
 		t.Error("Unverified is no tier of a cluster")
 	}
@@ -78,18 +82,22 @@ func TestParseRefuses(t *testing.T) {
 		`{`: "specification",
 		`{"durability": "Local", "pgbench": {}, "shell": "rm"}`: "unknown field",
 		`{"pgbench": {}}`: "durability must be",
-		`{"durability": "Local", "pgbench": {"script": "Rm"}}`:                                                  "script must be",
-		`{"durability": "Local", "pgbench": {"protocol": "Pigeon"}}`:                                            "protocol must be",
-		`{"durability": "Local", "pgbench": {"duration": "soon"}}`:                                              "duration of whole seconds",
-		`{"durability": "Local", "pgbench": {"warmUp": "1500ms"}}`:                                              "duration of whole seconds",
-		`{"durability": "Local", "pgbench": {"clients": [0]}}`:                                                  "clients must be",
-		`{"durability": "Local", "pgbench": {"customScripts": [{"key": "../../etc/passwd"}]}}`:                  "not a key",
-		`{"durability": "Local", "pgbench": {"customScripts": [{"configMap": "a", "key": ".."}]}}`:              "not a key",
-		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "1500ms"}}`:                              "duration of whole seconds",
-		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "0s"}}`:                                  "less than a second",
-		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "/"}]}}`:      "not a folder of a scratch volume",
-		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "here"}]}}`:   "not a folder of a scratch volume",
-		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "WALFlush", "dir": "/tmp"}]}}`: "not the layer of a volume",
+		`{"durability": "Local", "pgbench": {"script": "Rm"}}`:                                                      "script must be",
+		`{"durability": "Local", "pgbench": {"protocol": "Pigeon"}}`:                                                "protocol must be",
+		`{"durability": "Local", "pgbench": {"duration": "soon"}}`:                                                  "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {"warmUp": "1500ms"}}`:                                                  "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {"clients": [0]}}`:                                                      "clients must be",
+		`{"durability": "Local", "pgbench": {"customScripts": [{"key": "../../etc/passwd"}]}}`:                      "not a key",
+		`{"durability": "Local", "pgbench": {"customScripts": [{"configMap": "a", "key": ".."}]}}`:                  "not a key",
+		`{"durability": "ReadOnly", "pgbench": {"script": "SelectOnly"}}`:                                           "needs the source",
+		`{"durability": "ReadOnly", "source": {"cluster": "a"}, "pgbench": {}}`:                                     "only the script SelectOnly",
+		`{"durability": "Local", "source": {"cluster": "a"}, "pgbench": {"script": "SelectOnly"}}`:                  "must be ReadOnly",
+		`{"durability": "ReadOnly", "source": {"cluster": "a"}, "pgbench": {"script": "SelectOnly"}, "layers": {}}`: "neither layers nor coldCache",
+		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "1500ms"}}`:                                  "duration of whole seconds",
+		`{"durability": "Local", "pgbench": {}, "layers": {"duration": "0s"}}`:                                      "less than a second",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "/"}]}}`:          "not a folder of a scratch volume",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "Volume", "dir": "here"}]}}`:       "not a folder of a scratch volume",
+		`{"durability": "Local", "pgbench": {}, "layers": {"scratch": [{"layer": "WALFlush", "dir": "/tmp"}]}}`:     "not the layer of a volume",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, got %v", text, want, err)

@@ -17,9 +17,22 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
+// ConfigMapInputs are the inputs of ConfigMap.
+type ConfigMapInputs struct {
+	Benchmark *v1alpha1.PgBenchmark
+	// Target that is measured; nil where it does not exist.
+	Target *v1alpha1.PgStorageCluster
+	// Scratch is where spec.layers can be measured.
+	Scratch *observed.Scratch
+	// Space of the target's volumes, and SourceSpace of those of the cluster that it follows;
+	// nil where they are not known.
+	Space, SourceSpace *spec.Space
+}
+
 // ConfigMap has the runner's instructions.
-func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *observed.Scratch, space *spec.Space) (*corev1ac.ConfigMapApplyConfiguration, error) {
-	raw, err := json.MarshalIndent(instructions(b, target, scratch, space), "", "  ")
+func ConfigMap(in ConfigMapInputs) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	b := in.Benchmark
+	raw, err := json.MarshalIndent(instructions(in), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("instructions of PgBenchmark %s: %w", b.Name, err)
 	}
@@ -29,15 +42,38 @@ func ConfigMap(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scrat
 		WithData(map[string]string{specFile: string(raw)}), nil
 }
 
-func instructions(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster, scratch *observed.Scratch, space *spec.Space) spec.Spec {
-	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, scratch), Space: space}
-	if target != nil {
-		out.Durability, out.Settings = target.Spec.Durability, settings(target)
-		if limit, declared := target.Spec.Resources.Limits[corev1.ResourceCPU]; declared {
-			out.CPULimit = &limit
-		}
+func instructions(in ConfigMapInputs) spec.Spec {
+	b, target := in.Benchmark, in.Target
+	out := spec.Spec{Cluster: b.Spec.Cluster, Pgbench: b.Spec.Pgbench, ScriptsDir: scriptsDir, Layers: layers(b, in.Scratch), Space: in.Space}
+	if target == nil {
+		return out
+	}
+	out.Durability, out.Settings = Tier(target), settings(target)
+	if limit, declared := target.Spec.Resources.Limits[corev1.ResourceCPU]; declared {
+		out.CPULimit = &limit
+	}
+	if source := Source(target); source != "" {
+		out.Source = &spec.Source{Cluster: source, Space: in.SourceSpace}
 	}
 	return out
+}
+
+// Tier of the figures of a cluster: the one that it declares. A cluster that follows another
+// one acknowledges no commit, whatever it declares.
+func Tier(target *v1alpha1.PgStorageCluster) v1alpha1.DurabilityTier {
+	if Source(target) != "" {
+		return v1alpha1.DurabilityReadOnly
+	}
+	return target.Spec.Durability
+}
+
+// Source names the cluster that a target follows, which has the tables of its benchmarks, or
+// is "".
+func Source(target *v1alpha1.PgStorageCluster) string {
+	if target == nil || target.Spec.Follow == nil {
+		return ""
+	}
+	return target.Spec.Follow.Cluster
 }
 
 // settings of a cluster that its server does not report: those of its storage, where

@@ -19,7 +19,7 @@ func TestInstructionsHaveTheDeclaredCPULimit(t *testing.T) {
 		if limit != "" {
 			target.Spec.Resources.Limits = map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse(limit)}
 		}
-		cm, err := ConfigMap(b, target, nil, nil)
+		cm, err := ConfigMap(ConfigMapInputs{Benchmark: b, Target: target})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ const (
 	specDir    = "/pgstorage/spec"
 	scriptsDir = "/pgstorage/scripts"
 	caDir      = "/pgstorage/ca"
+	sourceDir  = "/pgstorage/source"
 	workDir    = "/pgstorage/work"
 	observeDir = "/pgstorage/observe"
 	specFile   = "spec.json"
@@ -41,6 +42,8 @@ type JobInputs struct {
 	PlatformUsers bool
 	// Scratch is where spec.layers can be measured.
 	Scratch *observed.Scratch
+	// Source names the cluster that the measured one follows; empty where it follows none.
+	Source string
 }
 
 // Job runs pgbench: an init container copies the static runner beside pgbench in
@@ -74,7 +77,7 @@ func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
 			WithVolumeMounts(mount("bin", binDir, false)).
 			WithResources(corev1ac.ResourceRequirements().WithRequests(defaultRequests())))).
 		WithContainers(pgbenchContainer(in, name)).
-		WithVolumes(volumes(in.Benchmark, name)...)
+		WithVolumes(volumes(in, name)...)
 	measureLayers(pod, in)
 	observe(pod, in)
 	return pod
@@ -98,8 +101,10 @@ func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfigu
 		WithImage(in.Image).
 		WithCommand(runCommand(b)...).
 		WithWorkingDir(workDir).
-		WithEnv(environment(b, name)...).
-		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("ca", caDir, true), mount("work", workDir, false)))
+		WithEnv(environment(in, name)...).
+		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true)).
+		WithVolumeMounts(authorities(in.Source)...).
+		WithVolumeMounts(mount("work", workDir, false)))
 	if watched(b) {
 		c.WithVolumeMounts(mount("observe", observeDir, true))
 	}
@@ -121,17 +126,19 @@ func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyC
 
 // environment of the container in which scripts run: it has no other password than that
 // of the role that owns the benchmark's database.
-func environment(b *v1alpha1.PgBenchmark, name string) []*corev1ac.EnvVarApplyConfiguration {
-	database := naming.BenchmarkDatabase(string(b.UID))
-	env := append(connection(b, database, database, name), literal("HOME", workDir), literal("TMPDIR", workDir))
+func environment(in JobInputs, name string) []*corev1ac.EnvVarApplyConfiguration {
+	database := naming.BenchmarkDatabase(string(in.Benchmark.UID))
+	env := append(connection(in, database, database, name), literal("HOME", workDir), literal("TMPDIR", workDir))
 	return append(env, corev1ac.EnvVar().WithName("POD_UID").WithValueFrom(corev1ac.EnvVarSource().
 		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.uid"))))
 }
 
-// connection of a role to a database of the cluster, with the password of a Secret.
-func connection(b *v1alpha1.PgBenchmark, database, role, secret string) []*corev1ac.EnvVarApplyConfiguration {
-	return []*corev1ac.EnvVarApplyConfiguration{
-		literal("PGHOST", naming.ReadWriteService(b.Spec.Cluster)),
+// connection of a role to a database of the cluster, with the password of a Secret. The
+// read-write Service of a cluster that follows another one has its first instance. Roles and
+// databases are the same on both clusters, which differ in host and certificate authority.
+func connection(in JobInputs, database, role, secret string) []*corev1ac.EnvVarApplyConfiguration {
+	env := []*corev1ac.EnvVarApplyConfiguration{
+		literal("PGHOST", naming.ReadWriteService(in.Benchmark.Spec.Cluster)),
 		literal("PGPORT", "5432"),
 		literal("PGDATABASE", database),
 		literal("PGUSER", role),
@@ -140,6 +147,27 @@ func connection(b *v1alpha1.PgBenchmark, database, role, secret string) []*corev
 		literal("PGSSLROOTCERT", caDir+"/ca.crt"),
 		literal("PGAPPNAME", "pgstorage-bench"),
 	}
+	if in.Source == "" {
+		return env
+	}
+	return append(env, literal(spec.EnvSourceHost, naming.ReadWriteService(in.Source)), literal(spec.EnvSourceRootCert, sourceDir+"/ca.crt"))
+}
+
+// authorities are the certificates by which the servers are verified.
+func authorities(source string) []*corev1ac.VolumeMountApplyConfiguration {
+	out := []*corev1ac.VolumeMountApplyConfiguration{mount("ca", caDir, true)}
+	if source != "" {
+		out = append(out, mount("source", sourceDir, true))
+	}
+	return out
+}
+
+// authority is a volume with the certificate of a cluster's authority. It has only the
+// certificate: the Secret holds the authority's key too.
+func authority(name, cluster string) *corev1ac.VolumeApplyConfiguration {
+	return corev1ac.Volume().WithName(name).WithSecret(corev1ac.SecretVolumeSource().
+		WithSecretName(naming.CASecret(cluster)).
+		WithItems(corev1ac.KeyToPath().WithKey("ca.crt").WithPath("ca.crt")))
 }
 
 func literal(name, value string) *corev1ac.EnvVarApplyConfiguration {
@@ -159,15 +187,16 @@ func mount(name, path string, readOnly bool) *corev1ac.VolumeMountApplyConfigura
 	return m
 }
 
-func volumes(b *v1alpha1.PgBenchmark, name string) []*corev1ac.VolumeApplyConfiguration {
+func volumes(in JobInputs, name string) []*corev1ac.VolumeApplyConfiguration {
+	b := in.Benchmark
 	out := []*corev1ac.VolumeApplyConfiguration{
 		corev1ac.Volume().WithName("bin").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("256Mi"))),
 		corev1ac.Volume().WithName("spec").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(name)),
-		// Only the certificate: the Secret holds the CA's key too.
-		corev1ac.Volume().WithName("ca").WithSecret(corev1ac.SecretVolumeSource().
-			WithSecretName(naming.CASecret(b.Spec.Cluster)).
-			WithItems(corev1ac.KeyToPath().WithKey("ca.crt").WithPath("ca.crt"))),
+		authority("ca", b.Spec.Cluster),
 		corev1ac.Volume().WithName("work").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
+	}
+	if in.Source != "" {
+		out = append(out, authority("source", in.Source))
 	}
 	if len(b.Spec.Pgbench.CustomScripts) == 0 {
 		return out

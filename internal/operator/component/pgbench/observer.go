@@ -55,8 +55,10 @@ func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 			WithImage(in.RunnerImage).
 			WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
 			WithCommand(command...).
-			WithEnv(connection(b, adminDatabase, naming.BenchmarkCheckRole(string(b.UID)), naming.BenchmarkChecker(b.Name, string(b.UID)))...).
-			WithVolumeMounts(mount("observe", observeDir, false), mount("ca", caDir, true), mount("no-token", tokenDir, true)).
+			WithEnv(connection(in, adminDatabase, naming.BenchmarkCheckRole(string(b.UID)), naming.BenchmarkChecker(b.Name, string(b.UID)))...).
+			WithVolumeMounts(mount("observe", observeDir, false)).
+			WithVolumeMounts(authorities(in.Source)...).
+			WithVolumeMounts(mount("no-token", tokenDir, true)).
 			WithResources(corev1ac.ResourceRequirements().WithRequests(observerRequests()))))
 }
 

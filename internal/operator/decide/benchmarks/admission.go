@@ -8,7 +8,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
 // Admits says whether a benchmark may run on a cluster. The cluster's policy can allow
@@ -37,13 +39,20 @@ func ConsentCommand(namespace, cluster string) string {
 	return fmt.Sprintf(`kubectl -n %s patch pgsc %s --type=merge -p '{"spec":{"benchmarkPolicy":"Any"}}'`, namespace, cluster)
 }
 
-// admitted says whether the cluster admits a benchmark, and else how it would.
-func admitted(b *v1alpha1.PgBenchmark, target *v1alpha1.PgStorageCluster) outcome.Outcome {
+// admitted says whether a benchmark may run, and else which cluster does not admit it, and how
+// it would. The cluster that the target follows has to admit it too, because the benchmark
+// loads its tables there.
+func admitted(b *v1alpha1.PgBenchmark, facts observed.Benchmark) outcome.Outcome {
 	const c = v1alpha1.ConditionTargetReady
-	if Admits(target, b) {
-		return outcome.DoneWith(c, v1alpha1.ReasonReady, "")
+	if source := pgbench.Source(facts.Target); source != "" && facts.Source == nil {
+		return outcome.WaitFor(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf(msgSourceNotFound, source, b.Spec.Cluster))
 	}
-	return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, b.Spec.Cluster))
+	for _, cr := range []*v1alpha1.PgStorageCluster{facts.Target, facts.Source} {
+		if cr != nil && !Admits(cr, b) {
+			return outcome.WaitFor(c, v1alpha1.ReasonConsentRequired, NeedsConsent(b.Namespace, cr.Name))
+		}
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonReady, "")
 }
 
 // ofMatrix says that a matrix has made a cluster for itself: nothing is in it but

@@ -31,10 +31,15 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 	if out.Target.Kind != outcome.Done {
 		out.Plan.AddGate(plan.StageAccess, out.Target.Reason, out.Target.Message)
 	}
-	instructions, err := pgbench.ConfigMap(b, facts.Target, facts.Scratch, space(facts))
+	instructions, err := pgbench.ConfigMap(pgbench.ConfigMapInputs{
+		Benchmark: b, Target: facts.Target, Scratch: facts.Scratch,
+		Space: space(facts.Target, facts.Volumes), SourceSpace: space(facts.Source, facts.SourceVolumes),
+	})
 	if err != nil {
 		return out, err
 	}
+	source := pgbench.Source(facts.Target)
+	loaded := loadedOn(b, source)
 	configurations := []struct {
 		stage plan.Stage
 		ac    any
@@ -44,9 +49,9 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 		{plan.StageAccess, pgbench.RoleBinding(b)},
 		{plan.StageAccess, instructions},
 		{plan.StageAccess, pgbench.Record(b)},
-		{plan.StageStorage, cnpg.BenchmarkRole(b, asked(facts.Role, facts.Now))},
-		{plan.StageDatabase, cnpg.BenchmarkDatabase(b)},
-		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, PlatformUsers: config.PlatformUsers, Scratch: facts.Scratch})},
+		{plan.StageStorage, cnpg.BenchmarkRole(loaded, asked(facts.Role, facts.Now))},
+		{plan.StageDatabase, cnpg.BenchmarkDatabase(loaded)},
+		{plan.StageBenchmark, pgbench.Job(pgbench.JobInputs{Benchmark: b, Image: facts.Image, RunnerImage: config.BenchImage, PlatformUsers: config.PlatformUsers, Scratch: facts.Scratch, Source: source})},
 	}
 	for _, c := range configurations {
 		o, err := plan.FromApply(c.stage, c.ac)
@@ -57,7 +62,7 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 	}
 	if b.Spec.Pgbench.Integrity != v1alpha1.IntegrityBasic {
 		out.Passwords[naming.BenchmarkChecker(b.Name, string(b.UID))] = naming.BenchmarkCheckRole(uid)
-		o, err := plan.FromApply(plan.StageStorage, cnpg.CheckRole(b, asked(facts.CheckRole, facts.Now)))
+		o, err := plan.FromApply(plan.StageStorage, cnpg.CheckRole(loaded, asked(facts.CheckRole, facts.Now)))
 		if err != nil {
 			return out, err
 		}
@@ -69,6 +74,17 @@ func Build(b *v1alpha1.PgBenchmark, facts observed.Benchmark, config clusters.Co
 		out.Plan.Applied(plan.StageAccess)
 	}
 	return out, nil
+}
+
+// loadedOn is a benchmark whose database and roles are on the cluster that its own follows.
+// CloudNativePG creates them there, and they come to the follower with the WAL.
+func loadedOn(b *v1alpha1.PgBenchmark, source string) *v1alpha1.PgBenchmark {
+	if source == "" {
+		return b
+	}
+	out := *b
+	out.Spec.Cluster = source
+	return &out
 }
 
 // hold adds the gates: the database waits for the roles, and the Job for both.

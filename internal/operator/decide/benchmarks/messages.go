@@ -27,7 +27,12 @@ const (
 const (
 	msgTargetNotFound  = "spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or choose one from kubectl -n %s get pgsc"
 	msgColdCache       = "spec.pgbench.coldCache empties the caches of the server, which is allowed only on temporary clusters of a matrix, and PgStorageCluster %s is none; remove it, or set spec.template and spec.matrix in place of spec.cluster"
-	msgFollower        = "spec.cluster: PgStorageCluster %s follows %s and takes no writes, so a benchmark cannot load its tables; measure %s"
+	msgFollower        = "PgStorageCluster %s follows %s and takes no writes"
+	msgFollowerScript  = "; set SelectOnly, or measure %s"
+	msgFollowerScripts = ", which a custom script may contain; remove them and set spec.pgbench.script to SelectOnly, or measure %s"
+	msgFollowerLayers  = ", by which layers are measured; remove spec.layers, or measure %s"
+	msgSourceNotFound  = "PgStorageCluster %s, which %s follows, does not exist; a benchmark loads its tables there"
+	msgSourceSpace     = ", which is %s, where the tables are loaded"
 	msgTargetFollows   = "Waiting for PgStorageCluster %s to be the site that writes"
 	msgTargetNotReady  = "Waiting for PgStorageCluster %s to be Ready"
 	msgWaitingForTurn  = "Waiting for PgBenchmark %s: only one benchmark at a time runs against a cluster"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -24,7 +25,7 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 		s.Job = facts.Job.Name
 	}
 	if s.Durability == "" && facts.Target != nil {
-		s.Durability = facts.Target.Spec.Durability
+		s.Durability = pgbench.Tier(facts.Target)
 	}
 	if b.Status.Run != nil {
 		s.BestTPS = bestTPS(b.Status.Run)

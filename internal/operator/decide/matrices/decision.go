@@ -10,6 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -126,7 +127,7 @@ func given(b *v1alpha1.PgBenchmark, facts observed.Matrix) v1alpha1.DurabilityTi
 	}
 	for _, c := range facts.Clusters {
 		if c.Name == b.Spec.Cluster {
-			return c.Spec.Durability
+			return pgbench.Tier(c)
 		}
 	}
 	return ""

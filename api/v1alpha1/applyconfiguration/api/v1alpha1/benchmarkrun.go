@@ -30,7 +30,8 @@ type BenchmarkRunApplyConfiguration struct {
 	// default. Results with the same fingerprint ran on the same settings.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 	// durability is the tier that the runner verified, or Unverified where a custom
-	// script may have changed what a commit waits for.
+	// script may have changed what a commit waits for. ReadOnly where the database
+	// follows another one.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// durabilityNote explains why the tier is not verified, in at most 1000 characters.
 	DurabilityNote *string `json:"durabilityNote,omitempty"`

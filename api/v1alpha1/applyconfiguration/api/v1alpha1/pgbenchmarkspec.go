@@ -7,8 +7,9 @@ package v1alpha1
 //
 // PgBenchmarkSpec declares a benchmark of one cluster, or of a matrix of variants.
 type PgBenchmarkSpecApplyConfiguration struct {
-	// cluster selects the PgStorageCluster to measure, in the same namespace. Use
-	// template in its place for a matrix with temporary clusters.
+	// cluster selects the PgStorageCluster to measure, in the same namespace. A read pool
+	// takes only script SelectOnly; its tables are loaded on the cluster that it follows.
+	// Use template in place of cluster for a matrix with temporary clusters.
 	Cluster *string `json:"cluster,omitempty"`
 	// template sets the spec of the temporary PgStorageClusters of a matrix: one for
 	// each combination of profile, durability and parameters. Each is deleted with its

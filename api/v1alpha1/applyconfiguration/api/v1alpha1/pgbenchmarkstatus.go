@@ -24,9 +24,10 @@ type PgBenchmarkStatusApplyConfiguration struct {
 	// bestTPS is the highest median of transactions per second over the client
 	// counts, or over the variants of a matrix where all have one tier.
 	BestTPS *string `json:"bestTPS,omitempty"`
-	// durability is the tier of the measured cluster, or Unverified where a custom
-	// script may have changed what a commit waits for. Results of different tiers are
-	// not comparable; it is absent for a matrix of several tiers.
+	// durability is the tier of the measured cluster. It is Unverified where a custom
+	// script may have changed what a commit waits for. It is ReadOnly of a read pool, which
+	// acknowledges no commit. Results of different tiers are not comparable; it is absent
+	// for a matrix of several tiers.
 	Durability *apiv1alpha1.DurabilityTier `json:"durability,omitempty"`
 	// job is the name of the Job that runs pgbench.
 	Job *string `json:"job,omitempty"`
