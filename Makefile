@@ -9,6 +9,7 @@ E2E_ZFS_CLUSTER ?= pgstorage-zfs
 E2E_MEMORY_CLUSTER ?= pgstorage-memory
 E2E_SITES_CLUSTER ?= pgstorage-sites
 E2E_FOLLOWERS_CLUSTER ?= pgstorage-followers
+E2E_BACKUP_CLUSTER ?= pgstorage-backup
 E2E_CEPH_CLUSTER ?= pgstorage-ceph
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
@@ -165,6 +166,11 @@ test-e2e-followers: ## Have read pools and sites fail under load, each fault sev
 	@echo "== e2e-followers"
 	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 
+.PHONY: test-e2e-backup
+test-e2e-backup: ## Back a database up by the Barman Cloud plugin, and restore it; not in test; KEEP=1 keeps the cluster
+	@echo "== e2e-backup"
+	@BARMAN=1 ARGS="-run $${RUN:-^(TestBackup|TestTutorialOfBackups)$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
+
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both
 	@echo "== e2e-zfs"
@@ -179,6 +185,11 @@ test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which 
 test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power is cut; not in test; KEEP=1 keeps both
 	@echo "== e2e-memory-node"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestMemory
+
+.PHONY: test-e2e-tmpfs
+test-e2e-tmpfs: ## Drop the caches of a machine with read pools on its slow disk and in its memory; writes docs/benchmarks; not in test; KEEP=1 keeps both
+	@echo "== e2e-tmpfs"
+	@PGSTORAGE_ZFS_NODE_MEMORY=6144 PGSTORAGE_ZFS_NODE_READ_DELAY=$${PGSTORAGE_ZFS_NODE_READ_DELAY:-10ms} hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTmpfsVDisk
 
 .PHONY: test-e2e-s3nbd
 test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not in test; KEEP=1 keeps both

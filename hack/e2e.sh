@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
-# KEEP=1 keeps the cluster; SHORT=-short omits long tests; ARGS are further arguments of go
-# test, as -run TestS3NBD; what people look at is kept in the folder e2e of PGSTORAGE_ARTEFACTS.
+# KEEP=1 keeps the cluster; SHORT=-short omits long tests; BARMAN=1 installs the Barman Cloud
+# plugin; ARGS are further arguments of go test, as -run TestS3NBD; what people look at is
+# kept in the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
 PGSTORAGE_ARTEFACTS=${PGSTORAGE_ARTEFACTS:-$CACHE/artefacts}
@@ -33,6 +34,11 @@ PROMETHEUS=$("$REPO/hack/tools.sh" prometheus)
 PGSTORAGE_TOXIPROXY=${PGSTORAGE_SITE_DELAY:+$("$REPO/hack/tools.sh" toxiproxy)}
 export PGSTORAGE_TOXIPROXY PROMETHEUS PGSTORAGE_PLUGIN PGSTORAGE_ARTEFACTS PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_S3_IMAGE HELM
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_S3_IMAGE"
+if [ -n "${BARMAN:-}" ]; then
+	# shellcheck disable=SC2046 # one word an image
+	"$REPO/hack/cluster.sh" load "$NAME" $("$REPO/hack/barman.sh" images)
+	"$REPO/hack/barman.sh" apply
+fi
 cd "$REPO" || exit
 # shellcheck disable=SC2086 # words
-go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults|TestDeadPoolInMemory)$} ./test/e2e/...
+go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults|TestDeadPoolInMemory|TestBackup|TestTutorialOfBackups)$} ./test/e2e/...

@@ -122,6 +122,11 @@ const (
 	// has it of its read pools. A read pool, or a site that follows, has it of its instances.
 	// It does not take part in Ready, and is Unknown while the lag cannot be read.
 	ConditionFollowersCaughtUp = "FollowersCaughtUp"
+	// ConditionBackedUp says whether the database can be restored: WAL is archived, and a
+	// base backup succeeded when the schedules last asked for one. Only databases with
+	// spec.backup have it. What goes wrong while the database runs does not take part in
+	// Ready.
+	ConditionBackedUp = "BackedUp"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.
 	ConditionMonitored = "Monitored"

@@ -13,7 +13,7 @@ type PgStorageClusterStatus struct {
 
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
-	// Monitored, BenchmarkComplete.
+	// BackedUp, Monitored, BenchmarkComplete.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -66,6 +66,10 @@ type PgStorageClusterStatus struct {
 	// topology is what this site does, where the database is one site of several.
 	// +optional
 	Topology *TopologyStatus `json:"topology,omitempty"`
+
+	// backup is what of the database can be restored, where spec.backup is set.
+	// +optional
+	Backup *BackupStatus `json:"backup,omitempty"`
 
 	// benchmark is the newest result of the inline benchmark.
 	// +optional

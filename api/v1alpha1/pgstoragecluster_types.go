@@ -78,6 +78,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.follow) || self.durability == 'Local'",message="spec.durability of a follower is Local, because it acknowledges no commit; set Local",fieldPath=".durability"
 // +kubebuilder:validation:XValidation:rule="!has(self.topology) || !has(self.follow) && !has(self.readPools) && self.durability != 'Ephemeral'",message="spec.topology: a site has no follow and no readPools, and its durability is not Ephemeral; remove them, or remove spec.topology",fieldPath=".topology"
 // +kubebuilder:validation:XValidation:rule="has(self.topology) == has(oldSelf.topology) || (has(self.topology) ? self.topology.self == self.topology.primary : oldSelf.topology.self == oldSelf.topology.primary)",message="spec.topology can be added and removed only where self is primary: another site would lose its database, or write beside the one that writes; create a new PgStorageCluster with spec.topology, or switch sites first",fieldPath=".topology"
+// +kubebuilder:validation:XValidation:rule="!has(self.backup) || !has(self.follow) && self.durability != 'Ephemeral'",message="spec.backup: a follower and a database in memory have none, because nothing in them is the only copy; remove it",fieldPath=".backup"
+// +kubebuilder:validation:XValidation:rule="has(self.origin) == has(oldSelf.origin)",message="spec.origin cannot be added or removed: a database is restored once, when it is made; create a new PgStorageCluster with it",fieldPath=".origin"
+// +kubebuilder:validation:XValidation:rule="!has(self.origin) || !has(self.follow) && !has(self.topology) && self.durability != 'Ephemeral' && self.defaults == 'pgstorage'",message="spec.origin: a follower, a site, a database in memory and one with defaults: CloudNativePG are not restored from backups; remove one of the two",fieldPath=".origin"
 type PgStorageClusterSpec struct {
 	// profile selects the PgStorageProfile whose storage the cluster uses. Immutable:
 	// volumes do not move between kinds of storage. Create a cluster on the other
@@ -164,6 +167,18 @@ type PgStorageClusterSpec struct {
 	// with readPools, follow or durability Ephemeral.
 	// +optional
 	Topology *TopologySpec `json:"topology,omitempty"`
+
+	// backup archives WAL and takes base backups. It can be added, changed and removed while
+	// the database runs; each restarts the instances one by one. Default: there is none, and
+	// a lost site loses the database.
+	// +optional
+	Backup *BackupSpec `json:"backup,omitempty"`
+
+	// origin restores the database from backups, in place of an empty one. Only a new
+	// database takes it, and it is immutable.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.origin is immutable: a database is restored once, when it is made; create a new PgStorageCluster"
+	Origin *OriginSpec `json:"origin,omitempty"`
 
 	// monitoring sets how Prometheus scrapes the instances.
 	// +optional

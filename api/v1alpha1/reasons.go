@@ -49,6 +49,8 @@ const (
 	ReasonAgreed = "Agreed"
 	// ReasonCaughtUp means that every follower is within its maxLag.
 	ReasonCaughtUp = "CaughtUp"
+	// ReasonRecoverable means that WAL is archived and that base backups succeed.
+	ReasonRecoverable = "Recoverable"
 	// ReasonPodMonitorApplied means that a PodMonitor scrapes the instances.
 	ReasonPodMonitorApplied = "PodMonitorApplied"
 	// ReasonForwarded means that the annotations reach the CloudNativePG Cluster.
@@ -178,6 +180,21 @@ const (
 	ReasonLayersNotMeasured = "LayersNotMeasured"
 	// ReasonPreviousRunning means that the previous run of the schedule has not ended.
 	ReasonPreviousRunning = "PreviousRunning"
+	// ReasonFirstBackupPending means that no base backup has succeeded yet.
+	ReasonFirstBackupPending = "FirstBackupPending"
+	// ReasonArchivingFailing means that WAL cannot be archived.
+	ReasonArchivingFailing = "ArchivingFailing"
+	// ReasonArchiveLate means that WAL waits longer for the archive than maxArchiveAge.
+	ReasonArchiveLate = "ArchiveLate"
+	// ReasonBackupFailed means that the last base backup failed.
+	ReasonBackupFailed = "BackupFailed"
+	// ReasonBackupOverdue means that no base backup succeeded when the schedules asked for
+	// one.
+	ReasonBackupOverdue = "BackupOverdue"
+	// ReasonPluginNotInstalled means that the Barman Cloud plugin is not installed.
+	ReasonPluginNotInstalled = "PluginNotInstalled"
+	// ReasonObjectStoreNotFound means that the ObjectStore does not exist.
+	ReasonObjectStoreNotFound = "ObjectStoreNotFound"
 	// ReasonMissedSchedule means that a run that was due did not start.
 	ReasonMissedSchedule = "MissedSchedule"
 

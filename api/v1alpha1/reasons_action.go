@@ -24,6 +24,11 @@ const (
 	// ReasonTokenRefused means that a promotionToken is not one, is of another database, or
 	// was used before.
 	ReasonTokenRefused = "PromotionTokenRefused"
+	// ReasonArchiveNotEmpty means that the folder of the store has the WAL of another
+	// database.
+	ReasonArchiveNotEmpty = "ArchiveNotEmpty"
+	// ReasonOriginRefused means that the declared restore is impossible or not allowed.
+	ReasonOriginRefused = "OriginRefused"
 	// ReasonTwoSitesWrite means that another site accepts writes, too.
 	ReasonTwoSitesWrite = "TwoSitesWrite"
 	// ReasonSitesDiffer means that another site has another database, or other members.

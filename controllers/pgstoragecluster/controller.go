@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -37,13 +38,19 @@ import (
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=scheduledbackups,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=barmancloud.cnpg.io,resources=objectstores,verbs=get
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusters.postgresql.cnpg.io;databases.postgresql.cnpg.io;databaseroles.postgresql.cnpg.io;podmonitors.monitoring.coreos.com,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusters.postgresql.cnpg.io;databases.postgresql.cnpg.io;databaseroles.postgresql.cnpg.io;podmonitors.monitoring.coreos.com;objectstores.barmancloud.cnpg.io,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // recheck is when a pass is repeated for things that no watch covers: CRDs that
 // appear, namesakes that are not in the cache.
 const pollInterval = time.Minute
+
+// backupInterval is when a pass looks again for an ObjectStore, and for the first base backup
+// in it. No watch covers them.
+const backupInterval = 15 * time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
@@ -54,6 +61,7 @@ type Reconciler struct {
 	APIs     *observe.ForeignAPIs
 	ReadBack *observe.ReadBack
 	Sites    *observe.Sites
+	Backups  observe.Backups
 	Config   clusters.Config
 	Clock    clock.PassiveClock
 	Events   events.EventRecorder
@@ -115,15 +123,23 @@ func (r *Reconciler) observe(ctx context.Context, cr *v1alpha1.PgStorageCluster)
 	if facts.Source != nil && facts.Source.Cluster != nil {
 		facts.Source.Kept = r.ReadBack.Kept(ctx, facts.Source.Cluster, clusters.Stuck(facts))
 	}
-	if r.Config.Sites {
-		if err := r.Sites.Of(ctx, cr, &facts, live); err != nil {
-			return nil, err
-		}
+	if err := r.copies(ctx, cr, &facts, live); err != nil {
+		return nil, err
 	}
 	if facts.Adoptee != nil {
 		facts.AdopteeReadBack = r.ReadBack.Of(ctx, facts.Adoptee, parameterNames(cr, facts.Adoptee))
 	}
 	return &pass{cr: cr, facts: facts, live: live}, nil
+}
+
+// copies observes what else has the database: other sites, and backups.
+func (r *Reconciler) copies(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster, live plan.Live) error {
+	if r.Config.Sites {
+		if err := r.Sites.Of(ctx, cr, facts, live); err != nil {
+			return err
+		}
+	}
+	return r.Backups.Of(ctx, cr, facts, live)
 }
 
 // answers says that the instances are asked. A follower that is behind is not ready, which is
@@ -169,11 +185,18 @@ func (r *Reconciler) prune(ctx context.Context, p *pass) {
 		if p.failure != nil {
 			return
 		}
-		if key.Kind == "Cluster" || p.built.Plan.Has(key) || child.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(child, p.cr) {
+		if key.Kind == "Cluster" || p.built.Plan.Has(key) || child.GetDeletionTimestamp() != nil || !disposable(child, p.cr) {
 			continue
 		}
 		p.failure = apply.Delete(ctx, r.Client, child)
 	}
+}
+
+// disposable children belong to the PgStorageCluster alone. The Cluster owns
+// ScheduledBackups, which outlive this object.
+func disposable(child plan.Seen, cr *v1alpha1.PgStorageCluster) bool {
+	_, schedule := child.(*cnpgv1.ScheduledBackup)
+	return metav1.IsControlledBy(child, cr) || schedule && child.GetLabels()[naming.LabelOwnerUID] == string(cr.UID)
 }
 
 // report writes the status and emits the events that follow from it. An object that the

@@ -78,11 +78,33 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.Patch(ctx, p.facts.Cluster.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("release CloudNativePG Cluster %s: %w", p.cr.Name, err)
 	}
+	if err := r.retainBackups(ctx, p); err != nil {
+		return err
+	}
 	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
 	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
 		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
 	}
 	return r.release(ctx, p.cr)
+}
+
+// retainBackups removes our labels from the ScheduledBackups, which stay.
+func (r *Reconciler) retainBackups(ctx context.Context, p *pass) error {
+	for _, child := range p.live {
+		b, scheduled := child.(*cnpgv1.ScheduledBackup)
+		if !scheduled {
+			continue
+		}
+		after := b.DeepCopy()
+		for _, label := range []string{naming.LabelManagedBy, naming.LabelCluster, naming.LabelOwnerUID} {
+			delete(after.Labels, label)
+		}
+		delete(after.Annotations, naming.AnnotationIntent)
+		if err := r.Patch(ctx, after, client.MergeFrom(b)); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("release ScheduledBackup %s: %w", b.Name, err)
+		}
+	}
+	return nil
 }
 
 func (r *Reconciler) release(ctx context.Context, cr *v1alpha1.PgStorageCluster) error {

@@ -120,6 +120,10 @@ func foreignWatches(mgr ctrl.Manager) []foreign.Watch {
 		Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled },
 		Source: source.Kind(mgr.GetCache(), &cnpgv1.Cluster{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.Cluster]), consumed()),
 	}, {
+		Kind:   &cnpgv1.ScheduledBackup{},
+		Served: func(apis observed.ForeignAPIs) bool { return apis.CNPGInstalled },
+		Source: source.Kind(mgr.GetCache(), &cnpgv1.ScheduledBackup{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*cnpgv1.ScheduledBackup]), respecified()),
+	}, {
 		Kind:   &monitoringv1.PodMonitor{},
 		Served: func(apis observed.ForeignAPIs) bool { return apis.PodMonitors },
 		Source: source.Kind(mgr.GetCache(), &monitoringv1.PodMonitor{}, handler.TypedEnqueueRequestsFromMapFunc(ownerOf[*monitoringv1.PodMonitor])),
@@ -141,6 +145,16 @@ func consumed() predicate.TypedPredicate[*cnpgv1.Cluster] {
 	return predicate.TypedFuncs[*cnpgv1.Cluster]{
 		UpdateFunc: func(e event.TypedUpdateEvent[*cnpgv1.Cluster]) bool {
 			return !reflect.DeepEqual(reads(e.ObjectOld), reads(e.ObjectNew))
+		},
+	}
+}
+
+// respecified passes updates of what is declared. CloudNativePG writes the times of backups
+// into the status.
+func respecified() predicate.TypedPredicate[*cnpgv1.ScheduledBackup] {
+	return predicate.TypedFuncs[*cnpgv1.ScheduledBackup]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*cnpgv1.ScheduledBackup]) bool {
+			return e.ObjectOld.Generation != e.ObjectNew.Generation || !reflect.DeepEqual(e.ObjectOld.Labels, e.ObjectNew.Labels) || !reflect.DeepEqual(e.ObjectOld.DeletionTimestamp, e.ObjectNew.DeletionTimestamp)
 		},
 	}
 }

@@ -136,7 +136,7 @@ var valid = []edge{
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory, validTopology) {
+	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory, validTopology, validBackup) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
 			if clusterWide(object) { // where other tests have theirs
@@ -162,6 +162,9 @@ func TestValidChangesAreAccepted(t *testing.T) {
 		"major raised with its image": {before: []change{set("spec/postgres/image", "r.example/pg:17.6")}, change: []change{set("spec/postgres/version", "18"), set("spec/postgres/image", "r.example/pg:18.1")}},
 		"Quorum":                      {change: []change{set("spec/instances", 3), set("spec/durability", "Quorum")}},
 		"suspend":                     {change: []change{set("spec/suspend", true)}},
+		"backups added":               {change: []change{backup()}},
+		"backups into another store":  {before: []change{backup()}, change: []change{set("spec/backup/objectStore/name", "sea"), set("spec/backup/maxArchiveAge", "1m")}},
+		"backups removed":             {before: []change{backup()}, change: []change{unset("spec/backup")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := base(t, "PgStorageCluster", r.before...)
@@ -187,10 +190,11 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 	run := map[string]any{"scale": 10, "clients": []int{1, 4}, "warmUp": "5s", "repeats": 1, "protocol": "Simple", "maxTries": 1, "integrity": "Full", "cleanup": "Always"}
 	for name, test := range map[string]defaulted{
 		"PgStorageCluster": {
-			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{})},
+			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{}), backup()},
 			defaults: []change{
 				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"), set("spec/defaults", "pgstorage"),
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
+				set("spec/backup/maxArchiveAge", "15m"),
 			},
 		},
 		"PgStorageProfile": {defaults: []change{set("spec/external/medium", "SSD")}},

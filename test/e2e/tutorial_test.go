@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
+	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
 
@@ -41,6 +43,15 @@ func TestTutorialOfSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	walkAll(t, reader(t), page(t, walkthrough.Sites))
+}
+
+// TestTutorialOfBackups needs the Barman Cloud plugin and an S3 server. It is not in make test.
+func TestTutorialOfBackups(t *testing.T) {
+	store := s3pod.Store{Namespace: namespace(t), Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}
+	create(t, store.Objects()...)
+	session := reader(t)
+	session.Env = append(session.Env, "ENDPOINT="+store.Endpoint(), "DESTINATION=s3://"+s3pod.Bucket+"/tutorial", "ACCESS_KEY_ID="+store.AccessKey, "ACCESS_SECRET_KEY="+store.SecretKey)
+	walkAll(t, session, page(t, walkthrough.Backup))
 }
 
 // walkAll types the commands of pages, one after another.

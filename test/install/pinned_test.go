@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
 // rolling reports whether the tag of an image can move to another version.
@@ -98,6 +99,13 @@ func dangling(t *testing.T, objects []*unstructured.Unstructured) []string {
 	have := map[string]bool{}
 	for _, o := range objects {
 		have[o.GetKind()+"/"+o.GetName()] = true
+		// The operator creates the PgStorageClusters of read pools.
+		if o.GetKind() != "PgStorageCluster" {
+			continue
+		}
+		for _, pool := range into[v1alpha1.PgStorageCluster](t, o).Spec.ReadPools {
+			have["PgStorageCluster/"+naming.ReadPool(o.GetName(), pool.Name)] = true
+		}
 	}
 	var out []string
 	for _, o := range objects {

@@ -28,6 +28,8 @@ var managerRights = []right{
 	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster, the runs of a matrix, and those of a schedule"},
 	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status pgscheduledbenchmarks/status", "", "patch", "status is applied"},
 	{"postgresql.cnpg.io", "clusters", "", watched + " create patch delete", "the database; deleted by deletionPolicy Delete only"},
+	{"postgresql.cnpg.io", "scheduledbackups", "", watched + " create patch delete", "the schedules of a database's backups"},
+	{"barmancloud.cnpg.io", "objectstores", "", "get", "what can be restored from the store that a database names; never written"},
 	{"postgresql.cnpg.io", "databases databaseroles", "", watched + " create patch delete", "a benchmark's own database and role"},
 	{"batch", "jobs", "", watched + " create patch delete", "runs a benchmark; probes a pool in Rook's namespace"},
 	{"", "secrets", "", "create delete", "the password of a benchmark's role; never read back"},
@@ -55,7 +57,8 @@ var managerRights = []right{
 	{
 		"apiextensions.k8s.io", "customresourcedefinitions",
 		"clusters.postgresql.cnpg.io databases.postgresql.cnpg.io databaseroles.postgresql.cnpg.io podmonitors.monitoring.coreos.com " +
-			"zfsvolumes.zfs.openebs.io volumesnapshotclasses.snapshot.storage.k8s.io cephclusters.ceph.rook.io cephblockpools.ceph.rook.io",
+			"zfsvolumes.zfs.openebs.io volumesnapshotclasses.snapshot.storage.k8s.io cephclusters.ceph.rook.io cephblockpools.ceph.rook.io " +
+			"objectstores.barmancloud.cnpg.io",
 		"get", "says which API is not installed",
 	},
 }

@@ -86,9 +86,21 @@ func noUnknownField(t *testing.T, object *unstructured.Unstructured) {
 		into[cnpgv1.Pooler](t, object)
 	case "ConfigMap":
 		into[corev1.ConfigMap](t, object)
+	case "ObjectStore":
+		validStore(t, object)
 	default:
 		t.Errorf("a sample of kind %s, which this test does not know", object.GetKind())
 	}
+}
+
+// validStore checks an ObjectStore by the CRD of the Barman Cloud plugin.
+func validStore(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	crds, err := apiserver.Foreign(apiserver.CRDs{ObjectStores: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	crdschema.Load(t, filepath.Join(crds[0], "barmancloud.cnpg.io_objectstores.yaml")).Check(t, object)
 }
 
 func validate(t *testing.T, object *unstructured.Unstructured) field.ErrorList {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli"
 	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
@@ -28,7 +29,7 @@ func unaccounted(p walkthrough.Page) []string {
 	var out []string
 	for _, b := range p.Blocks {
 		_, known := walkthrough.Needs[b.Needs]
-		onKind := b.Needs == "" && slices.Contains([]string{walkthrough.External, walkthrough.Benchmark, walkthrough.ReadPools, walkthrough.Memory, walkthrough.Sites}, p.Name)
+		onKind := b.Needs == "" && slices.Contains([]string{walkthrough.External, walkthrough.Benchmark, walkthrough.ReadPools, walkthrough.Memory, walkthrough.Sites, walkthrough.Backup}, p.Name)
 		hidden := !b.Commands() && strings.Contains("\n"+b.Text, "\n$ ")
 		if hidden || b.Commands() && !known && !onKind {
 			out = append(out, strings.TrimSpace(b.Text))
@@ -115,6 +116,9 @@ func TestObjectsOfTutorialsAreValid(t *testing.T) {
 		for _, o := range objects {
 			checked++
 			noUnknownField(t, o)
+			if o.GroupVersionKind().Group != v1alpha1.GroupVersion.Group {
+				continue
+			}
 			for _, problem := range validate(t, o) {
 				t.Errorf("%s: %s %s: %v", name, o.GetKind(), o.GetName(), problem)
 			}

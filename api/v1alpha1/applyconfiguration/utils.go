@@ -16,6 +16,14 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=pgstorage.dev, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupObjectStore"):
+		return &apiv1alpha1.BackupObjectStoreApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupSchedule"):
+		return &apiv1alpha1.BackupScheduleApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupSpec"):
+		return &apiv1alpha1.BackupSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupStatus"):
+		return &apiv1alpha1.BackupStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkFinding"):
 		return &apiv1alpha1.BenchmarkFindingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkGate"):
@@ -158,6 +166,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObservedVdevApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ObservedVolume"):
 		return &apiv1alpha1.ObservedVolumeApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("OriginSpec"):
+		return &apiv1alpha1.OriginSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Parameter"):
 		return &apiv1alpha1.ParameterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ParameterAxis"):

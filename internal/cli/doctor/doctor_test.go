@@ -64,7 +64,7 @@ func healthy(t *testing.T) Facts {
 	}
 	f := Facts{
 		PluginVersion: "v1", KubernetesVersion: "v1.36.3", ExpectedCRDs: schemas.Definitions(), InstalledCRDs: map[string]*apiextensionsv1.CustomResourceDefinition{},
-		APIs:     &observed.ForeignAPIs{CNPGInstalled: true, ZFSLocalPV: true, PodMonitors: true, VolumeSnapshots: true},
+		APIs:     &observed.ForeignAPIs{CNPGInstalled: true, ZFSLocalPV: true, PodMonitors: true, VolumeSnapshots: true, ObjectStores: true},
 		Managers: []appsv1.Deployment{{ObjectMeta: named("pgstorage-system", "pgstorage-manager", nil), Spec: appsv1.DeploymentSpec{Template: pod("pgstorage:v1")}, Status: appsv1.DeploymentStatus{AvailableReplicas: 1}}},
 		Agents: []appsv1.DaemonSet{{
 			ObjectMeta: named("pgstorage-system", "pgstorage-agent", nil), Spec: appsv1.DaemonSetSpec{Template: pod("pgstorage:v1")},

@@ -119,6 +119,7 @@ func (c *checker) foreign() {
 		}
 	}
 	c.optional("prometheus-operator", apis.PodMonitors, false, "PodMonitors of databases", "", "")
+	c.optional("Barman Cloud plugin", apis.ObjectStores, c.usesPlugin(), "backups into an object store", "install the plugin: https://cloudnative-pg.io/plugin-barman-cloud/docs/installation/", "docs/runbooks/PluginNotInstalled.md")
 	c.optional("volume snapshots", apis.VolumeSnapshots, false, "backups with volume snapshots", "", "")
 }
 

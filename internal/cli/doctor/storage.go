@@ -185,9 +185,16 @@ func (c *checker) profiles() {
 
 // clusters checks the databases.
 func (c *checker) clusters() {
+	var unprotected []string
 	for _, cr := range byName(c.facts.Clusters, func(cr v1alpha1.PgStorageCluster) string { return cr.Namespace + "/" + cr.Name }) {
-		c.object(cr.Namespace+"/"+cr.Name, "pgstoragecluster", cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions, "durability "+string(cr.Spec.Durability))
+		subject := cr.Namespace + "/" + cr.Name
+		c.object(subject, "pgstoragecluster", cr.Generation, cr.Status.ObservedGeneration, cr.Status.Conditions, "durability "+string(cr.Spec.Durability))
+		c.backedUp(subject, &cr)
+		if status.Unprotected(&cr) {
+			unprotected = append(unprotected, subject)
+		}
 	}
+	c.unprotected(unprotected)
 }
 
 // object adds a finding about an object of pgstorage, from its conditions.

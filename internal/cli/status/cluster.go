@@ -31,6 +31,7 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	if t, now := cr.Spec.Topology, cr.Status.Topology; t != nil && now != nil {
 		details = append(details, "site "+t.Self, site(t, now))
 	}
+	details = append(details, protection(cr)...)
 	i.Details = append(details, i.Details...)
 	i.Children = append(i.Children, b.Profile(c.Profile), database(c))
 	for _, p := range cr.Status.ReadPools {

@@ -31,6 +31,18 @@ const DurabilityQueriesKey = "queries.yaml"
 // ReadPool is the PgStorageCluster of a read pool, and its CloudNativePG Cluster.
 func ReadPool(cluster, pool string) string { return cluster + "-" + pool }
 
+// ScheduledBackup is the ScheduledBackup of a schedule of backups.
+func ScheduledBackup(cluster, schedule string) string { return cluster + "-" + schedule }
+
+// BackupServer is the folder of a database in an object store. The names of clusters have
+// no dot, so no archive of one is in the folder of another.
+func BackupServer(cluster, archive string) string {
+	if archive == "" {
+		return cluster
+	}
+	return cluster + "." + archive
+}
+
 // SiteWatcher is the StatefulSet that asks the other sites of a database what they do.
 func SiteWatcher(cluster string) string { return cluster + "-sites" }
 

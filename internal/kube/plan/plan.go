@@ -35,6 +35,7 @@ const (
 	StageProbe
 	StageStorage
 	StageDatabase
+	StageBackups
 	StageReadPools
 	StageSites
 	StageMonitors
@@ -42,7 +43,7 @@ const (
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "read-pools", "sites", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "backups", "read-pools", "sites", "monitors", "benchmark"}[s]
 }
 
 // Key identifies an object.

@@ -20,6 +20,7 @@ const (
 	crdClusters    = "clusters.postgresql.cnpg.io"
 	crdDatabases   = "databases.postgresql.cnpg.io"
 	crdRoles       = "databaseroles.postgresql.cnpg.io"
+	crdStores      = "objectstores.barmancloud.cnpg.io"
 	crdPodMonitors = "podmonitors.monitoring.coreos.com"
 	crdZFSVolumes  = "zfsvolumes.zfs.openebs.io"
 	crdSnapshots   = "volumesnapshotclasses.snapshot.storage.k8s.io"
@@ -88,6 +89,11 @@ func (f *ForeignAPIs) look(ctx context.Context) (observed.ForeignAPIs, error) {
 		return out, err
 	}
 	out.PodMonitors = monitors != nil
+	stores, err := f.crd(ctx, crdStores)
+	if err != nil {
+		return out, err
+	}
+	out.ObjectStores = stores != nil
 	return out, f.storage(ctx, &out)
 }
 

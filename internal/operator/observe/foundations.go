@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -22,6 +23,9 @@ const (
 	timelineMetric  = "cnpg_pgstorage_receiver_timeline"
 	positionMetric  = "cnpg_pgstorage_receiver_position_bytes"
 	keptMetric      = "cnpg_pgstorage_wal_kept_from_bytes"
+	// The metrics of a WAL archive, which CloudNativePG's own queries and collector have.
+	archivedMetric = "cnpg_pg_stat_archiver_last_archived_time"
+	waitingMetric  = "cnpg_collector_pg_wal_archive_status"
 
 	// mostRows of an instance that are kept; its query returns no more.
 	mostRows = 100
@@ -43,6 +47,7 @@ type scraped struct {
 	receiver *observed.Receiver
 	// keptFrom is 0 where the instance does not report it.
 	keptFrom int64
+	archive  observed.Archive
 }
 
 // take one sample, whose labels contain what a tenant wrote. It keeps only the
@@ -65,6 +70,23 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 		s.received(family, value)
 	case keptMetric:
 		s.keptFrom, _ = figure(value)
+	default:
+		s.archived(family, labels, value)
+	}
+}
+
+// archived is one figure of the WAL archive: how many files wait for it, or when the last one
+// was archived, in seconds since 1970. That is -1 where none ever was.
+func (s *scraped) archived(family string, labels map[string]string, value float64) {
+	if family == waitingMetric {
+		if labels["value"] == "ready" {
+			s.archive.Waiting, _ = figure(value)
+		}
+		return
+	}
+	s.archive.Read = !math.IsNaN(value)
+	if seconds, ok := figure(value); ok && seconds > 0 && seconds < 1<<40 {
+		s.archive.Last = time.Unix(seconds, 0).UTC()
 	}
 }
 
@@ -136,6 +158,7 @@ func (s *scraped) add(out *observed.ReadBack, instance, primary string) {
 		if s.keptFrom > 0 {
 			out.Kept = observed.KeptWAL{By: instance, From: s.keptFrom}
 		}
+		out.Archive = s.archive
 	}
 	for _, f := range s.followers {
 		if !slices.Contains(out.Followers, f) {

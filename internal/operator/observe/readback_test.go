@@ -286,7 +286,7 @@ func TestHostileAnswers(t *testing.T) {
 		"much before the family": {says(before + honest), ""},
 		"long lines of others":   {says("q{text=\"" + pad(1<<20) + "\"} 1\n" + honest), ""},
 		"nothing after the last": {func(w http.ResponseWriter, r *http.Request) {
-			says(honest+foundations+receivers+"cnpg_pgstorage_wal_kept_from_bytes 0\n")(w, r)
+			says(honest+foundations+receivers+archive+"cnpg_pgstorage_wal_kept_from_bytes 0\n")(w, r)
 			endless("z 1\n")(w, r)
 		}, ""},
 		"other samples of no end":   {says(honest + "cnpg_pgstorage_setting_info{name=\"" + pad(1<<20)), errFamilyTooLong.Error()},
@@ -302,6 +302,38 @@ func TestHostileAnswers(t *testing.T) {
 		}
 		if buffers, found := seen.Instances["db-1"]["shared_buffers"]; c.want == "" && name != "compressed, not asked" && (!found || buffers != 16384) {
 			t.Errorf("%s: %v", name, seen)
+		}
+	}
+}
+
+// archive is what CloudNativePG reports of a WAL archive.
+const archive = `cnpg_collector_pg_wal_archive_status{value="done"} 7
+cnpg_collector_pg_wal_archive_status{value="ready"} 2
+cnpg_pg_stat_archiver_last_archived_time 1.772445600123e+09
+`
+
+func TestArchive(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer string
+		want   observed.Archive
+	}{
+		"archived":       {archive, observed.Archive{Read: true, Last: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), Waiting: 2}},
+		"never archived": {"cnpg_pg_stat_archiver_last_archived_time -1\n", observed.Archive{Read: true}},
+		"no number":      {"cnpg_pg_stat_archiver_last_archived_time NaN\n", observed.Archive{}},
+		"no time":        {"cnpg_pg_stat_archiver_last_archived_time 1e300\n", observed.Archive{Read: true}},
+		"not reported":   {"", observed.Archive{}},
+	} {
+		c.answer = honest + c.answer
+		out := &observed.ReadBack{Instances: map[string]map[string]float64{}}
+		s, err := readAnswer(strings.NewReader(c.answer), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.add(out, "db-2", "db-1"); out.Archive != (observed.Archive{}) {
+			t.Errorf("%s: a standby reports %+v", name, out.Archive)
+		}
+		if s.add(out, "db-1", "db-1"); out.Archive != c.want {
+			t.Errorf("%s: %+v, want %+v", name, out.Archive, c.want)
 		}
 	}
 }

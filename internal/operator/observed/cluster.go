@@ -39,6 +39,8 @@ type Cluster struct {
 	ForeignPools map[string]bool
 	// Sites are the other sites of the database, as its watcher reports them.
 	Sites Sites
+	// Backup has the facts about backups; the zero value where the database declares none.
+	Backup Backup
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }

@@ -13,6 +13,8 @@ type ForeignAPIs struct {
 	// CNPGMissingForBenchmarks lists the CRDs that only benchmarks need and that do not
 	// exist. DatabaseRole came with version 1.30, and databases run without it.
 	CNPGMissingForBenchmarks []string
+	// ObjectStores: the CRD of the Barman Cloud plugin exists.
+	ObjectStores bool
 	// PodMonitors: the CRD of prometheus-operator exists.
 	PodMonitors bool
 	// ZFSLocalPV: the CRDs of zfs-localpv exist.
@@ -62,6 +64,8 @@ type ReadBack struct {
 	Receivers map[string]Receiver
 	// Kept is the WAL that the primary keeps.
 	Kept KeptWAL
+	// Archive is what the primary reports of its WAL archive.
+	Archive Archive
 	// Followers are the names under which physical WAL is streamed from any instance.
 	Followers []string
 }

@@ -57,6 +57,7 @@ func compute(in Inputs, given map[string]string) []Parameter {
 	c.huge()
 	c.memory()
 	c.wal()
+	c.archive()
 	return c.out
 }
 
@@ -228,6 +229,14 @@ func (c *computation) parallel() {
 		c.add("autovacuum_max_workers", "5", cores)
 	} else if cpus >= 16 {
 		c.add("autovacuum_max_workers", "4", cores)
+	}
+}
+
+// archive closes WAL files early enough for spec.backup. CloudNativePG's own
+// archive_timeout is 5min.
+func (c *computation) archive() {
+	if s := c.in.ArchiveSeconds; s > 0 && s < 5*60 {
+		c.set("archive_timeout", catalogue()[c.in.Major]["archive_timeout"].print(float64(s)), "WAL is archived within spec.backup.maxArchiveAge")
 	}
 }
 

@@ -56,6 +56,8 @@ var refused = []struct {
 	{name: "synchronous_commit", value: "remote_write", reason: RefusedTier, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "remote_write is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
 	{name: "wal_log_hints", value: "off", reason: RefusedUnsafe, message: "off is unsafe: a former primary of 3 instances rejoins by pg_rewind, which needs it; remove it"},
 	{name: "session_replication_role", value: "replica", reason: RefusedUnsafe, message: "replica is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it"},
+	{name: "archive_timeout", value: "0", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "0 lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
+	{name: "archive_timeout", value: "16min", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "16min lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
 	{name: "max_wal_senders", value: "4", reason: RefusedUnsafe, message: "4 is too few: 3 instances and backups need at least 5; raise or remove it"},
 	{name: "max_replication_slots", value: "0", reason: RefusedUnsafe, message: "0 is too few: 3 instances and backups need at least 5; raise or remove it"},
 	{name: "max_worker_processes", value: "7", reason: RefusedUnsafe, message: "7 is too few: replication and parallel queries share these; use at least 8, or remove it"},

@@ -119,6 +119,7 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 	"huge_pages":               hugeUnavailable,
 	"huge_page_size":           hugeSizeUnavailable,
 	"shared_memory_type":       sharedNotMapped,
+	"archive_timeout":          archivedLate,
 }
 
 // tornPages: without full-page images Postgres cannot repair a page that a crash tore.
@@ -135,6 +136,15 @@ func commitBelowTier(in Inputs, name, value string) *Refusal {
 		return nil
 	}
 	return refuse(name, RefusedTier, "%s is below durability %s; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits", value, in.Tier)
+}
+
+// archivedLate: a file of WAL that is not full is archived after archive_timeout.
+func archivedLate(in Inputs, name, value string) *Refusal {
+	n, _ := BaseValue(in.Major, name, value)
+	if in.ArchiveSeconds == 0 || n > 0 && int64(n) <= in.ArchiveSeconds {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "%s lets WAL stay longer than the %d seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge", value, in.ArchiveSeconds)
 }
 
 func hintsForRewind(in Inputs, name, value string) *Refusal {

@@ -52,6 +52,8 @@ type Inputs struct {
 	CPUs      int // whole cores, at least 1
 	// DataBytes and WALBytes are volume sizes; WALBytes 0 = WAL is on the data volume.
 	DataBytes, WALBytes int64
+	// ArchiveSeconds limits how long WAL may stay out of the archive; 0 = there is none.
+	ArchiveSeconds int64
 	// WALSegmentBytes is initdb's --wal-segsize; 0 = 16MB.
 	WALSegmentBytes int64
 	User            map[string]string         // spec.postgres.parameters

@@ -42,7 +42,7 @@ func beHealthy() {
 				fmt.Fprintln(os.Stderr, err)
 				return
 			}
-			_ = http.Serve(listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) //nolint:gosec // it ends with the test
+			_ = http.Serve(listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 		}
 	}
 }
@@ -86,7 +86,7 @@ func startTest(t *testing.T) (*exec.Cmd, *os.File) {
 	assets := t.TempDir()
 	for name, ends := range programs {
 		script := "#!/bin/sh\n[ \"$1\" != --help ] || exit 0\necho $$\n" + ends + "\n"
-		if err := os.WriteFile(filepath.Join(assets, name), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(assets, name), []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

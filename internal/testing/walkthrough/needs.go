@@ -13,6 +13,7 @@ const (
 	ReadPools = "docs/tutorial-read-pools.md"
 	Memory    = "docs/tutorial-memory.md"
 	Sites     = "docs/tutorial-sites.md"
+	Backup    = "docs/tutorial-backup.md"
 )
 
 // Needs has each marker of a block, and why a kind cluster does not run the block.

@@ -23,6 +23,86 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupObjectStore
+  map:
+    fields:
+    - name: archive
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupSchedule
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: schedule
+      type:
+        scalar: string
+    - name: suspend
+      type:
+        scalar: boolean
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupSpec
+  map:
+    fields:
+    - name: maxArchiveAge
+      type:
+        scalar: string
+      default: 15m
+    - name: objectStore
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupObjectStore
+    - name: schedules
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupSchedule
+          elementRelationship: associative
+          keys:
+          - name
+    - name: target
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupTarget
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupStatus
+  map:
+    fields:
+    - name: dataCompression
+      type:
+        scalar: string
+    - name: encryption
+      type:
+        scalar: string
+    - name: firstRecoverabilityPoint
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastArchived
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastFailedBackup
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastSuccessfulBackup
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: objectStore
+      type:
+        scalar: string
+    - name: retention
+      type:
+        scalar: string
+    - name: server
+      type:
+        scalar: string
+    - name: waitingWAL
+      type:
+        scalar: numeric
+    - name: walCompression
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupTarget
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkFinding
   map:
     fields:
@@ -1572,6 +1652,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: volblocksize
       type:
         scalar: numeric
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.OriginSpec
+  map:
+    fields:
+    - name: objectStore
+      type:
+        scalar: string
+    - name: server
+      type:
+        scalar: string
+    - name: targetLSN
+      type:
+        scalar: string
+    - name: targetName
+      type:
+        scalar: string
+    - name: targetTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Parameter
   map:
     fields:
@@ -1919,6 +2017,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageClusterSpec
   map:
     fields:
+    - name: backup
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupSpec
     - name: benchmark
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InlineBenchmark
@@ -1950,6 +2051,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: monitoring
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.Monitoring
+    - name: origin
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.OriginSpec
     - name: postgres
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PostgresSpec
@@ -1986,6 +2090,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageClusterStatus
   map:
     fields:
+    - name: backup
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupStatus
     - name: benchmark
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InlineBenchmarkStatus

@@ -22,6 +22,8 @@ type Inputs struct {
 	Parameters []postgres.Parameter
 	// BackupFromPrimary: no backup may come from a standby.
 	BackupFromPrimary bool
+	// Archives: WAL goes to the object store of the spec.
+	Archives bool
 	// Probes of the profile; nil where they are CloudNativePG's.
 	Probes *v1alpha1.InstanceProbes
 	// Source is the Cluster that a follower replicates; nil of any other.
@@ -51,6 +53,9 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if in.BackupFromPrimary {
 		spec.WithBackup(cnpgac.BackupConfiguration().WithTarget(cnpgv1.BackupTargetPrimary))
 	}
+	if in.Archives {
+		spec.WithPlugins(archiver(cr))
+	}
 	if in.Probes != nil && !asIs(cr) {
 		extend(spec, in.Probes)
 	}
@@ -76,6 +81,10 @@ func bootstrapped(spec *cnpgac.ClusterSpecApplyConfiguration, in Inputs) {
 			spec.WithBootstrap(in.Site.clone(in.CR))
 			return
 		}
+	}
+	if in.CR.Spec.Origin != nil {
+		restore(spec, in.CR)
+		return
 	}
 	if b := initDB(in.CR); b != nil {
 		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithInitDB(b))

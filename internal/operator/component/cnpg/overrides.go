@@ -28,6 +28,7 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.S
 	if of.Image && has(extra, []string{"imageCatalogRef"}) {
 		refused = append(refused, "spec.cnpg.spec.imageCatalogRef: spec.postgres.image is set too; keep one of the two")
 	}
+	refused = append(refused, restoredElsewhere(spec, extra)...)
 	if refused = append(refused, twoBootstraps(extra)...); len(refused) > 0 {
 		return refused
 	}
@@ -37,6 +38,9 @@ func Merge(content map[string]any, overrides *v1alpha1.CNPGOverrides, of hatch.S
 	}
 	bootstrap(merged, extra)
 	merge(merged, extra)
+	if refused := join(merged, spec, extra); len(refused) > 0 {
+		return refused
+	}
 	if refused := hatch.Validate(merged); len(refused) > 0 {
 		return refused
 	}
@@ -90,6 +94,15 @@ func twoBootstraps(extra map[string]any) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("spec.cnpg.spec.bootstrap: a database is made in one way, and these are %s; keep one", strings.Join(ways, " and "))}
+}
+
+// restoredElsewhere refuses to make a database in another way than spec.origin says.
+func restoredElsewhere(spec, extra map[string]any) []string {
+	_, restored, _ := unstructured.NestedFieldNoCopy(spec, "bootstrap", "recovery")
+	if !restored || !has(extra, []string{"bootstrap"}) {
+		return nil
+	}
+	return []string{"spec.cnpg.spec.bootstrap: spec.origin restores the database; remove one of the two"}
 }
 
 // backupElsewhere refuses backups from standbys where our spec has them come from

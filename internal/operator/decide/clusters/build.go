@@ -64,6 +64,8 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.verified = verified
 	out.holdFollower(cr, facts)
 	out.holdSite(cr, facts, config)
+	out.holdBackup(cr, facts)
+	out.holdOrigin(cr, facts)
 	in := inputs(cr, volumes)
 	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
@@ -71,13 +73,14 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
-		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, BackupFromPrimary: in.StandbysCannotBackUp(),
-		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
+		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archives: toArchive(cr, facts),
+		BackupFromPrimary: fromPrimary(cr, in),
+		Probes:            probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), overridden))
+	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), unconsented(cr, facts.Profile), standbyBackups(cr, in.StandbysCannotBackUp()), overridden))
 	accepted = tierAccepted(cr, facts.Profile, accepted)
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {
@@ -90,11 +93,19 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		return out, err
 	}
 	out.Plan.Add(queries)
-	if err := out.addReadPools(cr, facts, config); err != nil {
-		return out, err
+	return out, out.addOthers(cr, facts, config)
+}
+
+// addOthers adds what stands beside the database.
+func (c *Cluster) addOthers(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) error {
+	if err := c.addBackups(cr, facts); err != nil {
+		return err
 	}
-	if err := out.addWatcher(cr, config); err != nil {
-		return out, err
+	if err := c.addReadPools(cr, facts, config); err != nil {
+		return err
 	}
-	return out, addCompanions(&out.Plan, cr, facts, config)
+	if err := c.addWatcher(cr, config); err != nil {
+		return err
+	}
+	return addCompanions(&c.Plan, cr, facts, config)
 }

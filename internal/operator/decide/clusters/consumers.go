@@ -29,6 +29,9 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 		return proof
 	}
 	missing := consumersOf(content)
+	if cr.Spec.Backup != nil {
+		missing = append(missing, fmt.Sprintf(archives, "spec.backup"))
+	}
 	if c := facts.Cluster; c != nil {
 		missing = append(missing, liveConsumers(c)...)
 		missing = append(missing, tablespaces(c, content, facts.Claims, int(Instances(cr)))...)

@@ -33,6 +33,9 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		HugePages:       hugePages(cr.Spec.Resources),
 		WALSegmentBytes: cnpg.WALSegmentBytes(cr.Spec.CNPG),
 	}
+	if cr.Spec.Backup != nil {
+		in.ArchiveSeconds = int64(maxArchiveAge(cr).Seconds())
+	}
 	if w := cr.Spec.Storage.WALSize; w != nil {
 		in.WALBytes = w.Value()
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	commitsKept      = "Kept"
 	commitsMayBeLost = "MayBeLost"
+	commitsLost      = "Lost"
 	commitsUnknown   = "Unknown"
 )
 
@@ -39,6 +40,7 @@ func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flu
 		}
 		g.temper(&e)
 		otherSites(&e, cr, facts)
+		fromArchive(&e, cr, facts)
 		out.Losses = append(out.Losses, e)
 	}
 	return out

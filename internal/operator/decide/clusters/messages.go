@@ -186,3 +186,26 @@ const (
 	msgPoolsNotRead   = "no lag is reported of the read pools %s"
 	msgPoolsCaughtUp  = "%d read pools are within their maxLag"
 )
+
+// BackedUp, and SourceReady of a database that is restored.
+const (
+	msgPluginNotInstalled = ": the Barman Cloud plugin of CloudNativePG is not installed (no CRD objectstores.barmancloud.cnpg.io); install it: https://cloudnative-pg.io/plugin-barman-cloud/docs/installation/"
+	msgStoreNotFound      = "%s: ObjectStore %q does not exist in this namespace; create it, or choose one from kubectl get objectstores.barmancloud.cnpg.io"
+	msgStoreFound         = "ObjectStore %s exists"
+	msgScheduleNotOwned   = "spec.backup.schedules: a ScheduledBackup %s of another database exists; choose another name for the schedule"
+	msgBackupLater        = "Waiting for the database to run with the plugin, and to archive its first WAL"
+	msgNoBackupYet        = "Waiting for the first base backup; follow it with kubectl get backups.postgresql.cnpg.io"
+	msgRecoverable        = "WAL is archived, and base backups succeed; status.backup has what can be restored"
+	msgBackupFailed       = "the last base backup failed: %s. CloudNativePG takes the next one by schedule. See the Backup with kubectl describe backups.postgresql.cnpg.io"
+	msgBackupOverdue      = "schedule %s came twice since the last base backup that succeeded; see kubectl describe scheduledbackups.postgresql.cnpg.io"
+	msgArchivingFailing   = "WAL is not archived, and stays on the volumes until it is: %s. Check the bucket, the endpoint and the Secrets that the ObjectStore names, and the log of container plugin-barman-cloud of the primary"
+	msgArchiveNotEmpty    = "the folder %s of ObjectStore %s has the WAL of another database, so nothing is archived; set spec.backup.objectStore.archive to a name that is new there"
+	msgArchiveLate        = "WAL waits for the archive, and the last was archived more than %s ago (spec.backup.maxArchiveAge); see the log of container plugin-barman-cloud of the primary"
+	msgStandbyBackup      = "spec.backup.target: with full_page_writes=off Postgres takes no backup from a standby; set Primary, or remove spec.postgres.parameters[full_page_writes]"
+	msgSiteRestored       = "what ObjectStore %s has can be restored, if the store outlives the site. Commits after status.backup.lastArchived are lost; BackedUp is False where WAL waits for more than %s"
+	msgOriginItself       = "spec.origin.server: %s is the folder that this database archives to; set spec.backup.objectStore.archive to a name that is new there"
+	msgOriginTooEarly     = "spec.origin.targetTime: %s in ObjectStore %s can be restored from %s on; choose a later time"
+	msgOriginTooLate      = "spec.origin.targetTime is in the future; choose an earlier time, or remove it to restore all WAL"
+	msgOriginFound        = "the database is restored from ObjectStore %s"
+	msgOriginConsent      = "spec.origin: backups can be of another's database; %s"
+)

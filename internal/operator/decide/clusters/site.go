@@ -236,7 +236,7 @@ func sitesOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string {
 
 // otherSites tempers the loss of a site by those that receive its WAL.
 func otherSites(e *v1alpha1.LossEvent, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
-	if cr.Spec.Topology == nil || e.Event != "SiteLoss" || e.AcknowledgedCommits != "Lost" {
+	if cr.Spec.Topology == nil || e.Event != "SiteLoss" || e.AcknowledgedCommits != commitsLost {
 		return
 	}
 	if sites := sitesOf(cr, facts); len(sites) > 0 {

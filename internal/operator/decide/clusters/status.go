@@ -21,6 +21,7 @@ func (c *Cluster) Status(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		ReadPools:          readPoolStatus(cr, facts),
 		Follower:           followerStatus(cr, facts),
 		Topology:           topologyStatus(cr, facts),
+		Backup:             backupStatus(cr, facts),
 		Benchmark:          benchmarkStatus(facts.Benchmark),
 	}
 	if facts.Cluster == nil {

@@ -61,6 +61,13 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// to a database that is to stay the one that writes, and removed from it. Not together
 	// with readPools, follow or durability Ephemeral.
 	Topology *TopologySpecApplyConfiguration `json:"topology,omitempty"`
+	// backup archives WAL and takes base backups. It can be added, changed and removed while
+	// the database runs; each restarts the instances one by one. Default: there is none, and
+	// a lost site loses the database.
+	Backup *BackupSpecApplyConfiguration `json:"backup,omitempty"`
+	// origin restores the database from backups, in place of an empty one. Only a new
+	// database takes it, and it is immutable.
+	Origin *OriginSpecApplyConfiguration `json:"origin,omitempty"`
 	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// benchmark runs pgbench once the database is Ready, and again whenever this field
@@ -187,6 +194,22 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithFollow(value *FollowSpecApp
 // If called multiple times, the Topology field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithTopology(value *TopologySpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
 	b.Topology = value
+	return b
+}
+
+// WithBackup sets the Backup field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Backup field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithBackup(value *BackupSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	b.Backup = value
+	return b
+}
+
+// WithOrigin sets the Origin field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Origin field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithOrigin(value *OriginSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
+	b.Origin = value
 	return b
 }
 

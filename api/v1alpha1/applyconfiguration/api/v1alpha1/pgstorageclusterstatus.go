@@ -16,7 +16,7 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
-	// Monitored, BenchmarkComplete.
+	// BackedUp, Monitored, BenchmarkComplete.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// database is what CloudNativePG reports.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
@@ -38,6 +38,8 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	Follower *FollowerStatusApplyConfiguration `json:"follower,omitempty"`
 	// topology is what this site does, where the database is one site of several.
 	Topology *TopologyStatusApplyConfiguration `json:"topology,omitempty"`
+	// backup is what of the database can be restored, where spec.backup is set.
+	Backup *BackupStatusApplyConfiguration `json:"backup,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`
 }
@@ -153,6 +155,14 @@ func (b *PgStorageClusterStatusApplyConfiguration) WithFollower(value *FollowerS
 // If called multiple times, the Topology field is set to the value of the last call.
 func (b *PgStorageClusterStatusApplyConfiguration) WithTopology(value *TopologyStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
 	b.Topology = value
+	return b
+}
+
+// WithBackup sets the Backup field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Backup field is set to the value of the last call.
+func (b *PgStorageClusterStatusApplyConfiguration) WithBackup(value *BackupStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	b.Backup = value
 	return b
 }
 

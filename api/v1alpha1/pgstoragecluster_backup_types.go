@@ -1,0 +1,183 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// BackupTarget selects the instance that a base backup is taken from.
+// +kubebuilder:validation:Enum=PreferStandby;Primary
+type BackupTarget string
+
+const (
+	// BackupPreferStandby takes it from the most recent standby, and from the primary where
+	// there is none.
+	BackupPreferStandby BackupTarget = "PreferStandby"
+	// BackupPrimary takes it from the primary.
+	BackupPrimary BackupTarget = "Primary"
+)
+
+// BackupSpec sets how the database is backed up: WAL continuously, and base backups at the
+// times of schedules. CloudNativePG's Barman Cloud plugin does both
+// (https://cloudnative-pg.io/plugin-barman-cloud/).
+type BackupSpec struct {
+	// objectStore selects where WAL and base backups go.
+	// +required
+	ObjectStore BackupObjectStore `json:"objectStore,omitzero"`
+
+	// schedules sets when base backups are taken. Each takes its first one at once. The
+	// operator creates a ScheduledBackup of CloudNativePG, <cluster>-<name>, for each.
+	// Valid: 1 to 8 schedules.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	Schedules []BackupSchedule `json:"schedules,omitempty"`
+
+	// target selects the instance that base backups are taken from. Default: PreferStandby,
+	// or Primary where full_page_writes is off, because Postgres takes no backup from a
+	// standby then.
+	// +optional
+	Target BackupTarget `json:"target,omitempty"`
+
+	// maxArchiveAge limits how old the last archived WAL may be while WAL waits for the
+	// archive. Beyond it, the condition BackedUp is False. It is also how much may be lost
+	// with the site. Valid: 1m to 24h. Default: 15m.
+	// +optional
+	// +kubebuilder:default="15m"
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1m') && duration(self) <= duration('24h')",message="spec.backup.maxArchiveAge must be a duration from 1m to 24h, as 15m"
+	MaxArchiveAge string `json:"maxArchiveAge,omitempty"`
+}
+
+// BackupObjectStore names an ObjectStore, and the place of a database in it.
+type BackupObjectStore struct {
+	// name selects an ObjectStore (barmancloud.cnpg.io) of the namespace. It has the bucket,
+	// the names of the Secrets with credentials, compression, encryption and retention.
+	// In another store the database begins with no backup, until a schedule takes one.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.backup.objectStore.name must be the name of an ObjectStore of the namespace"
+	Name string `json:"name,omitempty"`
+
+	// archive distinguishes databases of one name that came one after the other. WAL and
+	// backups are in the folder <cluster> of the store, or <cluster>.<archive> where archive
+	// is set. Set it where that folder has the WAL of an earlier database: the plugin never
+	// archives into it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="spec.backup.objectStore.archive must be lower-case letters, digits and '-'"
+	Archive string `json:"archive,omitempty"`
+}
+
+// BackupSchedule is one schedule of base backups.
+type BackupSchedule struct {
+	// name identifies the schedule.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="spec.backup.schedules[].name must be lower-case letters, digits and '-'"
+	Name string `json:"name,omitempty"`
+
+	// schedule sets the times in the time zone of CloudNativePG's operator, which is UTC in
+	// its image. Its five fields are minute, hour, day of the month, month and day of the
+	// week, as 30 2 * * *. Also valid: @hourly, @daily, @weekly, @monthly.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(@(monthly|weekly|daily|hourly)|([0-9A-Za-z*/,?-]+ +){4}[0-9A-Za-z*/,?-]+)$')",message="spec.backup.schedules[].schedule must be five fields, minute, hour, day of the month, month and day of the week, as 30 2 * * *, or @hourly, @daily, @weekly or @monthly"
+	Schedule string `json:"schedule,omitempty"`
+
+	// suspend stops the schedule. Default: false.
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+}
+
+// OriginSpec restores the database from backups of another one. The PgStorageProfile has to
+// allow bootstrap.recovery and externalClusters in spec.allowedOverrides, because the
+// backups can be of a database whose data the author may not read.
+// +kubebuilder:validation:XValidation:rule="(has(self.targetTime) ? 1 : 0) + (has(self.targetLSN) ? 1 : 0) + (has(self.targetName) ? 1 : 0) <= 1",message="spec.origin has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
+type OriginSpec struct {
+	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
+	// the backups.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.origin.objectStore must be the name of an ObjectStore of the namespace"
+	ObjectStore string `json:"objectStore,omitempty"`
+
+	// server names the folder of the database in the store, as status.backup.server of its
+	// PgStorageCluster did.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-A-Za-z0-9._]*[A-Za-z0-9])?$')",message="spec.origin.server must be the name of a folder of the store, as status.backup.server says it"
+	Server string `json:"server,omitempty"`
+
+	// targetTime ends the restore before the first commit after this time. Default: all WAL
+	// is restored.
+	// +optional
+	TargetTime *metav1.Time `json:"targetTime,omitempty"`
+
+	// targetLSN ends the restore at this position in WAL, as 0/3000060.
+	// +optional
+	// +kubebuilder:validation:MaxLength=17
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$')",message="spec.origin.targetLSN must be a position in WAL, as 0/3000060"
+	TargetLSN string `json:"targetLSN,omitempty"`
+
+	// targetName ends the restore at a restore point that pg_create_restore_point made.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	TargetName string `json:"targetName,omitempty"`
+}
+
+// BackupStatus is what of the database can be restored, as the plugin, CloudNativePG and
+// the primary instance report it.
+type BackupStatus struct {
+	// objectStore is the ObjectStore that WAL goes to.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ObjectStore string `json:"objectStore,omitempty"`
+	// server is the folder of the database in the store.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Server string `json:"server,omitempty"`
+	// firstRecoverabilityPoint is the earliest time that can be restored.
+	// +optional
+	FirstRecoverabilityPoint *metav1.Time `json:"firstRecoverabilityPoint,omitempty"`
+	// lastSuccessfulBackup is when the last base backup ended that can be restored.
+	// +optional
+	LastSuccessfulBackup *metav1.Time `json:"lastSuccessfulBackup,omitempty"`
+	// lastFailedBackup is when the last base backup failed.
+	// +optional
+	LastFailedBackup *metav1.Time `json:"lastFailedBackup,omitempty"`
+	// lastArchived is when the primary archived WAL last. What was committed after it can be
+	// lost with the site. It is read every few minutes.
+	// +optional
+	LastArchived *metav1.Time `json:"lastArchived,omitempty"`
+	// waitingWAL counts the files of WAL that are complete and not archived.
+	// +optional
+	WaitingWAL *int32 `json:"waitingWAL,omitempty"`
+	// retention is how long the store keeps backups, as 30d; empty where it never deletes
+	// them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Retention string `json:"retention,omitempty"`
+	// walCompression and dataCompression are the store's; empty where there is none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	WALCompression string `json:"walCompression,omitempty"`
+	// dataCompression is that of base backups.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	DataCompression string `json:"dataCompression,omitempty"`
+	// encryption is what the store is asked to encrypt with, as AES256; empty where that is
+	// the bucket's own setting.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Encryption string `json:"encryption,omitempty"`
+}

@@ -1,0 +1,44 @@
+package status
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/snapshot"
+)
+
+func TestProtectionIsShownAtAGlance(t *testing.T) {
+	overrides := func(text string) *v1alpha1.CNPGOverrides {
+		return &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(text)}}
+	}
+	first := metav1.NewTime(time.Date(2026, 3, 1, 3, 0, 0, 0, time.FixedZone("CET", 3600)))
+	backup := &v1alpha1.BackupSpec{}
+	for name, tc := range map[string]struct {
+		spec   v1alpha1.PgStorageClusterSpec
+		status *v1alpha1.BackupStatus
+		want   []string
+	}{
+		"recoverable":                {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"recoverable from 2026-03-01 02:00 UTC"}},
+		"before the first backup":    {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{}, []string{"no backup yet"}},
+		"without an ObjectStore":     {v1alpha1.PgStorageClusterSpec{Backup: backup}, nil, nil},
+		"none declared":              {v1alpha1.PgStorageClusterSpec{}, nil, []string{"no backup is declared"}},
+		"removed, status not yet":    {v1alpha1.PgStorageClusterSpec{}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"no backup is declared"}},
+		"a follower":                 {v1alpha1.PgStorageClusterSpec{Follow: &v1alpha1.FollowSpec{Cluster: "shop"}}, nil, nil},
+		"a database in memory":       {v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityEphemeral}, nil, nil},
+		"a backup by an override":    {v1alpha1.PgStorageClusterSpec{CNPG: overrides(`{"backup":{"volumeSnapshot":{}}}`)}, nil, nil},
+		"a plugin by an override":    {v1alpha1.PgStorageClusterSpec{CNPG: overrides(`{"plugins":[{"name":"a.example"}]}`)}, nil, nil},
+		"an override of other kinds": {v1alpha1.PgStorageClusterSpec{CNPG: overrides(`{"description":"a"}`)}, nil, []string{"no backup is declared"}},
+	} {
+		cr := &v1alpha1.PgStorageCluster{Spec: tc.spec}
+		cr.Status.Backup = tc.status
+		got := Builder{}.Cluster(snapshot.Cluster{Cluster: cr}).Details
+		if !slices.Equal(got[1:], tc.want) {
+			t.Errorf("%s: %q, want %q", name, got[1:], tc.want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package cnpg
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	cnpgac "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/api/v1"
+	machineryac "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/pkg/api"
+)
+
+// Plugin is the Barman Cloud plugin's name
+// (https://cloudnative-pg.io/plugin-barman-cloud/docs/usage/).
+const Plugin = "barman-cloud.cloudnative-pg.io"
+
+// Server is the folder of a database in the object store of its backups.
+func Server(cr *v1alpha1.PgStorageCluster) string {
+	return naming.BackupServer(cr.Name, cr.Spec.Backup.ObjectStore.Archive)
+}
+
+// HasPlugin says whether a Cluster archives WAL by the plugin.
+func HasPlugin(c *cnpgv1.Cluster) bool {
+	return slices.ContainsFunc(c.Spec.Plugins, func(p cnpgv1.PluginConfiguration) bool { return p.Name == Plugin && p.IsEnabled() })
+}
+
+// archiver is the plugin as it archives the WAL of a database.
+func archiver(cr *v1alpha1.PgStorageCluster) *cnpgac.PluginConfigurationApplyConfiguration {
+	return cnpgac.PluginConfiguration().WithName(Plugin).WithIsWALArchiver(true).
+		WithParameters(store(cr.Spec.Backup.ObjectStore.Name, Server(cr)))
+}
+
+// store are the plugin's parameters that name a folder of an ObjectStore.
+func store(name, server string) map[string]string {
+	return map[string]string{"barmanObjectName": name, "serverName": server}
+}
+
+// originName of the external cluster that a database is restored from.
+const originName = "origin"
+
+// restore makes a database from backups. Database and owner have CloudNativePG make the
+// application's Secret.
+func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageCluster) {
+	o := cr.Spec.Origin
+	recovery := cnpgac.BootstrapRecovery().WithSource(originName).
+		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
+	if o.TargetTime != nil || o.TargetLSN != "" || o.TargetName != "" {
+		recovery.WithRecoveryTarget(target(o))
+	}
+	spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithRecovery(recovery))
+	spec.WithExternalClusters(cnpgac.ExternalCluster().WithName(originName).
+		WithPluginConfiguration(cnpgac.PluginConfiguration().WithName(Plugin).WithParameters(store(o.ObjectStore, o.Server))))
+}
+
+func target(o *v1alpha1.OriginSpec) *cnpgac.RecoveryTargetApplyConfiguration {
+	out := cnpgac.RecoveryTarget()
+	if o.TargetTime != nil {
+		out.WithTargetTime(o.TargetTime.UTC().Format(time.RFC3339))
+	}
+	if o.TargetLSN != "" {
+		out.WithTargetLSN(o.TargetLSN)
+	}
+	if o.TargetName != "" {
+		out.WithTargetName(o.TargetName)
+	}
+	return out
+}
+
+// ScheduledBackups of a database. The Cluster owns them: they end with it, and stay while
+// it does, also where the operator leaves. cluster is its UID; empty where it does not exist.
+func ScheduledBackups(cr *v1alpha1.PgStorageCluster, cluster types.UID) []*cnpgac.ScheduledBackupApplyConfiguration {
+	if cr.Spec.Backup == nil {
+		return nil
+	}
+	var out []*cnpgac.ScheduledBackupApplyConfiguration
+	for _, s := range cr.Spec.Backup.Schedules {
+		spec := cnpgac.ScheduledBackupSpec().
+			WithSchedule(withSeconds(s.Schedule)).
+			WithImmediate(true).
+			WithCluster(machineryac.LocalObjectReference().WithName(cr.Name)).
+			WithBackupOwnerReference("cluster").
+			WithMethod(cnpgv1.BackupMethodPlugin).
+			WithPluginConfiguration(cnpgac.BackupPluginConfiguration().WithName(Plugin)).
+			WithSuspend(s.Suspend != nil && *s.Suspend)
+		b := cnpgac.ScheduledBackup(naming.ScheduledBackup(cr.Name, s.Name), cr.Namespace).
+			WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).
+			WithSpec(spec)
+		if cluster != "" {
+			b.WithOwnerReferences(metav1ac.OwnerReference().
+				WithAPIVersion(cnpgv1.SchemeGroupVersion.String()).WithKind("Cluster").WithName(cr.Name).WithUID(cluster))
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// withSeconds is a schedule of five fields as CloudNativePG writes it, which begins with
+// seconds. Names as @daily are the same.
+func withSeconds(schedule string) string {
+	if strings.HasPrefix(schedule, "@") {
+		return schedule
+	}
+	return "0 " + schedule
+}

@@ -1,0 +1,60 @@
+package clusters
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// holdOrigin holds back a database that cannot be restored. One that exists was.
+func (c *Cluster) holdOrigin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
+	if cr.Spec.Origin == nil || existing(facts) != nil {
+		return
+	}
+	o := origin(cr, facts)
+	c.Outcomes.Add(o)
+	if o.Kind != outcome.Done {
+		c.Plan.AddGate(plan.StageDatabase, o.Reason, o.Message)
+	}
+}
+
+// origin says whether the declared restore is possible, as far as the plugin reports it: a
+// new Kubernetes cluster knows nothing of the backups yet.
+func origin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
+	const c = v1alpha1.ConditionSourceReady
+	from := cr.Spec.Origin
+	if b := cr.Spec.Backup; b != nil && b.ObjectStore.Name == from.ObjectStore && cnpg.Server(cr) == from.Server {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, fmt.Sprintf(msgOriginItself, from.Server))
+	}
+	if o := storeFound(c, "spec.origin.objectStore", from.ObjectStore, facts.Backup.Origin, facts); o.Kind != outcome.Done {
+		return o
+	}
+	window := facts.Backup.Origin.Window
+	if t := from.TargetTime; t != nil && !window.First.IsZero() && t.Time.Before(window.First) {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, fmt.Sprintf(msgOriginTooEarly, from.Server, from.ObjectStore, window.First.Format(time.RFC3339)))
+	}
+	if t := from.TargetTime; t != nil && t.After(facts.Backup.At) {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, msgOriginTooLate)
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf(msgOriginFound, from.ObjectStore))
+}
+
+// unconsented refuses a restore that the profile does not allow: the backups can be of a
+// database whose data the author may not read.
+func unconsented(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile) []string {
+	if cr.Spec.Origin == nil {
+		return nil
+	}
+	allowed := consent(cr, p)
+	for _, field := range []string{"bootstrap.recovery", fieldExternalClusters} {
+		if !allowed.Allows(field) {
+			return []string{fmt.Sprintf(msgOriginConsent, allowed.Ask(field))}
+		}
+	}
+	return nil
+}

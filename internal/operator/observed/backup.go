@@ -1,0 +1,43 @@
+package observed
+
+import "time"
+
+// Backup has the facts about the backups of a database that declares them.
+type Backup struct {
+	// At is when they were read.
+	At time.Time
+	// Store is nil where the ObjectStore does not exist.
+	Store *ObjectStore
+	// ForeignSchedule is a ScheduledBackup of another database that has the name of a declared
+	// one; empty where there is none.
+	ForeignSchedule string
+	// Origin is the ObjectStore that the database is restored from; nil where it does not
+	// exist, and of any other database.
+	Origin *ObjectStore
+}
+
+// ObjectStore is what an ObjectStore of the Barman Cloud plugin declares and reports. Its
+// author may be another than that of the database.
+type ObjectStore struct {
+	Retention       string
+	WALCompression  string
+	DataCompression string
+	Encryption      string
+	// Window of the server, as the plugin reports it. The zero value is none.
+	Window RecoveryWindow
+}
+
+// RecoveryWindow is what of one server can be restored. Times that are not known are zero.
+type RecoveryWindow struct {
+	First, LastSuccess, LastFailure time.Time
+}
+
+// Archive is what a primary reports of its WAL archive.
+type Archive struct {
+	// Read says that the primary reported it.
+	Read bool
+	// Last is when WAL was archived last; zero where it never was.
+	Last time.Time
+	// Waiting counts the files that are complete and not archived.
+	Waiting int64
+}
