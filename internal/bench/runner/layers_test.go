@@ -21,10 +21,11 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 )
 
-// withLayers is a short benchmark with a scratch volume that is a folder.
+// withLayers is a short benchmark with a scratch volume that is a folder. On a busy machine pgbench
+// may finish no transaction in a second.
 func withLayers(t *testing.T, pgbench string) spec.Spec {
 	t.Helper()
-	s := parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": `+pgbench+`, "layers": {"duration": "1s", "repeats": 2,
+	s := parsed(t, `{"cluster": "shop", "durability": "Local", "pgbench": `+pgbench+`, "layers": {"duration": "3s", "repeats": 2,
 		"scratch": [{"layer": "Volume", "storageClass": "fast", "dir": "/scratch"}]}}`)
 	s.Layers.Scratch[0].Dir = t.TempDir()
 	return s
