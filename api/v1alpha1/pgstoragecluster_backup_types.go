@@ -117,10 +117,13 @@ type OriginSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-A-Za-z0-9._]*[A-Za-z0-9])?$')",message="spec.origin.server must be the name of a folder of the store, as status.backup.server says it"
 	Server string `json:"server,omitempty"`
 
-	// targetTime ends the restore before the first commit after this time. Default: all WAL
+	// targetTime ends the restore before the first commit after this time, which is written
+	// as in RFC 3339, as 2026-03-01T12:00:00Z or 2026-03-01T12:00:00.5+01:00. Default: all WAL
 	// is restored.
 	// +optional
-	TargetTime *metav1.Time `json:"targetTime,omitempty"`
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:MaxLength=40
+	TargetTime string `json:"targetTime,omitempty"`
 
 	// targetLSN ends the restore at this position in WAL, as 0/3000060.
 	// +optional

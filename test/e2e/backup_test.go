@@ -167,7 +167,7 @@ func (v *vault) restored(name, on string, at *time.Time) *v1alpha1.PgStorageClus
 	cr.Spec.Profile = on
 	cr.Spec.Origin = &v1alpha1.OriginSpec{ObjectStore: "lake", Server: "shop"}
 	if at != nil {
-		cr.Spec.Origin.TargetTime = &metav1.Time{Time: *at}
+		cr.Spec.Origin.TargetTime = at.UTC().Format(time.RFC3339Nano)
 	}
 	return cr
 }

@@ -265,8 +265,8 @@ func TestRestoreIsDeclaredOnce(t *testing.T) {
 	first := time.Now().Add(-time.Hour).Truncate(time.Second)
 	simulatedWindow(t, c, ns, "old", first)
 	cr := cluster(ns, "copied", p.Name)
-	early := metav1.NewTime(first.Add(-time.Minute))
-	cr.Spec.Origin = &v1alpha1.OriginSpec{ObjectStore: "lake", Server: "old", TargetTime: &early}
+	early := first.Add(-time.Minute).UTC().Format(time.RFC3339)
+	cr.Spec.Origin = &v1alpha1.OriginSpec{ObjectStore: "lake", Server: "old", TargetTime: early}
 	create(t, c, cr)
 	hasCondition(t, c, cr, v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonOriginRefused)
 	absent(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})

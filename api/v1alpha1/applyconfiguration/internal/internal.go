@@ -1669,7 +1669,7 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
     - name: targetTime
       type:
-        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+        scalar: untyped
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Parameter
   map:
     fields:

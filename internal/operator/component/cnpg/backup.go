@@ -3,7 +3,6 @@ package cnpg
 import (
 	"slices"
 	"strings"
-	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,7 +48,7 @@ func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageC
 	o := cr.Spec.Origin
 	recovery := cnpgac.BootstrapRecovery().WithSource(originName).
 		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
-	if o.TargetTime != nil || o.TargetLSN != "" || o.TargetName != "" {
+	if o.TargetTime != "" || o.TargetLSN != "" || o.TargetName != "" {
 		recovery.WithRecoveryTarget(target(o))
 	}
 	spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithRecovery(recovery))
@@ -59,8 +58,8 @@ func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageC
 
 func target(o *v1alpha1.OriginSpec) *cnpgac.RecoveryTargetApplyConfiguration {
 	out := cnpgac.RecoveryTarget()
-	if o.TargetTime != nil {
-		out.WithTargetTime(o.TargetTime.UTC().Format(time.RFC3339))
+	if o.TargetTime != "" {
+		out.WithTargetTime(o.TargetTime)
 	}
 	if o.TargetLSN != "" {
 		out.WithTargetLSN(o.TargetLSN)

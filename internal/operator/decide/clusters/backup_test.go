@@ -83,7 +83,7 @@ func TestBackupPlans(t *testing.T) {
 		}()},
 		"origin": {func(s *v1alpha1.PgStorageClusterSpec) {
 			restored(s)
-			s.Origin.TargetTime = &metav1.Time{Time: noon.Add(-time.Hour)}
+			s.Origin.TargetTime = "2026-03-02T11:00:00Z"
 		}, unrestored()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestMissingStoreStopsNoDatabase(t *testing.T) {
 
 func TestOrigin(t *testing.T) {
 	at := func(d time.Duration) func(*v1alpha1.PgStorageCluster) {
-		return func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Origin.TargetTime = &metav1.Time{Time: noon.Add(d)} }
+		return func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Origin.TargetTime = noon.Add(d).Format(time.RFC3339Nano) }
 	}
 	for name, tc := range map[string]struct {
 		change  func(*v1alpha1.PgStorageCluster)
@@ -246,7 +246,10 @@ func TestOrigin(t *testing.T) {
 		"all WAL":           {reason: v1alpha1.ReasonReady},
 		"within the window": {change: at(-time.Hour), reason: v1alpha1.ReasonReady},
 		"before the window": {change: at(-48 * time.Hour), reason: v1alpha1.ReasonOriginRefused, message: "can be restored from 2026-03-01T02:00:00Z on"},
-		"in the future":     {change: at(time.Minute), reason: v1alpha1.ReasonOriginRefused, message: "is in the future"},
+		"no time": {
+			change: func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Origin.TargetTime = "2026-03-02 11:00:00Z" }, reason: v1alpha1.ReasonOriginRefused, message: "as in RFC 3339",
+		},
+		"in the future": {change: at(time.Minute), reason: v1alpha1.ReasonOriginRefused, message: "is in the future"},
 		"a window that is not known": {
 			change: at(-48 * time.Hour), facts: func(f *observed.Cluster) { f.Backup.Origin.Window = observed.RecoveryWindow{} }, reason: v1alpha1.ReasonReady,
 		},

@@ -205,6 +205,7 @@ const (
 	msgSiteRestored       = "what ObjectStore %s has can be restored, if the store outlives the site. Commits after status.backup.lastArchived are lost; BackedUp is False where WAL waits for more than %s"
 	msgOriginItself       = "spec.origin.server: %s is the folder that this database archives to; set spec.backup.objectStore.archive to a name that is new there"
 	msgOriginTooEarly     = "spec.origin.targetTime: %s in ObjectStore %s can be restored from %s on; choose a later time"
+	msgOriginNoTime       = "spec.origin.targetTime is not a time as in RFC 3339; write it as 2026-03-01T12:00:00Z"
 	msgOriginTooLate      = "spec.origin.targetTime is in the future; choose an earlier time, or remove it to restore all WAL"
 	msgOriginFound        = "the database is restored from ObjectStore %s"
 	msgOriginConsent      = "spec.origin: backups can be of another's database; %s"

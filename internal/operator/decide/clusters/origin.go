@@ -34,14 +34,28 @@ func origin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outco
 	if o := storeFound(c, "spec.origin.objectStore", from.ObjectStore, facts.Backup.Origin, facts); o.Kind != outcome.Done {
 		return o
 	}
-	window := facts.Backup.Origin.Window
-	if t := from.TargetTime; t != nil && !window.First.IsZero() && t.Time.Before(window.First) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, fmt.Sprintf(msgOriginTooEarly, from.Server, from.ObjectStore, window.First.Format(time.RFC3339)))
-	}
-	if t := from.TargetTime; t != nil && t.After(facts.Backup.At) {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, msgOriginTooLate)
+	if text := impossible(from, facts.Backup); text != "" {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, text)
 	}
 	return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf(msgOriginFound, from.ObjectStore))
+}
+
+// impossible says why a time cannot be restored; empty where nothing is known against it.
+func impossible(from *v1alpha1.OriginSpec, facts observed.Backup) string {
+	if from.TargetTime == "" {
+		return ""
+	}
+	at, err := time.Parse(time.RFC3339, from.TargetTime)
+	if err != nil {
+		return msgOriginNoTime
+	}
+	if first := facts.Origin.Window.First; at.Before(first) {
+		return fmt.Sprintf(msgOriginTooEarly, from.Server, from.ObjectStore, first.Format(time.RFC3339))
+	}
+	if at.After(facts.At) {
+		return msgOriginTooLate
+	}
+	return ""
 }
 
 // unconsented refuses a restore that the profile does not allow: the backups can be of a

@@ -2,10 +2,6 @@
 
 package v1alpha1
 
-import (
-	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
-
 // OriginSpecApplyConfiguration represents a declarative configuration of the OriginSpec type for use
 // with apply.
 //
@@ -19,9 +15,10 @@ type OriginSpecApplyConfiguration struct {
 	// server names the folder of the database in the store, as status.backup.server of its
 	// PgStorageCluster did.
 	Server *string `json:"server,omitempty"`
-	// targetTime ends the restore before the first commit after this time. Default: all WAL
+	// targetTime ends the restore before the first commit after this time, which is written
+	// as in RFC 3339, as 2026-03-01T12:00:00Z or 2026-03-01T12:00:00.5+01:00. Default: all WAL
 	// is restored.
-	TargetTime *v1.Time `json:"targetTime,omitempty"`
+	TargetTime *string `json:"targetTime,omitempty"`
 	// targetLSN ends the restore at this position in WAL, as 0/3000060.
 	TargetLSN *string `json:"targetLSN,omitempty"`
 	// targetName ends the restore at a restore point that pg_create_restore_point made.
@@ -53,7 +50,7 @@ func (b *OriginSpecApplyConfiguration) WithServer(value string) *OriginSpecApply
 // WithTargetTime sets the TargetTime field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the TargetTime field is set to the value of the last call.
-func (b *OriginSpecApplyConfiguration) WithTargetTime(value v1.Time) *OriginSpecApplyConfiguration {
+func (b *OriginSpecApplyConfiguration) WithTargetTime(value string) *OriginSpecApplyConfiguration {
 	b.TargetTime = &value
 	return b
 }
