@@ -96,8 +96,9 @@ func scheduled(t *testing.T, c client.Client, ns string, names ...string) []cnpg
 
 func TestBackupFromDeclaredToRetained(t *testing.T) {
 	c := apiserver.Client(t, config)
-	manager.Start(t, config)
 	ns := namespace(t, c)
+	w := &writes{within: "/namespaces/" + ns + "/"}
+	manager.Start(t, w.into(config))
 	storage(t, c, "backups")
 	cr := backedUp(ns, "backups")
 	cr.Spec.Backup.Target = v1alpha1.BackupPrimary
@@ -130,6 +131,11 @@ func TestBackupFromDeclaredToRetained(t *testing.T) {
 	hasCondition(t, c, cr, v1alpha1.ConditionBackedUp, metav1.ConditionTrue, v1alpha1.ReasonRecoverable)
 	if b := cr.Status.Backup; b == nil || b.Server != "shop" || b.Retention != "30d" || b.WALCompression != "gzip" || b.Encryption != "AES256" || !b.FirstRecoverabilityPoint.Time.Equal(first) {
 		t.Errorf("status.backup is %+v", b)
+	}
+	rest := settled(t, w)
+	changed(t, c, cr, func() { cr.Annotations = map[string]string{"example.com/note": "wake up"} })
+	if n := settled(t, w) - rest; n != 0 {
+		t.Errorf("%d writes at rest", n)
 	}
 	simulatedArchiving(t, c, key, metav1.ConditionFalse, "exit status 4")
 	hasCondition(t, c, cr, v1alpha1.ConditionBackedUp, metav1.ConditionFalse, v1alpha1.ReasonArchivingFailing)

@@ -91,7 +91,7 @@ func ScheduledBackups(cr *v1alpha1.PgStorageCluster, cluster types.UID) []*cnpga
 			WithSpec(spec)
 		if cluster != "" {
 			b.WithOwnerReferences(metav1ac.OwnerReference().
-				WithAPIVersion(cnpgv1.SchemeGroupVersion.String()).WithKind("Cluster").WithName(cr.Name).WithUID(cluster))
+				WithAPIVersion(cnpgv1.SchemeGroupVersion.String()).WithKind("Cluster").WithName(cr.Name).WithUID(cluster).WithController(true))
 		}
 		out = append(out, b)
 	}
