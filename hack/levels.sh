@@ -115,29 +115,16 @@ run_lane() {
 	done <<<"$PLAN"
 }
 
-# start_lanes in process groups of their own, to end each whole. The guard's input ends with this
-# script, so nothing else may hold descriptor 7 for long.
+# start_lanes in process groups of their own, to end each whole.
 start_lanes() {
 	local lane names
 	mapfile -t names < <(awk '!seen[$4]++ {print $4}' <<<"$PLAN")
-	mkfifo "$RESULTS/guard"
-	exec 7<>"$RESULTS/guard"
 	set -m
 	for lane in "${names[@]}"; do
-		run_lane "$lane" 7>&- 8>&- &
+		run_lane "$lane" 8>&- &
 		lanes+=($!)
 	done
-	guard <"$RESULTS/guard" >/dev/null 2>&1 7>&- &
 	set +m
-}
-
-# guard ends the lanes where this script ends without a word, because a signal that no trap
-# handles killed it. Until then the next run waits for the lock.
-guard() {
-	trap '' INT TERM
-	read -r && return
-	end_lanes
-	rm -rf "$RESULTS"
 }
 
 # alive: does a process of any lane live?
@@ -154,20 +141,14 @@ signal_lanes() {
 	for lane in "${lanes[@]}"; do kill "-$1" -- "-$lane" 2>/dev/null || true; done
 }
 
-# end_lanes with all that they started.
-end_lanes() {
+# interrupt ends every lane with all that it started, and reports what is known so far.
+interrupt() {
 	local end=$((SECONDS + patience))
+	trap '' INT TERM
+	say "interrupted: ending the levels that run"
 	signal_lanes TERM
 	while alive && [ $SECONDS -lt $end ]; do sleep 0.2; done
 	signal_lanes KILL
-}
-
-# interrupt ends every lane, and reports what is known so far.
-interrupt() {
-	trap '' INT TERM
-	say "interrupted: ending the levels that run"
-	end_lanes
-	echo >&7 # the guard may go
 	report || true
 	exit 130
 }
@@ -190,8 +171,7 @@ attend() {
 		next=$((SECONDS + 60))
 		say "    ... ${SECONDS}s, running:$(cd "$RESULTS" && grep -l ' running ' -- * | sed 's/^/ /' | tr -d '\n')"
 	done
-	wait "${lanes[@]}" || true
-	echo >&7 # the guard may go
+	wait
 }
 
 # result NAME prints start, seconds, result, lane and processor seconds.

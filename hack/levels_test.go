@@ -135,23 +135,11 @@ func TestLanesRunSideBySide(t *testing.T) {
 	}
 }
 
-// hangs is a level with a child, as go test has.
-func hangs(name string) string {
-	return "sleep 1000 & echo $! >\"$FAKE/" + name + ".part\"; mv \"$FAKE/" + name + ".part\" \"$FAKE/" + name + ".pid\"; echo begun; wait"
-}
-
-// wantEnded fails the test for each process of a level that still runs, and ends it.
-func wantEnded(t *testing.T, pids []int) {
-	t.Helper()
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !zombie(pid) {
-			t.Errorf("process %d of a level still runs: %v", pid, err)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-}
-
 func TestInterruptEndsEveryLevel(t *testing.T) {
+	// A level with a child, as go test has.
+	hangs := func(name string) string {
+		return "sleep 1000 & echo $! >\"$FAKE/" + name + ".part\"; mv \"$FAKE/" + name + ".part\" \"$FAKE/" + name + ".pid\"; echo begun; wait"
+	}
 	l := newLevels(t, "all", 100, map[string]string{"verify": hangs("verify"), "test-vm": hangs("vm")})
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -163,26 +151,12 @@ func TestInterruptEndsEveryLevel(t *testing.T) {
 	if code := l.code(t, l.cmd.Wait()); code != 130 {
 		t.Errorf("exit code %d, want 130", code)
 	}
-	wantEnded(t, children)
+	for _, pid := range children {
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !zombie(pid) {
+			t.Errorf("process %d of a level still runs: %v", pid, err)
+		}
+	}
 	l.wantLines(t, `^lint +main .* passed `, `^verify +main .* interrupted `, `^vm +machine .* interrupted `, `^release +- +- +- +-  not-run +-$`, `^begun$`, `^total .* FAILED `)
-}
-
-// A script that is killed runs no trap.
-func TestKillOfTheScriptEndsEveryLevel(t *testing.T) {
-	l := newLevels(t, "all", 100, map[string]string{"verify": hangs("verify"), "test-vm": hangs("vm")})
-	l.cmd.WaitDelay = time.Minute
-	if err := l.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	children := []int{l.pid(t, "verify"), l.pid(t, "vm")}
-	if err := l.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	// It waits for all that write to its output, which are the lanes.
-	if err := l.cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
-		t.Error("the lanes still run")
-	}
-	wantEnded(t, children)
 }
 
 // What a failed level leaves behind must not hold up the report.
