@@ -36,6 +36,9 @@ var (
 // tiers in display order: the one that loses least first, the unknown one last.
 var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityReadOnly, v1alpha1.DurabilityUnverified}
 
+// Tiers returns the durability tiers in display order.
+func Tiers() []v1alpha1.DurabilityTier { return slices.Clone(tiers) }
+
 // Group has the samples of one durability tier. Only ByTier creates one.
 type Group struct {
 	tier    v1alpha1.DurabilityTier

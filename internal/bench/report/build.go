@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/analysis"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
@@ -35,9 +36,6 @@ type Input struct {
 	Together bool
 }
 
-// tiers in display order.
-var tiers = []v1alpha1.DurabilityTier{v1alpha1.DurabilityQuorum, v1alpha1.DurabilityLocal, v1alpha1.DurabilityAsync, v1alpha1.DurabilityEphemeral, v1alpha1.DurabilityReadOnly, v1alpha1.DurabilityUnverified}
-
 // Build a Report. It fails if the input has runs or layers of variants that the Analysis
 // does not have.
 func Build(in Input) (Report, error) {
@@ -52,7 +50,7 @@ func Build(in Input) (Report, error) {
 	if err := in.check(runs); err != nil {
 		return Report{}, err
 	}
-	for _, tier := range tiers {
+	for _, tier := range comparison.Tiers() {
 		g, err := in.group(tier, runs)
 		if err != nil {
 			return Report{}, err
@@ -101,7 +99,7 @@ func (in Input) has(variant string) bool {
 // known tier.
 func (in Input) check(runs map[string][]analysis.Trial) error {
 	for _, v := range in.Analysis.Variants {
-		if !slices.Contains(tiers, v.Durability) {
+		if !slices.Contains(comparison.Tiers(), v.Durability) {
 			return fmt.Errorf("variant %q has durability %q: it must be Quorum, Local, Async, Ephemeral, ReadOnly or Unverified", v.Name, v.Durability)
 		}
 	}

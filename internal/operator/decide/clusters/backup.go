@@ -38,6 +38,11 @@ func storeFound(condition, field, name string, store *observed.ObjectStore, fact
 	return outcome.DoneWith(condition, v1alpha1.ReasonReady, fmt.Sprintf(msgStoreFound, name))
 }
 
+// backupStore says whether the ObjectStore of the backups can be used.
+func backupStore(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
+	return storeFound(v1alpha1.ConditionBackedUp, "spec.backup.objectStore", cr.Spec.Backup.ObjectStore.Name, facts.Backup.Store, facts)
+}
+
 // toArchive says whether the Cluster of the plan archives WAL. Without a store, a database
 // that runs stays as it is. CloudNativePG would stop managing a Cluster whose plugin is
 // missing. One whose archive disappears keeps its WAL until it is back.
@@ -54,8 +59,7 @@ func (c *Cluster) holdBackup(cr *v1alpha1.PgStorageCluster, facts observed.Clust
 	if cr.Spec.Backup == nil {
 		return
 	}
-	const field = "spec.backup.objectStore"
-	if o := storeFound(v1alpha1.ConditionBackedUp, field, cr.Spec.Backup.ObjectStore.Name, facts.Backup.Store, facts); o.Kind != outcome.Done && existing(facts) == nil {
+	if o := backupStore(cr, facts); o.Kind != outcome.Done && existing(facts) == nil {
 		c.Plan.AddGate(plan.StageDatabase, o.Reason, o.Message)
 	}
 }
@@ -107,7 +111,7 @@ func archived(c *cnpgv1.Cluster) bool {
 func declared(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionBackedUp
 	spec := cr.Spec.Backup
-	if o := storeFound(c, "spec.backup.objectStore", spec.ObjectStore.Name, facts.Backup.Store, facts); o.Kind != outcome.Done {
+	if o := backupStore(cr, facts); o.Kind != outcome.Done {
 		return o
 	}
 	if name := facts.Backup.ForeignSchedule; name != "" {
