@@ -58,23 +58,35 @@ type remembered struct {
 	unsettled int
 	// follows says that the Cluster replicates another one.
 	follows bool
-	// still are the instances that receive no WAL, and since when their position is the same.
-	still map[string]time.Time
+	// still are the instances that receive no WAL.
+	still map[string]standstill
 }
 
-// watch compares the positions of instances that receive no WAL with the last ones.
+// standstill is since when the position of an instance is the same.
+type standstill struct {
+	since    time.Time
+	position int64
+}
+
+// watch compares the positions of instances that receive no WAL with the last ones. One that
+// does not answer has not moved, as far as is known.
 func (m *remembered) watch(last remembered) {
-	m.still = map[string]time.Time{}
+	m.still = map[string]standstill{}
+	for name := range m.seen.Errors {
+		if at, known := last.still[name]; known {
+			m.still[name] = at
+		}
+	}
 	for name, now := range m.seen.Receivers {
 		if now.Streaming || now.Position == 0 {
 			continue
 		}
-		since, before := m.at, last.seen.Receivers[name]
-		if at, known := last.still[name]; known && before.Position == now.Position {
-			since = at
+		at, known := last.still[name]
+		if !known || at.position != now.Position {
+			at = standstill{since: m.at, position: now.Position}
 		}
-		m.still[name] = since
-		now.Stuck = m.at.Sub(since) >= stuckAfter
+		m.still[name] = at
+		now.Stuck = m.at.Sub(at.since) >= stuckAfter
 		m.seen.Receivers[name] = now
 	}
 }

@@ -117,7 +117,7 @@ func TestLagOfAReceiverIsRead(t *testing.T) {
 // An instance that receives nothing stands still once its position was the same for a minute.
 func TestReceiverThatStandsStillIsStuck(t *testing.T) {
 	at := time.Unix(1000, 0)
-	last := remembered{}
+	last, silent := remembered{}, observed.Receiver{Timeline: -1}
 	for i, tc := range []struct {
 		after    time.Duration
 		receiver observed.Receiver
@@ -131,9 +131,17 @@ func TestReceiverThatStandsStillIsStuck(t *testing.T) {
 		{40 * time.Second, observed.Receiver{Position: 11, Streaming: true}, false},
 		{40 * time.Second, observed.Receiver{Position: 11}, false}, // since now
 		{2 * time.Minute, observed.Receiver{}, false},              // it says no position
+		{40 * time.Second, observed.Receiver{Position: 12}, false},
+		{40 * time.Second, silent, false},
+		{40 * time.Second, observed.Receiver{Position: 12}, true}, // it did not move meanwhile
+		{40 * time.Second, silent, false},
+		{40 * time.Second, observed.Receiver{Position: 13}, false}, // it did
 	} {
 		at = at.Add(tc.after)
 		next := remembered{at: at, seen: observed.ReadBack{Receivers: map[string]observed.Receiver{"db-1": tc.receiver}}}
+		if tc.receiver == silent {
+			next.seen = observed.ReadBack{Errors: map[string]string{"db-1": "no answer"}}
+		}
 		next.watch(last)
 		if got := next.seen.Receivers["db-1"].Stuck; got != tc.stuck {
 			t.Errorf("read %d: stuck %t, want %t", i, got, tc.stuck)
@@ -310,6 +318,7 @@ func TestHostileAnswers(t *testing.T) {
 const archive = `cnpg_collector_pg_wal_archive_status{value="done"} 7
 cnpg_collector_pg_wal_archive_status{value="ready"} 2
 cnpg_pg_stat_archiver_last_archived_time 1.772445600123e+09
+cnpg_pg_stat_archiver_last_archived_wal_start_lsn 4.294967339e+09
 `
 
 func TestArchive(t *testing.T) {
@@ -317,8 +326,8 @@ func TestArchive(t *testing.T) {
 		answer string
 		want   observed.Archive
 	}{
-		"archived":       {archive, observed.Archive{Read: true, Last: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), Waiting: 2}},
-		"never archived": {"cnpg_pg_stat_archiver_last_archived_time -1\n", observed.Archive{Read: true}},
+		"archived":       {archive, observed.Archive{Read: true, Last: time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), WAL: "000000010000002B", Waiting: 2}},
+		"never archived": {"cnpg_pg_stat_archiver_last_archived_time -1\ncnpg_pg_stat_archiver_last_archived_wal_start_lsn -1\n", observed.Archive{Read: true}},
 		"no number":      {"cnpg_pg_stat_archiver_last_archived_time NaN\n", observed.Archive{}},
 		"no time":        {"cnpg_pg_stat_archiver_last_archived_time 1e300\n", observed.Archive{Read: true}},
 		"not reported":   {"", observed.Archive{}},
