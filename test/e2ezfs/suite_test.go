@@ -124,11 +124,16 @@ func create(t *testing.T, objects ...client.Object) {
 // ready waits until the cluster is Ready with its parameters and volumes read back.
 func ready(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	t.Helper()
-	eventually(t, shop.Name+" to be Ready, its parameters and volumes read back", func(ctx context.Context) error {
+	allTrue(t, shop, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied, v1alpha1.ConditionVolumesVerified)
+}
+
+func allTrue(t *testing.T, shop *v1alpha1.PgStorageCluster, conditions ...string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s to be %v", shop.Name, conditions), func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(shop), shop); err != nil {
 			return err
 		}
-		return live.AllTrue(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied, v1alpha1.ConditionVolumesVerified)
+		return live.AllTrue(shop.Status.Conditions, shop.Generation, conditions...)
 	})
 }
 
