@@ -202,9 +202,16 @@ type StatementLatency struct {
 	Retries int64 `json:"retries,omitempty"`
 }
 
+// Results of an IntegrityCheck.
+const (
+	CheckPassed = "Passed"
+	CheckFailed = "Failed"
+	CheckNotRun = "NotRun"
+)
+
 // IntegrityCheck is one check after a run.
 type IntegrityCheck struct {
-	// name is Checksums, Invariants or Amcheck.
+	// name of the check. Of a benchmark it is Checksums, Invariants or Amcheck.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/pgstorage/pgstorage/internal/bench/program"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/observer"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 )
@@ -59,9 +60,9 @@ func (r *execution) loader() *database {
 // loading is the environment of the pgbench that fills the tables.
 func (r *execution) loading() []string {
 	if r.source == nil {
-		return environment()
+		return program.Environment()
 	}
-	return environment("PGHOST="+os.Getenv(spec.EnvSourceHost), "PGSSLROOTCERT="+os.Getenv(spec.EnvSourceRootCert))
+	return program.Environment("PGHOST="+os.Getenv(spec.EnvSourceHost), "PGSSLROOTCERT="+os.Getenv(spec.EnvSourceRootCert))
 }
 
 // replayEvery is the time between two looks at what a follower has replayed.

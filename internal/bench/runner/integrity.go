@@ -2,18 +2,14 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/amcheck"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
-	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // checksumFailures of the benchmark's database; nil where the server has no
@@ -105,34 +101,18 @@ func (r *execution) invariants(ctx context.Context, timeout time.Duration) v1alp
 	return checkInvariants(r.Spec.Builtin(), b)
 }
 
-// corrupt is how pg_amcheck exits when it has found corruption.
-const corrupt = 2
-
 func (r *execution) amcheck(ctx context.Context, timeout time.Duration) v1alpha1.IntegrityCheck {
-	c := v1alpha1.IntegrityCheck{Name: CheckAmcheck, Result: NotRun}
 	switch {
 	case r.Spec.Pgbench.Integrity == v1alpha1.IntegrityBasic:
-		c.Message = "integrity is Basic"
-		return c
+		return amcheck.NotRun("integrity is Basic")
 	case r.notPrepared != "":
-		c.Message = excerpt.Truncate(r.notPrepared, 500)
-		return c
+		return amcheck.NotRun(r.notPrepared)
 	}
 	// pg_amcheck takes a function that it may not call for damage.
 	if err := r.db.mayCheck(ctx); err != nil {
-		c.Message = excerpt.Truncate(err.Error(), 500)
-		return c
+		return amcheck.NotRun(err.Error())
 	}
-	out, err := command{
-		path: program(r.Bin, "pg_amcheck"),
-		// The check runs as the role that owns the database. What it calls there, such as the
-		// expression of an index, then has the rights of its author, and no more.
-		args:    []string{"--heapallindexed", "--no-password", r.db.config.Database},
-		env:     environment("PGOPTIONS=-c search_path= -c statement_timeout=0 -c lock_timeout=0"),
-		dir:     r.WorkDir,
-		timeout: timeout,
-	}.run(ctx)
-	return amcheckVerdict(c, out, err)
+	return amcheck.Run(ctx, amcheck.Options{Bin: r.Bin, Dir: r.WorkDir, Database: r.db.config.Database, Timeout: timeout})
 }
 
 // mayCheck says why the functions that pg_amcheck calls cannot be called.
@@ -151,19 +131,4 @@ func (d *database) mayCheck(ctx context.Context) error {
 		return fmt.Errorf("extension amcheck: the benchmark's role may call %d of its %d functions that check", functions-denied, functions)
 	}
 	return nil
-}
-
-func amcheckVerdict(c v1alpha1.IntegrityCheck, out string, err error) v1alpha1.IntegrityCheck {
-	var p *programError
-	switch {
-	case err == nil:
-		c.Result, c.Message = Passed, "tables and indexes are sound"
-	case errors.As(err, &p) && p.code == corrupt:
-		c.Result, c.Message = Failed, "pg_amcheck found corruption: "+excerpt.Truncate(strings.Join(strings.Fields(out), " "), 500)
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		c.Message = "the image has no pg_amcheck"
-	default:
-		c.Message = excerpt.Truncate(err.Error(), 500)
-	}
-	return c
 }

@@ -3,9 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
 )
 
@@ -139,24 +136,6 @@ func TestCheckInvariants(t *testing.T) {
 	} {
 		if got := checkInvariants(tc.builtin, tc.sums); got.Result != tc.want {
 			t.Errorf("%+v: %+v", tc, got)
-		}
-	}
-}
-
-func TestAmcheckVerdict(t *testing.T) {
-	check := v1alpha1.IntegrityCheck{Name: CheckAmcheck, Result: NotRun}
-	for want, errs := range map[string][]error{
-		Passed: {nil},
-		Failed: {&programError{program: "pg_amcheck", code: 2, err: errors.New("exit status 2")}},
-		NotRun: {
-			&programError{program: "pg_amcheck", code: 1, said: []string{"no such role"}, err: errors.New("exit status 1")},
-			fmt.Errorf("start: %w", exec.ErrNotFound), fmt.Errorf("start: %w", fs.ErrNotExist),
-		},
-	} {
-		for _, err := range errs {
-			if got := amcheckVerdict(check, "heap table \"x\":\n    bad", err); got.Result != want || got.Message == "" {
-				t.Errorf("%v: %+v", err, got)
-			}
 		}
 	}
 }

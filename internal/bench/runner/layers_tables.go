@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/program"
 )
 
 // Schemas of the tables that the layers' transactions are of. They are in the
@@ -57,7 +58,7 @@ func (l *layering) fill(ctx context.Context, schema string) error {
 	if err != nil {
 		return err
 	}
-	_, err = command{path: program(l.Bin, "pgbench"), args: args, env: within(schema), dir: l.WorkDir, timeout: 2 * l.tableTimeout()}.run(ctx)
+	_, err = program.Command{Path: program.In(l.Bin, "pgbench"), Args: args, Env: within(schema), Dir: l.WorkDir, Timeout: 2 * l.tableTimeout()}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("fill the tables of schema %s: %w", schema, err)
 	}
@@ -65,7 +66,7 @@ func (l *layering) fill(ctx context.Context, schema string) error {
 }
 
 // within is the environment of a pgbench whose tables are those of one schema.
-func within(schema string) []string { return environment("PGOPTIONS=-csearch_path=" + schema) }
+func within(schema string) []string { return program.Environment("PGOPTIONS=-csearch_path=" + schema) }
 
 func (l *layering) execute(ctx context.Context, statements ...string) error {
 	return session(ctx, l.db.config, l.tableTimeout(), func(ctx context.Context, c *pgx.Conn) error {
@@ -105,7 +106,7 @@ func (l *layering) transactions(schema string) func(context.Context) (time.Durat
 		if err != nil {
 			return 0, err
 		}
-		out, err := command{path: program(l.Bin, "pgbench"), args: args, env: within(schema), dir: l.WorkDir, timeout: limit(o)}.run(ctx)
+		out, err := program.Command{Path: program.In(l.Bin, "pgbench"), Args: args, Env: within(schema), Dir: l.WorkDir, Timeout: limit(o)}.Run(ctx)
 		if err != nil {
 			return 0, err
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/bench/commitcost"
+	"github.com/pgstorage/pgstorage/internal/bench/program"
 	"github.com/pgstorage/pgstorage/internal/bench/record"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
@@ -31,15 +32,15 @@ func (l *layering) testFsync(ctx context.Context) (time.Duration, error) {
 	file := filepath.Join(l.spec.Scratch[0].Dir, "pg_test_fsync.out")
 	// Five methods at most come before the section that follows.
 	const methods = 5
-	_, err := command{
-		path: program(l.Bin, "pg_test_fsync"), args: commitcost.TestFsyncArgs(file, l.spec.Each()), env: environment(), dir: l.WorkDir,
-		timeout: methods*l.spec.Each() + overtime,
-		stdout: &lineWriter{line: func(line string) {
+	_, err := program.Command{
+		Path: program.In(l.Bin, "pg_test_fsync"), Args: commitcost.TestFsyncArgs(file, l.spec.Each()), Env: program.Environment(), Dir: l.WorkDir,
+		Timeout: methods*l.spec.Each() + overtime,
+		Stdout: &lineWriter{line: func(line string) {
 			if told.Line(line) {
 				stop()
 			}
 		}},
-	}.run(stopping)
+	}.Run(stopping)
 	if left := os.Remove(file); left != nil && !errors.Is(left, fs.ErrNotExist) {
 		return 0, left
 	}
@@ -190,9 +191,9 @@ func fioLayer(ctx context.Context, s *spec.Layers, volume spec.Scratch, log *slo
 func fioOnce(ctx context.Context, s *spec.Layers, dir string, direct bool) (time.Duration, error) {
 	result := s.FioResult + ".once"
 	defer func() { _ = os.Remove(result) }()
-	_, err := command{
-		path: "fio", args: commitcost.FioArgs(dir, result, direct, s.Each()), env: environment(), dir: dir, timeout: s.Each() + overtime,
-	}.run(ctx)
+	_, err := program.Command{
+		Path: "fio", Args: commitcost.FioArgs(dir, result, direct, s.Each()), Env: program.Environment(), Dir: dir, Timeout: s.Each() + overtime,
+	}.Run(ctx)
 	if errors.Is(err, exec.ErrNotFound) {
 		return 0, errors.New("the image of spec.layers.fioImage has no fio on its PATH")
 	}

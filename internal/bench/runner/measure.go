@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
+	"github.com/pgstorage/pgstorage/internal/bench/program"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 )
 
@@ -39,14 +40,14 @@ func (r *execution) initialise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = command{
-		path: program(r.Bin, "pgbench"), args: args, env: r.loading(), dir: r.WorkDir, timeout: 2 * r.tableTimeout(),
-		line: func(line string) {
+	_, err = program.Command{
+		Path: program.In(r.Bin, "pgbench"), Args: args, Env: r.loading(), Dir: r.WorkDir, Timeout: 2 * r.tableTimeout(),
+		Line: func(line string) {
 			if p, ok := pgbench.ParseInitProgress(line); ok {
 				r.progress(PhaseInitialising, initFraction(p), p.Step)
 			}
 		},
-	}.run(ctx)
+	}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("fill the tables: %w", err)
 	}
@@ -192,16 +193,16 @@ func (r *execution) pgbench(ctx context.Context, o pgbench.RunOptions, phase, na
 	}
 	var m measured
 	done := newMeter(o)
-	out, err := command{
-		path: program(r.Bin, "pgbench"), args: args, env: environment(), dir: r.WorkDir, timeout: limit(o),
-		line: func(line string) {
+	out, err := program.Command{
+		Path: program.In(r.Bin, "pgbench"), Args: args, Env: program.Environment(), Dir: r.WorkDir, Timeout: limit(o),
+		Line: func(line string) {
 			if p, ok := pgbench.ParseProgress(line); ok {
 				m.seconds = append(m.seconds, p)
 				r.progress(phase, done.at(p), fmt.Sprintf("%s: %d clients, %.1f TPS", name, o.Clients, p.TPS))
 			}
 		},
-		ended: func(s *os.ProcessState) { m.cpu = s.UserTime() + s.SystemTime() },
-	}.run(ctx)
+		Ended: func(s *os.ProcessState) { m.cpu = s.UserTime() + s.SystemTime() },
+	}.Run(ctx)
 	if err != nil {
 		return measured{}, err
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/program"
 )
 
 // fake programs in a folder, as shell scripts.
@@ -36,7 +36,7 @@ func TestSecretsStayOutOfArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	runner.Bin = fake(t, map[string]string{"pgbench": `echo "$@"; env`, "pg_amcheck": `echo "$@" "|" $PGUSER $PGPASSWORD $PGOPTIONS; exit 2`})
-	out, err := command{path: program(runner.Bin, "pgbench"), args: []string{"--initialize"}, env: environment()}.run(t.Context())
+	out, err := program.Command{Path: program.In(runner.Bin, "pgbench"), Args: []string{"--initialize"}, Env: program.Environment()}.Run(t.Context())
 	if err != nil || !strings.Contains(out, "PGPASSWORD=open") || !strings.Contains(out, "LC_ALL=C") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -59,38 +59,6 @@ func TestAmcheckSaysWhyItWasNotRun(t *testing.T) {
 	r.Spec.Pgbench.Integrity = v1alpha1.IntegrityBasic
 	if got := r.amcheck(t.Context(), time.Minute); got.Result != NotRun || !strings.Contains(got.Message, "Basic") {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestCommandKeepsWhatItSaidLast(t *testing.T) {
-	bin := fake(t, map[string]string{"pgbench": `echo report; for i in 1 2 3 4 5 6 7 8; do echo "line $i" >&2; done
-		echo "progress: 1.0 s, 5.0 tps, lat 1.0 ms stddev 1.0, 0 failed" >&2; exit 3`})
-	var lines int
-	out, err := command{path: program(bin, "pgbench"), env: environment(), line: func(string) { lines++ }}.run(t.Context())
-	var p *programError
-	if !errors.As(err, &p) || p.code != 3 || len(p.said) != tail || p.said[tail-1] != "line 8" {
-		t.Errorf("%#v", err)
-	}
-	if lines != 9 || strings.TrimSpace(out) != "report" || strings.Contains(err.Error(), "progress") {
-		t.Errorf("%d lines, %q, %v", lines, out, err)
-	}
-}
-
-func TestCommandThatDoesNotEnd(t *testing.T) {
-	bin := fake(t, map[string]string{"pgbench": "exec sleep 1000"})
-	_, err := command{path: program(bin, "pgbench"), env: environment(), timeout: 50 * time.Millisecond}.run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "did not end within 50ms") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestCommandThatIsMissing(t *testing.T) {
-	_, err := command{path: program(t.TempDir(), "pgbench")}.run(t.Context())
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-	if program("", "pgbench") != "pgbench" {
-		t.Error("want the PATH")
 	}
 }
 

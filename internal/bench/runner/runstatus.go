@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/amcheck"
 	"github.com/pgstorage/pgstorage/internal/bench/disturbance"
 	"github.com/pgstorage/pgstorage/internal/bench/fingerprint"
 	"github.com/pgstorage/pgstorage/internal/bench/pgbench"
@@ -51,16 +52,16 @@ const (
 
 // Results of an integrity check.
 const (
-	Passed = "Passed"
-	Failed = "Failed"
-	NotRun = "NotRun"
+	Passed = v1alpha1.CheckPassed
+	Failed = v1alpha1.CheckFailed
+	NotRun = v1alpha1.CheckNotRun
 )
 
 // Names of the integrity checks.
 const (
 	CheckChecksums  = "Checksums"
 	CheckInvariants = "Invariants"
-	CheckAmcheck    = "Amcheck"
+	CheckAmcheck    = amcheck.Name
 )
 
 // Transcript of a benchmark has the last RunStatus and every run behind its medians.

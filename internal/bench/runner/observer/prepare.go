@@ -68,17 +68,25 @@ const checks = `SELECT p.oid::pg_catalog.regprocedure::pg_catalog.text, n.nspnam
 	JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
 	WHERE e.extname = 'amcheck' AND p.proname IN ('verify_heapam', 'bt_index_check', 'gin_index_check')`
 
-// install amcheck in the database that was claimed, as the superuser that owns the server,
-// so that nothing depends on our own role, which goes.
+// install amcheck in the database that was claimed.
 func (o *Observer) install(ctx context.Context, version int) error {
-	config := Harden(o.writer())
+	config := o.writer().Copy()
 	config.Database = o.Database
+	return InstallChecks(ctx, config, o.Role, version)
+}
+
+// InstallChecks installs amcheck in the database of a connection of a superuser, and lets a
+// role call what pg_amcheck calls. It enters the database as the superuser that owns the
+// server, so that nothing depends on another role, which may go. version is the server's
+// server_version_num.
+func InstallChecks(ctx context.Context, config *pgx.ConnConfig, role string, version int) error {
+	config = Harden(config)
 	config.RuntimeParams["local_preload_libraries"] = ""
 	if version >= eventTriggersSince {
 		config.RuntimeParams["event_triggers"] = "off"
 	}
 	err := connect(ctx, config, func(ctx context.Context, c *pgx.Conn) error {
-		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return o.grantChecks(ctx, tx) })
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return grantChecks(ctx, tx, role) })
 	})
 	if err != nil {
 		return fmt.Errorf("extension amcheck: %w", err)
@@ -86,7 +94,7 @@ func (o *Observer) install(ctx context.Context, version int) error {
 	return nil
 }
 
-func (o *Observer) grantChecks(ctx context.Context, tx pgx.Tx) error {
+func grantChecks(ctx context.Context, tx pgx.Tx, name string) error {
 	if err := asServerOwner(ctx, tx); err != nil {
 		return err
 	}
@@ -102,7 +110,7 @@ func (o *Observer) grantChecks(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	role := pgx.Identifier{o.Role}.Sanitize()
+	role := pgx.Identifier{name}.Sanitize()
 	for _, f := range found {
 		if _, err := tx.Exec(ctx, `GRANT EXECUTE ON FUNCTION `+f.Function+` TO `+role); err != nil {
 			return err

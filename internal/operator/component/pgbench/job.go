@@ -12,6 +12,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pod"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -25,10 +26,6 @@ const (
 	workDir    = "/pgstorage/work"
 	observeDir = "/pgstorage/observe"
 	specFile   = "spec.json"
-
-	// postgresUID is the user of CloudNativePG's images
-	// (https://cloudnative-pg.io/documentation/current/container_images/).
-	postgresUID = 26
 )
 
 // JobInputs are the inputs of Job.
@@ -64,49 +61,38 @@ func Job(in JobInputs) *batchv1ac.JobApplyConfiguration {
 }
 
 func podSpec(in JobInputs, name string) *corev1ac.PodSpecApplyConfiguration {
-	pod := corev1ac.PodSpec().
+	out := corev1ac.PodSpec().
 		WithServiceAccountName(name).
 		WithAutomountServiceAccountToken(true).
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithTerminationGracePeriodSeconds(15).
-		WithSecurityContext(securityContext(in.PlatformUsers)).
-		WithInitContainers(confined(corev1ac.Container().
+		WithSecurityContext(pod.SecurityContext(in.PlatformUsers)).
+		WithInitContainers(pod.Confined(corev1ac.Container().
 			WithName("runner").
 			WithImage(in.RunnerImage).
 			WithCommand("/bench", "copy", binDir+"/bench").
-			WithVolumeMounts(mount("bin", binDir, false)).
+			WithVolumeMounts(pod.Mount("bin", binDir, false)).
 			WithResources(corev1ac.ResourceRequirements().WithRequests(defaultRequests())))).
 		WithContainers(pgbenchContainer(in, name)).
 		WithVolumes(volumes(in, name)...)
-	measureLayers(pod, in)
-	observe(pod, in)
-	return pod
-}
-
-// securityContext has the user of CloudNativePG's images, unless the platform chooses one.
-func securityContext(platformUsers bool) *corev1ac.PodSecurityContextApplyConfiguration {
-	c := corev1ac.PodSecurityContext().
-		WithRunAsNonRoot(true).
-		WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
-	if platformUsers {
-		return c
-	}
-	return c.WithRunAsUser(postgresUID).WithRunAsGroup(postgresUID).WithFSGroup(postgresUID)
+	measureLayers(out, in)
+	observe(out, in)
+	return out
 }
 
 func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfiguration {
 	b := in.Benchmark
-	c := confined(corev1ac.Container().
+	c := pod.Confined(corev1ac.Container().
 		WithName("pgbench").
 		WithImage(in.Image).
 		WithCommand(runCommand(b)...).
 		WithWorkingDir(workDir).
 		WithEnv(environment(in, name)...).
-		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true)).
+		WithVolumeMounts(pod.Mount("bin", binDir, true), pod.Mount("spec", specDir, true)).
 		WithVolumeMounts(authorities(in.Source)...).
-		WithVolumeMounts(mount("work", workDir, false)))
+		WithVolumeMounts(pod.Mount("work", workDir, false)))
 	if watched(b) {
-		c.WithVolumeMounts(mount("observe", observeDir, true))
+		c.WithVolumeMounts(pod.Mount("observe", observeDir, true))
 	}
 	for _, s := range b.Spec.Pgbench.CustomScripts {
 		c.WithVolumeMounts(corev1ac.VolumeMount().WithName("scripts").WithMountPath(ScriptPath(s)).WithSubPath(s.Key).WithReadOnly(true))
@@ -117,18 +103,11 @@ func pgbenchContainer(in JobInputs, name string) *corev1ac.ContainerApplyConfigu
 // ScriptPath is where a custom script is in the runner's pod.
 func ScriptPath(s v1alpha1.CustomScript) string { return scriptsDir + "/" + s.Key }
 
-func confined(c *corev1ac.ContainerApplyConfiguration) *corev1ac.ContainerApplyConfiguration {
-	return c.WithSecurityContext(corev1ac.SecurityContext().
-		WithAllowPrivilegeEscalation(false).
-		WithReadOnlyRootFilesystem(true).
-		WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
-}
-
 // environment of the container in which scripts run: it has no other password than that
 // of the role that owns the benchmark's database.
 func environment(in JobInputs, name string) []*corev1ac.EnvVarApplyConfiguration {
 	database := naming.BenchmarkDatabase(string(in.Benchmark.UID))
-	env := append(connection(in, database, database, name), literal("HOME", workDir), literal("TMPDIR", workDir))
+	env := append(connection(in, database, database, name), pod.Variable("HOME", workDir), pod.Variable("TMPDIR", workDir))
 	return append(env, corev1ac.EnvVar().WithName("POD_UID").WithValueFrom(corev1ac.EnvVarSource().
 		WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.uid"))))
 }
@@ -138,53 +117,28 @@ func environment(in JobInputs, name string) []*corev1ac.EnvVarApplyConfiguration
 // databases are the same on both clusters, which differ in host and certificate authority.
 func connection(in JobInputs, database, role, secret string) []*corev1ac.EnvVarApplyConfiguration {
 	env := []*corev1ac.EnvVarApplyConfiguration{
-		literal("PGHOST", naming.ReadWriteService(in.Benchmark.Spec.Cluster)),
-		literal("PGPORT", "5432"),
-		literal("PGDATABASE", database),
-		literal("PGUSER", role),
-		fromSecret("PGPASSWORD", secret),
-		literal("PGSSLMODE", "verify-full"),
-		literal("PGSSLROOTCERT", caDir+"/ca.crt"),
-		literal("PGAPPNAME", "pgstorage-bench"),
+		pod.Variable("PGHOST", naming.ReadWriteService(in.Benchmark.Spec.Cluster)),
+		pod.Variable("PGPORT", "5432"),
+		pod.Variable("PGDATABASE", database),
+		pod.Variable("PGUSER", role),
+		pod.Password("PGPASSWORD", secret),
+		pod.Variable("PGSSLMODE", "verify-full"),
+		pod.Variable("PGSSLROOTCERT", caDir+"/ca.crt"),
+		pod.Variable("PGAPPNAME", "pgstorage-bench"),
 	}
 	if in.Source == "" {
 		return env
 	}
-	return append(env, literal(spec.EnvSourceHost, naming.ReadWriteService(in.Source)), literal(spec.EnvSourceRootCert, sourceDir+"/ca.crt"))
+	return append(env, pod.Variable(spec.EnvSourceHost, naming.ReadWriteService(in.Source)), pod.Variable(spec.EnvSourceRootCert, sourceDir+"/ca.crt"))
 }
 
 // authorities are the certificates by which the servers are verified.
 func authorities(source string) []*corev1ac.VolumeMountApplyConfiguration {
-	out := []*corev1ac.VolumeMountApplyConfiguration{mount("ca", caDir, true)}
+	out := []*corev1ac.VolumeMountApplyConfiguration{pod.Mount("ca", caDir, true)}
 	if source != "" {
-		out = append(out, mount("source", sourceDir, true))
+		out = append(out, pod.Mount("source", sourceDir, true))
 	}
 	return out
-}
-
-// authority is a volume with the certificate of a cluster's authority. It has only the
-// certificate: the Secret holds the authority's key too.
-func authority(name, cluster string) *corev1ac.VolumeApplyConfiguration {
-	return corev1ac.Volume().WithName(name).WithSecret(corev1ac.SecretVolumeSource().
-		WithSecretName(naming.CASecret(cluster)).
-		WithItems(corev1ac.KeyToPath().WithKey("ca.crt").WithPath("ca.crt")))
-}
-
-func literal(name, value string) *corev1ac.EnvVarApplyConfiguration {
-	return corev1ac.EnvVar().WithName(name).WithValue(value)
-}
-
-func fromSecret(name, secret string) *corev1ac.EnvVarApplyConfiguration {
-	return corev1ac.EnvVar().WithName(name).WithValueFrom(corev1ac.EnvVarSource().
-		WithSecretKeyRef(corev1ac.SecretKeySelector().WithName(secret).WithKey(corev1.BasicAuthPasswordKey)))
-}
-
-func mount(name, path string, readOnly bool) *corev1ac.VolumeMountApplyConfiguration {
-	m := corev1ac.VolumeMount().WithName(name).WithMountPath(path)
-	if readOnly {
-		m.WithReadOnly(true)
-	}
-	return m
 }
 
 func volumes(in JobInputs, name string) []*corev1ac.VolumeApplyConfiguration {
@@ -192,11 +146,11 @@ func volumes(in JobInputs, name string) []*corev1ac.VolumeApplyConfiguration {
 	out := []*corev1ac.VolumeApplyConfiguration{
 		corev1ac.Volume().WithName("bin").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("256Mi"))),
 		corev1ac.Volume().WithName("spec").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(name)),
-		authority("ca", b.Spec.Cluster),
+		pod.Authority("ca", b.Spec.Cluster),
 		corev1ac.Volume().WithName("work").WithEmptyDir(corev1ac.EmptyDirVolumeSource()),
 	}
 	if in.Source != "" {
-		out = append(out, authority("source", in.Source))
+		out = append(out, pod.Authority("source", in.Source))
 	}
 	if len(b.Spec.Pgbench.CustomScripts) == 0 {
 		return out

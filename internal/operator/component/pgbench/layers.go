@@ -9,6 +9,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/runner/spec"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pod"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -60,31 +61,31 @@ var scratchVolume = map[string]string{v1alpha1.LayerVolume: "scratch", v1alpha1.
 // measureLayers gives the pod its scratch volumes and a place on the primary's node.
 // With an image of fio it adds the container that measures the volumes before the
 // runner begins.
-func measureLayers(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
+func measureLayers(into *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	b, volumes := in.Benchmark, scratches(in.Scratch)
 	if b.Spec.Layers == nil || len(volumes) == 0 {
 		return
 	}
 	var mounts []*corev1ac.VolumeMountApplyConfiguration
 	for _, v := range volumes {
-		pod.WithVolumes(ephemeral(b, scratchVolume[v.Layer], v.StorageClass))
-		mounts = append(mounts, mount(scratchVolume[v.Layer], v.Dir, false))
+		into.WithVolumes(ephemeral(b, scratchVolume[v.Layer], v.StorageClass))
+		mounts = append(mounts, pod.Mount(scratchVolume[v.Layer], v.Dir, false))
 	}
-	pod.Containers[0].WithVolumeMounts(mounts...)
-	pod.WithAffinity(besidePrimary(b.Spec.Cluster))
+	into.Containers[0].WithVolumeMounts(mounts...)
+	into.WithAffinity(besidePrimary(b.Spec.Cluster))
 	for _, t := range in.Scratch.Tolerations {
-		pod.WithTolerations(toleration(t))
+		into.WithTolerations(toleration(t))
 	}
 	if b.Spec.Layers.FioImage == "" {
 		return
 	}
-	withoutToken(pod)
-	pod.WithInitContainers(confined(corev1ac.Container().
+	withoutToken(into)
+	into.WithInitContainers(pod.Confined(corev1ac.Container().
 		WithName("fio").
 		WithImage(b.Spec.Layers.FioImage).
 		WithCommand(binDir+"/bench", "fio", "--spec", specDir+"/"+specFile).
 		WithWorkingDir(workDir).
-		WithVolumeMounts(mount("bin", binDir, true), mount("spec", specDir, true), mount("work", workDir, false), mount("no-token", tokenDir, true)).
+		WithVolumeMounts(pod.Mount("bin", binDir, true), pod.Mount("spec", specDir, true), pod.Mount("work", workDir, false), pod.Mount("no-token", tokenDir, true)).
 		WithVolumeMounts(mounts...).
 		WithResources(resources(b.Spec.Pgbench.Resources))))
 }

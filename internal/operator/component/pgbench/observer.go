@@ -9,6 +9,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/pod"
 )
 
 const (
@@ -38,7 +39,7 @@ func runCommand(b *v1alpha1.PgBenchmark) []string {
 // the operator's own image, with processes and files of its own. The container in which
 // scripts run reaches only its socket, which takes a few fixed requests. It starts
 // after all other init containers and ends with the pod.
-func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
+func observe(into *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	b := in.Benchmark
 	if !watched(b) {
 		return
@@ -48,17 +49,17 @@ func observe(pod *corev1ac.PodSpecApplyConfiguration, in JobInputs) {
 	if b.Spec.Pgbench.ColdCache {
 		command = append(command, "--cold")
 	}
-	withoutToken(pod)
-	pod.WithVolumes(corev1ac.Volume().WithName("observe").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Mi")))).
-		WithInitContainers(confined(corev1ac.Container().
+	withoutToken(into)
+	into.WithVolumes(corev1ac.Volume().WithName("observe").WithEmptyDir(corev1ac.EmptyDirVolumeSource().WithSizeLimit(resource.MustParse("1Mi")))).
+		WithInitContainers(pod.Confined(corev1ac.Container().
 			WithName("observer").
 			WithImage(in.RunnerImage).
 			WithRestartPolicy(corev1.ContainerRestartPolicyAlways).
 			WithCommand(command...).
 			WithEnv(connection(in, adminDatabase, naming.BenchmarkCheckRole(string(b.UID)), naming.BenchmarkChecker(b.Name, string(b.UID)))...).
-			WithVolumeMounts(mount("observe", observeDir, false)).
+			WithVolumeMounts(pod.Mount("observe", observeDir, false)).
 			WithVolumeMounts(authorities(in.Source)...).
-			WithVolumeMounts(mount("no-token", tokenDir, true)).
+			WithVolumeMounts(pod.Mount("no-token", tokenDir, true)).
 			WithResources(corev1ac.ResourceRequirements().WithRequests(observerRequests()))))
 }
 
@@ -67,9 +68,9 @@ func observerRequests() corev1.ResourceList {
 }
 
 // withoutToken gives the pod an empty volume to mount where the token of the pod would be.
-func withoutToken(pod *corev1ac.PodSpecApplyConfiguration) {
+func withoutToken(into *corev1ac.PodSpecApplyConfiguration) {
 	has := func(v corev1ac.VolumeApplyConfiguration) bool { return *v.Name == "no-token" }
-	if !slices.ContainsFunc(pod.Volumes, has) {
-		pod.WithVolumes(corev1ac.Volume().WithName("no-token").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
+	if !slices.ContainsFunc(into.Volumes, has) {
+		into.WithVolumes(corev1ac.Volume().WithName("no-token").WithEmptyDir(corev1ac.EmptyDirVolumeSource()))
 	}
 }

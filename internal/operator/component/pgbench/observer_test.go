@@ -15,7 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-func pod(t *testing.T, b *v1alpha1.PgBenchmark) corev1.PodSpec {
+func podOf(t *testing.T, b *v1alpha1.PgBenchmark) corev1.PodSpec {
 	t.Helper()
 	raw, err := json.Marshal(Job(JobInputs{Benchmark: b, Image: "server", RunnerImage: "runner", Scratch: &observed.Scratch{WAL: "fast"}}))
 	if err != nil {
@@ -41,7 +41,7 @@ func hostile(change func(*v1alpha1.PgBenchmarkSpec)) *v1alpha1.PgBenchmark {
 // container shares neither processes nor files with those that run users' scripts.
 func TestSuperuserIsApartFromScripts(t *testing.T) {
 	b := hostile(func(*v1alpha1.PgBenchmarkSpec) {})
-	spec := pod(t, b)
+	spec := podOf(t, b)
 	if spec.ShareProcessNamespace != nil {
 		t.Error("processes are shared")
 	}
@@ -94,7 +94,7 @@ func TestSuperuserIsApartFromScripts(t *testing.T) {
 }
 
 func TestNoSuperuserWithBasic(t *testing.T) {
-	raw, err := json.Marshal(pod(t, hostile(func(s *v1alpha1.PgBenchmarkSpec) { s.Pgbench.Integrity = v1alpha1.IntegrityBasic })))
+	raw, err := json.Marshal(podOf(t, hostile(func(s *v1alpha1.PgBenchmarkSpec) { s.Pgbench.Integrity = v1alpha1.IntegrityBasic })))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestNoSuperuserWithBasic(t *testing.T) {
 }
 
 func TestColdCacheIsAllowedByTheJob(t *testing.T) {
-	spec := pod(t, hostile(func(s *v1alpha1.PgBenchmarkSpec) { s.Pgbench.ColdCache = true }))
+	spec := podOf(t, hostile(func(s *v1alpha1.PgBenchmarkSpec) { s.Pgbench.ColdCache = true }))
 	command := spec.InitContainers[len(spec.InitContainers)-1].Command
 	if command[len(command)-1] != "--cold" {
 		t.Errorf("%v", command)
