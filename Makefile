@@ -171,6 +171,11 @@ test-e2e-backup: ## Back a database up by the Barman Cloud plugin, and restore i
 	@echo "== e2e-backup"
 	@BARMAN=1 ARGS="-run $${RUN:-^(TestBackup|TestTutorialOfBackups)$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
 
+.PHONY: test-e2e-protection
+test-e2e-protection: ## Have the archive of a database fail, and measure what a lost site costs; not in test; KEEP=1 keeps the cluster
+	@echo "== e2e-protection"
+	@BARMAN=1 ARGS="-run $${RUN:-^TestProtection$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
+
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both
 	@echo "== e2e-zfs"

@@ -26,6 +26,7 @@ import (
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
 	"github.com/pgstorage/pgstorage/controllers/statemetrics"
+	"github.com/pgstorage/pgstorage/controllers/verification"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
@@ -163,6 +164,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	scheduled := &pgscheduledbenchmark.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Readers: readers, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage"))}
 	if err := scheduled.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up pgscheduledbenchmark: %w", err)
+	}
+	verifies := &verification.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage"))}
+	if err := verifies.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up verification: %w", err)
 	}
 	if err := provision(mgr, o, readers); err != nil {
 		return err

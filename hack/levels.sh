@@ -31,6 +31,7 @@ levels() {
 		e2e-sites      test-e2e-sites      6  -        -       one
 		e2e-followers  test-e2e-followers  6  -        -       one
 		e2e-backup     test-e2e-backup     6  -        -       one
+		e2e-protection test-e2e-protection 6  -        -       one
 		e2e-install    test-e2e-install    6  -        -       one
 		e2e-zfs        test-e2e-zfs        8  -        -       one
 		e2e-zfs-nodes  test-e2e-zfs-nodes 12  -        -       one

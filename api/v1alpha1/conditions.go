@@ -127,6 +127,10 @@ const (
 	// spec.backup have it. What goes wrong while the database runs does not take part in
 	// Ready.
 	ConditionBackedUp = "BackedUp"
+	// ConditionRestoreVerified says whether the last verification restored the newest backup
+	// and passed all checks. It is Unknown until one has ended. Only databases with
+	// spec.backup.verify have it. It does not take part in Ready.
+	ConditionRestoreVerified = "RestoreVerified"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.
 	ConditionMonitored = "Monitored"

@@ -211,7 +211,7 @@ const (
 
 // IntegrityCheck is one check after a run.
 type IntegrityCheck struct {
-	// name of the check. Of a benchmark it is Checksums, Invariants or Amcheck.
+	// name of the check. In benchmarks it is Checksums, Invariants or Amcheck.
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`

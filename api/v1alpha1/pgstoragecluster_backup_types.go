@@ -49,6 +49,11 @@ type BackupSpec struct {
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}h)?([0-9]{1,5}m)?([0-9]{1,5}s)?$') && duration(self) >= duration('1m') && duration(self) <= duration('24h')",message="spec.backup.maxArchiveAge must be a duration from 1m to 24h, as 15m"
 	MaxArchiveAge string `json:"maxArchiveAge,omitempty"`
+
+	// verify restores the newest backup at the times of a schedule, and checks what was
+	// restored. Default: backups are not verified.
+	// +optional
+	Verify *BackupVerifySpec `json:"verify,omitempty"`
 }
 
 // BackupObjectStore names an ObjectStore, and the place of a database in it.
@@ -162,6 +167,15 @@ type BackupStatus struct {
 	// lost with the site. It is read every few minutes.
 	// +optional
 	LastArchived *metav1.Time `json:"lastArchived,omitempty"`
+	// lastArchivedWAL is the WAL file that was archived last, without its timeline: 16
+	// hexadecimal digits.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	LastArchivedWAL string `json:"lastArchivedWAL,omitempty"`
+	// lastVerified is when a backup was last restored and passed all checks of
+	// spec.backup.verify.
+	// +optional
+	LastVerified *metav1.Time `json:"lastVerified,omitempty"`
 	// waitingWAL counts the files of WAL that are complete and not archived.
 	// +optional
 	WaitingWAL *int32 `json:"waitingWAL,omitempty"`

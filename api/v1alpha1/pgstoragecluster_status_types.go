@@ -13,7 +13,7 @@ type PgStorageClusterStatus struct {
 
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
-	// BackedUp, Monitored, BenchmarkComplete.
+	// BackedUp, RestoreVerified, Monitored, BenchmarkComplete.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -70,6 +70,11 @@ type PgStorageClusterStatus struct {
 	// backup is what of the database can be restored, where spec.backup is set.
 	// +optional
 	Backup *BackupStatus `json:"backup,omitempty"`
+
+	// backupVerification is the verification of backups that runs, and the last result, where
+	// spec.backup.verify is set.
+	// +optional
+	BackupVerification *BackupVerificationStatus `json:"backupVerification,omitempty"`
 
 	// benchmark is the newest result of the inline benchmark.
 	// +optional

@@ -191,6 +191,15 @@ const (
 	// ReasonBackupOverdue means that no base backup succeeded when the schedules asked for
 	// one.
 	ReasonBackupOverdue = "BackupOverdue"
+	// ReasonVerificationPending means that no backup was verified yet.
+	ReasonVerificationPending = "VerificationPending"
+	// ReasonRestoreFailed means that the newest backup could not be restored.
+	ReasonRestoreFailed = "RestoreFailed"
+	// ReasonRestoreNotChecked means that the newest backup was restored, and that the checks
+	// could not run.
+	ReasonRestoreNotChecked = "RestoreNotChecked"
+	// ReasonRestoreDamaged means that a check of the restored database failed.
+	ReasonRestoreDamaged = "RestoreDamaged"
 	// ReasonPluginNotInstalled means that the Barman Cloud plugin is not installed.
 	ReasonPluginNotInstalled = "PluginNotInstalled"
 	// ReasonObjectStoreNotFound means that the ObjectStore does not exist.

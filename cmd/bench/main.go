@@ -26,6 +26,8 @@ import (
 )
 
 const usage = `usage:
+  bench check-restore REPORT
+                           check a restored database, and write the result to a file
   bench copy DEST          copy this program, in an init container
   bench fio --spec FILE    measure the scratch volumes of a benchmark with fio, in an init container
   bench observe --socket FILE --database DB --role ROLE [--cold]
@@ -36,7 +38,7 @@ const usage = `usage:
                            runs in a ConfigMap
   bench version            print the version
 
-run and observe connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run
+run, observe and check-restore connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run
 connects as the owner of the benchmark database, observe as a superuser to a database
 that a superuser owns. At the end run prints every run as JSON. Exit codes: 0 success,
 1 failure, 2 wrong usage.
@@ -79,9 +81,9 @@ func dispatch(ctx context.Context, args []string) error {
 			fmt.Println("pgstorage", version)
 			return nil
 		}
-	case "copy":
+	case "copy", "check-restore":
 		if len(rest) == 1 {
-			return copySelf(rest[0])
+			return intoFile(ctx, args[0], rest[0])
 		}
 	case "fio":
 		return measureVolumes(ctx, rest)
@@ -91,6 +93,14 @@ func dispatch(ctx context.Context, args []string) error {
 		return run(ctx, rest)
 	}
 	return errUsage
+}
+
+// intoFile runs a command whose argument is the file that it writes.
+func intoFile(ctx context.Context, command, file string) error {
+	if command == "copy" {
+		return copySelf(file)
+	}
+	return checkRestore(ctx, file)
 }
 
 // copySelf under another name first: the container that runs it must never see

@@ -67,6 +67,11 @@ var features = []feature{
 		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
 	},
 	{
+		Name:     "Verified backups: `spec.backup.verify`",
+		EndToEnd: claim{Evidence: "test/e2e TestBackup", Where: "kind with the Barman Cloud plugin and an S3 server, `make test-e2e-backup`"},
+		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
+	},
+	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",
 		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},

@@ -52,8 +52,8 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 		}
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
-	if seen != 18 {
-		t.Errorf("got %d commands, want 18", seen)
+	if seen != 19 {
+		t.Errorf("got %d commands, want 19", seen)
 	}
 }
 
@@ -134,6 +134,7 @@ func TestWrongArgumentsAreRejected(t *testing.T) {
 		"name the PgStorageCluster of the site":     {"switch", "shop", "-n", "prod", "--to-name", "shop"},
 		`--also "prod/shop" is not CONTEXT/`:        {"switch", "shop", "-n", "prod", "--to-name", "other", "--also", "prod/shop"},
 		"--timeout must be more than 0":             {"promote", "shop", "--timeout", "0s"},
+		"such as 1h, and needs --wait":              {"verify", "shop", "--timeout", "1h"},
 	} {
 		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)

@@ -21,6 +21,21 @@ func origin(with ...any) change {
 	return set("spec/origin", fields(append([]any{"objectStore", "lake", "server", "old"}, with...)...))
 }
 
+// verify the backups at four, with more fields.
+func verify(with ...any) change {
+	return backup("verify", fields(append([]any{"schedule", "0 4 * * *"}, with...)...))
+}
+
+func verifyTable(with ...any) change { return verify("tables", []any{fields(with...)}) }
+
+func manyTables(n int) []any {
+	var out []any
+	for i := range n {
+		out = append(out, fields("name", fmt.Sprintf("public.t%d", i)))
+	}
+	return out
+}
+
 func backupAt(name, times string) change {
 	return backup("schedules", []any{fields("name", name, "schedule", times)})
 }
@@ -41,6 +56,13 @@ var validBackup = []edge{
 		set("spec/backup/objectStore", fields("name", "lake.2026", "archive", strings.Repeat("2", 20))),
 	}},
 	{"least age of the archive", "PgStorageCluster", []change{backup("maxArchiveAge", "60s")}},
+	{"least verification", "PgStorageCluster", []change{verify()}},
+	{"most of a verification", "PgStorageCluster", []change{verify(
+		"schedule", "*/5,30 0-6 1 JAN-MAR MON", "suspend", true, "timeout", "24h", "query", strings.Repeat("q", 1024),
+		"tables", append(manyTables(15), fields("name", strings.Repeat("S", 63)+"."+strings.Repeat("é", 63), "minRows", 1000000000)),
+		"resources", fields("requests", fields("cpu", "1", "memory", "1Gi"), "limits", fields("memory", "2Gi")),
+	)}},
+	{"shortest timeout of a verification", "PgStorageCluster", []change{verify("schedule", "@hourly", "timeout", "300s")}},
 	{"a site with backups", "PgStorageCluster", []change{topology("south"), backup("target", "PreferStandby")}},
 	{"least origin", "PgStorageCluster", []change{origin()}},
 	{"origin at a time, with backups", "PgStorageCluster", []change{origin("targetTime", "2026-03-01T13:00:00+01:00"), backup()}},
@@ -57,6 +79,10 @@ func backupRows() []row {
 		archive  = "spec.backup.objectStore.archive must be lower-case letters, digits and '-'"
 		name     = "spec.backup.schedules[].name must be lower-case letters, digits and '-'"
 		times    = "spec.backup.schedules[].schedule must be five fields, minute, hour, day of the month, month and day of the week, as 30 2 * * *, or @hourly, @daily, @weekly or @monthly"
+		v        = "spec.backup.verify."
+		when     = "spec.backup.verify.schedule must be five fields, minute, hour, day of the month, month and day of the week, as 0 4 * * *, or @hourly, @daily, @weekly or @monthly"
+		within   = "spec.backup.verify.timeout must be a duration from 5m to 24h, as 1h"
+		table    = "spec.backup.verify.tables[].name must be schema.table, as public.orders"
 		age      = "spec.backup.maxArchiveAge must be a duration from 1m to 24h, as 15m"
 		none     = "spec.backup: a follower and a database in memory have none"
 		targets  = "spec.origin has one of targetTime, targetLSN and targetName at most"
@@ -91,6 +117,30 @@ func backupRows() []row {
 		cluster("archive younger than a minute", backup("maxArchiveAge", "59s"), age),
 		cluster("archive older than a day", backup("maxArchiveAge", "25h"), age),
 		cluster("archive of an age in words", backup("maxArchiveAge", "15 minutes"), age),
+		cluster("verification without times", backup("verify", fields("timeout", "1h")), v+"schedule: Required value"),
+		cluster("verification at no time", verify("schedule", ""), v+"schedule", "should be at least 1 chars long"),
+		cluster("verification at a long time", verify("schedule", strings.Repeat("1", 121)+" * * * *"), v+"schedule: Too long: may not be more than 128 bytes"),
+		cluster("verification with seconds", verify("schedule", "0 0 4 * * *"), refusedValue(v+"schedule", `"0 0 4 * * *"`, when)),
+		cluster("verification of a year", verify("schedule", "@yearly"), when),
+		cluster("verification with a zone", verify("schedule", "TZ=UTC 0 4 * * *"), when),
+		cluster("verification within less than five minutes", verify("timeout", "299s"), refusedValue(v+"timeout", `"299s"`, within)),
+		cluster("verification within more than a day", verify("timeout", "24h1s"), within),
+		cluster("verification within a time in words", verify("timeout", "an hour"), within),
+		cluster("verification of 17 tables", verify("tables", manyTables(17)), v+"tables", "must have at most 16 items"),
+		cluster("verification of one table twice", verify("tables", append(manyTables(1), manyTables(1)...)), v+"tables[1]: Duplicate value"),
+		cluster("verified table without a name", verifyTable("minRows", 1), v+"tables[0].name: Required value"),
+		cluster("verified table without a schema", verifyTable("name", "orders"), refusedValue(v+"tables[0].name", `"orders"`, table)),
+		cluster("verified table of a database", verifyTable("name", "app.public.orders"), table),
+		cluster("verified table of an empty schema", verifyTable("name", ".orders"), table),
+		cluster("verified table of a long name", verifyTable("name", "public."+strings.Repeat("t", 64)), table),
+		cluster("verified table with no rows", verifyTable("name", "public.t", "minRows", 0), v+"tables[0].minRows", "should be greater than or equal to 1"),
+		cluster("verified table with too many rows", verifyTable("name", "public.t", "minRows", 1000000001), v+"tables[0].minRows", "should be less than or equal to 1000000000"),
+		cluster("verification by an empty query", verify("query", ""), v+"query", "should be at least 1 chars long"),
+		cluster("verification by a long query", verify("query", strings.Repeat("q", 1025)), v+"query: Too long: may not be more than 1024 bytes"),
+		cluster("verification with a GPU", verify("resources", fields("requests", fields("nvidia.com/gpu", "1"))), "spec.backup.verify.resources.requests may name cpu and memory only"),
+		cluster("verification limited in storage", verify("resources", fields("limits", fields("ephemeral-storage", "1Gi"))), "spec.backup.verify.resources.limits may name cpu and memory only"),
+		cluster("verification with three resources", verify("resources", fields("limits", fields("cpu", "1", "memory", "1Gi", "ephemeral-storage", "1Gi"))), v+"resources.limits", "must have at most 2 items"),
+		cluster("verification with a size that is no quantity", verify("resources", fields("requests", fields("memory", "much"))), v+"resources.requests.memory"),
 		cluster("backup of a follower", backup(), none).with(set("spec/follow/cluster", "bank")),
 		cluster("backup of a database in memory", backup(), none).and(ephemeral...),
 		cluster("origin that is empty", set("spec/origin", fields()), o+"objectStore: Required value", o+"server: Required value"),

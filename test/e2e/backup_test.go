@@ -42,6 +42,8 @@ func TestBackup(t *testing.T) {
 	step := live.InTurn(t)
 	step("a database waits for its ObjectStore", v.waits)
 	step("the first backup", v.first)
+	step("the first backup is verified", v.verifiedAtOnce)
+	step("rows of a backup are verified", v.rowsAreVerified)
 	step("a restore needs consent", v.unconsented)
 	step("everything is restored", v.latest)
 	step("a time is restored", v.toTime)
@@ -235,13 +237,7 @@ func (v *vault) tooEarly(t *testing.T) {
 
 // away has the store's Service lead nowhere, and back.
 func (v *vault) away(t *testing.T) {
-	lead := func(app string) {
-		t.Helper()
-		if out, err := command(t.Context(), "kubectl", "-n", v.store.Namespace, "patch", "service", "s3", "--type=merge", "-p", `{"spec":{"selector":{"app":"`+app+`"}}}`); err != nil {
-			t.Fatal(out, err)
-		}
-	}
-	lead("nowhere")
+	v.lead(t, "nowhere")
 	primary := v.shop.Status.Database.Primary
 	psql(t, v.shop.Namespace, primary, "SELECT pg_logical_emit_message(false, 'test', 'x'); SELECT pg_switch_wal()")
 	has(t, v.shop, v1alpha1.ConditionBackedUp, metav1.ConditionFalse, v1alpha1.ReasonArchivingFailing)
@@ -251,7 +247,7 @@ func (v *vault) away(t *testing.T) {
 	if err := live.AllTrue(v.shop.Status.Conditions, v.shop.Generation, v1alpha1.ConditionReady); err != nil {
 		t.Errorf("a database that serves is not Ready: %v", err)
 	}
-	lead("s3")
+	v.lead(t, "s3")
 	v.archived(t)
 	has(t, v.shop, v1alpha1.ConditionBackedUp, metav1.ConditionTrue, v1alpha1.ReasonRecoverable)
 }

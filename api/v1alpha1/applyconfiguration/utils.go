@@ -24,6 +24,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.BackupSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BackupStatus"):
 		return &apiv1alpha1.BackupStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupVerificationResult"):
+		return &apiv1alpha1.BackupVerificationResultApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupVerificationStatus"):
+		return &apiv1alpha1.BackupVerificationStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BackupVerifySpec"):
+		return &apiv1alpha1.BackupVerifySpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkFinding"):
 		return &apiv1alpha1.BenchmarkFindingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkGate"):
@@ -266,6 +272,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.VariantRankApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VariantStatus"):
 		return &apiv1alpha1.VariantStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VerifiedTable"):
+		return &apiv1alpha1.VerifiedTableApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VerifyResources"):
+		return &apiv1alpha1.VerifyResourcesApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeStatus"):
 		return &apiv1alpha1.VolumeStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSCache"):

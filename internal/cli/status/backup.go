@@ -2,6 +2,8 @@ package status
 
 import (
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
@@ -34,6 +36,28 @@ func protection(cr *v1alpha1.PgStorageCluster) []string {
 	case b.FirstRecoverabilityPoint == nil:
 		return []string{"no backup yet"}
 	default:
-		return []string{"recoverable from " + b.FirstRecoverabilityPoint.UTC().Format("2006-01-02 15:04 UTC")}
+		return []string{"recoverable from " + b.FirstRecoverabilityPoint.UTC().Format(minutes), verification(cr)}
 	}
+}
+
+// minutes is the format of times.
+const minutes = "2006-01-02 15:04 UTC"
+
+// verification says when a backup was last restored and found sound, and how long the restore
+// took. What the last one found is in the condition RestoreVerified.
+func verification(cr *v1alpha1.PgStorageCluster) string {
+	s := cr.Status.BackupVerification
+	switch {
+	case cr.Spec.Backup.Verify == nil:
+		return "backups are not verified"
+	case s != nil && (s.Phase == v1alpha1.VerifyRestoring || s.Phase == v1alpha1.VerifyChecking):
+		return "verifying a backup (" + s.Phase + ")"
+	case s == nil || s.LastVerified == nil:
+		return "not verified yet"
+	}
+	text := "verified " + s.LastVerified.UTC().Format(minutes)
+	if last := s.Last; last != nil && last.RestoreSeconds != nil && s.LastVerified.Equal(last.CompletionTime) {
+		text += fmt.Sprintf(" (restored in %s)", time.Duration(*last.RestoreSeconds)*time.Second)
+	}
+	return text
 }

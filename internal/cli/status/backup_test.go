@@ -23,7 +23,7 @@ func TestProtectionIsShownAtAGlance(t *testing.T) {
 		status *v1alpha1.BackupStatus
 		want   []string
 	}{
-		"recoverable":                {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"recoverable from 2026-03-01 02:00 UTC"}},
+		"recoverable":                {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"recoverable from 2026-03-01 02:00 UTC", "backups are not verified"}},
 		"before the first backup":    {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{}, []string{"no backup yet"}},
 		"without an ObjectStore":     {v1alpha1.PgStorageClusterSpec{Backup: backup}, nil, nil},
 		"none declared":              {v1alpha1.PgStorageClusterSpec{}, nil, []string{"no backup is declared"}},
@@ -40,5 +40,34 @@ func TestProtectionIsShownAtAGlance(t *testing.T) {
 		if !slices.Equal(got[1:], tc.want) {
 			t.Errorf("%s: %q, want %q", name, got[1:], tc.want)
 		}
+	}
+}
+
+func TestVerificationIsShownAtAGlance(t *testing.T) {
+	at := func(minute int) *metav1.Time {
+		return new(metav1.NewTime(time.Date(2026, 3, 1, 4, minute, 0, 0, time.UTC)))
+	}
+	verified := func(phase string, last *v1alpha1.BackupVerificationResult) *v1alpha1.BackupVerificationStatus {
+		return &v1alpha1.BackupVerificationStatus{Phase: phase, LastVerified: at(5), Last: last}
+	}
+	passed := &v1alpha1.BackupVerificationResult{Reason: v1alpha1.ReasonVerified, CompletionTime: at(5), RestoreSeconds: new(int64(65))}
+	for want, s := range map[string]*v1alpha1.BackupVerificationStatus{
+		"not verified yet":                                 {Last: &v1alpha1.BackupVerificationResult{Reason: v1alpha1.ReasonRestoreFailed, CompletionTime: at(5)}},
+		"verifying a backup (Restoring)":                   {Phase: v1alpha1.VerifyRestoring},
+		"verifying a backup (Checking)":                    verified(v1alpha1.VerifyChecking, passed),
+		"verified 2026-03-01 04:05 UTC (restored in 1m5s)": verified(v1alpha1.VerifyRemoving, passed),
+		"verified 2026-03-01 04:05 UTC":                    verified("", &v1alpha1.BackupVerificationResult{CompletionTime: at(9), RestoreSeconds: new(int64(7))}),
+	} {
+		cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Backup: &v1alpha1.BackupSpec{Verify: &v1alpha1.BackupVerifySpec{}}}}
+		cr.Status.Backup, cr.Status.BackupVerification = &v1alpha1.BackupStatus{FirstRecoverabilityPoint: at(0)}, s
+		got := Builder{}.Cluster(snapshot.Cluster{Cluster: cr}).Details
+		if !slices.Equal(got[1:], []string{"recoverable from 2026-03-01 04:00 UTC", want}) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Backup: &v1alpha1.BackupSpec{Verify: &v1alpha1.BackupVerifySpec{}}}}
+	cr.Status.Backup = &v1alpha1.BackupStatus{FirstRecoverabilityPoint: at(0)}
+	if got := verification(cr); got != "not verified yet" {
+		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package naming
 
 import (
 	"fmt"
+	"strings"
 )
 
 // ReadWriteService is the Service of the primary, as CloudNativePG names it.
@@ -54,3 +55,17 @@ func ReplicationSecret(cluster string) string { return cluster + "-replication" 
 
 // CASecret holds the certificate authority of the server certificates.
 func CASecret(cluster string) string { return cluster + "-ca" }
+
+// Verification is the CloudNativePG Cluster that backups of a database are restored into, and
+// the Job that checks it. The UID in it prevents a collision with an object of another owner.
+func Verification(cluster, uid string) string {
+	const room = 50 - len("-verify-") - 8
+	return strings.TrimRight(cluster[:min(len(cluster), room)], "-") + "-verify-" + Hash(uid)[:8]
+}
+
+// SuperuserSecret is the Secret of the superuser of a Cluster, as CloudNativePG names it.
+func SuperuserSecret(cluster string) string { return cluster + "-superuser" }
+
+// ApplicationSecret is the Secret of the owner of a Cluster's database, as CloudNativePG names
+// it.
+func ApplicationSecret(cluster string) string { return cluster + "-app" }

@@ -8,6 +8,8 @@ const (
 	AgentFieldOwner = "pgstorage-agent"
 	// MemoryFieldOwner is the field manager of the volumes in memory of a PgNodeStorage.
 	MemoryFieldOwner = "pgstorage-memory"
+	// VerifyFieldOwner is the field manager of status.backupVerification of a PgStorageCluster.
+	VerifyFieldOwner = "pgstorage-verify"
 	// BenchFieldOwner is the field manager of status.run, which the runner writes.
 	BenchFieldOwner = "pgstorage-bench"
 
@@ -20,6 +22,8 @@ const (
 	LabelCluster = "pgstorage.dev/cluster"
 	// LabelReadPool names the read pool of a PgStorageCluster that an object belongs to.
 	LabelReadPool = "pgstorage.dev/read-pool"
+	// LabelVerifies names the PgStorageCluster whose backups an object verifies.
+	LabelVerifies = "pgstorage.dev/verifies"
 	// LabelBenchmark names the PgBenchmark that an object belongs to.
 	LabelBenchmark = "pgstorage.dev/benchmark"
 	// LabelSchedule names the PgScheduledBenchmark that a PgBenchmark was made by.
@@ -42,6 +46,10 @@ const (
 	// AnnotationRecreate on a PgStorageCluster has the UID of a CloudNativePG Cluster
 	// that was deleted by hand and may be created again, empty.
 	AnnotationRecreate = "pgstorage.dev/recreate-cluster"
+
+	// AnnotationVerify on a PgStorageCluster asks for a verification of its backups. It is
+	// the time of the request, as in RFC 3339; one that a verification started after is done.
+	AnnotationVerify = "pgstorage.dev/verify-backup"
 
 	// AnnotationPromote on a PgStorageCluster with spec.topology has the UID of its
 	// CloudNativePG Cluster, and accepts that the site is promoted without a token. Commits
@@ -121,6 +129,11 @@ func ScheduleLabels(schedule string) map[string]string {
 // ProfileLabels of an object that belongs to a PgStorageProfile.
 func ProfileLabels(profile, uid string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelProfile: profile, LabelOwnerUID: uid}
+}
+
+// VerifyLabels of an object that verifies the backups of a PgStorageCluster.
+func VerifyLabels(cluster string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelVerifies: cluster}
 }
 
 // DataBearing are the labels of a data-bearing object of a PgStorageCluster.

@@ -23,7 +23,7 @@ const (
 )
 
 // families are the names of those that are read.
-var families = []string{settingsMetric, followerMetric, overrideMetric, settingMetric, streamingMetric, behindMetric, delayMetric, timelineMetric, positionMetric, keptMetric, archivedMetric, waitingMetric}
+var families = []string{settingsMetric, followerMetric, overrideMetric, settingMetric, streamingMetric, behindMetric, delayMetric, timelineMetric, positionMetric, keptMetric, archivedMetric, archivedFile, waitingMetric}
 
 // The errors of an answer. They are constants, because an answer is a tenant's text,
 // which belongs in no status, event or log.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ const (
 	keptMetric      = "cnpg_pgstorage_wal_kept_from_bytes"
 	// The metrics of a WAL archive, which CloudNativePG's own queries and collector have.
 	archivedMetric = "cnpg_pg_stat_archiver_last_archived_time"
+	archivedFile   = "cnpg_pg_stat_archiver_last_archived_wal_start_lsn"
 	waitingMetric  = "cnpg_collector_pg_wal_archive_status"
 
 	// mostRows of an instance that are kept; its query returns no more.
@@ -75,12 +77,19 @@ func (s *scraped) take(family string, labels map[string]string, value float64, w
 	}
 }
 
-// archived is one figure of the WAL archive: how many files wait for it, or when the last one
-// was archived, in seconds since 1970. That is -1 where none ever was.
+// archived is one figure of the WAL archive. It is how many files wait for it, which was
+// archived last, or when that was. The last two are -1 where none ever was.
 func (s *scraped) archived(family string, labels map[string]string, value float64) {
-	if family == waitingMetric {
+	switch family {
+	case waitingMetric:
 		if labels["value"] == "ready" {
 			s.archive.Waiting, _ = figure(value)
+		}
+		return
+	case archivedFile:
+		// The last 16 digits of the file's name, as one number.
+		if n, ok := figure(value); ok && n > 0 {
+			s.archive.WAL = fmt.Sprintf("%016X", n)
 		}
 		return
 	}

@@ -38,6 +38,8 @@ type Archive struct {
 	Read bool
 	// Last is when WAL was archived last; zero where it never was.
 	Last time.Time
+	// WAL is the file that was archived last, without its timeline; empty where it is not known.
+	WAL string
 	// Waiting counts the files that are complete and not archived.
 	Waiting int64
 }

@@ -65,6 +65,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: target
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupTarget
+    - name: verify
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerifySpec
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupStatus
   map:
     fields:
@@ -80,10 +83,16 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: lastArchived
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastArchivedWAL
+      type:
+        scalar: string
     - name: lastFailedBackup
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: lastSuccessfulBackup
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: lastVerified
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: objectStore
@@ -103,6 +112,96 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupTarget
   scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerificationResult
+  map:
+    fields:
+    - name: backupTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: checkSeconds
+      type:
+        scalar: numeric
+    - name: checks
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.IntegrityCheck
+          elementRelationship: atomic
+    - name: completionTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: message
+      type:
+        scalar: string
+    - name: reason
+      type:
+        scalar: string
+    - name: restoreSeconds
+      type:
+        scalar: numeric
+    - name: restoredWAL
+      type:
+        scalar: string
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerificationStatus
+  map:
+    fields:
+    - name: backupTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: cluster
+      type:
+        scalar: string
+    - name: expectedWAL
+      type:
+        scalar: string
+    - name: last
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerificationResult
+    - name: lastVerified
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: nextTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: phase
+      type:
+        scalar: string
+    - name: restoredTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: startTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerifySpec
+  map:
+    fields:
+    - name: query
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VerifyResources
+    - name: schedule
+      type:
+        scalar: string
+    - name: suspend
+      type:
+        scalar: boolean
+    - name: tables
+      type:
+        list:
+          elementType:
+            namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VerifiedTable
+          elementRelationship: associative
+          keys:
+          - name
+    - name: timeout
+      type:
+        scalar: string
+      default: 1h
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkFinding
   map:
     fields:
@@ -2093,6 +2192,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: backup
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupStatus
+    - name: backupVerification
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerificationStatus
     - name: benchmark
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.InlineBenchmarkStatus
@@ -2963,6 +3065,29 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: upperTPS
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VerifiedTable
+  map:
+    fields:
+    - name: minRows
+      type:
+        scalar: numeric
+      default: 1
+    - name: name
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VerifyResources
+  map:
+    fields:
+    - name: limits
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: requests
+      type:
+        map:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeStatus
   map:
     fields:

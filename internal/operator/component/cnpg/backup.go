@@ -56,6 +56,17 @@ func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageC
 		WithPluginConfiguration(cnpgac.PluginConfiguration().WithName(Plugin).WithParameters(store(o.ObjectStore, o.Server))))
 }
 
+// FromArchive are the fields bootstrap and externalClusters of a Cluster, as an API server has
+// them. They restore the newest backup of a database.
+func FromArchive(cr *v1alpha1.PgStorageCluster) (bootstrap map[string]any, externalClusters []any) {
+	parameters := map[string]any{}
+	for name, value := range store(cr.Spec.Backup.ObjectStore.Name, Server(cr)) {
+		parameters[name] = value
+	}
+	bootstrap = map[string]any{"recovery": map[string]any{"source": originName, "database": cr.Spec.Postgres.Database, "owner": cr.Spec.Postgres.Owner}}
+	return bootstrap, []any{map[string]any{"name": originName, "plugin": map[string]any{"name": Plugin, "parameters": parameters}}}
+}
+
 func target(o *v1alpha1.OriginSpec) *cnpgac.RecoveryTargetApplyConfiguration {
 	out := cnpgac.RecoveryTarget()
 	if o.TargetTime != "" {

@@ -122,6 +122,11 @@ func declared(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 			return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.backup.schedules[%s].%s", s.Name, strings.TrimPrefix(err.Error(), "spec.")))
 		}
 	}
+	if v := spec.Verify; v != nil {
+		if _, err := cron.Parse(v.Schedule, ""); err != nil {
+			return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.backup.verify."+strings.TrimPrefix(err.Error(), "spec."))
+		}
+	}
 	return outcome.DoneWith(c, v1alpha1.ReasonRecoverable, msgRecoverable)
 }
 
@@ -244,9 +249,12 @@ func backupStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alph
 	}
 	if seen := facts.ReadBack.Archive; seen.Read {
 		waiting := int32(min(seen.Waiting, 1<<30)) //nolint:gosec // bounded
-		out.LastArchived, out.WaitingWAL = moment(seen.Last), &waiting
+		out.LastArchived, out.LastArchivedWAL, out.WaitingWAL = moment(seen.Last), seen.WAL, &waiting
 	} else if known := cr.Status.Backup; known != nil && known.Server == out.Server {
-		out.LastArchived, out.WaitingWAL = known.LastArchived, known.WaitingWAL
+		out.LastArchived, out.LastArchivedWAL, out.WaitingWAL = known.LastArchived, known.LastArchivedWAL, known.WaitingWAL
+	}
+	if v := cr.Status.BackupVerification; v != nil {
+		out.LastVerified = v.LastVerified
 	}
 	return out
 }

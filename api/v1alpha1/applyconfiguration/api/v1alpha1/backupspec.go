@@ -27,6 +27,9 @@ type BackupSpecApplyConfiguration struct {
 	// archive. Beyond it, the condition BackedUp is False. It is also how much may be lost
 	// with the site. Valid: 1m to 24h. Default: 15m.
 	MaxArchiveAge *string `json:"maxArchiveAge,omitempty"`
+	// verify restores the newest backup at the times of a schedule, and checks what was
+	// restored. Default: backups are not verified.
+	Verify *BackupVerifySpecApplyConfiguration `json:"verify,omitempty"`
 }
 
 // BackupSpecApplyConfiguration constructs a declarative configuration of the BackupSpec type for use with
@@ -69,5 +72,13 @@ func (b *BackupSpecApplyConfiguration) WithTarget(value apiv1alpha1.BackupTarget
 // If called multiple times, the MaxArchiveAge field is set to the value of the last call.
 func (b *BackupSpecApplyConfiguration) WithMaxArchiveAge(value string) *BackupSpecApplyConfiguration {
 	b.MaxArchiveAge = &value
+	return b
+}
+
+// WithVerify sets the Verify field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Verify field is set to the value of the last call.
+func (b *BackupSpecApplyConfiguration) WithVerify(value *BackupVerifySpecApplyConfiguration) *BackupSpecApplyConfiguration {
+	b.Verify = value
 	return b
 }

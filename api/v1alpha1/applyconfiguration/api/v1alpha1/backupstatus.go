@@ -25,6 +25,12 @@ type BackupStatusApplyConfiguration struct {
 	// lastArchived is when the primary archived WAL last. What was committed after it can be
 	// lost with the site. It is read every few minutes.
 	LastArchived *v1.Time `json:"lastArchived,omitempty"`
+	// lastArchivedWAL is the WAL file that was archived last, without its timeline: 16
+	// hexadecimal digits.
+	LastArchivedWAL *string `json:"lastArchivedWAL,omitempty"`
+	// lastVerified is when a backup was last restored and passed all checks of
+	// spec.backup.verify.
+	LastVerified *v1.Time `json:"lastVerified,omitempty"`
 	// waitingWAL counts the files of WAL that are complete and not archived.
 	WaitingWAL *int32 `json:"waitingWAL,omitempty"`
 	// retention is how long the store keeps backups, as 30d; empty where it never deletes
@@ -90,6 +96,22 @@ func (b *BackupStatusApplyConfiguration) WithLastFailedBackup(value v1.Time) *Ba
 // If called multiple times, the LastArchived field is set to the value of the last call.
 func (b *BackupStatusApplyConfiguration) WithLastArchived(value v1.Time) *BackupStatusApplyConfiguration {
 	b.LastArchived = &value
+	return b
+}
+
+// WithLastArchivedWAL sets the LastArchivedWAL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastArchivedWAL field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithLastArchivedWAL(value string) *BackupStatusApplyConfiguration {
+	b.LastArchivedWAL = &value
+	return b
+}
+
+// WithLastVerified sets the LastVerified field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastVerified field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithLastVerified(value v1.Time) *BackupStatusApplyConfiguration {
+	b.LastVerified = &value
 	return b
 }
 

@@ -7,7 +7,7 @@ package v1alpha1
 //
 // IntegrityCheck is one check after a run.
 type IntegrityCheckApplyConfiguration struct {
-	// name is Checksums, Invariants or Amcheck.
+	// name of the check. In benchmarks it is Checksums, Invariants or Amcheck.
 	Name *string `json:"name,omitempty"`
 	// result is Passed, Failed or NotRun.
 	Result *string `json:"result,omitempty"`

@@ -16,7 +16,7 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Ready, Reconciling, Stalled, StorageReady, ParametersAccepted,
 	// ParametersApplied, DatabaseReady, ReadPoolsReady, SiteInRole, FollowersCaughtUp,
-	// BackedUp, Monitored, BenchmarkComplete.
+	// BackedUp, RestoreVerified, Monitored, BenchmarkComplete.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// database is what CloudNativePG reports.
 	Database *DatabaseStatusApplyConfiguration `json:"database,omitempty"`
@@ -40,6 +40,9 @@ type PgStorageClusterStatusApplyConfiguration struct {
 	Topology *TopologyStatusApplyConfiguration `json:"topology,omitempty"`
 	// backup is what of the database can be restored, where spec.backup is set.
 	Backup *BackupStatusApplyConfiguration `json:"backup,omitempty"`
+	// backupVerification is the verification of backups that runs, and the last result, where
+	// spec.backup.verify is set.
+	BackupVerification *BackupVerificationStatusApplyConfiguration `json:"backupVerification,omitempty"`
 	// benchmark is the newest result of the inline benchmark.
 	Benchmark *InlineBenchmarkStatusApplyConfiguration `json:"benchmark,omitempty"`
 }
@@ -163,6 +166,14 @@ func (b *PgStorageClusterStatusApplyConfiguration) WithTopology(value *TopologyS
 // If called multiple times, the Backup field is set to the value of the last call.
 func (b *PgStorageClusterStatusApplyConfiguration) WithBackup(value *BackupStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
 	b.Backup = value
+	return b
+}
+
+// WithBackupVerification sets the BackupVerification field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BackupVerification field is set to the value of the last call.
+func (b *PgStorageClusterStatusApplyConfiguration) WithBackupVerification(value *BackupVerificationStatusApplyConfiguration) *PgStorageClusterStatusApplyConfiguration {
+	b.BackupVerification = value
 	return b
 }
 

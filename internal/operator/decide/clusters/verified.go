@@ -1,0 +1,36 @@
+package clusters
+
+import (
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+// backups are the conditions of a database that declares any.
+func backups(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (out []outcome.Outcome) {
+	for _, o := range []*outcome.Outcome{backedUp(cr, facts), restoreVerified(cr)} {
+		if o != nil {
+			out = append(out, *o)
+		}
+	}
+	return out
+}
+
+// restoreVerified is the condition RestoreVerified; nil where spec.backup.verify is not set. A
+// verification that runs does not change what the last one found.
+func restoreVerified(cr *v1alpha1.PgStorageCluster) *outcome.Outcome {
+	if cr.Spec.Backup == nil || cr.Spec.Backup.Verify == nil {
+		return nil
+	}
+	const c = v1alpha1.ConditionRestoreVerified
+	o := outcome.WaitFor(c, v1alpha1.ReasonVerificationPending, msgVerificationPending)
+	o.Unknown = true
+	if s := cr.Status.BackupVerification; s != nil && s.Last != nil {
+		o = outcome.InvalidBecause(c, s.Last.Reason, s.Last.Message)
+		if s.Last.Reason == v1alpha1.ReasonVerified || s.Last.Reason == v1alpha1.ReasonPartlyChecked {
+			o = outcome.DoneWith(c, s.Last.Reason, s.Last.Message)
+		}
+	}
+	o.Informative = true
+	return &o
+}
