@@ -87,7 +87,7 @@ type VerifiedTable struct {
 	MinRows int32 `json:"minRows,omitempty"`
 }
 
-// The phases of a verification.
+// The steps of a verification.
 const (
 	VerifyRestoring = "Restoring"
 	VerifyChecking  = "Checking"
@@ -96,10 +96,10 @@ const (
 
 // BackupVerificationStatus is the verification that runs, and the results of the last ones.
 type BackupVerificationStatus struct {
-	// phase is Restoring, Checking or Removing; empty between verifications.
+	// step is Restoring, Checking or Removing; empty between verifications.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
-	Phase string `json:"phase,omitempty"`
+	Step string `json:"step,omitempty"`
 	// cluster is the CloudNativePG Cluster that backups are restored into.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/pgstorage/pgstorage/internal/bench/restorecheck"
 	"github.com/pgstorage/pgstorage/internal/bench/runner"
-	"github.com/pgstorage/pgstorage/internal/restorecheck"
 )
 
 // checkRestore checks a restored database, and writes the report where Kubernetes takes the

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/restorecheck"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
-	"github.com/pgstorage/pgstorage/internal/restorecheck"
 )
 
 // yearly is a schedule that does not come during the test.
@@ -119,7 +119,7 @@ func (v *vault) result(t *testing.T, after time.Time) v1alpha1.BackupVerificatio
 			return err
 		}
 		s := v.shop.Status.BackupVerification
-		if s == nil || s.Phase != "" || s.StartTime == nil || s.StartTime.Time.Before(after) || s.Last == nil || s.Last.CompletionTime.Before(s.StartTime) {
+		if s == nil || s.Step != "" || s.StartTime == nil || s.StartTime.Time.Before(after) || s.Last == nil || s.Last.CompletionTime.Before(s.StartTime) {
 			return fmt.Errorf("%+v", s)
 		}
 		return nil

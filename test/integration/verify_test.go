@@ -98,7 +98,7 @@ func (s *simulatedRestores) until(t *testing.T, reason string) *v1alpha1.BackupV
 			return err
 		}
 		now, v := meta.FindStatusCondition(s.cr.Status.Conditions, v1alpha1.ConditionRestoreVerified), s.cr.Status.BackupVerification
-		if now == nil || now.Reason != reason || v == nil || v.Phase != "" {
+		if now == nil || now.Reason != reason || v == nil || v.Step != "" {
 			return fmt.Errorf("%+v, %+v", now, v)
 		}
 		return nil
@@ -181,7 +181,7 @@ func TestVerificationLeavesAnotherDatabaseAlone(t *testing.T) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(s.cr), s.cr); err != nil {
 			return err
 		}
-		if v := s.cr.Status.BackupVerification; v.Phase != "" {
+		if v := s.cr.Status.BackupVerification; v.Step != "" {
 			return fmt.Errorf("%+v", v)
 		}
 		return nil
@@ -217,7 +217,7 @@ func TestVerificationSurvivesACrashAfterAnyWrite(t *testing.T) {
 				if err := errors.Join(s.advance(ctx), c.Get(ctx, client.ObjectKeyFromObject(s.cr), s.cr)); err != nil {
 					return err
 				}
-				if v := s.cr.Status.BackupVerification; v == nil || v.Last == nil || v.Phase != "" {
+				if v := s.cr.Status.BackupVerification; v == nil || v.Last == nil || v.Step != "" {
 					return fmt.Errorf("%+v", v)
 				}
 				return nil

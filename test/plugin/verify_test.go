@@ -54,9 +54,9 @@ func TestVerifyAnnotatesAndFollows(t *testing.T) {
 		f := follow(t, "verify", "shop", "-n", ns, "--wait")
 		f.holds(t, "Waiting for the condition BackedUp")
 		started := metav1.NewTime(parseTime(t, requested(t, c, key)))
-		verifying(t, c, key, &v1alpha1.BackupVerificationStatus{Phase: v1alpha1.VerifyRestoring, Cluster: "shop-verify-1", StartTime: &started})
+		verifying(t, c, key, &v1alpha1.BackupVerificationStatus{Step: v1alpha1.VerifyRestoring, Cluster: "shop-verify-1", StartTime: &started})
 		f.holds(t, "Restoring: ")
-		verifying(t, c, key, &v1alpha1.BackupVerificationStatus{Phase: v1alpha1.VerifyRemoving, StartTime: &started, Last: &v1alpha1.BackupVerificationResult{
+		verifying(t, c, key, &v1alpha1.BackupVerificationStatus{Step: v1alpha1.VerifyRemoving, StartTime: &started, Last: &v1alpha1.BackupVerificationResult{
 			Reason: reason, Message: "as found", CompletionTime: &started, RestoreSeconds: new(int64(42)),
 			Checks: []v1alpha1.IntegrityCheck{{Name: "SystemIdentifier", Result: v1alpha1.CheckPassed, Message: "the backup is of this database"}},
 		}})

@@ -50,8 +50,8 @@ func verification(cr *v1alpha1.PgStorageCluster) string {
 	switch {
 	case cr.Spec.Backup.Verify == nil:
 		return "backups are not verified"
-	case s != nil && (s.Phase == v1alpha1.VerifyRestoring || s.Phase == v1alpha1.VerifyChecking):
-		return "verifying a backup (" + s.Phase + ")"
+	case s != nil && (s.Step == v1alpha1.VerifyRestoring || s.Step == v1alpha1.VerifyChecking):
+		return "verifying a backup (" + s.Step + ")"
 	case s == nil || s.LastVerified == nil:
 		return "not verified yet"
 	}

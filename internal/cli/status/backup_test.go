@@ -48,12 +48,12 @@ func TestVerificationIsShownAtAGlance(t *testing.T) {
 		return new(metav1.NewTime(time.Date(2026, 3, 1, 4, minute, 0, 0, time.UTC)))
 	}
 	verified := func(phase string, last *v1alpha1.BackupVerificationResult) *v1alpha1.BackupVerificationStatus {
-		return &v1alpha1.BackupVerificationStatus{Phase: phase, LastVerified: at(5), Last: last}
+		return &v1alpha1.BackupVerificationStatus{Step: phase, LastVerified: at(5), Last: last}
 	}
 	passed := &v1alpha1.BackupVerificationResult{Reason: v1alpha1.ReasonVerified, CompletionTime: at(5), RestoreSeconds: new(int64(65))}
 	for want, s := range map[string]*v1alpha1.BackupVerificationStatus{
 		"not verified yet":                                 {Last: &v1alpha1.BackupVerificationResult{Reason: v1alpha1.ReasonRestoreFailed, CompletionTime: at(5)}},
-		"verifying a backup (Restoring)":                   {Phase: v1alpha1.VerifyRestoring},
+		"verifying a backup (Restoring)":                   {Step: v1alpha1.VerifyRestoring},
 		"verifying a backup (Checking)":                    verified(v1alpha1.VerifyChecking, passed),
 		"verified 2026-03-01 04:05 UTC (restored in 1m5s)": verified(v1alpha1.VerifyRemoving, passed),
 		"verified 2026-03-01 04:05 UTC":                    verified("", &v1alpha1.BackupVerificationResult{CompletionTime: at(9), RestoreSeconds: new(int64(7))}),

@@ -115,7 +115,7 @@ func started(s *v1alpha1.BackupVerificationStatus, at time.Time) bool {
 // ended reports whether the verification of a request has a result. What it restored may not
 // be deleted yet.
 func ended(s *v1alpha1.BackupVerificationStatus, at time.Time) bool {
-	return started(s, at) && s.Phase != v1alpha1.VerifyRestoring && s.Phase != v1alpha1.VerifyChecking &&
+	return started(s, at) && s.Step != v1alpha1.VerifyRestoring && s.Step != v1alpha1.VerifyChecking &&
 		s.Last != nil && s.Last.CompletionTime != nil && !s.Last.CompletionTime.Before(s.StartTime)
 }
 
@@ -124,12 +124,12 @@ func state(cr *v1alpha1.PgStorageCluster, at time.Time) string {
 	s := cr.Status.BackupVerification
 	backedUp := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionBackedUp)
 	switch {
-	case started(s, at) && s.Phase == v1alpha1.VerifyRestoring:
+	case started(s, at) && s.Step == v1alpha1.VerifyRestoring:
 		return "Restoring: the newest backup, into Cluster " + s.Cluster
-	case started(s, at) && s.Phase == v1alpha1.VerifyChecking:
+	case started(s, at) && s.Step == v1alpha1.VerifyChecking:
 		return "Checking: the restored database"
-	case s != nil && s.Phase != "":
-		return "Waiting for an earlier verification, which is " + s.Phase
+	case s != nil && s.Step != "":
+		return "Waiting for an earlier verification, which is " + s.Step
 	case backedUp == nil:
 		return "Waiting for the condition BackedUp"
 	case backedUp.Status != metav1.ConditionTrue:

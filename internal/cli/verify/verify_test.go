@@ -111,7 +111,7 @@ func result(reason string, completion int) *v1alpha1.BackupVerificationResult {
 func TestPhasesAreShownUntilTheResult(t *testing.T) {
 	old := result(v1alpha1.ReasonRestoreFailed, 0)
 	of := func(phase string, start int, last *v1alpha1.BackupVerificationResult) *v1alpha1.BackupVerificationStatus {
-		return &v1alpha1.BackupVerificationStatus{Phase: phase, Cluster: "shop-verify-1", StartTime: at(start), Last: last}
+		return &v1alpha1.BackupVerificationStatus{Step: phase, Cluster: "shop-verify-1", StartTime: at(start), Last: last}
 	}
 	s := &script{now: noon, steps: []any{
 		of(v1alpha1.VerifyChecking, -9, nil),

@@ -166,15 +166,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nextTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
-    - name: phase
-      type:
-        scalar: string
     - name: restoredTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: startTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: step
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupVerifySpec
   map:
     fields:

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/restorecheck"
+	"github.com/pgstorage/pgstorage/internal/bench/restorecheck"
 )
 
 func shop() *v1alpha1.PgStorageCluster {

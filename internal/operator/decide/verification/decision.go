@@ -56,7 +56,7 @@ func Concerns(cr *v1alpha1.PgStorageCluster) bool {
 // Running says whether a verification has children to be observed.
 func Running(cr *v1alpha1.PgStorageCluster) bool {
 	s := cr.Status.BackupVerification
-	return s != nil && s.Phase != ""
+	return s != nil && s.Step != ""
 }
 
 // Decide what is next. It does not change its arguments.
@@ -65,7 +65,7 @@ func Decide(cr *v1alpha1.PgStorageCluster, facts observed.Verification, config c
 	if s := cr.Status.BackupVerification; s != nil {
 		p.s = *s.DeepCopy()
 	}
-	if p.s.Phase == "" && declared(cr) == nil {
+	if p.s.Step == "" && declared(cr) == nil {
 		return Decision{}, nil
 	}
 	if err := p.next(); err != nil {
@@ -77,14 +77,14 @@ func Decide(cr *v1alpha1.PgStorageCluster, facts observed.Verification, config c
 
 func (p *pass) next() error {
 	switch {
-	case p.s.Phase == "":
+	case p.s.Step == "":
 		p.idle()
 		return nil
-	case p.s.Phase == v1alpha1.VerifyRemoving:
+	case p.s.Step == v1alpha1.VerifyRemoving:
 		p.remove()
 		return nil
 	case declared(p.cr) == nil:
-		p.s.Phase = v1alpha1.VerifyRemoving
+		p.s.Step = v1alpha1.VerifyRemoving
 		p.again(time.Second)
 		return nil
 	}
@@ -101,7 +101,7 @@ func (p *pass) next() error {
 		p.expire(msgNoSource)
 		return nil
 	}
-	if p.s.Phase == v1alpha1.VerifyRestoring {
+	if p.s.Step == v1alpha1.VerifyRestoring {
 		return p.restore()
 	}
 	return p.check()
@@ -142,7 +142,7 @@ func (p *pass) remove() {
 		p.delete(c)
 	}
 	if gone {
-		p.s.Phase, p.s.Cluster = "", ""
+		p.s.Step, p.s.Cluster = "", ""
 	}
 	p.again(poll)
 }
@@ -160,7 +160,7 @@ func (p *pass) event(kind, reason, message string) {
 // begin a verification.
 func (p *pass) begin() {
 	kept := p.cr.Status.Backup
-	p.s.Phase, p.s.Cluster = v1alpha1.VerifyRestoring, naming.Verification(p.cr.Name, string(p.cr.UID))
+	p.s.Step, p.s.Cluster = v1alpha1.VerifyRestoring, naming.Verification(p.cr.Name, string(p.cr.UID))
 	p.s.StartTime, p.s.RestoredTime = timeOf(p.now), nil
 	p.s.ExpectedWAL, p.s.BackupTime = kept.LastArchivedWAL, kept.LastSuccessfulBackup
 	p.event(corev1.EventTypeNormal, EventStarted, msgStarted)

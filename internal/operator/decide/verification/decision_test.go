@@ -80,7 +80,7 @@ func (w *world) step() Decision {
 // phase that a step leads to.
 func (w *world) phase(want string) {
 	w.t.Helper()
-	if d := w.step(); d.Status == nil || d.Status.Phase != want {
+	if d := w.step(); d.Status == nil || d.Status.Step != want {
 		w.t.Fatalf("status %+v, want phase %q", d.Status, want)
 	}
 }
@@ -124,7 +124,7 @@ func TestBackupIsVerifiedAtOnceAndThenByItsSchedule(t *testing.T) {
 	}
 	w.removed()
 	tomorrow := time.Date(2026, 3, 2, 4, 0, 0, 0, time.UTC)
-	if d := w.step(); d.Status.Phase != "" || len(d.Plan.Objects) > 0 || !d.Status.NextTime.Time.Equal(tomorrow) || d.After != tomorrow.Sub(w.now) {
+	if d := w.step(); d.Status.Step != "" || len(d.Plan.Objects) > 0 || !d.Status.NextTime.Time.Equal(tomorrow) || d.After != tomorrow.Sub(w.now) {
 		t.Errorf("%+v", d)
 	}
 	w.now = tomorrow
@@ -134,7 +134,7 @@ func TestBackupIsVerifiedAtOnceAndThenByItsSchedule(t *testing.T) {
 // Nothing is made before the status has it, and every pass can be the last.
 func TestStatusComesBeforeWhatIsMade(t *testing.T) {
 	w := newWorld(t, nil)
-	if d := w.step(); d.Status.Phase != v1alpha1.VerifyRestoring || len(d.Plan.Objects) > 0 || d.Status.Cluster != naming.Verification("shop", "uid-of-shop") {
+	if d := w.step(); d.Status.Step != v1alpha1.VerifyRestoring || len(d.Plan.Objects) > 0 || d.Status.Cluster != naming.Verification("shop", "uid-of-shop") {
 		t.Errorf("%+v", d)
 	}
 	if d := w.step(); len(d.Plan.Objects) != 1 {
@@ -159,7 +159,7 @@ func TestVerificationWaitsForABackup(t *testing.T) {
 	} {
 		w := newWorld(t, nil)
 		without(w.cr)
-		if d := w.step(); d.Status.Phase != "" || len(d.Events) > 0 {
+		if d := w.step(); d.Status.Step != "" || len(d.Events) > 0 {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -175,7 +175,7 @@ func TestAnnotationAsksForAVerification(t *testing.T) {
 	for at, phase := range map[string]string{noon.Format(time.RFC3339): v1alpha1.VerifyRestoring, noon.Add(time.Hour).Format(time.RFC3339): "", "now": ""} {
 		w.cr.Status.BackupVerification = nil
 		w.cr.Annotations[naming.AnnotationVerify] = at
-		if d := w.step(); d.Status.Phase != phase {
+		if d := w.step(); d.Status.Step != phase {
 			t.Errorf("%s: %+v", at, d.Status)
 		}
 	}
@@ -229,7 +229,7 @@ func TestFailures(t *testing.T) {
 			}
 			w.facts.Foreign = ""
 			w.removed()
-			if d := w.step(); d.Status.Phase != "" {
+			if d := w.step(); d.Status.Step != "" {
 				t.Errorf("it begins again before its time: %+v", d.Status)
 			}
 		})

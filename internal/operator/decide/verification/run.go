@@ -12,9 +12,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/amcheck"
+	"github.com/pgstorage/pgstorage/internal/bench/restorecheck"
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/operator/component/verification"
-	"github.com/pgstorage/pgstorage/internal/restorecheck"
 )
 
 // mostMessage is how much of a message is kept, in bytes.
@@ -31,7 +31,7 @@ func (p *pass) restore() error {
 		}
 		p.decision.Plan.Add(o)
 	case serves(restored):
-		p.s.Phase, p.s.RestoredTime = v1alpha1.VerifyChecking, timeOf(p.now)
+		p.s.Step, p.s.RestoredTime = v1alpha1.VerifyChecking, timeOf(p.now)
 		p.again(time.Second)
 		return nil
 	case failed(p.facts.Recovery):
@@ -156,7 +156,7 @@ func (p *pass) end(reason, message string) {
 	if p.s.RestoredTime != nil {
 		result.RestoreSeconds = seconds(p.s.RestoredTime.Sub(p.s.StartTime.Time))
 	}
-	p.s.Last, p.s.Phase = result, v1alpha1.VerifyRemoving
+	p.s.Last, p.s.Step = result, v1alpha1.VerifyRemoving
 	kind := corev1.EventTypeWarning
 	if reason == v1alpha1.ReasonVerified || reason == v1alpha1.ReasonPartlyChecked {
 		kind = corev1.EventTypeNormal

@@ -11,8 +11,8 @@ import (
 //
 // BackupVerificationStatus is the verification that runs, and the results of the last ones.
 type BackupVerificationStatusApplyConfiguration struct {
-	// phase is Restoring, Checking or Removing; empty between verifications.
-	Phase *string `json:"phase,omitempty"`
+	// step is Restoring, Checking or Removing; empty between verifications.
+	Step *string `json:"step,omitempty"`
 	// cluster is the CloudNativePG Cluster that backups are restored into.
 	Cluster *string `json:"cluster,omitempty"`
 	// startTime is when the verification that runs, or the last one, started.
@@ -38,11 +38,11 @@ func BackupVerificationStatus() *BackupVerificationStatusApplyConfiguration {
 	return &BackupVerificationStatusApplyConfiguration{}
 }
 
-// WithPhase sets the Phase field in the declarative configuration to the given value
+// WithStep sets the Step field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Phase field is set to the value of the last call.
-func (b *BackupVerificationStatusApplyConfiguration) WithPhase(value string) *BackupVerificationStatusApplyConfiguration {
-	b.Phase = &value
+// If called multiple times, the Step field is set to the value of the last call.
+func (b *BackupVerificationStatusApplyConfiguration) WithStep(value string) *BackupVerificationStatusApplyConfiguration {
+	b.Step = &value
 	return b
 }
 
