@@ -165,3 +165,8 @@ type BackupVerificationResult struct {
 	// +kubebuilder:validation:MaxItems=32
 	Checks []IntegrityCheck `json:"checks,omitempty"`
 }
+
+// Passed reports whether the backup was restored and no check failed.
+func (r BackupVerificationResult) Passed() bool {
+	return r.Reason == ReasonVerified || r.Reason == ReasonPartlyChecked
+}

@@ -90,7 +90,7 @@ func (a *app) followVerification(ctx context.Context, c client.Client, key clien
 	if _, err := fmt.Fprint(a.streams.Out, verify.Text(result)); err != nil {
 		return err
 	}
-	if !verify.Passed(result) {
+	if !result.Passed() {
 		return ErrFindings
 	}
 	return nil

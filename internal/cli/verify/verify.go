@@ -52,11 +52,6 @@ func Patch(at time.Time) []byte {
 	return raw
 }
 
-// Passed reports whether a result is that of a backup that was restored and has no damage.
-func Passed(r v1alpha1.BackupVerificationResult) bool {
-	return r.Reason == v1alpha1.ReasonVerified || r.Reason == v1alpha1.ReasonPartlyChecked
-}
-
 // Follower waits for the result of a request, and prints each phase.
 type Follower struct {
 	Get func(context.Context) (*v1alpha1.PgStorageCluster, error)

@@ -131,7 +131,7 @@ func TestPhasesAreShownUntilTheResult(t *testing.T) {
 		of(v1alpha1.VerifyRemoving, 0, result(v1alpha1.ReasonRestoreDamaged, 7)),
 	}}
 	got, err := s.follower().Follow(t.Context(), noon)
-	if err != nil || got.Reason != v1alpha1.ReasonRestoreDamaged || Passed(got) {
+	if err != nil || got.Reason != v1alpha1.ReasonRestoreDamaged || got.Passed() {
 		t.Errorf("%+v, %v", got, err)
 	}
 	want := `2026-11-26T12:00:00Z  Waiting for an earlier verification, which is Checking
@@ -180,7 +180,7 @@ CHECK              RESULT   MESSAGE
 SystemIdentifier   Passed   -
 Amcheck            NotRun   the image  has no pg_amcheck
 `
-	if got := Text(r); got != want || !Passed(r) {
+	if got := Text(r); got != want || !r.Passed() {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if got := Text(*result(v1alpha1.ReasonRestoreFailed, 0)); got != "" {

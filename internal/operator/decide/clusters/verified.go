@@ -27,7 +27,7 @@ func restoreVerified(cr *v1alpha1.PgStorageCluster) *outcome.Outcome {
 	o.Unknown = true
 	if s := cr.Status.BackupVerification; s != nil && s.Last != nil {
 		o = outcome.InvalidBecause(c, s.Last.Reason, s.Last.Message)
-		if s.Last.Reason == v1alpha1.ReasonVerified || s.Last.Reason == v1alpha1.ReasonPartlyChecked {
+		if s.Last.Passed() {
 			o = outcome.DoneWith(c, s.Last.Reason, s.Last.Message)
 		}
 	}

@@ -105,7 +105,7 @@ func (p *pass) judge() {
 	if p.s.RestoredTime != nil {
 		p.s.Last.CheckSeconds = seconds(p.now.Sub(p.s.RestoredTime.Time))
 	}
-	if reason == v1alpha1.ReasonVerified || reason == v1alpha1.ReasonPartlyChecked {
+	if p.s.Last.Passed() {
 		p.s.LastVerified = p.s.Last.CompletionTime
 	}
 }
@@ -158,7 +158,7 @@ func (p *pass) end(reason, message string) {
 	}
 	p.s.Last, p.s.Step = result, v1alpha1.VerifyRemoving
 	kind := corev1.EventTypeWarning
-	if reason == v1alpha1.ReasonVerified || reason == v1alpha1.ReasonPartlyChecked {
+	if result.Passed() {
 		kind = corev1.EventTypeNormal
 	}
 	p.event(kind, reason, result.Message)
