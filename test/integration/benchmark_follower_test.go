@@ -49,8 +49,12 @@ func TestBenchmarkOfReadPool(t *testing.T) {
 	create(t, c, b)
 	create(t, c, refused)
 	targetReady(t, c, b, v1alpha1.ReasonConsentRequired, "patch pgsc shop-reports ")
-	targetReady(t, c, refused, v1alpha1.ReasonInvalidSpec, "spec.pgbench.script: PgStorageCluster shop-reports follows shop ")
+	// A benchmark that has ended keeps the condition Complete, and not TargetReady.
 	hasPhase(t, c, refused, "Failed")
+	complete := meta.FindStatusCondition(refused.Status.Conditions, v1alpha1.ConditionComplete)
+	if complete == nil || complete.Reason != v1alpha1.ReasonInvalidSpec || !strings.Contains(complete.Message, "spec.pgbench.script: PgStorageCluster shop-reports follows shop ") {
+		t.Errorf("the refused benchmark has Complete %+v", complete)
+	}
 
 	changed(t, c, cr, func() { cr.Spec.BenchmarkPolicy = v1alpha1.BenchmarkOwn })
 	changed(t, c, pool, func() { pool.Spec.BenchmarkPolicy = v1alpha1.BenchmarkAny })
