@@ -10,6 +10,7 @@ E2E_MEMORY_CLUSTER ?= pgstorage-memory
 E2E_SITES_CLUSTER ?= pgstorage-sites
 E2E_FOLLOWERS_CLUSTER ?= pgstorage-followers
 E2E_BACKUP_CLUSTER ?= pgstorage-backup
+E2E_ZONES_CLUSTER ?= pgstorage-zones
 E2E_CEPH_CLUSTER ?= pgstorage-ceph
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
@@ -166,15 +167,20 @@ test-e2e-followers: ## Have read pools and sites fail under load, each fault sev
 	@echo "== e2e-followers"
 	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 
+.PHONY: test-e2e-zones
+test-e2e-zones: ## Lose zones of a database whose quorum is across them, on three workers of kind; not in test; KEEP=1 keeps the cluster
+	@echo "== e2e-zones"
+	@WORKERS=3 ARGS="-run $${RUN:-^TestQuorumAcrossZones$$}" hack/e2e.sh $(E2E_ZONES_CLUSTER)
+
 .PHONY: test-e2e-backup
 test-e2e-backup: ## Back a database up by the Barman Cloud plugin, and restore it; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-backup"
 	@BARMAN=1 ARGS="-run $${RUN:-^(TestBackup|TestTutorialOfBackups)$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
 
 .PHONY: test-e2e-protection
-test-e2e-protection: ## Have the archive of a database fail, and measure what a lost site costs; not in test; KEEP=1 keeps the cluster
+test-e2e-protection: ## Have the archive of a database fail, and measure what a lost site and a backup cost; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-protection"
-	@BARMAN=1 ARGS="-run $${RUN:-^TestProtection$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
+	@BARMAN=1 ARGS="-run $${RUN:-^(TestProtection|TestBackupCost)$$}" hack/e2e.sh $(E2E_BACKUP_CLUSTER)
 
 .PHONY: test-e2e-zfs
 test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in test; KEEP=1 keeps both

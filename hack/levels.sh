@@ -30,6 +30,7 @@ levels() {
 		e2e-memory-node test-e2e-memory-node 8 -       -       one
 		e2e-sites      test-e2e-sites      6  -        -       one
 		e2e-followers  test-e2e-followers  6  -        -       one
+		e2e-zones      test-e2e-zones      6  -        -       one
 		e2e-backup     test-e2e-backup     6  -        -       one
 		e2e-protection test-e2e-protection 6  -        -       one
 		e2e-install    test-e2e-install    6  -        -       one

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,11 +30,11 @@ func TestDeadPoolInMemory(t *testing.T) {
 	m := &inMemory{node: lastNode(t), namespace: namespace(t)}
 	m.declare(t, "2Gi")
 	m.withPool(t, "1536Mi")
-	m.pgbench(t, "-i", "-s", "5", "-q")
+	pgbench(t, m.shop, "-i", "-s", "5", "-q")
 	var beside, without []float64
 	for range deadRounds {
 		m.caughtUp(t)
-		beside = append(beside, m.tps(t))
+		beside = append(beside, tps(t, m.shop))
 		annotated(t, m.pool, clusters.AnnotationCNPGFenced, fmt.Sprintf("[%q]", m.pool.Status.Database.Primary))
 		eventually(t, "the pool to stop", func(ctx context.Context) error {
 			if err := answered(ctx, m.pool, "SELECT 1", "1"); err == nil {
@@ -44,7 +42,7 @@ func TestDeadPoolInMemory(t *testing.T) {
 			}
 			return nil
 		})
-		without = append(without, m.tps(t))
+		without = append(without, tps(t, m.shop))
 		m.keepsLittleWAL(t)
 		annotated(t, m.pool, clusters.AnnotationCNPGFenced, "[]")
 	}
@@ -62,11 +60,6 @@ func TestDeadPoolInMemory(t *testing.T) {
 	m.gone(t)
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
-}
-
 // caughtUp waits until the pool has a row that is written now.
 func (m *inMemory) caughtUp(t *testing.T) {
 	t.Helper()
@@ -75,32 +68,6 @@ func (m *inMemory) caughtUp(t *testing.T) {
 	eventually(t, marks+" marks in the pool", func(ctx context.Context) error {
 		return answered(ctx, m.pool, "SELECT count(*) FROM marks", marks)
 	})
-}
-
-func (m *inMemory) pgbench(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := command(t.Context(), "kubectl", append([]string{"-n", m.namespace, "exec", m.shop.Status.Database.Primary, "-c", "postgres", "--", "pgbench"}, append(args, "app")...)...)
-	if err != nil {
-		t.Fatal(out, err)
-	}
-	return out
-}
-
-var tpsLine = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
-
-// tps of the cluster for some seconds.
-func (m *inMemory) tps(t *testing.T) float64 {
-	t.Helper()
-	out := m.pgbench(t, "-N", "-c", "4", "-T", "15")
-	found := tpsLine.FindStringSubmatch(out)
-	if found == nil {
-		t.Fatalf("no TPS in %s", out)
-	}
-	value, err := strconv.ParseFloat(found[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
 }
 
 // keepsLittleWAL: a pool that is away does not have its cluster keep WAL beyond its parameters.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +46,7 @@ func TestProtection(t *testing.T) {
 	step("the store is away during a base backup", p.awayInBackup)
 	step("the store is away during a restore", p.awayInRestore)
 	step("a WAL file is missing", p.missingWAL)
+	step("base backups are deleted during a restore", p.deletedInRestore)
 	step("a base backup is damaged", p.damaged)
 }
 
@@ -74,9 +76,9 @@ func passed(t *testing.T, what string, d time.Duration) {
 }
 
 // archiver stops the process that archives WAL, or has it continue.
-func (p *protection) archiver(t *testing.T, signal string) {
+func (v *vault) archiver(t *testing.T, signal string) {
 	t.Helper()
-	if out, err := command(t.Context(), "kubectl", "-n", p.shop.Namespace, "exec", p.shop.Status.Database.Primary, "-c", "postgres", "--", "pkill", "-"+signal, "-f", "^postgres.*archiver"); err != nil {
+	if out, err := command(t.Context(), "kubectl", "-n", v.shop.Namespace, "exec", v.shop.Status.Database.Primary, "-c", "postgres", "--", "pkill", "-"+signal, "-f", "^postgres.*archiver"); err != nil {
 		t.Fatal(out, err)
 	}
 }
@@ -201,10 +203,10 @@ func (v *vault) lead(t *testing.T, app string) {
 }
 
 // backUp takes a base backup.
-func (p *protection) backUp(t *testing.T, name string) {
+func (v *vault) backUp(t *testing.T, name string) {
 	t.Helper()
 	script := `{"apiVersion":"postgresql.cnpg.io/v1","kind":"Backup","metadata":{"name":"` + name + `"},"spec":{"method":"plugin","cluster":{"name":"shop"},"pluginConfiguration":{"name":"barman-cloud.cloudnative-pg.io"}}}`
-	if out, err := command(t.Context(), "sh", "-c", "echo '"+script+"' | kubectl -n "+p.shop.Namespace+" apply -f -"); err != nil {
+	if out, err := command(t.Context(), "sh", "-c", "echo '"+script+"' | kubectl -n "+v.shop.Namespace+" apply -f -"); err != nil {
 		t.Fatal(out, err)
 	}
 }
@@ -222,14 +224,7 @@ func (p *protection) awayInBackup(t *testing.T) {
 
 func (p *protection) awayInRestore(t *testing.T) {
 	before := p.rows(t)
-	p.ask(t)
-	eventually(t, "a restore to run", func(ctx context.Context) error {
-		out, err := command(ctx, "kubectl", "-n", p.shop.Namespace, "get", "pods", "-o", "name")
-		if err != nil || !strings.Contains(out, "full-recovery") {
-			return fmt.Errorf("%s, %w", out, err)
-		}
-		return nil
-	})
+	p.restoring(t)
 	began := time.Now()
 	p.awayFor(t, outage)
 	last := p.result(t, began.Add(-time.Minute))
@@ -243,6 +238,45 @@ func (p *protection) awayInRestore(t *testing.T) {
 		}
 	}
 	p.report.Ended("the store is away for 2 minutes during a restore: until a backup is verified, after it is back", p.rows(t)-before, 0, time.Since(began)-outage)
+}
+
+// restoring asks for a verification, and waits until its restore runs.
+func (p *protection) restoring(t *testing.T) {
+	t.Helper()
+	p.ask(t)
+	eventually(t, "a restore to run", func(ctx context.Context) error {
+		out, err := command(ctx, "kubectl", "-n", p.shop.Namespace, "get", "pods", "-o", "name")
+		if err != nil || !strings.Contains(out, "full-recovery") {
+			return fmt.Errorf("%s, %w", out, err)
+		}
+		return nil
+	})
+}
+
+// deletedInRestore deletes every base backup from the store while one is restored. A backup
+// behind the missing WAL is needed before, and another one afterwards.
+func (p *protection) deletedInRestore(t *testing.T) {
+	before := p.rows(t)
+	p.backUp(t, "behind")
+	p.inPhase(t, "behind", cnpgv1.BackupPhaseCompleted)
+	if last := p.verify(t); last.Reason != v1alpha1.ReasonVerified {
+		t.Fatalf("behind the missing WAL: %+v", last)
+	}
+	p.restoring(t)
+	began := time.Now()
+	p.s3(t, `for o in s.list_objects_v2(Bucket="lake", Prefix="backups/shop/base/")["Contents"]:
+    s.delete_object(Bucket="lake", Key=o["Key"])`)
+	last := p.result(t, began.Add(-time.Minute))
+	t.Logf("the verification whose backup is deleted: %s: %s", last.Reason, last.Message)
+	if last.Reason != v1alpha1.ReasonVerified && last.Reason != v1alpha1.ReasonRestoreFailed {
+		t.Errorf("%+v", last)
+	}
+	p.backUp(t, "again")
+	p.inPhase(t, "again", cnpgv1.BackupPhaseCompleted)
+	if last := p.verify(t); last.Reason != v1alpha1.ReasonVerified {
+		t.Errorf("the next backup: %+v", last)
+	}
+	p.report.Ended("all base backups are deleted while one is restored: until the next one is verified", p.rows(t)-before, 0, time.Since(began))
 }
 
 // damaged writes over the first part of each base backup.

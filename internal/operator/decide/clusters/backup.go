@@ -226,13 +226,19 @@ func overdue(all []v1alpha1.BackupSchedule, last, now time.Time) string {
 	return ""
 }
 
-// fromArchive tempers the loss of a site by what can be restored.
+// fromArchive adds to what is lost with a node or a site what can be restored. A site has no
+// other copy, so that is all that is left of it.
 func fromArchive(e *v1alpha1.LossEvent, cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
-	if e.Event != "SiteLoss" || e.AcknowledgedCommits != commitsLost || cr.Spec.Backup == nil || window(facts).First.IsZero() {
+	if cr.Spec.Backup == nil || window(facts).First.IsZero() {
 		return
 	}
-	e.AcknowledgedCommits = commitsMayBeLost
-	e.Detail = fmt.Sprintf(msgSiteRestored, cr.Spec.Backup.ObjectStore.Name, maxArchiveAge(cr))
+	store := cr.Spec.Backup.ObjectStore.Name
+	switch {
+	case e.Event == "SiteLoss" && e.AcknowledgedCommits == commitsLost:
+		e.AcknowledgedCommits, e.Detail = commitsMayBeLost, fmt.Sprintf(msgSiteRestored, store, maxArchiveAge(cr))
+	case e.Event == "NodeLoss" && e.AcknowledgedCommits != commitsKept:
+		e.Detail += fmt.Sprintf(msgNodeRestored, store)
+	}
 }
 
 // backupStatus is nil of a database that declares no backups, and while nothing is known.

@@ -345,6 +345,9 @@ func TestBackupStatus(t *testing.T) {
 	if l := lossOf(t, s.Durability, "SiteLoss"); l.AcknowledgedCommits != "MayBeLost" || !strings.Contains(l.Detail, "what ObjectStore lake has can be restored") {
 		t.Errorf("%+v", l)
 	}
+	if l := lossOf(t, s.Durability, "NodeLoss"); l.AcknowledgedCommits == "Kept" || !strings.Contains(l.Detail, "; if no volume is left, what ObjectStore lake has can be restored") {
+		t.Errorf("%+v", l)
+	}
 	// What was archived last stays in the status while nothing is read.
 	cr.Status.Backup, f.ReadBack.Archive = b, observed.Archive{}
 	if again := built.Status(cr, f).Backup; !again.LastArchived.Equal(b.LastArchived) || *again.WaitingWAL != 1 {
@@ -352,6 +355,9 @@ func TestBackupStatus(t *testing.T) {
 	}
 	f.Backup.Store.Window = observed.RecoveryWindow{}
 	if l := lossOf(t, built.Status(cr, f).Durability, "SiteLoss"); l.AcknowledgedCommits != "Lost" {
+		t.Errorf("without a backup: %+v", l)
+	}
+	if l := lossOf(t, built.Status(cr, f).Durability, "NodeLoss"); strings.Contains(l.Detail, "ObjectStore") {
 		t.Errorf("without a backup: %+v", l)
 	}
 }

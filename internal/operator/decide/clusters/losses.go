@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/durability"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
@@ -19,6 +20,10 @@ const (
 	commitsLost      = "Lost"
 	commitsUnknown   = "Unknown"
 )
+
+// mostDetail is how long the detail of a loss may be. It names roles and databases, which
+// users of the database create.
+const mostDetail = 1024
 
 // durability is the statement of the tier and the storage, as far as the placement and
 // the settings that were read back bear it out.
@@ -41,6 +46,7 @@ func durabilityStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, flu
 		g.temper(&e)
 		otherSites(&e, cr, facts)
 		fromArchive(&e, cr, facts)
+		e.Detail = excerpt.Truncate(e.Detail, mostDetail)
 		out.Losses = append(out.Losses, e)
 	}
 	return out

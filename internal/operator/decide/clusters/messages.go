@@ -204,6 +204,7 @@ const (
 	msgArchiveLate         = "WAL waits for the archive, and the last was archived more than %s ago (spec.backup.maxArchiveAge); see the log of container plugin-barman-cloud of the primary"
 	msgStandbyBackup       = "spec.backup.target: with full_page_writes=off Postgres takes no backup from a standby; set Primary, or remove spec.postgres.parameters[full_page_writes]"
 	msgSiteRestored        = "what ObjectStore %s has can be restored, if the store outlives the site. Commits after status.backup.lastArchived are lost; BackedUp is False where WAL waits for more than %s"
+	msgNodeRestored        = "; if no volume is left, what ObjectStore %s has can be restored, without the commits after status.backup.lastArchived"
 	msgOriginItself        = "spec.origin.server: %s is the folder that this database archives to; set spec.backup.objectStore.archive to a name that is new there"
 	msgOriginTooEarly      = "spec.origin.targetTime: %s in ObjectStore %s can be restored from %s on; choose a later time"
 	msgOriginNoTime        = "spec.origin.targetTime is not a time as in RFC 3339; write it as 2026-03-01T12:00:00Z"

@@ -1,0 +1,44 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
+// pgbench runs pgbench in the primary of a database, and returns what it prints.
+func pgbench(t *testing.T, cr *v1alpha1.PgStorageCluster, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), "kubectl", append([]string{"-n", cr.Namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "pgbench"}, append(args, "app")...)...)
+	if err != nil {
+		t.Fatal(out, err)
+	}
+	return out
+}
+
+var tpsLine = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)
+
+// tps of a database for some seconds.
+func tps(t *testing.T, cr *v1alpha1.PgStorageCluster) float64 {
+	t.Helper()
+	out := pgbench(t, cr, "-N", "-c", "4", "-T", "15")
+	found := tpsLine.FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("no TPS in %s", out)
+	}
+	value, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
