@@ -184,7 +184,7 @@ func (z *zones) nodesOf(t *testing.T) (primary string, standbys []string) {
 }
 
 // frozen stops every process of nodes, as a loss of power would for all others, and returns what
-// lets them go on.
+// thaws them.
 func frozen(t *testing.T, nodes ...string) (thaw func()) {
 	t.Helper()
 	docker := func(ctx context.Context, verb string) {
