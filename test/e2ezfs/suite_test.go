@@ -37,7 +37,7 @@ const (
 
 // patience bounds each wait. The node's programs run under emulation, on processors that others
 // use too.
-var patience = 10 * time.Minute
+var patience = 20 * time.Minute
 
 var (
 	c       client.Client

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,14 +33,14 @@ import (
 const (
 	// suite names the page of the results, and the taint that keeps the runner off the machine.
 	suite      = "tmpfs-v-disk"
-	coldScale  = 20
+	coldScale  = 8
 	coldClient = 4
 	coldRuns   = 3
 	// warmFor is the time of a run before the caches are dropped, and coldRun that of a run.
 	warmFor = time.Minute
 	coldRun = "3m"
 	// mostARC is what the ARC may hold after it was emptied: its least size, and what ZFS
-	// itself needs. The tables of coldScale have 320 MB.
+	// itself needs. The tables of coldScale have 120 MB.
 	leastARC, mostARC = 32 << 20, 72 << 20
 )
 
@@ -90,9 +91,13 @@ func (m *coldCaches) made(t *testing.T) {
 	m.shop.Spec.Profile, m.shop.Spec.Storage = "standard", v1alpha1.ClusterStorage{Size: resource.MustParse("3Gi")}
 	m.shop.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(onControlPlane)}}
 	// The benchmark loads its tables faster than the pool on the slow disk takes them.
-	m.shop.Spec.Postgres.Parameters = map[string]string{"wal_keep_size": "1GB"}
+	// An emulated machine answers later than CloudNativePG's timeouts of 5 s.
+	patient := map[string]string{"wal_sender_timeout": "10min", "wal_receiver_timeout": "10min"}
+	m.shop.Spec.Postgres.Parameters = maps.Clone(patient)
+	m.shop.Spec.Postgres.Parameters["wal_keep_size"] = "1GB"
 	// Both pools have little memory of their own, so the caches of the node matter.
-	small := map[string]string{"shared_buffers": "16MB"}
+	small := maps.Clone(patient)
+	small["shared_buffers"] = "16MB"
 	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{
 		{Name: "disk", Profile: onZFS.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("3Gi")}, Parameters: small},
 		{Name: "memory", Profile: "memory", Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1280Mi")}, Parameters: small},
