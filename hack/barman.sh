@@ -66,20 +66,8 @@ program() {
 	rm -rf "$work"
 }
 
-# unpack FOLDER: Debian's packages with all that they depend on. No script of theirs is run.
-unpack() {
-	local state=$1.apt d options
-	rm -rf "$state"
-	mkdir -p "$1" "$state/lists/partial" "$state/cache/archives/partial"
-	: >"$state/status"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) $BARMAN_DEBIAN main" >"$state/sources"
-	options=(-q -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
-		-o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=/dev/null -o APT::Sandbox::User=root)
-	timeout 600 apt-get "${options[@]}" update
-	timeout 600 apt-get "${options[@]}" install -y --no-install-recommends --download-only "${DEBIAN_PACKAGES[@]}"
-	for d in "$state"/cache/archives/*.deb; do dpkg -x "$d" "$1"; done
-	rm -rf "$state"
-}
+# unpack FOLDER: Debian's packages with all that they depend on.
+unpack() { unpack_debian "$1" "$BARMAN_DEBIAN" install -y --no-install-recommends --download-only "${DEBIAN_PACKAGES[@]}"; }
 
 # requirements prints the packages as the plugin pins them for its own sidecar, with hashes.
 requirements() {

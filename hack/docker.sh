@@ -28,19 +28,7 @@ environment() {
 }
 
 # unpack takes Docker of a newer Debian: it needs nothing newer of the system.
-unpack() {
-	local state=$1.apt d options
-	rm -rf "$state"
-	mkdir -p "$1" "$state/lists/partial" "$state/cache/archives/partial" "$state/debs"
-	: >"$state/status"
-	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) $DOCKER_DEBIAN main" >"$state/sources"
-	options=(-q -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
-		-o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=/dev/null -o APT::Sandbox::User=root)
-	timeout 300 apt-get "${options[@]}" update
-	(cd "$state/debs" && timeout 300 apt-get "${options[@]}" download docker.io docker-cli containerd tini)
-	for d in "$state"/debs/*.deb; do dpkg -x "$d" "$1"; done
-	rm -rf "$state"
-}
+unpack() { unpack_debian "$1" "$DOCKER_DEBIAN" download docker.io docker-cli containerd tini; }
 
 # our_daemon prints the process of our dockerd, whether it answers or not.
 our_daemon() { pgrep -f "^dockerd .*--pidfile $PIDFILE " || true; }

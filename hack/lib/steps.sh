@@ -152,6 +152,23 @@ debian_mirror() {
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -E '/debian/?$' | head -n1
 }
 
+# unpack_debian FOLDER RELEASE COMMAND...: unpacks packages of any release of Debian, which
+# COMMAND has apt-get download. Nothing is installed, and no script of theirs is run.
+unpack_debian() {
+	local folder=$1 release=$2 state=$1.apt d options
+	shift 2
+	rm -rf "$state"
+	mkdir -p "$folder" "$state/lists/partial" "$state/cache/archives/partial"
+	: >"$state/status"
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) $release main" >"$state/sources"
+	options=(-q -o "Dir::State=$state" -o "Dir::State::status=$state/status" -o "Dir::Cache=$state/cache"
+		-o "Dir::Etc::sourcelist=$state/sources" -o Dir::Etc::sourceparts=/dev/null -o APT::Sandbox::User=root)
+	timeout 600 apt-get "${options[@]}" update
+	(cd "$state/cache/archives" && timeout 600 apt-get "${options[@]}" "$@")
+	for d in "$state"/cache/archives/*.deb; do dpkg -x "$d" "$folder"; done
+	rm -rf "$state"
+}
+
 # contained COMMAND...: in namespaces of its own, so that no mount and no process of
 # it outlives the step; debootstrap does not listen to an interruption.
 contained() { setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }

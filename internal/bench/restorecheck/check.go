@@ -132,9 +132,6 @@ func checkWAL(want string, at position) v1alpha1.IntegrityCheck {
 	return c
 }
 
-// truncate a text to a number of bytes.
-func truncate(s string, limit int) string { return excerpt.Truncate(s, limit) }
-
 // Environment reads a Checker from the environment of its container.
 func Environment() (*Checker, error) {
 	s, err := Parse(os.Getenv(EnvSpec))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // Names of the checks, in the order in which they run.
@@ -76,7 +77,7 @@ func (r Report) Encode() ([]byte, error) {
 		short := r
 		short.Checks = make([]v1alpha1.IntegrityCheck, len(r.Checks))
 		for i, c := range r.Checks {
-			c.Message = truncate(c.Message, limit)
+			c.Message = excerpt.Truncate(c.Message, limit)
 			short.Checks[i] = c
 		}
 		text, err := json.Marshal(short)
@@ -97,9 +98,9 @@ func Decode(text string) (Report, error) {
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		c.Name, c.Result, c.Message = truncate(c.Name, 64), truncate(c.Result, 64), truncate(c.Message, mostMessage)
+		c.Name, c.Result, c.Message = excerpt.Truncate(c.Name, 64), excerpt.Truncate(c.Result, 64), excerpt.Truncate(c.Message, mostMessage)
 	}
-	r.WAL, r.Size = truncate(r.WAL, 16), max(r.Size, 0)
+	r.WAL, r.Size = excerpt.Truncate(r.WAL, 16), max(r.Size, 0)
 	return r, nil
 }
 

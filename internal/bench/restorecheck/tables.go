@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // checkTable counts rows, but not further than asked.
@@ -21,7 +22,7 @@ func checkTable(ctx context.Context, owner *pgx.ConnConfig, t v1alpha1.VerifiedT
 	})
 	switch {
 	case err != nil:
-		c.Result, c.Message = v1alpha1.CheckFailed, truncate(t.Name+": "+err.Error(), mostMessage)
+		c.Result, c.Message = v1alpha1.CheckFailed, excerpt.Truncate(t.Name+": "+err.Error(), mostMessage)
 	case rows < int64(t.MinRows):
 		c.Result, c.Message = v1alpha1.CheckFailed, fmt.Sprintf("%s has %d rows, which are fewer than %d", t.Name, rows, t.MinRows)
 	}
@@ -41,7 +42,7 @@ func checkQuery(ctx context.Context, owner *pgx.ConnConfig, query string) v1alph
 	})
 	switch {
 	case err != nil:
-		c.Result, c.Message = v1alpha1.CheckFailed, truncate(err.Error(), mostMessage)
+		c.Result, c.Message = v1alpha1.CheckFailed, excerpt.Truncate(err.Error(), mostMessage)
 	case answer == nil:
 		c.Result, c.Message = v1alpha1.CheckFailed, "it returned null"
 	case !*answer:
