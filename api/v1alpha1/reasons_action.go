@@ -43,7 +43,8 @@ const (
 	ReasonDurabilityDiffers = "DurabilityMismatch"
 	// ReasonCacheNotEmptied means that the runner could not empty the caches.
 	ReasonCacheNotEmptied = "CacheNotEmptied"
-	// ReasonNotEnoughSpace means that the benchmark does not fit the volumes.
+	// ReasonNotEnoughSpace means that a benchmark does not fit the volumes, or that a pool
+	// fills, so that no backup is restored onto it.
 	ReasonNotEnoughSpace = "NotEnoughSpace"
 	// ReasonFreeSpaceLow means that a run stopped because a volume was nearly full.
 	ReasonFreeSpaceLow = "FreeSpaceLow"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -189,6 +190,42 @@ func TestVerificationLeavesAnotherDatabaseAlone(t *testing.T) {
 	if left := get(t, c, s.key(), &cnpgv1.Cluster{}); left.DeletionTimestamp != nil || left.UID != other.UID || left.Spec.Bootstrap != nil {
 		t.Errorf("it became %+v", left.ObjectMeta)
 	}
+}
+
+// A pool that fills has no backup restored onto it.
+func TestVerificationLeavesAFullPoolAlone(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	ns := namespace(t, c)
+	const profile, node = "verifies-full", "full"
+	create(t, c, zfsProfile(profile, nil))
+	simulatedZFSDriver(t, c, simulatedNode(t, c, node, map[string]string{"test": profile}), "tank")
+	healthy := metav1.Condition{Type: v1alpha1.ConditionCapacityHealthy, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonHealthy}
+	full := metav1.Condition{Type: v1alpha1.ConditionCapacityHealthy, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPoolNearlyFull}
+	simulatedAgent(t, c, profile, node, agentReady(), full)
+	s := verifying(t, c, ns, profile)
+	s.recoverable(t)
+	v := s.until(t, v1alpha1.ReasonNotEnoughSpace)
+	if v.RestoredTime != nil || !strings.Contains(v.Last.Message, "PgNodeStorage verifies-full.full is PoolNearlyFull") {
+		t.Errorf("%+v", v.Last)
+	}
+	first := v.StartTime
+	simulatedAgent(t, c, profile, node, agentReady(), healthy)
+	changed(t, c, s.cr, func() {
+		s.cr.Annotations = map[string]string{naming.AnnotationVerify: time.Now().UTC().Format(time.RFC3339)}
+	})
+	get(t, c, s.key(), &cnpgv1.Cluster{})
+	simulatedAgent(t, c, profile, node, agentReady(), full)
+	eventually(t, "the restore that runs to be deleted", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(s.cr), s.cr); err != nil {
+			return err
+		}
+		if v := s.cr.Status.BackupVerification; v.Step != "" || v.StartTime.Equal(first) || v.Last.Reason != v1alpha1.ReasonNotEnoughSpace {
+			return fmt.Errorf("%+v", v)
+		}
+		return nil
+	})
+	absent(t, c, s.key(), &cnpgv1.Cluster{})
 }
 
 // A manager is killed after any write of a verification. The next one ends it.

@@ -7,6 +7,7 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -35,6 +37,9 @@ func (r Readers) Verification(ctx context.Context, cr *v1alpha1.PgStorageCluster
 	if facts.Source != nil && facts.Source.Labels[naming.LabelOwnerUID] != string(cr.UID) {
 		facts.Source = nil
 	}
+	if facts.NoRoom, err = r.noRoom(ctx, cr.Spec.Profile); err != nil {
+		return facts, nil, err
+	}
 	key := client.ObjectKey{Namespace: cr.Namespace, Name: naming.Verification(cr.Name, string(cr.UID))}
 	if facts.Restored, err = own(ctx, r.Live, cr, key, &cnpgv1.Cluster{}, &facts.Foreign); err != nil {
 		return facts, nil, err
@@ -49,6 +54,23 @@ func (r Readers) Verification(ctx context.Context, cr *v1alpha1.PgStorageCluster
 		live[keyOf(batchv1.SchemeGroupVersion.WithKind("Job"), facts.Job)] = facts.Job
 	}
 	return facts, live, r.restoring(ctx, key, &facts)
+}
+
+// noRoom names a PgNodeStorage of a profile whose storage fills. The volumes of a restore would
+// take the space that databases need.
+func (r Readers) noRoom(ctx context.Context, profile string) (string, error) {
+	storages := &v1alpha1.PgNodeStorageList{}
+	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}); err != nil {
+		return "", fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
+	}
+	for i := range storages.Items {
+		s := &storages.Items[i]
+		c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionCapacityHealthy)
+		if nodevolumes.Genuine(profile, s) && c != nil && c.Status == metav1.ConditionFalse {
+			return fmt.Sprintf("PgNodeStorage %s is %s", s.Name, c.Reason), nil
+		}
+	}
+	return "", nil
 }
 
 // restoring reads what shows how far the restore and its checks are.

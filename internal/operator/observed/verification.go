@@ -15,6 +15,8 @@ type Verification struct {
 	// Foreign is what has the name of one of our objects and was not made by us; empty where
 	// nothing has.
 	Foreign string
+	// NoRoom names a pool of the database's profile that lacks space; empty where none does.
+	NoRoom string
 	// Refusal is why the API server rejected what was to be made; empty where it did not.
 	Refusal string
 	// Recovery is the Job of CloudNativePG that restores; nil when there is none.

@@ -97,6 +97,10 @@ func (p *pass) next() error {
 		p.fail(v1alpha1.ReasonClusterNotOwned, msgForeign, p.facts.Foreign)
 		return nil
 	}
+	if p.facts.NoRoom != "" {
+		p.fail(v1alpha1.ReasonNotEnoughSpace, msgNoRoom, p.facts.NoRoom)
+		return nil
+	}
 	if p.facts.Source == nil {
 		p.expire(msgNoSource)
 		return nil

@@ -195,9 +195,12 @@ func TestFailures(t *testing.T) {
 		happens      func(*world)
 		reason, says string
 	}{
-		"another object has the name": {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Foreign = "Cluster x" }, v1alpha1.ReasonClusterNotOwned, "Cluster x"},
-		"the API server rejects it":   {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Refusal = "exceeded quota" }, v1alpha1.ReasonRejected, "exceeded quota"},
-		"the restore fails":           {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Recovery = jobFailed("r") }, v1alpha1.ReasonRestoreFailed, "Job r failed"},
+		"another object has the name":     {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Foreign = "Cluster x" }, v1alpha1.ReasonClusterNotOwned, "Cluster x"},
+		"the API server rejects it":       {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Refusal = "exceeded quota" }, v1alpha1.ReasonRejected, "exceeded quota"},
+		"a pool fills before it starts":   {"", func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolNearlyFull" }, v1alpha1.ReasonNotEnoughSpace, "PgNodeStorage z.n is PoolNearlyFull"},
+		"a pool fills during the restore": {v1alpha1.VerifyRestoring, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolFilling" }, v1alpha1.ReasonNotEnoughSpace, "PoolFilling"},
+		"a pool fills during the checks":  {v1alpha1.VerifyChecking, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolFilling" }, v1alpha1.ReasonNotEnoughSpace, "PoolFilling"},
+		"the restore fails":               {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Recovery = jobFailed("r") }, v1alpha1.ReasonRestoreFailed, "Job r failed"},
 		"the restore takes too long": {v1alpha1.VerifyRestoring, func(w *world) {
 			w.facts.Restored.Status.Phase = "Setting up primary"
 			w.now = w.now.Add(time.Hour)
@@ -212,10 +215,13 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, nil)
-			if tc.at == v1alpha1.VerifyChecking {
+			switch tc.at {
+			case v1alpha1.VerifyChecking:
 				w.checking()
-			} else {
+			case v1alpha1.VerifyRestoring:
 				w.phase(v1alpha1.VerifyRestoring)
+				w.phase(v1alpha1.VerifyRestoring)
+			default: // before anything is made
 				w.phase(v1alpha1.VerifyRestoring)
 			}
 			tc.happens(w)
@@ -228,7 +234,11 @@ func TestFailures(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 			w.facts.Foreign = ""
-			w.removed()
+			if tc.at == "" {
+				w.phase("")
+			} else {
+				w.removed()
+			}
 			if d := w.step(); d.Status.Step != "" {
 				t.Errorf("it begins again before its time: %+v", d.Status)
 			}
