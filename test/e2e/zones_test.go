@@ -38,7 +38,8 @@ type zones struct {
 // TestQuorumAcrossZones loses zones of a database whose quorum is across them. It needs a cluster
 // with three workers.
 func TestQuorumAcrossZones(t *testing.T) {
-	z := &zones{report: faults.Report{Seconds: "s without a commit"}}
+	profile(t)
+	z := &zones{shop: cluster(namespace(t), "shop"), report: faults.Report{Seconds: "s without a commit"}}
 	t.Cleanup(func() {
 		t.Log("\n" + z.report.Table())
 		if err := z.report.Write(os.Getenv("PGSTORAGE_ZONES_REPORT")); err != nil {
@@ -56,7 +57,6 @@ func TestQuorumAcrossZones(t *testing.T) {
 
 // operators move to the control plane, with what they need.
 func (z *zones) operators(t *testing.T) {
-	profile(t)
 	nodes := &corev1.NodeList{}
 	if err := c.List(t.Context(), nodes); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,6 @@ func (z *zones) tooFew(t *testing.T) {
 	z.label(t, 0, "a")
 	z.label(t, 1, "b")
 	z.label(t, 2, "b")
-	z.shop = cluster(namespace(t), "shop")
 	z.shop.Spec.Instances = new(int32(3))
 	z.shop.Spec.Durability = v1alpha1.DurabilityQuorum
 	z.shop.Spec.Quorum = &v1alpha1.QuorumSpec{AcrossFailureDomain: zoneLabel}
