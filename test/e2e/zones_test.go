@@ -182,25 +182,32 @@ func (z *zones) nodesOf(t *testing.T) (primary string, standbys []string) {
 	return primary, standbys
 }
 
-// frozen stops every process of nodes, as a loss of power would for all others, and returns what
-// thaws them.
-func frozen(t *testing.T, nodes ...string) (thaw func()) {
+// dark takes nodes off the network and freezes their processes, and returns what brings them
+// back. A frozen process alone is not a loss of power: its kernel still accepts connections.
+func dark(t *testing.T, nodes ...string) (light func()) {
 	t.Helper()
-	docker := func(ctx context.Context, verb string) {
-		if out, err := command(ctx, "docker", append([]string{verb}, nodes...)...); err != nil {
+	docker := func(ctx context.Context, args ...string) {
+		if out, err := command(ctx, "docker", args...); err != nil {
 			t.Error(out, err)
 		}
 	}
-	ended := false
-	thaw = func() {
-		if !ended {
-			ended = true
-			docker(context.Background(), "unpause")
+	rules := func(ctx context.Context, verb string) {
+		for _, node := range nodes {
+			docker(ctx, "exec", node, "sh", "-c", "for c in INPUT OUTPUT FORWARD; do iptables -"+verb+" $c -j DROP || exit; done")
 		}
 	}
-	t.Cleanup(thaw)
-	docker(t.Context(), "pause")
-	return thaw
+	ended := false
+	light = func() {
+		if !ended {
+			ended = true
+			docker(context.Background(), append([]string{"unpause"}, nodes...)...)
+			rules(context.Background(), "D")
+		}
+	}
+	t.Cleanup(light)
+	rules(t.Context(), "I")
+	docker(t.Context(), append([]string{"pause"}, nodes...)...)
+	return light
 }
 
 func (z *zones) rows(t *testing.T) int {
@@ -226,9 +233,9 @@ func (z *zones) survived(t *testing.T, name string, began time.Time, before int)
 func (z *zones) standbyLost(t *testing.T) {
 	before, began := z.rows(t), time.Now()
 	_, standbys := z.nodesOf(t)
-	thaw := frozen(t, standbys[0])
+	light := dark(t, standbys[0])
 	atLeast(t, z.shop, before+100)
-	thaw()
+	light()
 	z.survived(t, "a zone with a standby is lost, and returns", began, before)
 }
 
@@ -236,7 +243,7 @@ func (z *zones) standbyLost(t *testing.T) {
 func (z *zones) standbysLost(t *testing.T) {
 	before, began := z.rows(t), time.Now()
 	_, standbys := z.nodesOf(t)
-	thaw := frozen(t, standbys...)
+	light := dark(t, standbys...)
 	// A commit that waited for a standby in that moment was acknowledged before.
 	passed(t, "the last commit", time.Second)
 	still := z.rows(t)
@@ -244,7 +251,7 @@ func (z *zones) standbysLost(t *testing.T) {
 	if more := z.rows(t) - still; more > 0 {
 		t.Errorf("%d commits were acknowledged without a standby", more)
 	}
-	thaw()
+	light()
 	z.survived(t, fmt.Sprintf("the zones of both standbys are lost, and return after %s", stillness), began, before)
 }
 
@@ -253,7 +260,7 @@ func (z *zones) primaryLost(t *testing.T) {
 	before, began := z.rows(t), time.Now()
 	primary, _ := z.nodesOf(t)
 	old := z.shop.Status.Database.Primary
-	thaw := frozen(t, primary)
+	light := dark(t, primary)
 	eventually(t, "another primary", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(z.shop), z.shop); err != nil {
 			return err
@@ -264,6 +271,6 @@ func (z *zones) primaryLost(t *testing.T) {
 		return nil
 	})
 	atLeast(t, z.shop, before+100)
-	thaw()
+	light()
 	z.survived(t, "the zone of the primary is lost, and returns", began, before)
 }
