@@ -24,7 +24,7 @@ import (
 
 const (
 	// costRounds is how often TPS is measured in each way.
-	costRounds = 6
+	costRounds = 4
 	// leastBackedUpTPS during a base backup, compared with TPS without archive and backup.
 	leastBackedUpTPS = 0.90
 	// mostVerified is how long a verification of the database of 1 GB may take.
