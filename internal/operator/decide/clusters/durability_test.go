@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -189,6 +190,25 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 				t.Errorf("ProcessCrash: %+v, want %s", l, tc.crash)
 			}
 		})
+	}
+}
+
+// Users of a database choose the names of its roles and databases. The API server rejects a
+// status with a longer detail.
+func TestDetailOfALossFitsTheStatus(t *testing.T) {
+	cr := quorumOf(3)
+	f := proved(t, cr)
+	for i := range 9 {
+		name := strings.Repeat("\"", 62) + strconv.Itoa(i)
+		f.ReadBack.Overrides = append(f.ReadBack.Overrides, observed.Override{Role: name, Database: name, Name: "synchronous_commit", Value: "off"})
+	}
+	for _, l := range durabilityOf(cr, f).Losses {
+		if len(l.Detail) > 1024 {
+			t.Errorf("%s: the detail has %d bytes", l.Event, len(l.Detail))
+		}
+	}
+	if l := lossOf(t, durabilityOf(cr, f), "NodeLoss"); !strings.HasSuffix(l.Detail, "...") {
+		t.Errorf("nothing was cut: %+v", l)
 	}
 }
 
