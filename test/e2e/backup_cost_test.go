@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,8 +71,7 @@ func (v *costly) begin(t *testing.T) {
 	pgbench(t, v.shop, "-i", "-s", gigabyte, "-q")
 	size := psql(t, v.shop.Namespace, v.shop.Status.Database.Primary, "CHECKPOINT; SELECT pg_size_pretty(pg_database_size('app'))")
 	t.Logf("the database has %s", size)
-	postgres, _, _ := strings.Cut(psql(t, v.shop.Namespace, v.shop.Status.Database.Primary, "SHOW server_version"), " ")
-	v.report.Versions = "Barman Cloud plugin 0.15.0, PostgreSQL " + postgres
+	v.report.Versions = "Barman Cloud plugin 0.15.0, PostgreSQL " + serverVersion(t, v.shop)
 	v.archived(t)
 }
 
@@ -91,7 +89,11 @@ func (v *costly) rounds(t *testing.T) {
 		v.backUp(t, name)
 		v.inPhase(t, name, cnpgv1.BackupPhaseRunning, cnpgv1.BackupPhaseStarted)
 		during = append(during, tps(t, v.shop))
-		if got := v.backupOf(t, name).Status.Phase; got == cnpgv1.BackupPhaseCompleted {
+		b := &cnpgv1.Backup{}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: v.shop.Namespace, Name: name}, b); err != nil {
+			t.Fatal(err)
+		}
+		if b.Status.Phase == cnpgv1.BackupPhaseCompleted {
 			t.Errorf("the backup ended before pgbench did")
 		}
 		v.inPhase(t, name, cnpgv1.BackupPhaseCompleted)
@@ -102,15 +104,6 @@ func (v *costly) rounds(t *testing.T) {
 	if backup < leastBackedUpTPS {
 		t.Errorf("during a base backup the database has %.3f times the TPS, want at least %.2f", backup, leastBackedUpTPS)
 	}
-}
-
-func (v *vault) backupOf(t *testing.T, name string) *cnpgv1.Backup {
-	t.Helper()
-	b := &cnpgv1.Backup{}
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: v.shop.Namespace, Name: name}, b); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // inPhase waits until a Backup is in one of some phases.

@@ -91,6 +91,12 @@ func acknowledged(log string) map[string]bool {
 	return out
 }
 
+// rows counts those that were acknowledged to the client "loader".
+func rows(t *testing.T, shop *v1alpha1.PgStorageCluster) int {
+	t.Helper()
+	return len(acknowledged(logs(t, shop.Namespace, "loader")))
+}
+
 // lacking are the rows that were acknowledged in a client's log and that an instance does not
 // have.
 func lacking(t *testing.T, log, namespace, instance string) map[string]bool {

@@ -14,11 +14,7 @@ import (
 // pgbench runs pgbench in the primary of a database, and returns what it prints.
 func pgbench(t *testing.T, cr *v1alpha1.PgStorageCluster, args ...string) string {
 	t.Helper()
-	out, err := command(t.Context(), "kubectl", append([]string{"-n", cr.Namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "pgbench"}, append(args, "app")...)...)
-	if err != nil {
-		t.Fatal(out, err)
-	}
-	return out
+	return kubectl(t, append([]string{"-n", cr.Namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "pgbench"}, append(args, "app")...)...)
 }
 
 var tpsLine = regexp.MustCompile(`(?m)^tps = ([0-9.]+)`)

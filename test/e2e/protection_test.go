@@ -59,8 +59,7 @@ func (p *protection) begin(t *testing.T) {
 	client1(t, p.shop, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
 	create(t, clientPod(p.shop, "loader", insertLoop))
 	atLeast(t, p.shop, 50)
-	postgres, _, _ := strings.Cut(psql(t, p.shop.Namespace, p.shop.Status.Database.Primary, "SHOW server_version"), " ")
-	p.report.Versions = "Barman Cloud plugin 0.15.0, PostgreSQL " + postgres
+	p.report.Versions = "Barman Cloud plugin 0.15.0, PostgreSQL " + serverVersion(t, p.shop)
 }
 
 // passed waits until something went on for a time.
@@ -78,16 +77,14 @@ func passed(t *testing.T, what string, d time.Duration) {
 // archiver stops the process that archives WAL, or has it continue.
 func (v *vault) archiver(t *testing.T, signal string) {
 	t.Helper()
-	if out, err := command(t.Context(), "kubectl", "-n", v.shop.Namespace, "exec", v.shop.Status.Database.Primary, "-c", "postgres", "--", "pkill", "-"+signal, "-f", "^postgres.*archiver"); err != nil {
-		t.Fatal(out, err)
-	}
+	kubectl(t, "-n", v.shop.Namespace, "exec", v.shop.Status.Database.Primary, "-c", "postgres", "--", "pkill", "-"+signal, "-f", "^postgres.*archiver")
 }
 
 // siteLost restores what was in the archive at one moment. From then on the archiver is
 // stopped, so the archive has what it would have if the whole site had been lost. The moments
 // are spread over the minute after which Postgres archives a file that is not full.
 func (p *protection) siteLost(t *testing.T, run int) {
-	before := len(acknowledged(logs(t, p.shop.Namespace, "loader")))
+	before := rows(t, p.shop)
 	passed(t, "the load", 70*time.Second+time.Duration(run)*11*time.Second)
 	p.archiver(t, "STOP")
 	log := logs(t, p.shop.Namespace, "loader")
@@ -157,11 +154,6 @@ func (p *protection) recovers(t *testing.T, name string, began time.Time, before
 	p.report.Ended(name, len(acknowledged(log))-before, len(lost), time.Since(began))
 }
 
-func (p *protection) rows(t *testing.T) int {
-	t.Helper()
-	return len(acknowledged(logs(t, p.shop.Namespace, "loader")))
-}
-
 // keys sets the secret key that the plugin has.
 func (p *protection) keys(t *testing.T, key string) {
 	t.Helper()
@@ -176,7 +168,7 @@ func (p *protection) keys(t *testing.T, key string) {
 }
 
 func (p *protection) revoked(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	p.keys(t, "revoked")
 	has(t, p.shop, v1alpha1.ConditionBackedUp, metav1.ConditionFalse, v1alpha1.ReasonArchivingFailing)
 	p.keys(t, p.store.SecretKey)
@@ -197,23 +189,24 @@ func (p *protection) awayFor(t *testing.T, d time.Duration) {
 // lead the store's Service to the pods of an app.
 func (v *vault) lead(t *testing.T, app string) {
 	t.Helper()
-	if out, err := command(t.Context(), "kubectl", "-n", v.store.Namespace, "patch", "service", "s3", "--type=merge", "-p", `{"spec":{"selector":{"app":"`+app+`"}}}`); err != nil {
-		t.Fatal(out, err)
-	}
+	kubectl(t, "-n", v.store.Namespace, "patch", "service", "s3", "--type=merge", "-p", `{"spec":{"selector":{"app":"`+app+`"}}}`)
 }
 
 // backUp takes a base backup.
 func (v *vault) backUp(t *testing.T, name string) {
 	t.Helper()
-	script := `{"apiVersion":"postgresql.cnpg.io/v1","kind":"Backup","metadata":{"name":"` + name + `"},"spec":{"method":"plugin","cluster":{"name":"shop"},"pluginConfiguration":{"name":"barman-cloud.cloudnative-pg.io"}}}`
-	if out, err := command(t.Context(), "sh", "-c", "echo '"+script+"' | kubectl -n "+v.shop.Namespace+" apply -f -"); err != nil {
-		t.Fatal(out, err)
-	}
+	create(t, &cnpgv1.Backup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: v.shop.Namespace, Name: name},
+		Spec: cnpgv1.BackupSpec{
+			Method: cnpgv1.BackupMethodPlugin, Cluster: cnpgv1.LocalObjectReference{Name: v.shop.Name},
+			PluginConfiguration: &cnpgv1.BackupPluginConfiguration{Name: "barman-cloud.cloudnative-pg.io"},
+		},
+	})
 }
 
 // awayInBackup has a base backup fail. It stays the last one until another succeeds.
 func (p *protection) awayInBackup(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	p.backUp(t, "during")
 	p.awayFor(t, outage)
 	back := time.Now()
@@ -223,7 +216,7 @@ func (p *protection) awayInBackup(t *testing.T) {
 }
 
 func (p *protection) awayInRestore(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	p.restoring(t)
 	began := time.Now()
 	p.awayFor(t, outage)
@@ -237,7 +230,7 @@ func (p *protection) awayInRestore(t *testing.T) {
 			t.Errorf("the next one: %+v", last)
 		}
 	}
-	p.report.Ended("the store is away for 2 minutes during a restore: until a backup is verified, after it is back", p.rows(t)-before, 0, time.Since(began)-outage)
+	p.report.Ended("the store is away for 2 minutes during a restore: until a backup is verified, after it is back", rows(t, p.shop)-before, 0, time.Since(began)-outage)
 }
 
 // restoring asks for a verification, and waits until its restore runs.
@@ -256,7 +249,7 @@ func (p *protection) restoring(t *testing.T) {
 // deletedInRestore deletes every base backup from the store while one is restored. A backup
 // behind the missing WAL is needed before, and another one afterwards.
 func (p *protection) deletedInRestore(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	p.backUp(t, "behind")
 	p.inPhase(t, "behind", cnpgv1.BackupPhaseCompleted)
 	if last := p.verify(t); last.Reason != v1alpha1.ReasonVerified {
@@ -276,12 +269,12 @@ func (p *protection) deletedInRestore(t *testing.T) {
 	if last := p.verify(t); last.Reason != v1alpha1.ReasonVerified {
 		t.Errorf("the next backup: %+v", last)
 	}
-	p.report.Ended("all base backups are deleted while one is restored: until the next one is verified", p.rows(t)-before, 0, time.Since(began))
+	p.report.Ended("all base backups are deleted while one is restored: until the next one is verified", rows(t, p.shop)-before, 0, time.Since(began))
 }
 
 // damaged writes over the first part of each base backup.
 func (p *protection) damaged(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	p.s3(t, `for o in s.list_objects_v2(Bucket="lake", Prefix="backups/shop/base/")["Contents"]:
     if o["Key"].endswith(".tar.gz"):
         body = bytearray(s.get_object(Bucket="lake", Key=o["Key"])["Body"].read())
@@ -293,5 +286,5 @@ func (p *protection) damaged(t *testing.T) {
 	if last.Reason != v1alpha1.ReasonRestoreFailed && last.Reason != v1alpha1.ReasonRestoreDamaged {
 		t.Errorf("%+v", last)
 	}
-	p.report.Ended("4 KiB of each base backup are overwritten: until a verification finds it", p.rows(t)-before, 0, time.Since(began))
+	p.report.Ended("4 KiB of each base backup are overwritten: until a verification finds it", rows(t, p.shop)-before, 0, time.Since(began))
 }

@@ -77,6 +77,16 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 	live.Wait{Interval: interval, Patience: patience, Gather: dump}.Eventually(t, what, check)
 }
 
+// kubectl runs the command, and fails the test where it fails.
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := command(t.Context(), "kubectl", args...)
+	if err != nil {
+		t.Fatal(out, err)
+	}
+	return out
+}
+
 // dump logs the objects and logs that explain a failure.
 func dump(t *testing.T) {
 	t.Helper()
@@ -165,6 +175,13 @@ func psql(t *testing.T, namespace, pod, sql string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// serverVersion of Postgres in a cluster, as 17.12.
+func serverVersion(t *testing.T, cr *v1alpha1.PgStorageCluster) string {
+	t.Helper()
+	version, _, _ := strings.Cut(psql(t, cr.Namespace, cr.Status.Database.Primary, "SHOW server_version"), " ")
+	return version
 }
 
 // patch changes the spec of a cluster.

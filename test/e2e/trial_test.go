@@ -44,8 +44,7 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	postgres, _, _ := strings.Cut(psql(t, tr.writer.Namespace, tr.writer.Status.Database.Primary, "SHOW server_version"), " ")
-	tr.report.Versions = "CloudNativePG " + image[strings.LastIndex(image, ":")+1:] + ", PostgreSQL " + postgres
+	tr.report.Versions = "CloudNativePG " + image[strings.LastIndex(image, ":")+1:] + ", PostgreSQL " + serverVersion(t, tr.writer)
 	tr.report.Seconds = "s without a commit"
 	t.Cleanup(func() {
 		t.Log("\n" + tr.report.Table())
@@ -59,7 +58,7 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 // acknowledged.
 func (tr *trial) suffers(t *testing.T, h hardship) {
 	for run := range h.runs {
-		before := len(acknowledged(logs(t, tr.writer.Namespace, "loader")))
+		before := rows(t, tr.writer)
 		began := time.Now()
 		h.strike(t)
 		took := time.Since(began)

@@ -60,7 +60,7 @@ func (v *vault) rowsAreVerified(t *testing.T) {
 // missingWAL removes one file of WAL from the store, behind which more was archived. Postgres
 // takes it for the end of the archive, and serves.
 func (p *protection) missingWAL(t *testing.T) {
-	before := p.rows(t)
+	before := rows(t, p.shop)
 	ns, primary := p.shop.Namespace, p.shop.Status.Database.Primary
 	removed := psql(t, ns, primary, "SELECT pg_walfile_name(pg_switch_wal())")
 	p.archived(t)
@@ -81,7 +81,7 @@ func (p *protection) missingWAL(t *testing.T) {
 		t.Errorf("%s was removed: %+v", removed, last)
 	}
 	t.Logf("RestoreVerified: %s", last.Message)
-	p.report.Ended("a WAL file is missing in the store: until a verification finds it", p.rows(t)-before, 0, time.Since(began))
+	p.report.Ended("a WAL file is missing in the store: until a verification finds it", rows(t, p.shop)-before, 0, time.Since(began))
 }
 
 // s3 runs statements of Python against the store, as the sidecar of the primary reaches it.

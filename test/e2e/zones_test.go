@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -78,16 +78,6 @@ func (z *zones) operators(t *testing.T) {
 	}
 }
 
-// kubectl runs the command, and fails the test where it fails.
-func kubectl(t *testing.T, args ...string) string {
-	t.Helper()
-	out, err := command(t.Context(), "kubectl", args...)
-	if err != nil {
-		t.Fatal(out, err)
-	}
-	return out
-}
-
 func (z *zones) label(t *testing.T, worker int, zone string) {
 	t.Helper()
 	kubectl(t, "label", "node", z.workers[worker], "--overwrite", zoneLabel+"="+zone)
@@ -155,8 +145,7 @@ func (z *zones) enough(t *testing.T) {
 	loader.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	create(t, loader)
 	atLeast(t, z.shop, 50)
-	postgres, _, _ := strings.Cut(psql(t, z.shop.Namespace, z.shop.Status.Database.Primary, "SHOW server_version"), " ")
-	z.report.Versions = "PostgreSQL " + postgres
+	z.report.Versions = "PostgreSQL " + serverVersion(t, z.shop)
 }
 
 // nodesOf the primary, and of the standbys.
@@ -196,23 +185,14 @@ func dark(t *testing.T, nodes ...string) (light func()) {
 			docker(ctx, "exec", node, "sh", "-c", "for c in INPUT OUTPUT FORWARD; do iptables -"+verb+" $c -j DROP || exit; done")
 		}
 	}
-	ended := false
-	light = func() {
-		if !ended {
-			ended = true
-			docker(context.Background(), append([]string{"unpause"}, nodes...)...)
-			rules(context.Background(), "D")
-		}
-	}
+	light = sync.OnceFunc(func() {
+		docker(context.Background(), append([]string{"unpause"}, nodes...)...)
+		rules(context.Background(), "D")
+	})
 	t.Cleanup(light)
 	rules(t.Context(), "I")
 	docker(t.Context(), append([]string{"pause"}, nodes...)...)
 	return light
-}
-
-func (z *zones) rows(t *testing.T) int {
-	t.Helper()
-	return len(acknowledged(logs(t, z.shop.Namespace, "loader")))
 }
 
 // survived checks that the database serves again, with every acknowledged row.
@@ -220,7 +200,7 @@ func (z *zones) survived(t *testing.T, name string, began time.Time, before int)
 	t.Helper()
 	ready(t, z.shop)
 	z.domainLoss(t, "Kept")
-	atLeast(t, z.shop, z.rows(t)+50)
+	atLeast(t, z.shop, rows(t, z.shop)+50)
 	log := logs(t, z.shop.Namespace, "loader")
 	lost := lacking(t, log, z.shop.Namespace, z.shop.Status.Database.Primary)
 	if len(lost) > 0 {
@@ -231,7 +211,7 @@ func (z *zones) survived(t *testing.T, name string, began time.Time, before int)
 
 // standbyLost: another standby confirms.
 func (z *zones) standbyLost(t *testing.T) {
-	before, began := z.rows(t), time.Now()
+	before, began := rows(t, z.shop), time.Now()
 	_, standbys := z.nodesOf(t)
 	light := dark(t, standbys[0])
 	atLeast(t, z.shop, before+100)
@@ -241,14 +221,14 @@ func (z *zones) standbyLost(t *testing.T) {
 
 // standbysLost: no commit is acknowledged until a standby returns.
 func (z *zones) standbysLost(t *testing.T) {
-	before, began := z.rows(t), time.Now()
+	before, began := rows(t, z.shop), time.Now()
 	_, standbys := z.nodesOf(t)
 	light := dark(t, standbys...)
 	// A commit that waited for a standby in that moment was acknowledged before.
 	passed(t, "the last commit", time.Second)
-	still := z.rows(t)
+	still := rows(t, z.shop)
 	passed(t, "silence", stillness)
-	if more := z.rows(t) - still; more > 0 {
+	if more := rows(t, z.shop) - still; more > 0 {
 		t.Errorf("%d commits were acknowledged without a standby", more)
 	}
 	light()
@@ -257,7 +237,7 @@ func (z *zones) standbysLost(t *testing.T) {
 
 // primaryLost: a standby of another zone becomes the primary. The old one returns as a standby.
 func (z *zones) primaryLost(t *testing.T) {
-	before, began := z.rows(t), time.Now()
+	before, began := rows(t, z.shop), time.Now()
 	primary, _ := z.nodesOf(t)
 	old := z.shop.Status.Database.Primary
 	light := dark(t, primary)
