@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/cli/verify"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
@@ -218,7 +219,7 @@ func TestVerificationLeavesAFullPoolAlone(t *testing.T) {
 		}
 		if v := s.cr.Status.BackupVerification; v.Step == "" {
 			before := s.cr.DeepCopy()
-			s.cr.Annotations = map[string]string{naming.AnnotationVerify: v.StartTime.Add(time.Second).UTC().Format(time.RFC3339)}
+			s.cr.Annotations = map[string]string{naming.AnnotationVerify: verify.Time(s.cr, time.Now()).Format(time.RFC3339)}
 			if err := c.Patch(ctx, s.cr, client.MergeFrom(before)); err != nil {
 				return err
 			}
