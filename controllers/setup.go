@@ -22,6 +22,7 @@ import (
 	"github.com/pgstorage/pgstorage/controllers/memoryvolumes"
 	"github.com/pgstorage/pgstorage/controllers/pgbenchmark"
 	"github.com/pgstorage/pgstorage/controllers/pgscheduledbenchmark"
+	"github.com/pgstorage/pgstorage/controllers/pgstoragebranch"
 	"github.com/pgstorage/pgstorage/controllers/pgstoragecluster"
 	"github.com/pgstorage/pgstorage/controllers/pgstorageprofile"
 	"github.com/pgstorage/pgstorage/controllers/recorder"
@@ -75,6 +76,7 @@ func CacheOptions(namespace string) cache.Options {
 			&v1alpha1.PgStorageCluster{}:     tenants,
 			&v1alpha1.PgBenchmark{}:          tenants,
 			&v1alpha1.PgScheduledBenchmark{}: tenants,
+			&v1alpha1.PgStorageBranch{}:      tenants,
 			&storagev1.StorageClass{}:        all,
 			&storagev1.CSINode{}:             all,
 			&appsv1.DaemonSet{}:              own,
@@ -168,6 +170,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	verifies := &verification.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Config: o.Config, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage"))}
 	if err := verifies.SetupWithManager(mgr, options()); err != nil {
 		return fmt.Errorf("set up verification: %w", err)
+	}
+	branched := &pgstoragebranch.Reconciler{Client: mgr.GetClient(), Readers: readers, APIs: apis, Kinds: o.Kinds, Config: o.Config, Clock: o.Clock, Events: recorder.Bounded(mgr.GetEventRecorder("pgstorage"))}
+	if err := branched.SetupWithManager(mgr, options()); err != nil {
+		return fmt.Errorf("set up pgstoragebranch: %w", err)
 	}
 	if err := provision(mgr, o, readers); err != nil {
 		return err

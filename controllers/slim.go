@@ -55,6 +55,11 @@ func slimOwn(object any) (any, error) {
 		if tooLarge(o, o.Status) {
 			o.Status = v1alpha1.PgScheduledBenchmarkStatus{}
 		}
+	case *v1alpha1.PgStorageBranch:
+		slimTenant(o)
+		if tooLarge(o, o.Status) {
+			o.Status = v1alpha1.PgStorageBranchStatus{}
+		}
 	}
 	return object, nil
 }

@@ -54,6 +54,7 @@ func TestHostileMetadataIsNotCached(t *testing.T) {
 		"PgStorageCluster":     slimmed(t, slimOwn, &v1alpha1.PgStorageCluster{ObjectMeta: hostile()}),
 		"PgBenchmark":          slimmed(t, slimOwn, &v1alpha1.PgBenchmark{ObjectMeta: hostile()}),
 		"PgScheduledBenchmark": slimmed(t, slimOwn, &v1alpha1.PgScheduledBenchmark{ObjectMeta: hostile()}),
+		"PgStorageBranch":      slimmed(t, slimOwn, &v1alpha1.PgStorageBranch{ObjectMeta: hostile()}),
 		"Cluster":              slimmed(t, slimOthers, &cnpgv1.Cluster{ObjectMeta: hostile()}),
 		"Job":                  slimmed(t, slimOthers, &batchv1.Job{ObjectMeta: hostile()}),
 	} {
@@ -109,6 +110,11 @@ func TestLargeStatusIsNotCached(t *testing.T) {
 	c.Status.Conditions = []metav1.Condition{{Message: megabyte}}
 	if c = slimmed(t, slimOwn, c); size(c) > 1<<10 || c.Annotations[naming.AnnotationTooLarge] == "" {
 		t.Errorf("%d bytes", size(c))
+	}
+	branch := &v1alpha1.PgStorageBranch{Spec: v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: "db"}}}
+	branch.Status.Conditions = []metav1.Condition{{Message: megabyte}}
+	if branch = slimmed(t, slimOwn, branch); size(branch) > 1<<10 || branch.Spec.Source.Cluster != "db" || branch.Annotations[naming.AnnotationTooLarge] == "" {
+		t.Errorf("%d bytes", size(branch))
 	}
 	whole := &v1alpha1.PgBenchmark{}
 	whole.Status.Matrix = &v1alpha1.MatrixStatus{}

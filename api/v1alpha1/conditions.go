@@ -131,6 +131,14 @@ const (
 	// and passed all checks. It is Unknown until one has ended. Only databases with
 	// spec.backup.verify have it. It does not take part in Ready.
 	ConditionRestoreVerified = "RestoreVerified"
+	// ConditionSnapshotReady says whether the VolumeSnapshots of a branch are usable.
+	ConditionSnapshotReady = "SnapshotReady"
+	// ConditionMasked says whether the SQL of spec.masking of a branch has run. Only branches
+	// with spec.masking have it.
+	ConditionMasked = "Masked"
+	// ConditionIndependent says whether a promoted branch shares nothing with its source any
+	// more. Only branches with spec.promote have it.
+	ConditionIndependent = "Independent"
 	// ConditionMonitored says whether a PodMonitor scrapes the instances. It
 	// does not take part in Ready.
 	ConditionMonitored = "Monitored"

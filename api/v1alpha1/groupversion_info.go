@@ -31,6 +31,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PgBenchmark{}, &PgBenchmarkList{},
 		&PgScheduledBenchmark{}, &PgScheduledBenchmarkList{},
 		&PgNodeStorage{}, &PgNodeStorageList{},
+		&PgStorageBranch{}, &PgStorageBranchList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

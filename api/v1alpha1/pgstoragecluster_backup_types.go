@@ -101,26 +101,37 @@ type BackupSchedule struct {
 	Suspend *bool `json:"suspend,omitempty"`
 }
 
-// OriginSpec restores the database from backups of another one. The PgStorageProfile has to
-// allow bootstrap.recovery and externalClusters in spec.allowedOverrides, because the
-// backups can be of a database whose data the author may not read.
+// OriginSpec restores the database from backups or VolumeSnapshots of another one. The
+// PgStorageProfile has to allow bootstrap.recovery in spec.allowedOverrides, and
+// externalClusters for backups, because they can be of a database whose data the author may
+// not read.
+// +kubebuilder:validation:XValidation:rule="has(self.objectStore) != has(self.volumeSnapshots)",message="spec.origin has either objectStore or volumeSnapshots; set one of them"
+// +kubebuilder:validation:XValidation:rule="has(self.objectStore) == has(self.server)",message="spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeSnapshots) || !has(self.targetTime) && !has(self.targetLSN) && !has(self.targetName)",message="spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; remove targetTime, targetLSN and targetName"
 // +kubebuilder:validation:XValidation:rule="(has(self.targetTime) ? 1 : 0) + (has(self.targetLSN) ? 1 : 0) + (has(self.targetName) ? 1 : 0) <= 1",message="spec.origin has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
 type OriginSpec struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
 	// the backups.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.origin.objectStore must be the name of an ObjectStore of the namespace"
 	ObjectStore string `json:"objectStore,omitempty"`
 
 	// server names the folder of the database in the store, as status.backup.server of its
-	// PgStorageCluster did.
-	// +required
+	// PgStorageCluster did. Required with objectStore.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([-A-Za-z0-9._]*[A-Za-z0-9])?$')",message="spec.origin.server must be the name of a folder of the store, as status.backup.server says it"
 	Server string `json:"server,omitempty"`
+
+	// volumeSnapshots select the VolumeSnapshots of the namespace that the volumes are made
+	// of, in place of backups. spec.storage must have the sizes of the volumes that they are
+	// of. The operator sets them on the PgStorageClusters of PgStorageBranches, which need no
+	// consent of the profile.
+	// +optional
+	VolumeSnapshots *OriginVolumeSnapshots `json:"volumeSnapshots,omitempty"`
 
 	// targetTime ends the restore before the first commit after this time, which is written
 	// as in RFC 3339, as 2026-03-01T12:00:00Z or 2026-03-01T12:00:00.5+01:00. Default: all WAL
@@ -141,6 +152,26 @@ type OriginSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	TargetName string `json:"targetName,omitempty"`
+}
+
+// OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. What is not
+// in them is lost: the database starts as after a crash.
+type OriginVolumeSnapshots struct {
+	// data selects the VolumeSnapshot of the data volume.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.origin.volumeSnapshots.data must be the name of a VolumeSnapshot of the namespace"
+	Data string `json:"data,omitempty"`
+
+	// wal selects the VolumeSnapshot of the volume for WAL. It must have been taken after
+	// that of the data, from the same instance while it stayed the primary: with older WAL
+	// the database is damaged. Required where spec.storage.walSize is set.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.origin.volumeSnapshots.wal must be the name of a VolumeSnapshot of the namespace"
+	WAL string `json:"wal,omitempty"`
 }
 
 // BackupStatus is what of the database can be restored, as the plugin, CloudNativePG and

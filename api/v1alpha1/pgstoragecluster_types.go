@@ -64,6 +64,17 @@ const (
 	BenchmarkAny BenchmarkPolicy = "Any"
 )
 
+// BranchPolicy selects the PgStorageBranches that may copy a database.
+// +kubebuilder:validation:Enum=None;Any
+type BranchPolicy string
+
+const (
+	// BranchNone admits none.
+	BranchNone BranchPolicy = "None"
+	// BranchAny admits every PgStorageBranch of the database's namespace.
+	BranchAny BranchPolicy = "Any"
+)
+
 // PgStorageClusterSpec declares a Postgres cluster on a storage profile.
 // +kubebuilder:validation:XValidation:rule="self.durability != 'Quorum' || self.instances >= 2",message="spec.durability: Quorum needs spec.instances of at least 2, because a commit waits for a standby (3 keeps writes going when one instance is lost); raise spec.instances or choose Local",fieldPath=".durability"
 // +kubebuilder:validation:XValidation:rule="!has(self.quorum) || self.durability == 'Quorum'",message="spec.quorum applies to durability: Quorum only; remove it, or set spec.durability: Quorum",fieldPath=".quorum"
@@ -79,6 +90,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.topology) || !has(self.follow) && !has(self.readPools) && self.durability != 'Ephemeral'",message="spec.topology: a site has no follow and no readPools, and its durability is not Ephemeral; remove them, or remove spec.topology",fieldPath=".topology"
 // +kubebuilder:validation:XValidation:rule="has(self.topology) == has(oldSelf.topology) || (has(self.topology) ? self.topology.self == self.topology.primary : oldSelf.topology.self == oldSelf.topology.primary)",message="spec.topology can be added and removed only where self is primary: another site would lose its database, or write beside the one that writes; create a new PgStorageCluster with spec.topology, or switch sites first",fieldPath=".topology"
 // +kubebuilder:validation:XValidation:rule="!has(self.backup) || !has(self.follow) && self.durability != 'Ephemeral'",message="spec.backup: a follower and a database in memory have none, because nothing in them is the only copy; remove it",fieldPath=".backup"
+// +kubebuilder:validation:XValidation:rule="!has(self.origin) || !has(self.origin.volumeSnapshots) || !has(self.origin.volumeSnapshots.wal) || has(self.storage.walSize)",message="spec.origin.volumeSnapshots.wal needs spec.storage.walSize: the size of the volume that the snapshot is of; set it",fieldPath=".origin"
 // +kubebuilder:validation:XValidation:rule="has(self.origin) == has(oldSelf.origin)",message="spec.origin cannot be added or removed: a database is restored once, when it is made; create a new PgStorageCluster with it",fieldPath=".origin"
 // +kubebuilder:validation:XValidation:rule="!has(self.origin) || !has(self.follow) && !has(self.topology) && self.durability != 'Ephemeral' && self.defaults == 'pgstorage'",message="spec.origin: a follower, a site, a database in memory and one with defaults: CloudNativePG are not restored from backups; remove one of the two",fieldPath=".origin"
 type PgStorageClusterSpec struct {
@@ -179,6 +191,14 @@ type PgStorageClusterSpec struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.origin is immutable: a database is restored once, when it is made; create a new PgStorageCluster"
 	Origin *OriginSpec `json:"origin,omitempty"`
+
+	// branchPolicy selects the PgStorageBranches that may copy this database. Their authors
+	// reach all of its data. None: no branch is made. Any: every PgStorageBranch of the
+	// namespace may copy it. Withdrawing the consent does not delete branches that exist.
+	// Default: None.
+	// +optional
+	// +kubebuilder:default=None
+	BranchPolicy BranchPolicy `json:"branchPolicy,omitempty"`
 
 	// monitoring sets how Prometheus scrapes the instances.
 	// +optional

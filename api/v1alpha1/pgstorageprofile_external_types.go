@@ -35,6 +35,15 @@ type ExternalProfile struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.external.walStorageClassName is immutable because existing volumes do not move; create another PgStorageProfile and a new cluster on it"
 	WALStorageClassName string `json:"walStorageClassName,omitempty"`
 
+	// volumeSnapshotClassName selects the VolumeSnapshotClass by which PgStorageBranches copy
+	// databases on this profile. Its driver must be that of the StorageClasses. Default: there
+	// are no branches of databases on this profile, except from backups.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="spec.external.volumeSnapshotClassName must be the name of a VolumeSnapshotClass: lower case letters, digits, '-' and '.'; see kubectl get volumesnapshotclass"
+	VolumeSnapshotClassName string `json:"volumeSnapshotClassName,omitempty"`
+
 	// medium selects the class of disk behind the StorageClass: SSD (also NVMe and
 	// cloud SSD volumes), HDD, or SAN. pgtune derives random_page_cost (SSD and SAN
 	// 1.1, HDD 4) and effective_io_concurrency (SSD 200, HDD 2, SAN 300) from it.

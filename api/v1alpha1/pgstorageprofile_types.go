@@ -41,6 +41,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!(self.type in ['ZFSLocalPV', 'S3NBD', 'Memory']) || has(self.nodeSelector)",message="spec.nodeSelector is missing, but spec.type provisions storage on nodes; name a label of the nodes whose disks or memory may be used, such as pgstorage.dev/pool: tank",reason=FieldValueRequired,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type in ['ZFSLocalPV', 'S3NBD', 'CephRBD', 'Memory'] || !has(self.nodeSelector)",message="spec.nodeSelector selects nodes whose storage the operator provisions, and spec.type External provisions none; remove it",reason=FieldValueForbidden,fieldPath=".nodeSelector"
 // +kubebuilder:validation:XValidation:rule="self.type != 'External' || has(self.external)",message="spec.external is missing, but spec.type is External; set spec.external.storageClassName to an existing StorageClass",reason=FieldValueRequired,fieldPath=".external"
+// +kubebuilder:validation:XValidation:rule="!has(self.branches) || !has(self.branches.maxSpacePerNamespace) || self.type in ['ZFSLocalPV', 'S3NBD']",message="spec.branches.maxSpacePerNamespace needs agents that read volumes back, which types ZFSLocalPV and S3NBD have; remove it",fieldPath=".branches"
 type PgStorageProfileSpec struct {
 	// type selects the kind of storage and the member of this spec that must be set.
 	// External: existing StorageClasses (spec.external). ZFSLocalPV: ZFS pools on the
@@ -87,6 +88,11 @@ type PgStorageProfileSpec struct {
 	// +optional
 	InstanceProbes *InstanceProbes `json:"instanceProbes,omitempty"`
 
+	// branches limits the PgStorageBranches whose volumes are on this storage. Default: there
+	// are no limits; a ResourceQuota can limit count/pgstoragebranches.pgstorage.dev too.
+	// +optional
+	Branches *BranchLimits `json:"branches,omitempty"`
+
 	// zfsLocalPV sets ZFS on the nodes' own devices.
 	// +optional
 	ZFSLocalPV *ZFSLocalPVProfile `json:"zfsLocalPV,omitempty"`
@@ -109,6 +115,24 @@ type PgStorageProfileSpec struct {
 	// and reports what they offer.
 	// +optional
 	External *ExternalProfile `json:"external,omitempty"`
+}
+
+// BranchLimits limit the PgStorageBranches of each namespace. A branch beyond them waits until
+// others are gone. Promoted branches do not count.
+// +kubebuilder:validation:XValidation:rule="has(self.maxPerNamespace) || has(self.maxSpacePerNamespace)",message="spec.branches limits nothing; set maxPerNamespace or maxSpacePerNamespace, or remove it"
+type BranchLimits struct {
+	// maxPerNamespace limits the number of branches. Valid: 1 to 1000. Default: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxPerNamespace *int32 `json:"maxPerNamespace,omitempty"`
+
+	// maxSpacePerNamespace limits what branches take for themselves. While the existing ones
+	// take as much, no other is made; it does not stop those from growing. Only for types
+	// whose agents read volumes back: ZFSLocalPV and S3NBD. Default: no limit.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="isQuantity(string(self)) && quantity(string(self)).compareTo(quantity('1Mi')) >= 0",message="spec.branches.maxSpacePerNamespace must be a quantity of at least 1Mi, as 50Gi"
+	MaxSpacePerNamespace *resource.Quantity `json:"maxSpacePerNamespace,omitempty"`
 }
 
 // PgStorageProfileStatus is the observed state of the storage.

@@ -27,7 +27,8 @@ const (
 	ReasonBlockPoolReady = "BlockPoolReady"
 	// ReasonPoolVerified means that each pool stores and returns images.
 	ReasonPoolVerified = "PoolVerified"
-	// ReasonIndependent means that instances and OSDs are on nodes of their own.
+	// ReasonIndependent means that instances and OSDs are on nodes of their own, or that a
+	// promoted branch shares nothing with its source.
 	ReasonIndependent = "Independent"
 	// ReasonVolumesMounted means that every declared volume in memory has its tmpfs.
 	ReasonVolumesMounted = "VolumesMounted"
@@ -49,6 +50,10 @@ const (
 	ReasonAgreed = "Agreed"
 	// ReasonCaughtUp means that every follower is within its maxLag.
 	ReasonCaughtUp = "CaughtUp"
+	// ReasonSnapshotReady means that the VolumeSnapshots of a branch are usable.
+	ReasonSnapshotReady = "SnapshotReady"
+	// ReasonMasked means that the SQL of spec.masking has run.
+	ReasonMasked = "Masked"
 	// ReasonRecoverable means that WAL is archived and that base backups succeed.
 	ReasonRecoverable = "Recoverable"
 	// ReasonPodMonitorApplied means that a PodMonitor scrapes the instances.
@@ -152,6 +157,20 @@ const (
 	ReasonResting = "Resting"
 	// ReasonDeleting means that the object is being deleted.
 	ReasonDeleting = "Deleting"
+	// ReasonSnapshotPending means that the VolumeSnapshots of a branch are being taken.
+	ReasonSnapshotPending = "SnapshotPending"
+	// ReasonSnapshotClassNotFound means that the VolumeSnapshotClass does not exist.
+	ReasonSnapshotClassNotFound = "VolumeSnapshotClassNotFound"
+	// ReasonQuotaExceeded means that the namespace has as many branches, or as much space of
+	// them, as the PgStorageProfile allows.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonMasking means that the SQL of spec.masking runs, or waits for the database.
+	ReasonMasking = "Masking"
+	// ReasonCopying means that the data of a promoted branch is copied onto new volumes.
+	ReasonCopying = "Copying"
+	// ReasonWaitingForChildren means that the volumes or snapshots of a branch are still used
+	// by other branches.
+	ReasonWaitingForChildren = "WaitingForChildren"
 	// ReasonInUse means that PgStorageClusters still use the profile.
 	ReasonInUse = "InUse"
 	// ReasonNotRun means that the check, run or layer has not run.

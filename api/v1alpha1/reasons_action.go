@@ -29,6 +29,12 @@ const (
 	ReasonArchiveNotEmpty = "ArchiveNotEmpty"
 	// ReasonOriginRefused means that the declared restore is impossible or not allowed.
 	ReasonOriginRefused = "OriginRefused"
+	// ReasonBranchRefused means that the declared branch is impossible.
+	ReasonBranchRefused = "BranchRefused"
+	// ReasonMaskingFailed means that the SQL of spec.masking failed.
+	ReasonMaskingFailed = "MaskingFailed"
+	// ReasonMaskingNotFound means that the ConfigMap or key of spec.masking does not exist.
+	ReasonMaskingNotFound = "MaskingNotFound"
 	// ReasonTwoSitesWrite means that another site accepts writes, too.
 	ReasonTwoSitesWrite = "TwoSitesWrite"
 	// ReasonSitesDiffer means that another site has another database, or other members.
@@ -44,7 +50,7 @@ const (
 	// ReasonCacheNotEmptied means that the runner could not empty the caches.
 	ReasonCacheNotEmptied = "CacheNotEmptied"
 	// ReasonNotEnoughSpace means that a benchmark does not fit the volumes, or that a pool
-	// fills, so that no backup is restored onto it.
+	// fills, so that no backup is restored onto it and no branch is made.
 	ReasonNotEnoughSpace = "NotEnoughSpace"
 	// ReasonFreeSpaceLow means that a run stopped because a volume was nearly full.
 	ReasonFreeSpaceLow = "FreeSpaceLow"

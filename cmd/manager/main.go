@@ -37,6 +37,9 @@ const readPools featuregate.Feature = "ReadPools"
 // sites lets a PgStorageCluster be one site of several.
 const sites featuregate.Feature = "Sites"
 
+// branches lets databases be branched.
+const branches featuregate.Feature = "Branches"
+
 type settings struct {
 	leaderElect, showVersion bool
 	metrics, probes          string
@@ -65,7 +68,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	})
 	s.platform(set)
 	gates := featuregate.NewFeatureGate()
-	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}, readPools: {PreRelease: featuregate.Alpha}, sites: {PreRelease: featuregate.Alpha}}
+	alpha := map[featuregate.Feature]featuregate.FeatureSpec{matrixClusters: {PreRelease: featuregate.Alpha}, readPools: {PreRelease: featuregate.Alpha}, sites: {PreRelease: featuregate.Alpha}, branches: {PreRelease: featuregate.Alpha}}
 	var help strings.Builder
 	help.WriteString("comma-separated list of NAME=true.")
 	for _, kind := range catalog.All() {
@@ -77,7 +80,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	if err := gates.Add(alpha); err != nil {
 		return s, err
 	}
-	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data. ReadPools (alpha, default false) enables spec.readPools of PgStorageClusters, which does the same. Sites (alpha, default false) enables spec.topology of PgStorageClusters, beside each of which a StatefulSet watches the other sites", gates.Set)
+	set.Func("feature-gates", help.String()+" MatrixClusters (alpha, default false) enables benchmarks with spec.template, which create PgStorageClusters and delete them with their data. ReadPools (alpha, default false) enables spec.readPools of PgStorageClusters, which does the same. Sites (alpha, default false) enables spec.topology of PgStorageClusters, beside each of which a StatefulSet watches the other sites. Branches (alpha, default false) enables PgStorageBranches, for each of which the manager makes VolumeSnapshots and a PgStorageCluster, and deletes both with their data", gates.Set)
 	s.log.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return s, err
@@ -89,6 +92,7 @@ func flags(set *flag.FlagSet, args []string) (settings, error) {
 	s.controllers.MatrixClusters = gates.Enabled(matrixClusters)
 	s.controllers.Config.ReadPools = gates.Enabled(readPools)
 	s.controllers.Config.Sites = gates.Enabled(sites)
+	s.controllers.Config.Branches = gates.Enabled(branches)
 	return s, s.validate()
 }
 

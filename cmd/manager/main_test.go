@@ -15,20 +15,20 @@ var required = []string{"--bench-image=a", "--agent-image=a", "--namespace=n"}
 // them. The chart has an argument of its own for one of them.
 func TestFeatureGates(t *testing.T) {
 	for name, tc := range map[string]struct {
-		args                              []string
-		s3NBD, cephRBD, matrixOwns, pools bool
+		args                                        []string
+		s3NBD, cephRBD, matrixOwns, pools, branches bool
 	}{
-		"none":     {nil, false, false, false, false},
-		"one":      {[]string{"--feature-gates=MatrixClusters=true"}, false, false, true, false},
-		"together": {[]string{"--feature-gates=S3NBD=true,CephRBD=true,ReadPools=true"}, true, true, false, true},
-		"apart":    {[]string{"--feature-gates=MatrixClusters=true", "--feature-gates=S3NBD=true"}, true, false, true, false},
+		"none":     {nil, false, false, false, false, false},
+		"one":      {[]string{"--feature-gates=MatrixClusters=true"}, false, false, true, false, false},
+		"together": {[]string{"--feature-gates=S3NBD=true,CephRBD=true,ReadPools=true,Branches=true"}, true, true, false, true, true},
+		"apart":    {[]string{"--feature-gates=MatrixClusters=true", "--feature-gates=S3NBD=true"}, true, false, true, false, false},
 	} {
 		s, err := flags(flag.NewFlagSet(name, flag.ContinueOnError), append(required, tc.args...))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if o := s.controllers; o.Enabled[v1alpha1.ProfileTypeS3NBD] != tc.s3NBD || o.Enabled[v1alpha1.ProfileTypeCephRBD] != tc.cephRBD || o.MatrixClusters != tc.matrixOwns || o.Config.ReadPools != tc.pools {
-			t.Errorf("%s: got enabled kinds %v, MatrixClusters %v, ReadPools %v; want S3NBD %v, CephRBD %v, MatrixClusters %v, ReadPools %v", name, o.Enabled, o.MatrixClusters, o.Config.ReadPools, tc.s3NBD, tc.cephRBD, tc.matrixOwns, tc.pools)
+		if o := s.controllers; o.Enabled[v1alpha1.ProfileTypeS3NBD] != tc.s3NBD || o.Enabled[v1alpha1.ProfileTypeCephRBD] != tc.cephRBD || o.MatrixClusters != tc.matrixOwns || o.Config.ReadPools != tc.pools || o.Config.Branches != tc.branches {
+			t.Errorf("%s: got enabled kinds %v, MatrixClusters %v, ReadPools %v, Branches %v; want S3NBD %v, CephRBD %v, MatrixClusters %v, ReadPools %v, Branches %v", name, o.Enabled, o.MatrixClusters, o.Config.ReadPools, o.Config.Branches, tc.s3NBD, tc.cephRBD, tc.matrixOwns, tc.pools, tc.branches)
 		}
 	}
 }

@@ -36,9 +36,12 @@ import (
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageclusters/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstorageprofiles,verbs=get;list;watch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstoragebranches,verbs=get;list;watch
+// +kubebuilder:rbac:groups=pgstorage.dev,resources=pgstoragebranches/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=scheduledbackups,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=snapshot.storage.k8s.io,resources=volumesnapshots,verbs=get;list;watch
 // +kubebuilder:rbac:groups=barmancloud.cnpg.io,resources=objectstores,verbs=get
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=podmonitors,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusters.postgresql.cnpg.io;databases.postgresql.cnpg.io;databaseroles.postgresql.cnpg.io;podmonitors.monitoring.coreos.com;objectstores.barmancloud.cnpg.io,verbs=get

@@ -36,6 +36,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		For(&v1alpha1.PgStorageCluster{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		Owns(&v1alpha1.PgBenchmark{}).
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(relatives)).
+		// The branch that a database is of has the consent to its snapshots.
+		Watches(&v1alpha1.PgStorageBranch{}, &handler.EnqueueRequestForObject{}).
 		Watches(&v1alpha1.PgStorageProfile{}, handler.EnqueueRequestsFromMapFunc(r.onProfile)).
 		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(r.onNodeStorage), builder.WithPredicates(volumesChanged())).
 		WithOptions(options).

@@ -1,5 +1,5 @@
-// Package statemetrics exposes the state of PgStorageClusters, PgStorageProfiles and
-// PgNodeStorages to Prometheus. It reads the cache on each scrape and keeps nothing: a
+// Package statemetrics exposes the state of PgStorageClusters, PgStorageProfiles,
+// PgStorageBranches and PgNodeStorages to Prometheus. It reads the cache on each scrape and keeps nothing: a
 // series ends with its object.
 package statemetrics
 
@@ -33,7 +33,7 @@ type Collector struct{ Reader client.Reader }
 
 // Describe sends the description of every metric.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range slices.Concat(clusterMetrics, profileMetrics, storageMetrics, memoryMetrics) {
+	for _, d := range slices.Concat(clusterMetrics, profileMetrics, storageMetrics, memoryMetrics, branchMetrics) {
 		out <- d
 	}
 	out <- leftOut
@@ -44,8 +44,8 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience) //nolint:forbidigo // a scrape has no context of its own
 	defer cancel()
 	clusters, profiles := &v1alpha1.PgStorageClusterList{}, &v1alpha1.PgStorageProfileList{}
-	storages, nodes := &v1alpha1.PgNodeStorageList{}, &corev1.NodeList{}
-	for _, list := range []client.ObjectList{clusters, profiles, storages, nodes} {
+	storages, nodes, branches := &v1alpha1.PgNodeStorageList{}, &corev1.NodeList{}, &v1alpha1.PgStorageBranchList{}
+	for _, list := range []client.ObjectList{clusters, profiles, storages, nodes, branches} {
 		// Nothing here changes an object of the cache.
 		if c.Reader.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
 			return
@@ -58,6 +58,10 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, p := range bounded(s, "PgStorageProfile", profiles.Items) {
 		s.profile(p)
 	}
+	for _, b := range bounded(s, "PgStorageBranch", branches.Items) {
+		s.branch(b)
+	}
+	s.orphans(ctx, c.Reader, branches.Items)
 	kept := bounded(s, "PgNodeStorage", storages.Items)
 	for _, n := range kept {
 		s.storage(n)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 )
 
@@ -287,5 +289,30 @@ instances{node=n1} 1
 `
 	if diff := cmp.Diff(want, series(t, "pgstorage_node_", storage, cr)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A snapshot whose branch was deleted without its finalizer is garbage.
+func TestBranch(t *testing.T) {
+	b := &v1alpha1.PgStorageBranch{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "pr-1", UID: "uid"}}
+	b.Spec.Source.Cluster = "shop"
+	b.Status = v1alpha1.PgStorageBranchStatus{
+		Space: quantity("3Mi"), ExpirationTime: new(metav1.NewTime(time.Unix(100, 0))),
+		Conditions: []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Ready"}},
+	}
+	snapshot := func(name, uid string) *snapshotv1.VolumeSnapshot {
+		return &snapshotv1.VolumeSnapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name, Labels: naming.BranchLabels("pr-1", uid)}}
+	}
+	want := `condition{branch=pr-1,condition=Ready,namespace=prod,reason=Ready,status=True} 1
+expiration_timestamp_seconds{branch=pr-1,namespace=prod} 100
+info{branch=pr-1,independent=false,namespace=prod,source=shop} 1
+orphaned_snapshots{namespace=prod} 1
+space_bytes{branch=pr-1,namespace=prod} 3.145728e+06
+`
+	if diff := cmp.Diff(want, series(t, "pgstorage_branch_", b, snapshot("a", "uid"), snapshot("b", "older"))); diff != "" {
+		t.Error(diff)
+	}
+	if got := series(t, "pgstorage_branch_", snapshot("b", "older")); got != "" {
+		t.Errorf("without a branch: %s", got)
 	}
 }

@@ -72,6 +72,11 @@ var features = []feature{
 		Faults:   claim{Open: "a lost site loses commits by design, see docs/faults/protection.md"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
 	},
 	{
+		Name: "Branches: PgStorageBranch", Gate: "chart value `branches.enabled`",
+		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "a virtual machine as a node of kind, `make test-e2e-branches`"},
+		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},
+	},
+	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",
 		EndToEnd: onKind("TestJourney"), Faults: noStorage, Tutorial: claim{Evidence: "docs/tutorial-benchmark.md"},
 	},

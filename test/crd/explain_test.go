@@ -158,6 +158,8 @@ func TestDescriptionsStateTheFormatOfQuantities(t *testing.T) {
 		"PgStorageCluster.spec.postgres.version":          {"from 14 to", "18"},
 		"PgStorageCluster.spec.postgres.parameters":       {"at most 128"},
 		"PgStorageCluster.spec.benchmark.duration":        {"1s to 24h", "60s"},
+		"PgStorageBranch.spec.ttl":                        {"1m to 8760h", "Default: "},
+		"PgStorageBranch.spec.promote":                    {"cannot be undone", "Default: false"},
 		"PgBenchmark.spec.pgbench.duration":               {"1s to 24h", "60s"},
 		"PgBenchmark.spec.pgbench.warmUp":                 {"0s to 1h"},
 		"PgBenchmark.spec.pgbench.clients":                {"1 to 16 counts of 1 to 1000"},

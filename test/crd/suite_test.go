@@ -76,6 +76,13 @@ spec:
   template:
     spec: {cluster: shop}
 `,
+	"PgStorageBranch": `
+apiVersion: pgstorage.dev/v1alpha1
+kind: PgStorageBranch
+metadata: {name: shop-test}
+spec:
+  source: {cluster: shop}
+`,
 	// A matrix of one variant, on a cluster of its own.
 	"Matrix": `
 apiVersion: pgstorage.dev/v1alpha1

@@ -143,7 +143,7 @@ func backupRows() []row {
 		cluster("verification with a size that is no quantity", verify("resources", fields("requests", fields("memory", "much"))), v+"resources.requests.memory"),
 		cluster("backup of a follower", backup(), none).with(set("spec/follow/cluster", "bank")),
 		cluster("backup of a database in memory", backup(), none).and(ephemeral...),
-		cluster("origin that is empty", set("spec/origin", fields()), o+"objectStore: Required value", o+"server: Required value"),
+		cluster("origin that is empty", set("spec/origin", fields()), "spec.origin: Invalid value: spec.origin has either objectStore or volumeSnapshots; set one of them"),
 		cluster("origin in a store of another namespace", origin("objectStore", "other/lake"), refusedValue(o+"objectStore", `"other/lake"`, where)),
 		cluster("origin that is a path", origin("server", "shop/../bank"), refusedValue(o+"server", `"shop/../bank"`, server)),
 		cluster("origin of a long name", origin("server", strings.Repeat("s", 129)), o+"server: Too long: may not be more than 128 bytes"),

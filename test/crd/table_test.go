@@ -370,7 +370,7 @@ var rows = slices.Concat([]row{
 	profile("consent of no name", set("spec/allowedOverrides", []any{""}), "spec.allowedOverrides[0] in body should be at least 1 chars long"),
 	profile("consent of a long name", set("spec/allowedOverrides", []any{strings.Repeat("a", 129)}), "spec.allowedOverrides[0]: Too long: may not be more than 128 bytes"),
 	profile("65 consents", set("spec/allowedOverrides", below("plugins.", 65)), "spec.allowedOverrides: Too many: 65: must have at most 64 items"),
-}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows(), memoryRows(), topologyRows(), backupRows(), guidRows(), statusRows())
+}, matrixRows(), layersRows(), scheduleRows(), zfsRows(), s3Rows(), cephRows(), memoryRows(), topologyRows(), backupRows(), branchRows(), guidRows(), statusRows())
 
 // below are n different paths below a field.
 func below(field string, n int) []any {

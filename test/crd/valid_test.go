@@ -136,7 +136,7 @@ var valid = []edge{
 
 func TestValidObjectsAreAccepted(t *testing.T) {
 	c := apiserver.Client(t, config)
-	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory, validTopology, validBackup) {
+	for _, v := range slices.Concat(valid, validZFS, validS3, validCeph, validMemory, validTopology, validBackup, validBranches) {
 		t.Run(v.name, func(t *testing.T) {
 			object := base(t, v.kind, v.change...)
 			if clusterWide(object) { // where other tests have theirs
@@ -162,12 +162,20 @@ func TestValidChangesAreAccepted(t *testing.T) {
 		"major raised with its image": {before: []change{set("spec/postgres/image", "r.example/pg:17.6")}, change: []change{set("spec/postgres/version", "18"), set("spec/postgres/image", "r.example/pg:18.1")}},
 		"Quorum":                      {change: []change{set("spec/instances", 3), set("spec/durability", "Quorum")}},
 		"suspend":                     {change: []change{set("spec/suspend", true)}},
+		"branches allowed":            {change: []change{set("spec/branchPolicy", "Any")}},
+		"branches forbidden":          {before: []change{set("spec/branchPolicy", "Any")}, change: []change{set("spec/branchPolicy", "None")}},
 		"backups added":               {change: []change{backup()}},
 		"backups into another store":  {before: []change{backup()}, change: []change{set("spec/backup/objectStore/name", "sea"), set("spec/backup/maxArchiveAge", "1m")}},
 		"backups removed":             {before: []change{backup()}, change: []change{unset("spec/backup")}},
+		"branch promoted":             {kind: "PgStorageBranch", before: []change{set("spec/ttl", "24h")}, change: []change{set("spec/promote", true)}},
+		"branch kept longer":          {kind: "PgStorageBranch", before: []change{set("spec/ttl", "24h"), mask()}, change: []change{set("spec/ttl", "48h")}},
+		"branch kept":                 {kind: "PgStorageBranch", before: []change{set("spec/ttl", "24h")}, change: []change{unset("spec/ttl")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := base(t, "PgStorageCluster", r.before...)
+			if r.kind == "" {
+				r.kind = "PgStorageCluster"
+			}
+			object := base(t, r.kind, r.before...)
 			place(t, c, object)
 			if err := c.Create(t.Context(), object); err != nil {
 				t.Fatal(err)
@@ -192,10 +200,14 @@ func TestDefaultsAreAsDocumented(t *testing.T) {
 		"PgStorageCluster": {
 			before: []change{set("spec/monitoring", map[string]any{}), set("spec/benchmark", map[string]any{}), backup()},
 			defaults: []change{
-				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"), set("spec/defaults", "pgstorage"),
+				set("spec/instances", 1), set("spec/workload", "Mixed"), set("spec/deletionPolicy", "Retain"), set("spec/benchmarkPolicy", "Own"), set("spec/branchPolicy", "None"), set("spec/defaults", "pgstorage"),
 				set("spec/postgres/database", "app"), set("spec/postgres/owner", "app"), set("spec/monitoring/podMonitor", "Auto"), set("spec/benchmark", run),
 				set("spec/backup/maxArchiveAge", "15m"),
 			},
+		},
+		"PgStorageBranch": {
+			before:   []change{mask()},
+			defaults: []change{set("spec/masking/configMap/key", "mask.sql")},
 		},
 		"PgStorageProfile": {defaults: []change{set("spec/external/medium", "SSD")}},
 		"PgBenchmark": {
@@ -259,7 +271,7 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 		t.Fatal(err)
 	}
 	var out []apiextensionsv1.CustomResourceDefinition
-	for _, plural := range []string{"pgbenchmarks", "pgnodestorages", "pgscheduledbenchmarks", "pgstorageclusters", "pgstorageprofiles"} {
+	for _, plural := range []string{"pgbenchmarks", "pgnodestorages", "pgscheduledbenchmarks", "pgstoragebranches", "pgstorageclusters", "pgstorageprofiles"} {
 		crd := apiextensionsv1.CustomResourceDefinition{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: plural + ".pgstorage.dev"}, &crd); err != nil {
 			t.Fatal(err)
@@ -276,9 +288,10 @@ func crds(t *testing.T) []apiextensionsv1.CustomResourceDefinition {
 
 // TestKubectlShowsWhatMatters checks short names, the category and columns.
 func TestKubectlShowsWhatMatters(t *testing.T) {
-	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb", "PgScheduledBenchmark": "pgsb", "PgNodeStorage": "pgns"}
+	short := map[string]string{"PgStorageCluster": "pgsc", "PgStorageBranch": "pgbr", "PgStorageProfile": "pgsp", "PgBenchmark": "pgb", "PgScheduledBenchmark": "pgsb", "PgNodeStorage": "pgns"}
 	columns := map[string][]string{
 		"PgStorageCluster": {"Profile", "Instances", "Up", "Primary", "Durability", "Ready", "Reason", "Message", "Age"},
+		"PgStorageBranch":  {"Source", "Ready", "Reason", "Space", "Expires", "Endpoint", "Children", "Message", "Age"},
 		"PgStorageProfile": {"Type", "Class", "Clusters", "Ready", "Reason", "Message", "Age"},
 		"PgNodeStorage":    {"Node", "Profile", "Pool", "Health", "Used", "Stored", "Ready", "Reachable", "Reason", "Message", "Age"},
 		"PgBenchmark":      {"Cluster", "Phase", "Percent", "Runs", "TPS", "Durability", "Doing", "Reason", "Believable", "Age"},

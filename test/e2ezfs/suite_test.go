@@ -92,8 +92,8 @@ func eventually(t *testing.T, what string, check func(ctx context.Context) error
 func gather(t *testing.T) {
 	t.Helper()
 	commands := live.Kubectl(map[string][]string{
-		"objects":      {"get", "nodes,pgsp,pgnodestorages,pgsc,pgb,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,pods,zfsvolumes,zfsnodes,csinodes", "-A", "-o", "wide"},
-		"pgstorage":    {"get", "pgsp,pgnodestorages,pgsc,pgb", "-A", "-o", "yaml"},
+		"objects":      {"get", "nodes,pgsp,pgnodestorages,pgsc,pgb,pgbr,volumesnapshots,volumesnapshotcontents,zfssnapshots,clusters.postgresql.cnpg.io,sc,pv,pvc,jobs,pods,zfsvolumes,zfsnodes,csinodes", "-A", "-o", "wide"},
+		"pgstorage":    {"get", "pgsp,pgnodestorages,pgsc,pgb,pgbr", "-A", "-o", "yaml"},
 		"pods":         {"describe", "pods", "-n", namespace},
 		"events":       {"get", "events", "-A", "--sort-by=.lastTimestamp"},
 		"manager":      {"-n", operatorNamespace, "logs", "deployment/pgstorage-manager", "--tail=300"},

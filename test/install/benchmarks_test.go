@@ -54,20 +54,20 @@ func TestServiceMonitorKeepsLabels(t *testing.T) {
 // The manager may create and delete databases only where the user enabled it.
 func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 	for key, object := range installed(t) {
-		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") || strings.HasSuffix(key, "/pgstorage-memory") || strings.HasSuffix(key, "/pgstorage-sites") {
+		if strings.Contains(key, "matrix-clusters") || strings.Contains(key, "read-pools") || strings.HasSuffix(key, "/pgstorage-memory") || strings.HasSuffix(key, "/pgstorage-sites") || strings.HasSuffix(key, "/pgstorage-branches") {
 			t.Errorf("%s is installed by default", key)
 		}
 		if key != "ClusterRole /pgstorage-manager" {
 			continue
 		}
 		for name := range flat(into[rbacv1.ClusterRole](t, object).Rules) {
-			if name == "pgstorage.dev/pgstorageclusters[] create" || name == "pgstorage.dev/pgstorageclusters[] delete" || name == "/persistentvolumes[] create" {
+			if name == "pgstorage.dev/pgstorageclusters[] create" || name == "pgstorage.dev/pgstorageclusters[] delete" || name == "/persistentvolumes[] create" || name == "snapshot.storage.k8s.io/volumesnapshots[] create" {
 				t.Errorf("the manager has %s", name)
 			}
 		}
 	}
 	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool {
-		return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") || strings.Contains(a, "Memory")
+		return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") || strings.Contains(a, "Memory") || strings.Contains(a, "Branches")
 	}) {
 		t.Errorf("%q", args)
 	}

@@ -54,6 +54,7 @@ func TestValuesReachTheManager(t *testing.T) {
 			args: []string{"--kube-api-qps=25", "--kube-api-burst=2000000", "--max-concurrent-reconciles=3", "--zap-log-level=debug"},
 		},
 		{name: "read pools", set: "readPools.enabled=true", args: []string{"--feature-gates=ReadPools=true"}},
+		{name: "branches", set: "branches.enabled=true", args: []string{"--feature-gates=Branches=true"}},
 		{name: "volumes in memory", set: "memory.enabled=true", args: []string{"--feature-gates=Memory=true"}},
 		{name: "clusters of a matrix' own", set: "matrixClusters.enabled=true", args: []string{"--feature-gates=MatrixClusters=true"}},
 		{name: "labels of PodMonitors", set: "metrics.labels.release=kps,metrics.podMonitor.labels.team=db,metrics.serviceMonitor.labels.other=no", args: []string{"--pod-monitor-labels=release=kps,team=db"}},
@@ -122,6 +123,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 		}},
 		{"readPools.enabled=false", []string{"ClusterRole /pgstorage-read-pools", "ClusterRoleBinding /pgstorage-read-pools"}},
 		{"sites.enabled=false", []string{"ClusterRole /pgstorage-sites", "ClusterRoleBinding /pgstorage-sites"}},
+		{"branches.enabled=false", []string{"ClusterRole /pgstorage-branches", "ClusterRoleBinding /pgstorage-branches"}},
 		{"memory.enabled=false", []string{"ClusterRole /pgstorage-memory", "ClusterRoleBinding /pgstorage-memory"}},
 		{"matrixClusters.enabled=false", []string{"ClusterRole /pgstorage-matrix-clusters", "ClusterRoleBinding /pgstorage-matrix-clusters"}},
 		{"metrics.ceph.serviceMonitor.enabled=false", []string{"ServiceMonitor pgstorage-system/pgstorage-ceph"}},
@@ -140,7 +142,7 @@ func TestValuesSwitchObjects(t *testing.T) {
 		}},
 		{"crds.install=false", []string{
 			"CustomResourceDefinition /pgbenchmarks.pgstorage.dev", "CustomResourceDefinition /pgnodestorages.pgstorage.dev", "CustomResourceDefinition /pgscheduledbenchmarks.pgstorage.dev",
-			"CustomResourceDefinition /pgstorageclusters.pgstorage.dev", "CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
+			"CustomResourceDefinition /pgstoragebranches.pgstorage.dev", "CustomResourceDefinition /pgstorageclusters.pgstorage.dev", "CustomResourceDefinition /pgstorageprofiles.pgstorage.dev",
 		}},
 	} {
 		t.Run(test.set, func(t *testing.T) {

@@ -60,7 +60,7 @@ func installed(t *testing.T, args ...string) objects {
 }
 
 // everything are the values of an installation with all that can be installed.
-var everything = []string{"--set", "agent.enabled=true,networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.ceph.serviceMonitor.enabled=true,metrics.ceph.prometheusRule.enabled=true,metrics.benchmarks.prometheusRule.enabled=true,metrics.postgres.prometheusRule.enabled=true,metrics.dashboards.enabled=true,matrixClusters.enabled=true,readPools.enabled=true,sites.enabled=true,memory.enabled=true"}
+var everything = []string{"--set", "agent.enabled=true,networkPolicy.enabled=true,metrics.serviceMonitor.enabled=true,metrics.prometheusRule.enabled=true,metrics.ceph.serviceMonitor.enabled=true,metrics.ceph.prometheusRule.enabled=true,metrics.benchmarks.prometheusRule.enabled=true,metrics.postgres.prometheusRule.enabled=true,metrics.dashboards.enabled=true,matrixClusters.enabled=true,readPools.enabled=true,sites.enabled=true,branches.enabled=true,memory.enabled=true"}
 
 func readFile(t *testing.T, path ...string) string {
 	t.Helper()

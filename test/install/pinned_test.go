@@ -99,7 +99,10 @@ func dangling(t *testing.T, objects []*unstructured.Unstructured) []string {
 	have := map[string]bool{}
 	for _, o := range objects {
 		have[o.GetKind()+"/"+o.GetName()] = true
-		// The operator creates the PgStorageClusters of read pools.
+		// The operator creates the PgStorageClusters of branches and read pools.
+		if o.GetKind() == "PgStorageBranch" {
+			have["PgStorageCluster/"+o.GetName()] = true
+		}
 		if o.GetKind() != "PgStorageCluster" {
 			continue
 		}
@@ -112,7 +115,8 @@ func dangling(t *testing.T, objects []*unstructured.Unstructured) []string {
 		for path, kind := range map[string]string{
 			"spec.gate.baseline": "PgBenchmark", "spec.template.spec.gate.baseline": "PgBenchmark",
 			"spec.cluster": "PgStorageCluster", "spec.template.spec.cluster": "PgStorageCluster",
-			"spec.profile": "PgStorageProfile", "spec.template.profile": "PgStorageProfile",
+			"spec.source.cluster": "PgStorageCluster",
+			"spec.profile":        "PgStorageProfile", "spec.template.profile": "PgStorageProfile",
 		} {
 			name, found, err := unstructured.NestedString(o.Object, strings.Split(path, ".")...)
 			if err == nil && found && !have[kind+"/"+name] {

@@ -25,6 +25,8 @@ var managerRights = []right{
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", watched, "reconciled"},
 	{"pgstorage.dev", "pgstorageprofiles pgstorageclusters pgbenchmarks", "", "patch", "their finalizers"},
 	{"pgstorage.dev", "pgscheduledbenchmarks", "", watched, "reconciled"},
+	{"pgstorage.dev", "pgstoragebranches", "", watched, "reconciled where branches are on; a branch masks its database and limits what others may make"},
+	{"pgstorage.dev", "pgstoragebranches/status", "", "patch", "status is applied; it says so where branches are off"},
 	{"pgstorage.dev", "pgbenchmarks", "", "create delete", "the inline benchmark of a cluster, the runs of a matrix, and those of a schedule"},
 	{"pgstorage.dev", "pgstorageprofiles/status pgstorageclusters/status pgbenchmarks/status pgscheduledbenchmarks/status", "", "patch", "status is applied"},
 	{"postgresql.cnpg.io", "clusters", "", watched + " create patch delete", "the database, deleted by deletionPolicy Delete only; what its backups are restored into to verify them"},
@@ -53,6 +55,7 @@ var managerRights = []right{
 	{"apps", "deployments", "", "list watch", "which OSDs run, and where: Rook labels theirs, and no others are kept"},
 	{"storage.k8s.io", "csidrivers", "", "list watch", "whether Rook's driver is there, by its name"},
 	{"snapshot.storage.k8s.io", "volumesnapshotclasses", "", "get create patch delete", "a profile's own"},
+	{"snapshot.storage.k8s.io", "volumesnapshots", "", watched, "whether those that a database is made of are usable"},
 	{"events.k8s.io", "events", "", "create patch", "tells of transitions"},
 	{
 		"apiextensions.k8s.io", "customresourcedefinitions",
@@ -88,6 +91,14 @@ var readPoolRights = []right{
 // siteRights are the manager's where sites is on, and only there.
 var siteRights = []right{
 	{"apps", "statefulsets", "", "get create patch delete", "the watchers of other sites, by name"},
+}
+
+// branchRights are the manager's where branches is on, and only there.
+var branchRights = []right{
+	{"pgstorage.dev", "pgstorageclusters", "", "create delete", "the database of a branch; deleted by name, owner and UID"},
+	{"pgstorage.dev", "pgstoragebranches", "", "patch delete", "their finalizers; the end of spec.ttl"},
+	{"snapshot.storage.k8s.io", "volumesnapshots", "", "create delete", "those that a branch is made of; deleted once its volumes are gone"},
+	{"postgresql.cnpg.io", "clusters/status", "", "patch", "replaces the instance of a promoted branch by its copy"},
 }
 
 // memoryRights are the manager's where memory is on, and only there.
@@ -142,6 +153,7 @@ func TestProgramsHaveTheRightsTheyUse(t *testing.T) {
 		{"ClusterRole /pgstorage-matrix-clusters", "config/matrix-clusters/role.yaml", matrixRights},
 		{"ClusterRole /pgstorage-read-pools", "config/read-pools/role.yaml", readPoolRights},
 		{"ClusterRole /pgstorage-sites", "config/sites/role.yaml", siteRights},
+		{"ClusterRole /pgstorage-branches", "config/branches/role.yaml", branchRights},
 		{"ClusterRole /pgstorage-memory", "config/memory/role.yaml", memoryRights},
 		{"Role " + namespace + "/pgstorage-servers", "config/rbac/servers.yaml", serverRights},
 	} {
@@ -304,10 +316,10 @@ func TestUsersWriteOnlyTheirKinds(t *testing.T) {
 		verbs      map[string]string // by resource
 	}{
 		"pgstorage-view": {"admin edit view", map[string]string{
-			"pgstorageprofiles": watched, "pgnodestorages": watched, "pgstorageclusters": watched, "pgbenchmarks": watched, "pgscheduledbenchmarks": watched,
+			"pgstorageprofiles": watched, "pgnodestorages": watched, "pgstorageclusters": watched, "pgstoragebranches": watched, "pgbenchmarks": watched, "pgscheduledbenchmarks": watched,
 		}},
-		"pgstorage-edit":          {"admin edit", map[string]string{"pgstorageclusters": written, "pgbenchmarks": written, "pgscheduledbenchmarks": written}},
-		"pgstorage-admin":         {"admin", map[string]string{"pgstorageclusters": "deletecollection", "pgbenchmarks": "deletecollection", "pgscheduledbenchmarks": "deletecollection"}},
+		"pgstorage-edit":          {"admin edit", map[string]string{"pgstorageclusters": written, "pgstoragebranches": written, "pgbenchmarks": written, "pgscheduledbenchmarks": written}},
+		"pgstorage-admin":         {"admin", map[string]string{"pgstorageclusters": "deletecollection", "pgstoragebranches": "deletecollection", "pgbenchmarks": "deletecollection", "pgscheduledbenchmarks": "deletecollection"}},
 		"pgstorage-profile-admin": {"", map[string]string{"pgstorageprofiles": changed, "pgnodestorages": "delete " + watched}},
 	} {
 		role := into[rbacv1.ClusterRole](t, all["ClusterRole /"+name])

@@ -198,7 +198,7 @@ func TestRunbooksUseCommandsOfThePlugin(t *testing.T) {
 }
 
 // kinds by their short names.
-var kinds = map[string]string{"pgsc": "pgstorageclusters", "pgsp": "pgstorageprofiles", "pgns": "pgnodestorages", "pgb": "pgbenchmarks", "pgsb": "pgscheduledbenchmarks"}
+var kinds = map[string]string{"pgsc": "pgstorageclusters", "pgbr": "pgstoragebranches", "pgsp": "pgstorageprofiles", "pgns": "pgnodestorages", "pgb": "pgbenchmarks", "pgsb": "pgscheduledbenchmarks"}
 
 // Fields that a command of a runbook reads exist.
 func TestRunbooksReadFieldsThatExist(t *testing.T) {

@@ -80,6 +80,8 @@ func noUnknownField(t *testing.T, object *unstructured.Unstructured) {
 		}
 	case "PgBenchmark":
 		into[v1alpha1.PgBenchmark](t, object)
+	case "PgStorageBranch":
+		into[v1alpha1.PgStorageBranch](t, object)
 	case "PgScheduledBenchmark":
 		into[v1alpha1.PgScheduledBenchmark](t, object)
 	case "Pooler":

@@ -46,6 +46,7 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 		{"matrixClusters.enabled", `"yes"`, "enabled"},
 		{"matrixClusters", `true`, "matrixClusters"},
 		{"readPools.enabled", `"yes"`, "enabled"},
+		{"branches.enabled", `"yes"`, "enabled"},
 		{"memory.enabled", `"yes"`, "enabled"},
 		{"metrics.ceph.enabled", `true`, "ceph"},
 		{"agent.enabled", `"yes"`, "enabled"},

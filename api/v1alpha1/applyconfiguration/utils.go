@@ -48,6 +48,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.BenchmarkTemplateApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("BenchmarkTemplateMetadata"):
 		return &apiv1alpha1.BenchmarkTemplateMetadataApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BranchBackup"):
+		return &apiv1alpha1.BranchBackupApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BranchLimits"):
+		return &apiv1alpha1.BranchLimitsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BranchMasking"):
+		return &apiv1alpha1.BranchMaskingApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BranchSnapshots"):
+		return &apiv1alpha1.BranchSnapshotsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("BranchSource"):
+		return &apiv1alpha1.BranchSourceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CephBacking"):
 		return &apiv1alpha1.CephBackingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CephCluster"):
@@ -120,6 +130,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.LayerDutyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("LossEvent"):
 		return &apiv1alpha1.LossEventApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MaskingConfigMap"):
+		return &apiv1alpha1.MaskingConfigMapApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MatrixRun"):
 		return &apiv1alpha1.MatrixRunApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MatrixStatus"):
@@ -174,6 +186,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ObservedVolumeApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("OriginSpec"):
 		return &apiv1alpha1.OriginSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("OriginVolumeSnapshots"):
+		return &apiv1alpha1.OriginVolumeSnapshotsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Parameter"):
 		return &apiv1alpha1.ParameterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ParameterAxis"):
@@ -200,6 +214,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PgScheduledBenchmarkSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgScheduledBenchmarkStatus"):
 		return &apiv1alpha1.PgScheduledBenchmarkStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageBranch"):
+		return &apiv1alpha1.PgStorageBranchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageBranchSpec"):
+		return &apiv1alpha1.PgStorageBranchSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageBranchStatus"):
+		return &apiv1alpha1.PgStorageBranchStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageCluster"):
 		return &apiv1alpha1.PgStorageClusterApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PgStorageClusterSpec"):

@@ -24,6 +24,8 @@ const (
 	LabelReadPool = "pgstorage.dev/read-pool"
 	// LabelVerifies names the PgStorageCluster whose backups an object verifies.
 	LabelVerifies = "pgstorage.dev/verifies"
+	// LabelBranch names the PgStorageBranch that an object belongs to.
+	LabelBranch = "pgstorage.dev/branch"
 	// LabelBenchmark names the PgBenchmark that an object belongs to.
 	LabelBenchmark = "pgstorage.dev/benchmark"
 	// LabelSchedule names the PgScheduledBenchmark that a PgBenchmark was made by.
@@ -59,6 +61,10 @@ const (
 	// AnnotationSource on the CloudNativePG Cluster of a follower has the UID of the
 	// Cluster that it was cloned from.
 	AnnotationSource = "pgstorage.dev/source-uid"
+
+	// AnnotationPrimarySince on the VolumeSnapshot of a branch's data is since when the
+	// snapshot's instance had been the primary, as CloudNativePG wrote it.
+	AnnotationPrimarySince = "pgstorage.dev/primary-since"
 
 	// AnnotationRecreateCeph on a PgStorageProfile has the UID of a CephCluster that
 	// was deleted by hand and may be created again, empty.
@@ -104,6 +110,8 @@ const (
 	// NodeStorageFinalizer holds a PgNodeStorage until its node's agent let go of
 	// the pool, which stays as it is.
 	NodeStorageFinalizer = "pgstorage.dev/node"
+	// BranchFinalizer holds a PgStorageBranch until its volumes and snapshots are gone.
+	BranchFinalizer = "pgstorage.dev/branch"
 	// BenchmarkFinalizer holds a PgBenchmark until its database and roles are gone.
 	BenchmarkFinalizer = "pgstorage.dev/benchmark"
 
@@ -134,6 +142,12 @@ func ProfileLabels(profile, uid string) map[string]string {
 // VerifyLabels of an object that verifies the backups of a PgStorageCluster.
 func VerifyLabels(cluster string) map[string]string {
 	return map[string]string{LabelManagedBy: ManagedBy, LabelVerifies: cluster}
+}
+
+// BranchLabels of an object that belongs to a PgStorageBranch. It carries no
+// ownerReference: snapshots are deleted after the volumes that are made of them.
+func BranchLabels(branch, uid string) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, LabelBranch: branch, LabelOwnerUID: uid}
 }
 
 // DataBearing are the labels of a data-bearing object of a PgStorageCluster.

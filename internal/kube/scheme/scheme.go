@@ -4,6 +4,7 @@ package scheme
 
 import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,5 +22,6 @@ func New() *runtime.Scheme {
 	utilruntime.Must(v1alpha1.AddToScheme(s))
 	utilruntime.Must(cnpgv1.AddToScheme(s))
 	utilruntime.Must(monitoringv1.AddToScheme(s))
+	utilruntime.Must(snapshotv1.AddToScheme(s))
 	return s
 }

@@ -73,6 +73,9 @@ func (r Readers) Cluster(ctx context.Context, cr *v1alpha1.PgStorageCluster, api
 	if err := r.pools(ctx, cr, &facts, live); err != nil {
 		return facts, nil, err
 	}
+	if err := r.branchOf(ctx, cr, &facts); err != nil {
+		return facts, nil, err
+	}
 	return facts, live, r.benchmarks(ctx, cr, benchmark, &facts, live)
 }
 

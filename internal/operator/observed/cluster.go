@@ -41,6 +41,8 @@ type Cluster struct {
 	Sites Sites
 	// Backup has the facts about backups; the zero value where the database declares none.
 	Backup Backup
+	// Branch is the PgStorageBranch that this database is of; nil of any other.
+	Branch *v1alpha1.PgStorageBranch
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }

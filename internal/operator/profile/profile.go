@@ -39,6 +39,8 @@ type Type interface {
 type Volumes struct {
 	// StorageClass of the data volumes, WALStorageClass of the WAL volumes.
 	StorageClass, WALStorageClass string
+	// SnapshotClass is the VolumeSnapshotClass of both. Empty: the kind takes no snapshots.
+	SnapshotClass string
 	// Medium is the class of disk in pgtune's terms.
 	Medium postgres.Medium
 	// Parameters that fit this storage, with reasons.

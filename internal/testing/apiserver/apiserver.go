@@ -135,6 +135,7 @@ func Foreign(crds CRDs) ([]string, error) {
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsnode-crd.yaml"},
 		{crds.ZFSLocalPV, "github.com/openebs/zfs-localpv", "deploy/yamls/zfsvolume-crd.yaml"},
 		{crds.VolumeSnapshots, "github.com/kubernetes-csi/external-snapshotter/client/v8", "config/crd/snapshot.storage.k8s.io_volumesnapshotclasses.yaml"},
+		{crds.VolumeSnapshots, "github.com/kubernetes-csi/external-snapshotter/client/v8", "config/crd/snapshot.storage.k8s.io_volumesnapshots.yaml"},
 		{crds.Rook, at("github.com/rook/rook", crds.RookVersion), "deploy/examples/crds.yaml"},
 	} {
 		if !foreign.wanted {

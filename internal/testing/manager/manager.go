@@ -39,7 +39,7 @@ func Start(t *testing.T, config *rest.Config, changes ...func(*controllers.Optio
 		t.Fatal(err)
 	}
 	options := controllers.Options{
-		Config:             clusters.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test", ReadPools: true, Sites: true},
+		Config:             clusters.Config{ImageRepository: "registry.example/postgresql", BenchImage: "registry.example/pgstorage:test", ReadPools: true, Sites: true, Branches: true},
 		Operator:           observed.Operator{Namespace: Namespace, Image: "registry.example/pgstorage:test"},
 		Enabled:            map[v1alpha1.ProfileType]bool{v1alpha1.ProfileTypeS3NBD: true, v1alpha1.ProfileTypeMemory: true},
 		MatrixClusters:     true,

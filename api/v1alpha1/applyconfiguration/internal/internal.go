@@ -497,6 +497,59 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchBackup
+  map:
+    fields:
+    - name: targetLSN
+      type:
+        scalar: string
+    - name: targetName
+      type:
+        scalar: string
+    - name: targetTime
+      type:
+        scalar: untyped
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchLimits
+  map:
+    fields:
+    - name: maxPerNamespace
+      type:
+        scalar: numeric
+    - name: maxSpacePerNamespace
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchMasking
+  map:
+    fields:
+    - name: configMap
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.MaskingConfigMap
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchPolicy
+  scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchSnapshots
+  map:
+    fields:
+    - name: data
+      type:
+        scalar: string
+    - name: instance
+      type:
+        scalar: string
+    - name: time
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: wal
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchSource
+  map:
+    fields:
+    - name: backup
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchBackup
+    - name: cluster
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides
   map:
     fields:
@@ -994,6 +1047,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: storageClassName
       type:
         scalar: string
+    - name: volumeSnapshotClassName
+      type:
+        scalar: string
     - name: walStorageClassName
       type:
         scalar: string
@@ -1178,6 +1234,16 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: event
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.MaskingConfigMap
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+      default: mask.sql
+    - name: name
       type:
         scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.MatrixRun
@@ -1769,6 +1835,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: targetTime
       type:
         scalar: untyped
+    - name: volumeSnapshots
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.OriginVolumeSnapshots
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.OriginVolumeSnapshots
+  map:
+    fields:
+    - name: data
+      type:
+        scalar: string
+    - name: wal
+      type:
+        scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.Parameter
   map:
     fields:
@@ -2095,6 +2173,92 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: schedule
       type:
         scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageBranch
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageBranchSpec
+    - name: status
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageBranchStatus
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageBranchSpec
+  map:
+    fields:
+    - name: masking
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchMasking
+    - name: promote
+      type:
+        scalar: boolean
+    - name: resources
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.ClusterResources
+    - name: source
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchSource
+    - name: ttl
+      type:
+        scalar: string
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageBranchStatus
+  map:
+    fields:
+    - name: children
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: cluster
+      type:
+        scalar: string
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: endpoint
+      type:
+        scalar: string
+    - name: expirationTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: independent
+      type:
+        scalar: boolean
+    - name: masked
+      type:
+        scalar: string
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: secret
+      type:
+        scalar: string
+    - name: snapshots
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchSnapshots
+    - name: space
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: volumes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.PgStorageCluster
   map:
     fields:
@@ -2126,6 +2290,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BenchmarkPolicy
       default: Own
+    - name: branchPolicy
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchPolicy
+      default: None
     - name: cnpg
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CNPGOverrides
@@ -2278,6 +2446,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+    - name: branches
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BranchLimits
     - name: cephRBD
       type:
         namedType: com.github.pgstorage.pgstorage.api.v1alpha1.CephRBDProfile

@@ -46,6 +46,10 @@ const originName = "origin"
 // application's Secret.
 func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageCluster) {
 	o := cr.Spec.Origin
+	if o.VolumeSnapshots != nil {
+		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithRecovery(fromSnapshots(cr)))
+		return
+	}
 	recovery := cnpgac.BootstrapRecovery().WithSource(originName).
 		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
 	if o.TargetTime != "" || o.TargetLSN != "" || o.TargetName != "" {

@@ -30,6 +30,8 @@ type Inputs struct {
 	Source *Source
 	// Site of a database that has several; nil of any other.
 	Site *Site
+	// Closed: nobody but the owner of the database may connect.
+	Closed bool
 }
 
 // Cluster is the CloudNativePG Cluster. It carries owner labels and no

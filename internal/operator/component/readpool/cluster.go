@@ -2,23 +2,14 @@
 package readpool
 
 import (
-	"encoding/json"
 	"fmt"
-
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	apiac "github.com/pgstorage/pgstorage/api/v1alpha1/applyconfiguration/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg/hatch"
 )
-
-// inherited are the fields of spec.cnpg.spec without which an instance could not run the
-// cluster's image or replay its WAL.
-var inherited = []string{"imageCatalogRef", "imagePullPolicy", "imagePullSecrets", "postgresGID", "postgresUID"}
-
-// inheritedPostgres are those below spec.cnpg.spec.postgresql.
-var inheritedPostgres = []string{"extensions", "shared_preload_libraries"}
 
 // Cluster is the PgStorageCluster of a read pool. It has owner labels and no
 // ownerReference: garbage collection never takes volumes.
@@ -46,7 +37,7 @@ func Spec(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) v1alpha1.PgStor
 		Monitoring:     cr.Spec.Monitoring,
 		DeletionPolicy: cr.Spec.DeletionPolicy,
 		Follow:         &v1alpha1.FollowSpec{Cluster: cr.Name, MaxLag: pool.MaxLag, StaleReads: pool.StaleReads},
-		CNPG:           overrides(cr),
+		CNPG:           hatch.Inherited(cr.Spec.CNPG),
 	}
 	if pool.Storage != nil {
 		out.Storage = v1alpha1.ClusterStorage{Size: pool.Storage.Size, WALSize: pool.Storage.WALSize}
@@ -66,41 +57,4 @@ func Profile(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) string {
 		return pool.Profile
 	}
 	return cr.Spec.Profile
-}
-
-// overrides that a pool takes over from its cluster. What cannot be read is left out: the
-// cluster reports it.
-func overrides(cr *v1alpha1.PgStorageCluster) *v1alpha1.CNPGOverrides {
-	if cr.Spec.CNPG == nil || cr.Spec.CNPG.Spec == nil {
-		return nil
-	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal(cr.Spec.CNPG.Spec.Raw, &all) != nil {
-		return nil
-	}
-	out := pick(all, inherited)
-	var postgres map[string]json.RawMessage
-	if json.Unmarshal(all["postgresql"], &postgres) == nil {
-		if kept := pick(postgres, inheritedPostgres); len(kept) > 0 {
-			out["postgresql"] = kept
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		return nil
-	}
-	return &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: raw}}
-}
-
-func pick(from map[string]json.RawMessage, names []string) map[string]any {
-	out := map[string]any{}
-	for _, name := range names {
-		if v, found := from[name]; found {
-			out[name] = v
-		}
-	}
-	return out
 }

@@ -26,6 +26,8 @@ type Config struct {
 	ReadPools bool
 	// Sites lets a cluster be one site of several, which is experimental.
 	Sites bool
+	// Branches lets databases be branched, which is experimental.
+	Branches bool
 	// PlatformUsers leaves the user and groups of pods to the platform, as OpenShift
 	// requires.
 	PlatformUsers bool
@@ -76,11 +78,12 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archives: toArchive(cr, facts),
 		BackupFromPrimary: fromPrimary(cr, in),
 		Probes:            probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
+		Closed: masking(facts),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), unconsented(cr, facts.Profile), standbyBackups(cr, in.StandbysCannotBackUp()), overridden))
+	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), unconsented(cr, facts), standbyBackups(cr, in.StandbysCannotBackUp()), overridden))
 	accepted = tierAccepted(cr, facts.Profile, accepted)
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {

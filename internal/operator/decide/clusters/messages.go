@@ -210,5 +210,6 @@ const (
 	msgOriginNoTime        = "spec.origin.targetTime is not a time as in RFC 3339; write it as 2026-03-01T12:00:00Z"
 	msgOriginTooLate       = "spec.origin.targetTime is in the future; choose an earlier time, or remove it to restore all WAL"
 	msgOriginFound         = "the database is restored from ObjectStore %s"
+	msgOriginSnapshots     = "the database is made of VolumeSnapshot %s"
 	msgOriginConsent       = "spec.origin: backups can be of another's database; %s"
 )

@@ -28,6 +28,9 @@ func (c *Cluster) holdOrigin(cr *v1alpha1.PgStorageCluster, facts observed.Clust
 func origin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionSourceReady
 	from := cr.Spec.Origin
+	if s := from.VolumeSnapshots; s != nil {
+		return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf(msgOriginSnapshots, s.Data))
+	}
 	if b := cr.Spec.Backup; b != nil && b.ObjectStore.Name == from.ObjectStore && cnpg.Server(cr) == from.Server {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonOriginRefused, fmt.Sprintf(msgOriginItself, from.Server))
 	}
@@ -59,16 +62,29 @@ func impossible(from *v1alpha1.OriginSpec, facts observed.Backup) string {
 }
 
 // unconsented refuses a restore that the profile does not allow: the backups can be of a
-// database whose data the author may not read.
-func unconsented(cr *v1alpha1.PgStorageCluster, p *v1alpha1.PgStorageProfile) []string {
+// database whose data the author may not read. That of a branch has the consent of its source.
+func unconsented(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string {
 	if cr.Spec.Origin == nil {
 		return nil
 	}
-	allowed := consent(cr, p)
-	for _, field := range []string{"bootstrap.recovery", fieldExternalClusters} {
+	fields := []string{"bootstrap.recovery", fieldExternalClusters}
+	if cr.Spec.Origin.VolumeSnapshots != nil {
+		if facts.Branch != nil || existing(facts) != nil {
+			return nil
+		}
+		fields = fields[:1]
+	}
+	allowed := consent(cr, facts.Profile)
+	for _, field := range fields {
 		if !allowed.Allows(field) {
 			return []string{fmt.Sprintf(msgOriginConsent, allowed.Ask(field))}
 		}
 	}
 	return nil
+}
+
+// masking says that the data of a branch is not fit for its users yet.
+func masking(facts observed.Cluster) bool {
+	b := facts.Branch
+	return b != nil && b.Spec.Masking != nil && b.Status.Masked == ""
 }

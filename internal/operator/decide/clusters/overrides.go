@@ -40,6 +40,9 @@ func database(in cnpg.Inputs, allowed hatch.Consent, live *cnpgv1.Cluster) (plan
 	if label := cnpg.FailureDomain(in.CR); label != "" {
 		refused = append(refused, cnpg.Spread(content, label)...)
 	}
+	if in.Closed {
+		cnpg.Close(content, in.CR)
+	}
 	if AsIs(in.CR) {
 		err = cnpg.AsItIs(in.CR, content, live)
 	} else {

@@ -18,7 +18,7 @@ import (
 func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 	const stall = "a write waits while an OSD that is lost is noticed (osd_heartbeat_grace, 20 s) and its placement groups find each other, which is longer than the 5s of CloudNativePG"
 	v := profile.Volumes{
-		StorageClass: naming.DataClass(p.Name), WALStorageClass: naming.DataClass(p.Name), Medium: postgres.SAN,
+		StorageClass: naming.DataClass(p.Name), WALStorageClass: naming.DataClass(p.Name), SnapshotClass: naming.DataClass(p.Name), Medium: postgres.SAN,
 		Parameters: map[string]postgres.Recommendation{
 			"wal_sender_timeout":   {Value: "60s", Reason: stall},
 			"wal_receiver_timeout": {Value: "60s", Reason: stall},

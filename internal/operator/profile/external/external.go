@@ -53,7 +53,7 @@ func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
 	if e == nil {
 		return profile.Volumes{}
 	}
-	v := profile.Volumes{StorageClass: e.StorageClassName, WALStorageClass: e.WALStorageClassName, Medium: postgres.Medium(e.Medium)}
+	v := profile.Volumes{StorageClass: e.StorageClassName, WALStorageClass: e.WALStorageClassName, SnapshotClass: e.VolumeSnapshotClassName, Medium: postgres.Medium(e.Medium)}
 	if v.WALStorageClass == "" {
 		v.WALStorageClass = v.StorageClass
 	}

@@ -18,6 +18,10 @@ type ExternalProfileApplyConfiguration struct {
 	// walStorageClassName selects the StorageClass of the WAL volumes of clusters that
 	// set storage.walSize. Default: storageClassName. Immutable.
 	WALStorageClassName *string `json:"walStorageClassName,omitempty"`
+	// volumeSnapshotClassName selects the VolumeSnapshotClass by which PgStorageBranches copy
+	// databases on this profile. Its driver must be that of the StorageClasses. Default: there
+	// are no branches of databases on this profile, except from backups.
+	VolumeSnapshotClassName *string `json:"volumeSnapshotClassName,omitempty"`
 	// medium selects the class of disk behind the StorageClass: SSD (also NVMe and
 	// cloud SSD volumes), HDD, or SAN. pgtune derives random_page_cost (SSD and SAN
 	// 1.1, HDD 4) and effective_io_concurrency (SSD 200, HDD 2, SAN 300) from it.
@@ -44,6 +48,14 @@ func (b *ExternalProfileApplyConfiguration) WithStorageClassName(value string) *
 // If called multiple times, the WALStorageClassName field is set to the value of the last call.
 func (b *ExternalProfileApplyConfiguration) WithWALStorageClassName(value string) *ExternalProfileApplyConfiguration {
 	b.WALStorageClassName = &value
+	return b
+}
+
+// WithVolumeSnapshotClassName sets the VolumeSnapshotClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VolumeSnapshotClassName field is set to the value of the last call.
+func (b *ExternalProfileApplyConfiguration) WithVolumeSnapshotClassName(value string) *ExternalProfileApplyConfiguration {
+	b.VolumeSnapshotClassName = &value
 	return b
 }
 

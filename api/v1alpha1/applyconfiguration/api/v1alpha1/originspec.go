@@ -5,16 +5,22 @@ package v1alpha1
 // OriginSpecApplyConfiguration represents a declarative configuration of the OriginSpec type for use
 // with apply.
 //
-// OriginSpec restores the database from backups of another one. The PgStorageProfile has to
-// allow bootstrap.recovery and externalClusters in spec.allowedOverrides, because the
-// backups can be of a database whose data the author may not read.
+// OriginSpec restores the database from backups or VolumeSnapshots of another one. The
+// PgStorageProfile has to allow bootstrap.recovery in spec.allowedOverrides, and
+// externalClusters for backups, because they can be of a database whose data the author may
+// not read.
 type OriginSpecApplyConfiguration struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
 	// the backups.
 	ObjectStore *string `json:"objectStore,omitempty"`
 	// server names the folder of the database in the store, as status.backup.server of its
-	// PgStorageCluster did.
+	// PgStorageCluster did. Required with objectStore.
 	Server *string `json:"server,omitempty"`
+	// volumeSnapshots select the VolumeSnapshots of the namespace that the volumes are made
+	// of, in place of backups. spec.storage must have the sizes of the volumes that they are
+	// of. The operator sets them on the PgStorageClusters of PgStorageBranches, which need no
+	// consent of the profile.
+	VolumeSnapshots *OriginVolumeSnapshotsApplyConfiguration `json:"volumeSnapshots,omitempty"`
 	// targetTime ends the restore before the first commit after this time, which is written
 	// as in RFC 3339, as 2026-03-01T12:00:00Z or 2026-03-01T12:00:00.5+01:00. Default: all WAL
 	// is restored.
@@ -44,6 +50,14 @@ func (b *OriginSpecApplyConfiguration) WithObjectStore(value string) *OriginSpec
 // If called multiple times, the Server field is set to the value of the last call.
 func (b *OriginSpecApplyConfiguration) WithServer(value string) *OriginSpecApplyConfiguration {
 	b.Server = &value
+	return b
+}
+
+// WithVolumeSnapshots sets the VolumeSnapshots field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VolumeSnapshots field is set to the value of the last call.
+func (b *OriginSpecApplyConfiguration) WithVolumeSnapshots(value *OriginVolumeSnapshotsApplyConfiguration) *OriginSpecApplyConfiguration {
+	b.VolumeSnapshots = value
 	return b
 }
 

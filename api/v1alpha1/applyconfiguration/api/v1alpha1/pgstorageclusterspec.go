@@ -68,6 +68,11 @@ type PgStorageClusterSpecApplyConfiguration struct {
 	// origin restores the database from backups, in place of an empty one. Only a new
 	// database takes it, and it is immutable.
 	Origin *OriginSpecApplyConfiguration `json:"origin,omitempty"`
+	// branchPolicy selects the PgStorageBranches that may copy this database. Their authors
+	// reach all of its data. None: no branch is made. Any: every PgStorageBranch of the
+	// namespace may copy it. Withdrawing the consent does not delete branches that exist.
+	// Default: None.
+	BranchPolicy *apiv1alpha1.BranchPolicy `json:"branchPolicy,omitempty"`
 	// monitoring sets how Prometheus scrapes the instances.
 	Monitoring *MonitoringApplyConfiguration `json:"monitoring,omitempty"`
 	// benchmark runs pgbench once the database is Ready, and again whenever this field
@@ -210,6 +215,14 @@ func (b *PgStorageClusterSpecApplyConfiguration) WithBackup(value *BackupSpecApp
 // If called multiple times, the Origin field is set to the value of the last call.
 func (b *PgStorageClusterSpecApplyConfiguration) WithOrigin(value *OriginSpecApplyConfiguration) *PgStorageClusterSpecApplyConfiguration {
 	b.Origin = value
+	return b
+}
+
+// WithBranchPolicy sets the BranchPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BranchPolicy field is set to the value of the last call.
+func (b *PgStorageClusterSpecApplyConfiguration) WithBranchPolicy(value apiv1alpha1.BranchPolicy) *PgStorageClusterSpecApplyConfiguration {
+	b.BranchPolicy = &value
 	return b
 }
 

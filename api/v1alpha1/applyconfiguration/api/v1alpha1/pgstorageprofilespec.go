@@ -39,6 +39,9 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
 	// in spec.cnpg.spec (probes, startDelay, livenessProbeTimeout) has priority. Default: CloudNativePG's probes.
 	InstanceProbes *InstanceProbesApplyConfiguration `json:"instanceProbes,omitempty"`
+	// branches limits the PgStorageBranches whose volumes are on this storage. Default: there
+	// are no limits; a ResourceQuota can limit count/pgstoragebranches.pgstorage.dev too.
+	Branches *BranchLimitsApplyConfiguration `json:"branches,omitempty"`
 	// zfsLocalPV sets ZFS on the nodes' own devices.
 	ZFSLocalPV *ZFSLocalPVProfileApplyConfiguration `json:"zfsLocalPV,omitempty"`
 	// s3NBD sets ZFS on network block devices whose contents live in S3 buckets.
@@ -97,6 +100,14 @@ func (b *PgStorageProfileSpecApplyConfiguration) WithAllowedOverrides(values ...
 // If called multiple times, the InstanceProbes field is set to the value of the last call.
 func (b *PgStorageProfileSpecApplyConfiguration) WithInstanceProbes(value *InstanceProbesApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
 	b.InstanceProbes = value
+	return b
+}
+
+// WithBranches sets the Branches field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Branches field is set to the value of the last call.
+func (b *PgStorageProfileSpecApplyConfiguration) WithBranches(value *BranchLimitsApplyConfiguration) *PgStorageProfileSpecApplyConfiguration {
+	b.Branches = value
 	return b
 }
 

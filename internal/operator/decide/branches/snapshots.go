@@ -1,0 +1,129 @@
+package branches
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/component/branch"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+)
+
+// mostSaid is how much of a text of others is kept, in bytes.
+const mostSaid = 512
+
+// snapshots of the source: first of the data, then of the WAL. In this order the WAL has all
+// that a recovery of the data needs.
+func (p *pass) snapshots() (bool, error) {
+	const c = v1alpha1.ConditionSnapshotReady
+	if p.s.Independent {
+		return true, nil
+	}
+	if p.s.Snapshots != nil {
+		p.add(outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, fmt.Sprintf(msgSnapshots, p.s.Snapshots.Instance)))
+		return true, nil
+	}
+	if p.facts.Cluster != nil && p.b.Spec.Source.Backup != nil {
+		return true, nil
+	}
+	if o := p.admitted(); o.Kind != outcome.Done {
+		return p.wait(o), nil
+	}
+	if p.b.Spec.Source.Backup != nil {
+		return true, nil
+	}
+	if o := p.sourceReady(); o.Kind != outcome.Done {
+		return p.wait(o), nil
+	}
+	return p.take(), nil
+}
+
+// take the snapshots. Where the primary changed meanwhile, both are taken again: the WAL of
+// another timeline does not fit the data.
+func (p *pass) take() bool {
+	const c = v1alpha1.ConditionSnapshotReady
+	source := p.facts.SourceCluster
+	class := p.snapshotClass()
+	data := p.facts.Snapshots[naming.BranchSnapshot(p.b.Name, string(p.b.UID))]
+	if data == nil {
+		p.decision.Snapshot = branch.DataSnapshot(p.b, class, source.Status.CurrentPrimary, source.Status.CurrentPrimaryTimestamp)
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "data")))
+	}
+	if branch.Instance(data) != source.Status.CurrentPrimary || data.Annotations[naming.AnnotationPrimarySince] != source.Status.CurrentPrimaryTimestamp {
+		for _, name := range slices.Sorted(maps.Keys(p.facts.Snapshots)) {
+			p.delete(p.facts.Snapshots[name])
+		}
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, msgPrimaryChanged))
+	}
+	if text, ready := usable(data); !ready {
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "data")+text))
+	}
+	taken := &v1alpha1.BranchSnapshots{Data: data.Name, Instance: branch.Instance(data), Time: data.Status.CreationTime}
+	if source.Spec.WalStorage != nil {
+		wal := p.facts.Snapshots[naming.BranchWALSnapshot(data.Name, string(data.UID))]
+		if wal == nil {
+			p.decision.Snapshot = branch.WALSnapshot(p.b, class, data)
+			return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")))
+		}
+		if text, ready := usable(wal); !ready {
+			return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")+text))
+		}
+		taken.WAL = wal.Name
+	}
+	p.s.Snapshots = taken
+	// The status goes first. Then the PgStorageCluster is made of what it has.
+	p.again(time.Second)
+	p.add(outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, fmt.Sprintf(msgSnapshots, taken.Instance)))
+	p.add(outcome.WaitFor(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterCreating, msgCreating))
+	return false
+}
+
+// usable says whether volumes can be made of a snapshot, and what hinders it.
+func usable(s *snapshotv1.VolumeSnapshot) (hinders string, ready bool) {
+	if s.DeletionTimestamp != nil {
+		return ": it is being deleted", false
+	}
+	return complaint(s), s.Status != nil && s.Status.ReadyToUse != nil && *s.Status.ReadyToUse && s.Status.CreationTime != nil
+}
+
+// complaint of the driver about a snapshot.
+func complaint(s *snapshotv1.VolumeSnapshot) string {
+	if s.Status == nil || s.Status.Error == nil || s.Status.Error.Message == nil {
+		return ""
+	}
+	return ": " + excerpt.Truncate(*s.Status.Error.Message, mostSaid)
+}
+
+// sourceReady says whether the source has a primary to copy now.
+func (p *pass) sourceReady() outcome.Outcome {
+	const c = v1alpha1.ConditionSnapshotReady
+	source := p.facts.SourceCluster
+	if source == nil || source.Status.CurrentPrimary == "" || source.Status.CurrentPrimary != source.Status.TargetPrimary || source.Status.ReadyInstances == 0 {
+		return outcome.WaitFor(c, v1alpha1.ReasonSourceNotReady, fmt.Sprintf(msgSourceNotReady, p.b.Spec.Source.Cluster))
+	}
+	if r := source.Spec.ReplicaCluster; r != nil && source.IsReplica() {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgSourceFollows, p.b.Spec.Source.Cluster))
+	}
+	if len(source.Spec.Tablespaces) > 0 {
+		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgTablespaces, p.b.Spec.Source.Cluster))
+	}
+	if clusters.Suspended(p.facts.Source) {
+		return outcome.WaitFor(c, v1alpha1.ReasonSourceNotReady, fmt.Sprintf(msgSourceSuspended, p.b.Spec.Source.Cluster))
+	}
+	return outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, "")
+}
+
+func (p *pass) snapshotClass() string {
+	kind, err := p.kinds.For(p.facts.Profile.Spec.Type)
+	if err != nil {
+		return ""
+	}
+	return kind.Volumes(p.facts.Profile).SnapshotClass
+}

@@ -1,0 +1,224 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
+)
+
+var (
+	snapshotGVK = snapshotv1.SchemeGroupVersion.WithKind("VolumeSnapshot")
+	jobGVK      = batchv1.SchemeGroupVersion.WithKind("Job")
+)
+
+// branchOf reads the PgStorageBranch that a database is of. The snapshots in its status, which
+// nobody but the operator writes, are those of the database. A database from backups has its
+// labels, which consent to nothing.
+func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
+	o := cr.Spec.Origin
+	if o == nil {
+		return nil
+	}
+	b, err := find(ctx, r.Cache, client.ObjectKeyFromObject(cr), &v1alpha1.PgStorageBranch{})
+	if err != nil || b == nil {
+		return err
+	}
+	of := cr.Labels[naming.LabelOwnerUID] == string(b.UID)
+	if o.VolumeSnapshots != nil {
+		s := b.Status.Snapshots
+		of = s != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
+	}
+	if of {
+		facts.Branch = b
+	}
+	return nil
+}
+
+// Branch reads the facts about a PgStorageBranch, and its children.
+func (r Readers) Branch(ctx context.Context, b *v1alpha1.PgStorageBranch, apis observed.ForeignAPIs) (observed.Branch, plan.Live, error) {
+	facts, live := observed.Branch{ForeignAPIs: apis}, plan.Live{}
+	for _, read := range []func(context.Context, *v1alpha1.PgStorageBranch, *observed.Branch, plan.Live) error{
+		r.branchSource, r.branches, r.snapshots, r.branchCluster, r.branchVolumes, r.masking,
+	} {
+		if err := read(ctx, b, &facts, live); err != nil {
+			return facts, nil, err
+		}
+	}
+	return facts, live, nil
+}
+
+// branchSource reads what is copied, and the storage that it is on.
+func (r Readers) branchSource(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) (err error) {
+	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Source.Cluster}
+	if facts.Source, err = find(ctx, r.Cache, key, &v1alpha1.PgStorageCluster{}); err != nil || facts.Source == nil {
+		return err
+	}
+	if err := r.sourceCluster(ctx, b, facts); err != nil {
+		return err
+	}
+	if facts.Profile, err = find(ctx, r.Cache, client.ObjectKey{Name: facts.Source.Spec.Profile}, &v1alpha1.PgStorageProfile{}); err != nil || facts.Profile == nil {
+		return err
+	}
+	if facts.NoRoom, err = r.noRoom(ctx, facts.Profile.Name); err != nil {
+		return err
+	}
+	if err := r.tight(ctx, facts); err != nil {
+		return err
+	}
+	return r.snapshotClassOf(ctx, facts)
+}
+
+// sourceCluster reads the CloudNativePG Cluster of the source. An older copy could hide that the
+// primary changed between two snapshots.
+func (r Readers) sourceCluster(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch) error {
+	if !facts.CNPGInstalled {
+		return nil
+	}
+	reader := r.Cache
+	if b.Status.Snapshots == nil {
+		reader = r.Live
+	}
+	cluster, err := find(ctx, reader, client.ObjectKeyFromObject(facts.Source), &cnpgv1.Cluster{})
+	if err == nil && cluster != nil && cluster.Labels[naming.LabelOwnerUID] == string(facts.Source.UID) {
+		facts.SourceCluster = cluster
+	}
+	return err
+}
+
+// snapshotClassOf says whether the VolumeSnapshotClass of the profile exists.
+func (r Readers) snapshotClassOf(ctx context.Context, facts *observed.Branch) error {
+	kind, err := r.Kinds.For(facts.Profile.Spec.Type)
+	if err != nil || !facts.VolumeSnapshots {
+		return nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
+	}
+	name := kind.Volumes(facts.Profile).SnapshotClass
+	if name == "" {
+		return nil
+	}
+	class, err := find(ctx, r.Live, client.ObjectKey{Name: name}, &snapshotv1.VolumeSnapshotClass{})
+	facts.SnapshotClass = class != nil
+	return err
+}
+
+// branches reads the others of the namespace.
+func (r Readers) branches(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
+	list := &v1alpha1.PgStorageBranchList{}
+	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("list PgStorageBranches: %w", err)
+	}
+	facts.ProfileOf = map[string]string{}
+	for i := range list.Items {
+		o := &list.Items[i]
+		if o.Name == b.Name {
+			continue
+		}
+		facts.Branches = append(facts.Branches, *o)
+		source := o.Spec.Source.Cluster
+		cr, err := find(ctx, r.Cache, client.ObjectKey{Namespace: b.Namespace, Name: source}, &v1alpha1.PgStorageCluster{})
+		if err != nil {
+			return err
+		}
+		if cr != nil {
+			facts.ProfileOf[source] = cr.Spec.Profile
+		}
+	}
+	return nil
+}
+
+// snapshots of the branch, wanted or not.
+func (r Readers) snapshots(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, live plan.Live) error {
+	facts.Snapshots = map[string]*snapshotv1.VolumeSnapshot{}
+	if !facts.VolumeSnapshots {
+		return nil
+	}
+	list := &snapshotv1.VolumeSnapshotList{}
+	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingLabels(naming.BranchLabels(b.Name, string(b.UID)))); err != nil {
+		return fmt.Errorf("list VolumeSnapshots of %s: %w", b.Name, err)
+	}
+	for i := range list.Items {
+		facts.Snapshots[list.Items[i].Name] = &list.Items[i]
+		live[keyOf(snapshotGVK, &list.Items[i])] = &list.Items[i]
+	}
+	name := naming.BranchSnapshot(b.Name, string(b.UID))
+	if facts.Snapshots[name] != nil || b.Status.Snapshots != nil {
+		return nil
+	}
+	// The cache may be older than one of ours, and has none of others.
+	found, err := find(ctx, r.Live, client.ObjectKey{Namespace: b.Namespace, Name: name}, &snapshotv1.VolumeSnapshot{})
+	if err != nil || found == nil {
+		return err
+	}
+	if found.Labels[naming.LabelOwnerUID] != string(b.UID) {
+		facts.ForeignSnapshot = name
+		return nil
+	}
+	facts.Snapshots[name] = found
+	live[keyOf(snapshotGVK, found)] = found
+	return nil
+}
+
+// branchCluster reads the database of the branch.
+func (r Readers) branchCluster(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
+	key := client.ObjectKeyFromObject(b)
+	found, err := findEither(ctx, r, key, &v1alpha1.PgStorageCluster{}, &v1alpha1.PgStorageCluster{})
+	if err != nil || found == nil {
+		return err
+	}
+	if found.Labels[naming.LabelBranch] != b.Name || found.Labels[naming.LabelOwnerUID] != string(b.UID) {
+		facts.ForeignCluster = true
+		return nil
+	}
+	facts.Cluster = found
+	if !facts.CNPGInstalled {
+		return nil
+	}
+	database, err := find(ctx, r.Cache, key, &cnpgv1.Cluster{})
+	if err != nil || database == nil || database.Labels[naming.LabelOwnerUID] != string(found.UID) {
+		return err
+	}
+	facts.Database = database
+	return nil
+}
+
+// branchVolumes reads the claims of the branch, and which of its volumes still exist.
+func (r Readers) branchVolumes(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
+	if b.Status.Cluster == "" {
+		return nil
+	}
+	list, err := r.listClaims(ctx, b.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: b.Name})
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for i := range list.Items {
+		c := &list.Items[i]
+		s := c.Spec.DataSource
+		facts.Claims = append(facts.Claims, observed.BranchClaim{
+			Name: c.Name, Instance: c.Labels[naming.LabelCNPGInstance], Volume: c.Spec.VolumeName, FromSnapshot: s != nil && s.Kind == "VolumeSnapshot",
+		})
+		used[c.Spec.VolumeName] = true
+	}
+	for _, name := range b.Status.Volumes {
+		if used[name] {
+			continue
+		}
+		v, err := find(ctx, r.Live, client.ObjectKey{Name: name}, &corev1.PersistentVolume{})
+		if err != nil {
+			return err
+		}
+		if v != nil && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+			facts.Held = append(facts.Held, name)
+		}
+	}
+	return r.space(ctx, facts)
+}

@@ -1,0 +1,277 @@
+//go:build e2ezfs
+
+package e2ezfs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
+)
+
+// branchScale is the scale of pgbench whose tables the source has: 150 MB.
+const branchScale = "10"
+
+// TestBranches branches one database on ZFS, while it is written to, and deletes the branches in
+// the order that a driver cannot follow.
+func TestBranches(t *testing.T) {
+	if err := helm("branches.enabled=true"); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	shop := database()
+	shop.Spec.BranchPolicy = v1alpha1.BranchAny
+	// This driver counts snapshots against the limit of a volume, and half of it must be free.
+	shop.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
+	step := live.InTurnOn(t, shop)
+	step("from a blank disk to Ready", blankDiskToReady)
+	step("tables to copy", tablesToCopy)
+	step("a branch while commits are acknowledged", branchUnderLoad)
+	step("the branch is masked, and shares what nobody changed", branchIsMasked)
+	step("a branch of a branch outlives it", branchOfBranch)
+	step("a promoted branch stands alone", promotedBranch)
+	step("a branch whose ttl has passed is gone", expiredBranch)
+	step("nothing of the branches is left on the pool", nothingLeft)
+}
+
+func tablesToCopy(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	if out, err := command(t.Context(), "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--", "pgbench", "-i", "-s", branchScale, "-q", "app"); err != nil {
+		t.Fatal(err, out)
+	}
+	mustPSQL(t, shop, "CREATE TABLE people (name text); INSERT INTO people VALUES ('Ada Lovelace'); GRANT ALL ON people TO app; ALTER TABLE people OWNER TO app; CREATE EXTENSION amcheck; CHECKPOINT")
+}
+
+func branchOf(source, name string) *v1alpha1.PgStorageBranch {
+	return &v1alpha1.PgStorageBranch{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: source}},
+	}
+}
+
+// branched waits until a branch is Ready, and returns its database.
+func branched(t *testing.T, b *v1alpha1.PgStorageBranch) *v1alpha1.PgStorageCluster {
+	t.Helper()
+	eventually(t, "branch "+b.Name+" to be Ready", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		return live.AllTrue(b.Status.Conditions, b.Generation, v1alpha1.ConditionReady)
+	})
+	cr := &v1alpha1.PgStorageCluster{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(b), cr); err != nil {
+		t.Fatal(err)
+	}
+	return cr
+}
+
+// branchUnderLoad has every row that was acknowledged before the branch was asked for, and no
+// page of it is damaged.
+func branchUnderLoad(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	mustPSQL(t, shop, "CREATE TABLE acked (id int); ALTER TABLE acked OWNER TO app")
+	client1 := loader(shop)
+	create(t, client1)
+	eventually(t, "commits", func(ctx context.Context) error {
+		out, err := logs(ctx, client1)
+		if err == nil && !strings.Contains(out, "ack") {
+			err = errors.New("none is acknowledged yet")
+		}
+		return err
+	})
+	create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mask"}, Data: map[string]string{"mask.sql": "UPDATE people SET name = 'masked';"}})
+	before := must(t)(logs(t.Context(), client1))
+	b := branchOf(shop.Name, "pr-1")
+	b.Spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}
+	began := time.Now()
+	create(t, b)
+	copied := branched(t, b)
+	t.Logf("the branch was Ready %s after it was asked for", time.Since(began).Round(time.Second))
+	mustPSQL(t, shop, "CREATE TABLE stop ()")
+	missing := 0
+	have := map[string]bool{}
+	for id := range strings.Lines(mustPSQL(t, copied, "SELECT id FROM acked")) {
+		have[strings.TrimSpace(id)] = true
+	}
+	acked := 0
+	for line := range strings.Lines(before) {
+		if id, found := strings.CutPrefix(strings.TrimSpace(line), "ack "); found {
+			acked++
+			if !have[id] {
+				missing++
+			}
+		}
+	}
+	t.Logf("%d rows were acknowledged before the branch, and %d of them are missing in it; it has %d", acked, missing, len(have))
+	if acked == 0 || missing > 0 {
+		t.Errorf("%d of %d acknowledged rows are missing", missing, acked)
+	}
+	if out, err := command(t.Context(), "kubectl", "-n", namespace, "exec", copied.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "app"); err != nil {
+		t.Errorf("pg_amcheck of the branch: %v %s", err, out)
+	}
+}
+
+func branchIsMasked(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	b := branchOf(shop.Name, "pr-1")
+	copied := branched(t, b)
+	if got := mustPSQL(t, copied, "SELECT name FROM people"); got != "masked" {
+		t.Errorf("the branch has %q", got)
+	}
+	if got := mustPSQL(t, shop, "SELECT name FROM people"); got != "Ada Lovelace" {
+		t.Errorf("the source has %q", got)
+	}
+	if got := mustPSQL(t, copied, "SELECT count(*) FROM pg_hba_file_rules WHERE auth_method = 'reject'"); got != "0" {
+		t.Errorf("%s rules still reject connections", got)
+	}
+	for _, v := range copied.Status.Volumes {
+		origin := zfsGet(t, v.Dataset)["origin"].Value
+		if !strings.HasPrefix(origin, volume(t, shop, v.Role).Dataset+"@") {
+			t.Errorf("%s is a clone of %q", v.Dataset, origin)
+		}
+	}
+	eventually(t, "the space of the branch", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		if b.Status.Space == nil {
+			return errors.New("not reported")
+		}
+		return nil
+	})
+	whole, err := strconv.ParseFloat(zfsGet(t, volume(t, shop, "Data").Dataset)["referenced"].Value, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := b.Status.Space.AsApproximateFloat64()
+	t.Logf("the branch takes %.0f bytes of its own after its start, %.3f of the %.0f of its source", own, own/whole, whole)
+}
+
+// branchOfBranch deletes the older of two branches first. Its database goes at once, and its
+// volumes stay until the younger one is deleted.
+func branchOfBranch(t *testing.T, _ *v1alpha1.PgStorageCluster) {
+	older, younger := branchOf("shop", "pr-1"), branchOf("pr-1", "pr-1-a")
+	create(t, younger)
+	copied := branched(t, younger)
+	if got := mustPSQL(t, copied, "SELECT name FROM people"); got != "masked" {
+		t.Errorf("the branch of the branch has %q", got)
+	}
+	if err := c.Delete(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the older branch to wait for the younger", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(older), older); err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(older.Status.Conditions, v1alpha1.ConditionReady)
+		if ready == nil || ready.Reason != v1alpha1.ReasonWaitingForChildren || !strings.Contains(ready.Message, "pr-1-a") {
+			return errors.New(summary(older.Status.Conditions))
+		}
+		return nil
+	})
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(older), &cnpgv1.Cluster{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the database of the older branch: %v", err)
+	}
+	if got := mustPSQL(t, copied, "SELECT count(*) FROM pgbench_accounts"); got == "0" {
+		t.Error("the younger branch lost its tables")
+	}
+	began := time.Now()
+	if err := c.Delete(t.Context(), younger); err != nil {
+		t.Fatal(err)
+	}
+	branchGone(t, younger)
+	branchGone(t, older)
+	t.Logf("both branches were gone %s after the younger was deleted", time.Since(began).Round(time.Second))
+}
+
+func branchGone(t *testing.T, b *v1alpha1.PgStorageBranch) {
+	t.Helper()
+	eventually(t, "branch "+b.Name+" to be gone", func(ctx context.Context) error {
+		err := c.Get(ctx, client.ObjectKeyFromObject(b), b)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New(summary(b.Status.Conditions))
+		}
+		return err
+	})
+}
+
+func promotedBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	b := branchOf(shop.Name, "pr-2")
+	create(t, b)
+	branched(t, b)
+	began := time.Now()
+	if err := c.Patch(t.Context(), b, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"promote":true}}`))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the branch to be independent", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		return live.AllTrue(b.Status.Conditions, b.Generation, v1alpha1.ConditionReady, v1alpha1.ConditionIndependent)
+	})
+	t.Logf("the branch was independent after %s", time.Since(began).Round(time.Second))
+	alone := branched(t, b)
+	for _, v := range alone.Status.Volumes {
+		if origin := zfsGet(t, v.Dataset)["origin"].Value; origin != "-" {
+			t.Errorf("%s is a clone of %s", v.Dataset, origin)
+		}
+	}
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	branchGone(t, b)
+	ready(t, alone)
+	if got := mustPSQL(t, alone, "SELECT name FROM people"); got != "Ada Lovelace" {
+		t.Errorf("the promoted branch has %q", got)
+	}
+	if err := c.Delete(t.Context(), alone); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func expiredBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	b := branchOf(shop.Name, "pr-3")
+	b.Spec.TTL = "1h"
+	create(t, b)
+	branched(t, b)
+	if err := c.Patch(t.Context(), b, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"ttl":"1m"}}`))); err != nil {
+		t.Fatal(err)
+	}
+	branchGone(t, b)
+}
+
+// nothingLeft of the branches: the pool has the volumes of the source alone, and no snapshot.
+func nothingLeft(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	wanted := map[string]bool{}
+	for _, v := range shop.Status.Volumes {
+		wanted[v.Dataset] = true
+	}
+	eventually(t, "the pool to have the source alone", func(ctx context.Context) error {
+		out, err := zfs(ctx, "list", "-H", "-o", "name", "-t", "filesystem,snapshot", "-r", naming.DataDataset(pool), naming.WALDataset(pool))
+		if err != nil {
+			return err
+		}
+		for name := range strings.Lines(out) {
+			name = strings.TrimSpace(name)
+			if strings.Count(name, "/") > 1 && !wanted[name] || strings.Contains(name, "@") {
+				return fmt.Errorf("%s is left", name)
+			}
+		}
+		return nil
+	})
+}
