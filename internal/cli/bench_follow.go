@@ -58,7 +58,7 @@ func (a *app) follow(ctx context.Context, c client.WithWatch, key client.ObjectK
 	return err
 }
 
-// progress draws a bar on a terminal, and prints a line for each change elsewhere.
+// progress draws one line on a terminal, and prints a line for each change elsewhere.
 type progress struct {
 	to io.Writer
 	// width of the terminal in characters; 0 without a terminal.
@@ -83,18 +83,30 @@ func widthOf(to io.Writer) int {
 	return defaultWidth
 }
 
-// line shows the progress. It ignores a failed write, because writing the result to the
-// same stream fails too.
+// line shows the progress of a benchmark.
 func (p *progress) line(b *v1alpha1.PgBenchmark) {
 	if p.width > 0 {
-		p.last = benchmark.BarLine(b, p.width-1)
-		_, _ = fmt.Fprintf(p.to, "\r%s\x1b[K", p.last)
+		p.show(benchmark.BarLine(b, p.width-1))
 		return
 	}
-	if text := benchmark.Line(b); text != p.last {
+	p.show(benchmark.Line(b))
+}
+
+// show shows a line, truncated to the terminal. It ignores a failed write, because writing
+// the result to the same stream fails too.
+func (p *progress) show(text string) {
+	if p.width == 0 {
+		if text != p.last {
+			_, _ = fmt.Fprintln(p.to, text)
+		}
 		p.last = text
-		_, _ = fmt.Fprintln(p.to, text)
+		return
 	}
+	if line, most := []rune(text), p.width-1; most > 0 && len(line) > most {
+		text = string(line[:most-1]) + "…"
+	}
+	p.last = text
+	_, _ = fmt.Fprintf(p.to, "\r%s\x1b[K", text)
 }
 
 // end moves to the line below the bar.

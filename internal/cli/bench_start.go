@@ -116,16 +116,16 @@ func rejectZeros(flags *pflag.FlagSet) error {
 	return errors.Join(wrong...)
 }
 
-// validate checks a benchmark as the API server does, which completes a generateName.
-// It does not change the benchmark.
-func validate(ctx context.Context, b *v1alpha1.PgBenchmark) error {
+// validate checks an object as the API server does, which completes a generateName. It does
+// not change the object.
+func validate(ctx context.Context, b client.Object) error {
 	schemas, err := admit.Load(crd.Bases)
 	if err != nil {
 		return err
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
 	if err != nil {
-		return fmt.Errorf("convert the PgBenchmark: %w", err)
+		return fmt.Errorf("convert %T: %w", b, err)
 	}
 	o := &unstructured.Unstructured{Object: content}
 	if o.GetName() == "" {
@@ -165,8 +165,8 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 	return a.follow(ctx, c, client.ObjectKeyFromObject(b), s.follow)
 }
 
-// dryRun validates the benchmark offline, and prints it.
-func (a *app) dryRun(ctx context.Context, b *v1alpha1.PgBenchmark, o *output) error {
+// dryRun validates an object offline, and prints it.
+func (a *app) dryRun(ctx context.Context, b client.Object, o *output) error {
 	if err := validate(ctx, b); err != nil {
 		return err
 	}

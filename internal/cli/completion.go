@@ -61,7 +61,7 @@ func (a *app) completeObjects(c *cobra.Command, args []string, typed string) ([]
 	}
 	short, _, hasKind := strings.Cut(typed, "/")
 	if !hasKind {
-		return append(a.names(c.Context(), "PgStorageCluster", ""), "pgsc/", "pgsp/", "pgns/", "pgb/", "pgsb/"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		return append(a.names(c.Context(), "PgStorageCluster", ""), "pgsc/", "pgsp/", "pgns/", "pgb/", "pgsb/", "pgbr/"), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 	return a.names(c.Context(), kinds[strings.ToLower(short)], short+"/"), cobra.ShellCompDirectiveNoFileComp
 }
@@ -76,8 +76,17 @@ func (a *app) completeFirst(kind string) cobra.CompletionFunc {
 	}
 }
 
+// completeEach completes each argument with the names of objects of a kind that are not
+// arguments already.
+func (a *app) completeEach(kind string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		named := func(name string) bool { return slices.Contains(args, name) }
+		return slices.DeleteFunc(a.names(c.Context(), kind, ""), named), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // namespaced are the kinds of objects in namespaces.
-var namespaced = []string{"PgStorageCluster", "PgBenchmark", "PgScheduledBenchmark"}
+var namespaced = []string{"PgStorageCluster", "PgBenchmark", "PgScheduledBenchmark", "PgStorageBranch"}
 
 // names returns the names of the objects of a kind, each after prefix. A namespaced kind
 // is listed in the current namespace. There are none if the list fails.

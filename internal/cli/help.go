@@ -35,7 +35,7 @@ var statusHelp = help{
 	short: "Show a database, what it depends on and what it waits for",
 	long: `For a PgStorageCluster the output is a tree: its profile with the pools on the
 nodes, servers and StorageClasses, the CloudNativePG Cluster with its pods and
-volumes, and its benchmarks. Each object has a state:
+volumes, its benchmarks and its branches. Each object has a state:
 
   Ready     matches its spec
   Waiting   can become Ready without you; the next line says what it waits for
@@ -43,8 +43,8 @@ volumes, and its benchmarks. Each object has a state:
   Unknown   not observed yet, or you have no permission to read it
 
 Objects of pgstorage list their conditions with their reasons. KIND is pgsc (the
-default), pgsp, pgns, pgb or pgsb. Without a name the command lists all databases
-of the namespace. Output on a terminal is coloured unless NO_COLOR is set.`,
+default), pgsp, pgns, pgb, pgsb or pgbr. Without a name the command lists all
+databases of the namespace. Output on a terminal is coloured unless NO_COLOR is set.`,
 	example: `  kubectl pgstorage status shop
   kubectl pgstorage status pgsp/zfs-nvme
   kubectl pgstorage status pgb/nightly -o json

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 	"time"
 
@@ -18,10 +19,10 @@ const grace = 500 * time.Millisecond
 // signalled is the base of the exit code after a signal, as in shells.
 const signalled = 128
 
-// Main executes the command in args and returns the exit code. The code is 0, 1 for an
-// error, or 128 plus the number of the signal that ended the command. The first signal
-// cancels the command, which then has half a second to end; a second one ends it at
-// once.
+// Main executes the command in args and returns the exit code. The code is 0 for success, 1
+// for an error, or that of a program that the command ran. After a signal it is 128 plus the
+// number of the signal. The first signal cancels the command, which then has half a second
+// to end; a second one ends it at once.
 func Main(streams genericiooptions.IOStreams, version string, args []string, signals <-chan os.Signal) int {
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // the root context of the program
 	defer cancel()
@@ -51,6 +52,9 @@ func Main(streams genericiooptions.IOStreams, version string, args []string, sig
 func exitCode(streams genericiooptions.IOStreams, err error) int {
 	if err == nil {
 		return 0
+	}
+	if ran, ok := errors.AsType[*exec.ExitError](err); ok && ran.ExitCode() > 0 {
+		return ran.ExitCode() // the program has printed why
 	}
 	if !errors.Is(err, ErrFindings) {
 		_, _ = fmt.Fprintln(streams.ErrOut, "error:", err)

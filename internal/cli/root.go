@@ -1,6 +1,7 @@
 // Package cli is the kubectl plugin. Its commands read a cluster or files, and print
-// what the pure packages below it derive from them. Only bench start and verify write, and
-// adopt, reclone, switch and promote with --apply.
+// what the pure packages below it derive from them. Only bench start, branch create and
+// verify write, and adopt, reclone, switch, promote, branch delete and branch promote with
+// --apply.
 package cli
 
 import (
@@ -48,7 +49,7 @@ func New(streams genericiooptions.IOStreams, version string) *cobra.Command {
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	a.addFlags(root.PersistentFlags())
-	root.AddCommand(a.status(), a.explain(), a.adopt(), a.reclone(), a.switchSites(), a.promote(), a.verify(), a.render(), a.bench(), a.report(), a.doctor(), a.runbook(), a.completion(), a.showVersion())
+	root.AddCommand(a.status(), a.explain(), a.adopt(), a.reclone(), a.switchSites(), a.promote(), a.verify(), a.render(), a.bench(), a.branch(), a.report(), a.doctor(), a.runbook(), a.completion(), a.showVersion())
 	return root
 }
 

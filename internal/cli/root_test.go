@@ -52,8 +52,8 @@ func TestEveryCommandHasHelpAndExamples(t *testing.T) {
 		}
 	}
 	walk(New(genericiooptions.NewTestIOStreamsDiscard(), "v0.1.0"))
-	if seen != 19 {
-		t.Errorf("got %d commands, want 19", seen)
+	if seen != 25 {
+		t.Errorf("got %d commands, want 25", seen)
 	}
 }
 
@@ -63,6 +63,8 @@ func TestScreensMatchGoldenFiles(t *testing.T) {
 		"status-help": {"status", "--help"},
 		"runbook":     {"runbook", "zfsnotloaded"},
 		"start":       {"bench", "start", "shop", "-n", "prod", "--dry-run", "client", "--scale", "100", "--clients", "1,16", "--duration", "5m", "--name", "nightly"},
+		"branch":      {"branch", "create", "shop", "-n", "prod", "--dry-run", "client", "--name", "pr-123", "--ttl", "24h", "--mask", "shop-mask", "--cpu", "500m", "--memory", "1Gi"},
+		"branch-past": {"branch", "create", "shop", "-n", "prod", "--dry-run", "client", "--name", "past", "--from-backup", "--target-time", "2026-03-01T12:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := execute(t, args...)
@@ -128,13 +130,25 @@ func TestWrongArgumentsAreRejected(t *testing.T) {
 		"unknown flag: --nonsense":                  {"status", "--nonsense"},
 		`required flag(s) "filename" not set`:       {"render"},
 		"accepts 1 arg(s), received 0":              {"bench", "follow"},
-		"requires at least 1 arg(s)":                {"explain"},
+		"requires at least 1 arg(s), only received": {"explain"},
 		`--dry-run: unknown value "often"`:          {"bench", "start", "shop", "--dry-run", "often"},
 		`--output: unknown format "wide"; use json`: {"version", "-o", "wide"},
 		"name the PgStorageCluster of the site":     {"switch", "shop", "-n", "prod", "--to-name", "shop"},
 		`--also "prod/shop" is not CONTEXT/`:        {"switch", "shop", "-n", "prod", "--to-name", "other", "--also", "prod/shop"},
 		"--timeout must be more than 0":             {"promote", "shop", "--timeout", "0s"},
 		"such as 1h, and needs --wait":              {"verify", "shop", "--timeout", "1h"},
+		`required flag(s) "name" not set`:           {"branch", "create", "shop"},
+		"need --from-backup":                        {"branch", "create", "shop", "--name", "a", "--target-lsn", "0/1"},
+		`--mask "/names.sql" is not CONFIGMAP`:      {"branch", "create", "shop", "--name", "a", "--mask", "/names.sql"},
+		`--cpu "much" is not a quantity`:            {"branch", "create", "shop", "--name", "a", "--cpu", "much", "--memory", "1Gi"},
+		"[target-lsn target-name] were all set":     {"branch", "create", "shop", "--name", "a", "--from-backup", "--target-lsn", "0/1", "--target-name", "b"},
+		"missing [memory]":                          {"branch", "create", "shop", "--name", "a", "--cpu", "1"},
+		"--output needs --wait=false or --dry-run":  {"branch", "create", "shop", "--name", "a", "-o", "json"},
+		"such as 10m, and needs --wait":             {"branch", "create", "shop", "--name", "a", "--wait=false", "--timeout", "10m"},
+		"--wait needs --apply":                      {"branch", "delete", "a", "--wait"},
+		"requires at least 1 arg(s)":                {"branch", "delete"},
+		"put the arguments of psql after --":        {"branch", "psql", "a", "b"},
+		"name a branch":                             {"branch", "psql", "--", "-l"},
 	} {
 		if _, err := execute(t, args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
@@ -155,6 +169,17 @@ func TestClientDryRunValidates(t *testing.T) {
 		"metadata.generateName: Invalid value":    {"Not_a_Name"},
 	} {
 		if out, err := execute(t, append(dry, args...)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s\n%s", args, err, want, out)
+		}
+	}
+	branch := []string{"branch", "create", "shop", "-n", "prod", "--dry-run", "client"}
+	for want, args := range map[string][]string{
+		"spec.ttl must be a duration":                        {"--name", "a", "--ttl", "1d"},
+		"spec.source.backup.targetLSN must be a position":    {"--name", "a", "--from-backup", "--target-lsn", "soon"},
+		"metadata.name must be at most 50 characters":        {"--name", "1a"},
+		"spec.masking.configMap.key must be a key of a Conf": {"--name", "a", "--mask", "shop-mask/a/b"},
+	} {
+		if out, err := execute(t, append(branch, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s\n%s", args, err, want, out)
 		}
 	}

@@ -14,13 +14,14 @@ import (
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
-// kinds maps the resource names that kubectl accepts to kinds.
+// kinds maps the resource names that kubectl accepts, and branch, to kinds.
 var kinds = map[string]string{
 	"pgstoragecluster": "PgStorageCluster", "pgstorageclusters": "PgStorageCluster", "pgsc": "PgStorageCluster",
 	"pgstorageprofile": "PgStorageProfile", "pgstorageprofiles": "PgStorageProfile", "pgsp": "PgStorageProfile",
 	"pgnodestorage": "PgNodeStorage", "pgnodestorages": "PgNodeStorage", "pgns": "PgNodeStorage",
 	"pgbenchmark": "PgBenchmark", "pgbenchmarks": "PgBenchmark", "pgb": "PgBenchmark",
 	"pgscheduledbenchmark": "PgScheduledBenchmark", "pgscheduledbenchmarks": "PgScheduledBenchmark", "pgsb": "PgScheduledBenchmark",
+	"pgstoragebranch": "PgStorageBranch", "pgstoragebranches": "PgStorageBranch", "pgbr": "PgStorageBranch", "branch": "PgStorageBranch",
 }
 
 func (a *app) status() *cobra.Command {
@@ -51,7 +52,7 @@ func parse(arg string) (kind, name string, err error) {
 	}
 	kind = kinds[strings.ToLower(short)]
 	if kind == "" {
-		return "", "", fmt.Errorf("unknown kind %q; use pgsc, pgsp, pgns, pgb or pgsb, as in pgsp/NAME", short)
+		return "", "", fmt.Errorf("unknown kind %q; use pgsc, pgsp, pgns, pgb, pgsb or pgbr, as in pgsp/NAME", short)
 	}
 	if name == "" {
 		return "", "", fmt.Errorf("%q has no object name; use %s/NAME", arg, short)
@@ -91,6 +92,9 @@ func build(ctx context.Context, r gather.Reader, b status.Builder, kind string, 
 	case "PgScheduledBenchmark":
 		s, err := r.Schedule(ctx, key)
 		return treeOf(s, err, b.Schedule)
+	case "PgStorageBranch":
+		s, err := r.Branch(ctx, key)
+		return treeOf(s, err, b.Branch)
 	case "PgBenchmark":
 		s, err := r.Benchmark(ctx, key)
 		return treeOf(s, err, b.Benchmark)

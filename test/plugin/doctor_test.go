@@ -52,7 +52,7 @@ func TestDoctorFindsTheOperator(t *testing.T) {
 	}
 	// The schema that an API server has stored is the one that was given to it.
 	crds, _ := findings(t, "CRDs")
-	if len(crds) != 5 {
+	if len(crds) != 6 {
 		t.Errorf("%+v", crds)
 	}
 	for name, f := range crds {

@@ -64,7 +64,7 @@ func TestAdmitRejectsWhatTheAPIServerRejects(t *testing.T) {
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {duration: 1m, transactions: 5}", 1):      "exclude each other",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {clients: [4, 4]}", 1):                    "spec.pgbench.clients[1]: Duplicate value: 4",
 		strings.Replace(benchmark, ", namespace: b", "", 1):                                                      "metadata.namespace: Required value",
-		strings.Replace(benchmark, "PgBenchmark", "PgBench", 1):                                                  `unknown kind "PgBench" in pgstorage.dev/v1alpha1; pgstorage has PgBenchmark, PgNodeStorage, PgScheduledBenchmark, PgStorageCluster, PgStorageProfile`,
+		strings.Replace(benchmark, "PgBenchmark", "PgBench", 1):                                                  `unknown kind "PgBench" in pgstorage.dev/v1alpha1; pgstorage has PgBenchmark, PgNodeStorage, PgScheduledBenchmark, PgStorageBranch, PgStorageCluster, PgStorageProfile`,
 		strings.Replace(benchmark, "name: a,", "name: "+strings.Repeat("a", 60)+",", 1):                          "metadata.name must be at most 50 characters",
 		strings.Replace(benchmark, "cluster: c", "cluster: c, pgbench: {resources: {requests: {cpu: many}}}", 1): "spec.pgbench.resources.requests.cpu",
 	} {
@@ -99,7 +99,7 @@ func TestDefinitionsAreSortedByName(t *testing.T) {
 	for _, d := range schemas(t).Definitions() {
 		names = append(names, d.Name)
 	}
-	if got := strings.Join(names, " "); got != "pgbenchmarks.pgstorage.dev pgnodestorages.pgstorage.dev pgscheduledbenchmarks.pgstorage.dev pgstorageclusters.pgstorage.dev pgstorageprofiles.pgstorage.dev" {
+	if got := strings.Join(names, " "); got != "pgbenchmarks.pgstorage.dev pgnodestorages.pgstorage.dev pgscheduledbenchmarks.pgstorage.dev pgstoragebranches.pgstorage.dev pgstorageclusters.pgstorage.dev pgstorageprofiles.pgstorage.dev" {
 		t.Error(got)
 	}
 	for kind, want := range map[string]bool{"PgBenchmark": true, "PgStorageProfile": false, "Pod": false} {

@@ -29,7 +29,7 @@ func (r Reader) Cluster(ctx context.Context, key client.ObjectKey) (snapshot.Clu
 	if out.Profile, err = r.Profile(ctx, out.Cluster.Spec.Profile); err != nil {
 		return out, err
 	}
-	for _, read := range []func(context.Context, *notes, *snapshot.Cluster) error{r.database, r.pods, r.claims, r.podMonitor, r.benchmarks} {
+	for _, read := range []func(context.Context, *notes, *snapshot.Cluster) error{r.database, r.pods, r.claims, r.podMonitor, r.benchmarks, r.branches} {
 		if err := read(ctx, &n, &out); err != nil {
 			return out, err
 		}

@@ -50,7 +50,9 @@ type Cluster struct {
 	PodMonitor *unstructured.Unstructured
 	// Benchmarks of the cluster, oldest first.
 	Benchmarks []v1alpha1.PgBenchmark
-	Unread     []Unread
+	// Branches are all PgStorageBranches of the namespace.
+	Branches []v1alpha1.PgStorageBranch
+	Unread   []Unread
 }
 
 // CNPGCluster is a CloudNativePG Cluster that no PgStorageCluster needs to have.
@@ -69,6 +71,16 @@ type Schedule struct {
 	Schedule   *v1alpha1.PgScheduledBenchmark
 	Benchmarks []v1alpha1.PgBenchmark
 	Unread     []Unread
+}
+
+// Branch is a PgStorageBranch and its database.
+type Branch struct {
+	Branch *v1alpha1.PgStorageBranch
+	// Cluster is the PgStorageCluster of the branch; nil if it does not exist.
+	Cluster *v1alpha1.PgStorageCluster
+	// Branches are all PgStorageBranches of the namespace.
+	Branches []v1alpha1.PgStorageBranch
+	Unread   []Unread
 }
 
 // Benchmark is a PgBenchmark and what it runs against.

@@ -31,6 +31,7 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	if t, now := cr.Spec.Topology, cr.Status.Topology; t != nil && now != nil {
 		details = append(details, "site "+t.Self, site(t, now))
 	}
+	details = append(details, branchDetail(c)...)
 	details = append(details, protection(cr)...)
 	i.Details = append(details, i.Details...)
 	i.Children = append(i.Children, b.Profile(c.Profile), database(c))
@@ -43,6 +44,7 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 	for n := range c.Benchmarks {
 		i.Children = append(i.Children, b.benchmark(&c.Benchmarks[n]))
 	}
+	i.Children = append(i.Children, b.branches(c.Branches, cr.Namespace, cr.Name, nil)...)
 	i.Children = append(i.Children, unread(c.Unread)...)
 	return i
 }
