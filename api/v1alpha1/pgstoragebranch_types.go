@@ -155,7 +155,7 @@ type PgStorageBranchStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	Secret string `json:"secret,omitempty"`
 
-	// masked is the hash of the SQL that has run.
+	// masked is the hash in the name of the Job that has run the SQL.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Masked string `json:"masked,omitempty"`

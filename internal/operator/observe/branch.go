@@ -21,9 +21,8 @@ var (
 	jobGVK      = batchv1.SchemeGroupVersion.WithKind("Job")
 )
 
-// branchOf reads the PgStorageBranch that a database is of. The snapshots in its status, which
-// nobody but the operator writes, are those of the database. A database from backups has its
-// labels, which consent to nothing.
+// branchOf reads the PgStorageBranch that a database is of. It consents to the snapshots that its
+// status has, which nobody but the operator writes. Labels consent to nothing.
 func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
 	o := cr.Spec.Origin
 	if o == nil {
@@ -33,12 +32,9 @@ func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 	if err != nil || b == nil {
 		return err
 	}
-	of := cr.Labels[naming.LabelOwnerUID] == string(b.UID)
-	if o.VolumeSnapshots != nil {
-		s := b.Status.Snapshots
-		of = s != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
-	}
-	if of {
+	s := b.Status.Snapshots
+	facts.BranchConsents = s != nil && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
+	if facts.BranchConsents || cr.Labels[naming.LabelOwnerUID] == string(b.UID) {
 		facts.Branch = b
 	}
 	return nil
@@ -48,7 +44,8 @@ func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 func (r Readers) Branch(ctx context.Context, b *v1alpha1.PgStorageBranch, apis observed.ForeignAPIs) (observed.Branch, plan.Live, error) {
 	facts, live := observed.Branch{ForeignAPIs: apis}, plan.Live{}
 	for _, read := range []func(context.Context, *v1alpha1.PgStorageBranch, *observed.Branch, plan.Live) error{
-		r.branchSource, r.branches, r.snapshots, r.branchCluster, r.branchVolumes, r.masking,
+		// The source comes after the snapshots, so that a failover after them is seen.
+		r.snapshots, r.branchSource, r.branches, r.branchCluster, r.branchVolumes, r.masking,
 	} {
 		if err := read(ctx, b, &facts, live); err != nil {
 			return facts, nil, err

@@ -47,12 +47,11 @@ type Branch struct {
 	Space *resource.Quantity
 	// SQL is what spec.masking names; nil when it does not exist.
 	SQL *string
-	// Job that masks the data; nil when there is none.
-	Job *batchv1.Job
-	// ForeignJob is true where a Job of another owner has its name.
+	// Jobs of the branch, which mask the data.
+	Jobs []batchv1.Job
+	// ForeignJob is true where a Job of another owner has the name of the one for SQL.
 	ForeignJob bool
-	// Refusal is why the API server rejects the PgStorageCluster of the branch; empty where it
-	// does not.
+	// Refusal is what the API server rejects, and why; empty where it rejects nothing.
 	Refusal string
 }
 

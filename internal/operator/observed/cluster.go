@@ -43,6 +43,8 @@ type Cluster struct {
 	Backup Backup
 	// Branch is the PgStorageBranch that this database is of; nil of any other.
 	Branch *v1alpha1.PgStorageBranch
+	// BranchConsents: the VolumeSnapshots of the spec are those of the branch.
+	BranchConsents bool
 	// Benchmark is the inline benchmark of the current spec, if it exists.
 	Benchmark *v1alpha1.PgBenchmark
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -114,7 +115,7 @@ func (p *pass) before() (number int32, space resource.Quantity) {
 			continue
 		}
 		made := o.Status.Snapshots != nil || o.Status.Cluster != ""
-		if !made && !earlier(o, p.b) {
+		if !made && !(earlier(o, p.b) && queued(o)) {
 			continue
 		}
 		number++
@@ -123,6 +124,13 @@ func (p *pass) before() (number int32, space resource.Quantity) {
 		}
 	}
 	return number, space
+}
+
+// queued says that a branch waits for nothing but its turn or its snapshots, as far as it
+// reports.
+func queued(b *v1alpha1.PgStorageBranch) bool {
+	c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionSnapshotReady)
+	return c == nil || slices.Contains([]string{v1alpha1.ReasonSnapshotPending, v1alpha1.ReasonQuotaExceeded, v1alpha1.ReasonNotEnoughSpace}, c.Reason)
 }
 
 func earlier(a, b *v1alpha1.PgStorageBranch) bool {

@@ -3,6 +3,7 @@ package branches
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +51,7 @@ func (p *pass) running(cr *v1alpha1.PgStorageCluster) bool {
 		}
 		p.add(o)
 		// A promotion takes the database through states that are not Ready.
-		if p.b.Spec.Promote {
+		if p.b.Spec.Source.Backup == nil {
 			p.promotion()
 		}
 		return false
@@ -66,26 +67,46 @@ func (p *pass) masking() (bool, error) {
 		return true, nil
 	}
 	from := p.b.Spec.Masking.ConfigMap
+	running, complete := p.jobs()
 	switch {
 	case p.s.Masked != "" && p.closed():
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonMasking, msgOpening)), nil
 	case p.s.Masked != "":
 		p.add(outcome.DoneWith(c, v1alpha1.ReasonMasked, fmt.Sprintf(msgMasked, from.Name)))
 		return true, nil
+	case complete != "":
+		p.s.Masked = complete[strings.LastIndex(complete, "-")+1:]
+		p.event(corev1.EventTypeNormal, EventMasked, fmt.Sprintf(msgMasked, from.Name))
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonMasking, msgOpening)), nil
+	case running != "":
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonMasking, fmt.Sprintf(msgMaskingRuns, from.Name, running))), nil
 	case p.facts.SQL == nil:
 		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonMaskingNotFound, fmt.Sprintf(msgNoSQL, from.Name, from.Key))), nil
 	case p.facts.ForeignJob:
 		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonMaskingFailed, fmt.Sprintf(msgJobNotOwned, p.jobName()))), nil
-	case p.facts.Job == nil:
-		return p.startMasking()
-	case ended(p.facts.Job, batchv1.JobFailed):
+	case p.failed():
 		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonMaskingFailed, fmt.Sprintf(msgMaskingFailed, from.Name, p.b.Namespace, p.jobName()))), nil
-	case ended(p.facts.Job, batchv1.JobComplete):
-		p.s.Masked = naming.Hash(*p.facts.SQL)[:16]
-		p.event(corev1.EventTypeNormal, EventMasked, fmt.Sprintf(msgMasked, from.Name))
-		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonMasking, msgOpening)), nil
 	}
-	return p.wait(outcome.WaitFor(c, v1alpha1.ReasonMasking, fmt.Sprintf(msgMaskingRuns, from.Name, p.jobName()))), nil
+	return p.startMasking()
+}
+
+// jobs are one that runs the SQL, of whatever text, and one that has run it; empty where there
+// is none. The SQL runs once, and never twice at a time.
+func (p *pass) jobs() (running, complete string) {
+	for _, j := range p.facts.Jobs {
+		switch {
+		case ended(&j, batchv1.JobComplete):
+			complete = j.Name
+		case !ended(&j, batchv1.JobFailed):
+			running = j.Name
+		}
+	}
+	return running, complete
+}
+
+// failed says that the SQL of now did.
+func (p *pass) failed() bool {
+	return slices.ContainsFunc(p.facts.Jobs, func(j batchv1.Job) bool { return j.Name == p.jobName() })
 }
 
 // startMasking once the database is closed to others.

@@ -327,11 +327,25 @@ func TestMasking(t *testing.T) {
 	if d := masked(v1alpha1.ReasonMasking, "runs"); len(d.Plan.Objects) != 1 {
 		t.Errorf("%d Jobs", len(d.Plan.Objects))
 	}
-	job := &batchv1.Job{}
-	w.facts.Job = job
+	w.facts.Jobs = []batchv1.Job{{}}
+	job := &w.facts.Jobs[0]
+	job.Name = naming.BranchMasking("pr-1", "uid", *w.facts.SQL)
 	masked(v1alpha1.ReasonMasking, "runs")
+	// One at a time, whatever the ConfigMap has meanwhile.
+	sql := w.facts.SQL
+	for _, changed := range []*string{nil, new("UPDATE people SET name = 'y'")} {
+		w.facts.SQL = changed
+		if d := masked(v1alpha1.ReasonMasking, "runs"); len(d.Plan.Objects) > 0 {
+			t.Error("two Jobs run at once")
+		}
+	}
+	w.facts.SQL = sql
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 	masked(v1alpha1.ReasonMaskingFailed, "kubectl -n n logs job/pr-1-mask-")
+	w.facts.SQL = new("UPDATE people SET name = 'y'")
+	if d := masked(v1alpha1.ReasonMasking, "runs"); len(d.Plan.Objects) != 1 {
+		t.Error("the corrected SQL does not run")
+	}
 	job.Status.Conditions[0].Type = batchv1.JobComplete
 	d := masked(v1alpha1.ReasonMasking, "connections")
 	if d.Status.Masked == "" {
@@ -340,7 +354,7 @@ func TestMasking(t *testing.T) {
 	w.b.Status.Masked = d.Status.Masked
 	masked(v1alpha1.ReasonMasking, "connections")
 	w.facts.Database.Spec.PostgresConfiguration.PgHBA = nil
-	w.facts.SQL, w.facts.Job = nil, nil
+	w.facts.SQL, w.facts.Jobs = nil, nil
 	masked(v1alpha1.ReasonMasked, "mask")
 	w.b.Status.Masked, w.facts.ForeignJob, w.facts.SQL = "", true, new("SELECT 1")
 	masked(v1alpha1.ReasonMaskingFailed, "not of this branch")
@@ -414,6 +428,39 @@ func TestPromotion(t *testing.T) {
 	if d = w.decide(t); len(d.Delete) > 0 || !d.Released {
 		t.Errorf("a promoted database goes with its branch: %+v", d.Delete)
 	}
+}
+
+// Without claims nothing is known to be copied, and the database needs its snapshots.
+func TestPromotedFromTheStart(t *testing.T) {
+	for name, change := range map[string]func(*world){
+		"no claims yet":   func(w *world) { w.facts.Claims, w.facts.Database = nil, nil },
+		"not healthy yet": func(w *world) { w.facts.Claims = nil; w.facts.Database.Status.ReadyInstances = 0 },
+		"not masked":      func(w *world) { w.b.Spec.Masking = &v1alpha1.BranchMasking{} },
+	} {
+		w := running()
+		w.b.Spec.Promote = true
+		w.facts.Snapshots = map[string]*snapshotv1.VolumeSnapshot{"d": {}, "w": {}}
+		w.facts.Cluster.Status.Conditions[0].Status = metav1.ConditionFalse
+		change(w)
+		if d := w.decide(t); len(d.Delete) > 0 || d.Status.Independent || d.Status.Snapshots == nil || d.Instances != 0 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+func TestSnapshotsTooFarApart(t *testing.T) {
+	w := newWorld()
+	w.take(w.decide(t).Snapshot, "data")
+	for _, s := range w.facts.Snapshots {
+		s.Status.CreationTime = new(metav1.NewTime(now.Add(-mostBetween - time.Second)))
+	}
+	if d := w.decide(t); len(d.Delete) != 1 || d.Snapshot != nil {
+		t.Errorf("%d go, %+v", len(d.Delete), d.Snapshot)
+	}
+	w = newWorld()
+	w.facts.Refusal = "exceeded quota"
+	d := w.decide(t)
+	wants(t, d, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonRejected, "exceeded quota")
 }
 
 func TestPromotionRefused(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 func (p *pass) promotion() {
 	const c = v1alpha1.ConditionIndependent
 	switch {
-	case !p.b.Spec.Promote:
+	case !p.b.Spec.Promote || p.b.Spec.Masking != nil && p.s.Masked == "":
 		return
 	case p.s.Independent || p.b.Spec.Source.Backup != nil:
 		p.independent()
@@ -27,7 +27,8 @@ func (p *pass) promotion() {
 		p.wait(o)
 		return
 	}
-	if shared, own := p.instances(); len(shared) > 0 {
+	shared, own := p.instances()
+	if database := p.facts.Database; len(shared) > 0 || database == nil || !own[database.Status.CurrentPrimary] || !clusters.Healthy(p.facts.Cluster, database) {
 		p.wait(outcome.WaitFor(c, v1alpha1.ReasonCopying, p.copy(shared, own)))
 		return
 	}
@@ -38,6 +39,8 @@ func (p *pass) promotion() {
 func (p *pass) copy(shared, own map[string]bool) (waits string) {
 	database := p.facts.Database
 	switch {
+	case len(shared) == 0: // the claims of the database do not exist yet, or change
+		return msgCopying
 	case len(own) == 0:
 		p.decision.Instances = 2
 		return msgCopying

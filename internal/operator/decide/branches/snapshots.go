@@ -2,8 +2,6 @@ package branches
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -18,6 +16,10 @@ import (
 
 // mostSaid is how much of a text of others is kept, in bytes.
 const mostSaid = 512
+
+// mostBetween is how much later than that of the data the snapshot of the WAL may be taken. The
+// source recycles WAL, and a recovery of the data needs all since its last checkpoint.
+const mostBetween = 5 * time.Minute
 
 // snapshots of the source: first of the data, then of the WAL. In this order the WAL has all
 // that a recovery of the data needs.
@@ -39,6 +41,9 @@ func (p *pass) snapshots() (bool, error) {
 	if p.b.Spec.Source.Backup != nil {
 		return true, nil
 	}
+	if p.facts.Refusal != "" {
+		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, p.facts.Refusal))), nil
+	}
 	if o := p.sourceReady(); o.Kind != outcome.Done {
 		return p.wait(o), nil
 	}
@@ -57,10 +62,7 @@ func (p *pass) take() bool {
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "data")))
 	}
 	if branch.Instance(data) != source.Status.CurrentPrimary || data.Annotations[naming.AnnotationPrimarySince] != source.Status.CurrentPrimaryTimestamp {
-		for _, name := range slices.Sorted(maps.Keys(p.facts.Snapshots)) {
-			p.delete(p.facts.Snapshots[name])
-		}
-		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, msgPrimaryChanged))
+		return p.takeAgain(msgPrimaryChanged)
 	}
 	if text, ready := usable(data); !ready {
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "data")+text))
@@ -68,6 +70,9 @@ func (p *pass) take() bool {
 	taken := &v1alpha1.BranchSnapshots{Data: data.Name, Instance: branch.Instance(data), Time: data.Status.CreationTime}
 	if source.Spec.WalStorage != nil {
 		wal := p.facts.Snapshots[naming.BranchWALSnapshot(data.Name, string(data.UID))]
+		if wal == nil && p.now.Sub(data.Status.CreationTime.Time) > mostBetween {
+			return p.takeAgain(msgTooFarApart)
+		}
 		if wal == nil {
 			p.decision.Snapshot = branch.WALSnapshot(p.b, class, data)
 			return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")))
@@ -83,6 +88,12 @@ func (p *pass) take() bool {
 	p.add(outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, fmt.Sprintf(msgSnapshots, taken.Instance)))
 	p.add(outcome.WaitFor(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterCreating, msgCreating))
 	return false
+}
+
+// takeAgain deletes the snapshots, so that the next passes take both again.
+func (p *pass) takeAgain(why string) bool {
+	p.deleteSnapshots()
+	return p.wait(outcome.WaitFor(v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonSnapshotPending, why))
 }
 
 // usable says whether volumes can be made of a snapshot, and what hinders it.

@@ -20,6 +20,7 @@ func copied(s *v1alpha1.PgStorageClusterSpec) {
 // branched are facts about the database of a branch, which the profile consents to nothing of.
 func branched(change func(*v1alpha1.PgStorageBranch)) observed.Cluster {
 	f := facts()
+	f.BranchConsents = true
 	f.Branch = &v1alpha1.PgStorageBranch{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
 	change(f.Branch)
 	return f
@@ -78,6 +79,11 @@ func TestSnapshotsNeedConsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusedBy(t, built, v1alpha1.ReasonOverrideRefused, "add bootstrap.recovery to spec.allowedOverrides")
+	labelled := branched(masked)
+	labelled.BranchConsents = false
+	if o := accepted(labelled); o.Reason != v1alpha1.ReasonOverrideRefused {
+		t.Errorf("with the labels of a branch: %+v", o)
+	}
 	byHand.Profile.Spec.AllowedOverrides = []string{"bootstrap.recovery"}
 	if o := accepted(byHand); o.Kind != outcome.Done {
 		t.Errorf("with the profile's consent: %+v", o)

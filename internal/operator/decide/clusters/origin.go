@@ -69,7 +69,7 @@ func unconsented(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 	}
 	fields := []string{"bootstrap.recovery", fieldExternalClusters}
 	if cr.Spec.Origin.VolumeSnapshots != nil {
-		if facts.Branch != nil || existing(facts) != nil {
+		if facts.BranchConsents || existing(facts) != nil {
 			return nil
 		}
 		fields = fields[:1]

@@ -29,7 +29,7 @@ type PgStorageBranchStatusApplyConfiguration struct {
 	Endpoint *string `json:"endpoint,omitempty"`
 	// secret has the user and password of the owner of the database, once the branch is Ready.
 	Secret *string `json:"secret,omitempty"`
-	// masked is the hash of the SQL that has run.
+	// masked is the hash in the name of the Job that has run the SQL.
 	Masked *string `json:"masked,omitempty"`
 	// space is what the branch alone takes of its storage. It is known where the agents of the
 	// profile read volumes back, and is updated when it changes noticeably.
