@@ -32,8 +32,7 @@ func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 	if err != nil || b == nil {
 		return err
 	}
-	s := b.Status.Snapshots
-	facts.BranchConsents = s != nil && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
+	facts.BranchConsents = snapshotsOf(b, o)
 	if facts.BranchConsents || cr.Labels[naming.LabelOwnerUID] == string(b.UID) {
 		facts.Branch = b
 	}
@@ -171,7 +170,7 @@ func (r Readers) branchCluster(ctx context.Context, b *v1alpha1.PgStorageBranch,
 	if err != nil || found == nil {
 		return err
 	}
-	if found.Labels[naming.LabelBranch] != b.Name || found.Labels[naming.LabelOwnerUID] != string(b.UID) {
+	if !madeFor(b, found) {
 		facts.ForeignCluster = true
 		return nil
 	}
@@ -185,6 +184,25 @@ func (r Readers) branchCluster(ctx context.Context, b *v1alpha1.PgStorageBranch,
 	}
 	facts.Database = database
 	return nil
+}
+
+// madeFor says that a database was made for a branch, and goes with it. Labels are anyone's to
+// give, and spec.origin is immutable: no database that was there before can be given to a branch.
+func madeFor(b *v1alpha1.PgStorageBranch, cr *v1alpha1.PgStorageCluster) bool {
+	o := cr.Spec.Origin
+	if o == nil || cr.Labels[naming.LabelBranch] != b.Name || cr.Labels[naming.LabelOwnerUID] != string(b.UID) {
+		return false
+	}
+	if b.Spec.Source.Backup != nil || b.Status.Independent {
+		return true
+	}
+	return snapshotsOf(b, o)
+}
+
+// snapshotsOf says that an origin is the snapshots of a branch, as its status has them.
+func snapshotsOf(b *v1alpha1.PgStorageBranch, o *v1alpha1.OriginSpec) bool {
+	s := b.Status.Snapshots
+	return s != nil && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
 }
 
 // branchVolumes reads the claims of the branch, and which of its volumes still exist.
