@@ -90,8 +90,8 @@ type BranchBackup struct {
 // BranchMasking names the SQL that makes the data of a branch fit for its users.
 type BranchMasking struct {
 	// configMap has the SQL. A Job runs it once, in one transaction, as the owner of the
-	// database and with psql. Until it has succeeded nobody else can connect, and the branch
-	// is not Ready. After a failure, a change of the ConfigMap starts it again.
+	// database and with psql. Until it has succeeded no other user can connect, and the
+	// branch is not Ready. After a failure, a change of the ConfigMap starts it again.
 	// +required
 	ConfigMap MaskingConfigMap `json:"configMap,omitzero"`
 }

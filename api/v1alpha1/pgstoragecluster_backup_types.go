@@ -101,10 +101,9 @@ type BackupSchedule struct {
 	Suspend *bool `json:"suspend,omitempty"`
 }
 
-// OriginSpec restores the database from backups or VolumeSnapshots of another one. The
-// PgStorageProfile has to allow bootstrap.recovery in spec.allowedOverrides, and
-// externalClusters for backups, because they can be of a database whose data the author may
-// not read.
+// OriginSpec restores the database from backups or VolumeSnapshots of another one. They can
+// be of a database whose data the author may not read. So the PgStorageProfile has to allow
+// bootstrap.recovery in spec.allowedOverrides, and externalClusters for backups.
 // +kubebuilder:validation:XValidation:rule="has(self.objectStore) != has(self.volumeSnapshots)",message="spec.origin has either objectStore or volumeSnapshots; set one of them"
 // +kubebuilder:validation:XValidation:rule="has(self.objectStore) == has(self.server)",message="spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeSnapshots) || !has(self.targetTime) && !has(self.targetLSN) && !has(self.targetName)",message="spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; remove targetTime, targetLSN and targetName"
@@ -154,8 +153,8 @@ type OriginSpec struct {
 	TargetName string `json:"targetName,omitempty"`
 }
 
-// OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. What is not
-// in them is lost: the database starts as after a crash.
+// OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. Later
+// commits are not in them, and the database starts as after a crash.
 type OriginVolumeSnapshots struct {
 	// data selects the VolumeSnapshot of the data volume.
 	// +required
@@ -165,8 +164,8 @@ type OriginVolumeSnapshots struct {
 	Data string `json:"data,omitempty"`
 
 	// wal selects the VolumeSnapshot of the volume for WAL. It must have been taken after
-	// that of the data, from the same instance while it stayed the primary: with older WAL
-	// the database is damaged. Required where spec.storage.walSize is set.
+	// that of the data, from the same instance while it stayed the primary. Older WAL damages
+	// the database. Required where spec.storage.walSize is set.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -50,7 +50,7 @@ const (
 	// ReasonCacheNotEmptied means that the runner could not empty the caches.
 	ReasonCacheNotEmptied = "CacheNotEmptied"
 	// ReasonNotEnoughSpace means that a benchmark does not fit the volumes, or that a pool
-	// fills, so that no backup is restored onto it and no branch is made.
+	// fills. No backup is restored onto that pool, and no branch is made on it.
 	ReasonNotEnoughSpace = "NotEnoughSpace"
 	// ReasonFreeSpaceLow means that a run stopped because a volume was nearly full.
 	ReasonFreeSpaceLow = "FreeSpaceLow"

@@ -79,7 +79,7 @@ func branched(t *testing.T, b *v1alpha1.PgStorageBranch) *v1alpha1.PgStorageClus
 	return cr
 }
 
-// branchUnderLoad has every row that was acknowledged before the branch was asked for, and no
+// branchUnderLoad has every row that was acknowledged before the branch was created, and no
 // page of it is damaged.
 func branchUnderLoad(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	mustPSQL(t, shop, "CREATE TABLE acked (id int); ALTER TABLE acked OWNER TO app")

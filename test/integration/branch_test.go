@@ -26,7 +26,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
 
-// The snapshot of the WAL is taken after that of the data, the database is made of both, and
+// The snapshot of the WAL is taken after that of the data. The database is made of both, and
 // the snapshots are deleted after the volumes.
 func TestBranchFromSnapshotsToDeleted(t *testing.T) {
 	c := apiserver.Client(t, config)
@@ -218,7 +218,7 @@ func maskingSQL(ns, sql string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "mask"}, Data: map[string]string{"mask.sql": sql}}
 }
 
-// maskingJob waits for a Job of a branch beside those known, while CloudNativePG goes on.
+// maskingJob waits for a Job of a branch beside those known, while CloudNativePG continues.
 func (s *simulatedBranches) maskingJob(t *testing.T, b *v1alpha1.PgStorageBranch, known ...string) *batchv1.Job {
 	t.Helper()
 	list := &batchv1.JobList{}

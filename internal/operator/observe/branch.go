@@ -22,7 +22,7 @@ var (
 )
 
 // branchOf reads the PgStorageBranch that a database is of. It consents to the snapshots that its
-// status has, which nobody but the operator writes. Labels consent to nothing.
+// status has, which only the operator writes. Labels consent to nothing.
 func (r Readers) branchOf(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
 	o := cr.Spec.Origin
 	if o == nil {

@@ -22,8 +22,8 @@ type Branch struct {
 	SnapshotClass bool
 	// NoRoom names a pool of the profile that lacks space; empty where none does.
 	NoRoom string
-	// Tight are the datasets of the source whose limit counts snapshots, and of which more than
-	// half is used: data that changes while a branch keeps the old one can fill them.
+	// Tight are the datasets of the source whose limit counts snapshots, and that are more than half
+	// full. Data that changes while a branch keeps its old state can fill them.
 	Tight []string
 	// Branches are all others of the namespace.
 	Branches []v1alpha1.PgStorageBranch

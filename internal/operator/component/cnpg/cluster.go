@@ -30,7 +30,7 @@ type Inputs struct {
 	Source *Source
 	// Site of a database that has several; nil of any other.
 	Site *Site
-	// Closed: nobody but the owner of the database may connect.
+	// Closed: only the owner of the database may connect.
 	Closed bool
 }
 

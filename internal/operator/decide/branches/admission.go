@@ -105,8 +105,8 @@ func (p *pass) room() outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, "")
 }
 
-// before counts the branches of the namespace on the profile that count before this one: those
-// that have their snapshots, and those that were created earlier. So two passes at once never
+// before counts the branches of the namespace on the profile that count before this one. These
+// have their snapshots, or were created earlier. So two passes at once never
 // admit one too many.
 func (p *pass) before() (number int32, space resource.Quantity) {
 	for i := range p.facts.Branches {

@@ -128,7 +128,7 @@ func (p *pass) jobName() string {
 	return naming.BranchMasking(p.b.Name, string(p.b.UID), *p.facts.SQL)
 }
 
-// closed says that the Cluster admits nobody but the owner of the database.
+// closed says that the Cluster admits only the owner of the database.
 func (p *pass) closed() bool {
 	return p.facts.Database != nil && slices.Contains(p.facts.Database.Spec.PostgresConfiguration.PgHBA, cnpg.Reject)
 }

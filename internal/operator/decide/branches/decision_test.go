@@ -305,7 +305,7 @@ func TestDatabaseOfBranch(t *testing.T) {
 	}
 }
 
-// Until the SQL has run, nobody but the owner may connect, and no endpoint is named.
+// Until the SQL has run, only the owner may connect, and no endpoint is named.
 func TestMasking(t *testing.T) {
 	w := running()
 	w.b.Spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}
@@ -320,7 +320,7 @@ func TestMasking(t *testing.T) {
 	}
 	masked(v1alpha1.ReasonMaskingNotFound, "mask.sql")
 	w.facts.SQL = new("UPDATE people SET name = 'x'")
-	if d := masked(v1alpha1.ReasonMasking, "admit nobody"); len(d.Plan.Objects) > 0 {
+	if d := masked(v1alpha1.ReasonMasking, "admit only"); len(d.Plan.Objects) > 0 {
 		t.Error("the SQL runs while others can connect")
 	}
 	w.facts.Database.Spec.PostgresConfiguration.PgHBA = []string{"x", cnpg.Reject}

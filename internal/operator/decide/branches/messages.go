@@ -42,7 +42,7 @@ const (
 	msgClusterReady     = "PgStorageCluster %s is Ready"
 	msgNoSQL            = "spec.masking.configMap: ConfigMap %s does not exist or has no key %s with SQL; create it"
 	msgJobNotOwned      = "a Job %s exists that is not of this branch; delete it"
-	msgClosing          = "Waiting for the database to admit nobody but its owner"
+	msgClosing          = "Waiting for the database to admit only its owner"
 	msgMaskingRuns      = "the SQL of ConfigMap %s runs; follow it with kubectl logs job/%s"
 	msgMaskingFailed    = "the SQL of ConfigMap %s failed, and nothing of it was committed; see kubectl -n %s logs job/%s. Correct the ConfigMap, and it runs again"
 	msgOpening          = "Waiting for the database to admit connections again"

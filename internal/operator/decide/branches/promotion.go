@@ -12,8 +12,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
-// promotion copies the data onto volumes of their own: a second instance copies them by
-// pg_basebackup, becomes the primary, and the first one goes with its volumes.
+// promotion copies the data onto volumes of their own. A second instance copies them by
+// pg_basebackup and becomes the primary. Then the first one goes with its volumes.
 func (p *pass) promotion() {
 	const c = v1alpha1.ConditionIndependent
 	switch {

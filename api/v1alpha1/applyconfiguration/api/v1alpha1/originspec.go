@@ -5,10 +5,9 @@ package v1alpha1
 // OriginSpecApplyConfiguration represents a declarative configuration of the OriginSpec type for use
 // with apply.
 //
-// OriginSpec restores the database from backups or VolumeSnapshots of another one. The
-// PgStorageProfile has to allow bootstrap.recovery in spec.allowedOverrides, and
-// externalClusters for backups, because they can be of a database whose data the author may
-// not read.
+// OriginSpec restores the database from backups or VolumeSnapshots of another one. They can
+// be of a database whose data the author may not read. So the PgStorageProfile has to allow
+// bootstrap.recovery in spec.allowedOverrides, and externalClusters for backups.
 type OriginSpecApplyConfiguration struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
 	// the backups.

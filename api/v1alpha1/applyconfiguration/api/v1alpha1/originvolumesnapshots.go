@@ -5,14 +5,14 @@ package v1alpha1
 // OriginVolumeSnapshotsApplyConfiguration represents a declarative configuration of the OriginVolumeSnapshots type for use
 // with apply.
 //
-// OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. What is not
-// in them is lost: the database starts as after a crash.
+// OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. Later
+// commits are not in them, and the database starts as after a crash.
 type OriginVolumeSnapshotsApplyConfiguration struct {
 	// data selects the VolumeSnapshot of the data volume.
 	Data *string `json:"data,omitempty"`
 	// wal selects the VolumeSnapshot of the volume for WAL. It must have been taken after
-	// that of the data, from the same instance while it stayed the primary: with older WAL
-	// the database is damaged. Required where spec.storage.walSize is set.
+	// that of the data, from the same instance while it stayed the primary. Older WAL damages
+	// the database. Required where spec.storage.walSize is set.
 	WAL *string `json:"wal,omitempty"`
 }
 
