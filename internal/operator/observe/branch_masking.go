@@ -21,15 +21,8 @@ func (r Readers) masking(ctx context.Context, b *v1alpha1.PgStorageBranch, facts
 	if b.Spec.Masking == nil || b.Status.Masked != "" {
 		return nil
 	}
-	jobs := &batchv1.JobList{}
-	if err := r.Live.List(ctx, jobs, client.InNamespace(b.Namespace), client.MatchingLabels(naming.BranchLabels(b.Name, string(b.UID))), client.Limit(maxClaims)); err != nil {
-		return fmt.Errorf("list the Jobs of branch %s: %w", b.Name, err)
-	}
-	for i := range jobs.Items {
-		if j := &jobs.Items[i]; metav1.IsControlledBy(j, b) {
-			facts.Jobs = append(facts.Jobs, *j)
-			live[keyOf(jobGVK, j)] = j
-		}
+	if err := r.maskingJobs(ctx, b, facts, live); err != nil {
+		return err
 	}
 	from := b.Spec.Masking.ConfigMap
 	found, err := find(ctx, r.Live, client.ObjectKey{Namespace: b.Namespace, Name: from.Name}, &corev1.ConfigMap{})
@@ -45,4 +38,19 @@ func (r Readers) masking(ctx context.Context, b *v1alpha1.PgStorageBranch, facts
 	job, err := find(ctx, r.Live, key, &batchv1.Job{})
 	facts.ForeignJob = err == nil && job != nil && !metav1.IsControlledBy(job, b)
 	return err
+}
+
+// maskingJobs are those of the branch, whatever SQL they run.
+func (r Readers) maskingJobs(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, live plan.Live) error {
+	jobs := &batchv1.JobList{}
+	if err := r.Live.List(ctx, jobs, client.InNamespace(b.Namespace), client.MatchingLabels(naming.BranchLabels(b.Name, string(b.UID))), client.Limit(maxClaims)); err != nil {
+		return fmt.Errorf("list the Jobs of branch %s: %w", b.Name, err)
+	}
+	for i := range jobs.Items {
+		if j := &jobs.Items[i]; metav1.IsControlledBy(j, b) {
+			facts.Jobs = append(facts.Jobs, *j)
+			live[keyOf(jobGVK, j)] = j
+		}
+	}
+	return nil
 }

@@ -115,7 +115,7 @@ func (p *pass) before() (number int32, space resource.Quantity) {
 			continue
 		}
 		made := o.Status.Snapshots != nil || o.Status.Cluster != ""
-		if !made && !(earlier(o, p.b) && queued(o)) {
+		if !made && (!earlier(o, p.b) || !queued(o)) {
 			continue
 		}
 		number++

@@ -28,11 +28,17 @@ func (p *pass) promotion() {
 		return
 	}
 	shared, own := p.instances()
-	if database := p.facts.Database; len(shared) > 0 || database == nil || !own[database.Status.CurrentPrimary] || !clusters.Healthy(p.facts.Cluster, database) {
+	if len(shared) > 0 || !p.standsAlone(own) {
 		p.wait(outcome.WaitFor(c, v1alpha1.ReasonCopying, p.copy(shared, own)))
 		return
 	}
 	p.letGo()
+}
+
+// standsAlone says that an instance with volumes of its own is the primary, and healthy.
+func (p *pass) standsAlone(own map[string]bool) bool {
+	database := p.facts.Database
+	return database != nil && own[database.Status.CurrentPrimary] && clusters.Healthy(p.facts.Cluster, database)
 }
 
 // copy the data to an instance of its own, and remove the one that shares volumes.
