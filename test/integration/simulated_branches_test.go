@@ -1,3 +1,5 @@
+//go:build branches
+
 package integration
 
 import (
