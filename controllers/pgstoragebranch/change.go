@@ -16,11 +16,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 )
 
-// change what is there: delete what goes, and make what is missing.
-func (r *Reconciler) change(ctx context.Context, p *pass) error {
-	if err := r.remove(ctx, p); err != nil {
-		return err
-	}
+// make what is missing.
+func (r *Reconciler) make(ctx context.Context, p *pass) error {
 	if err := r.create(ctx, p); err != nil {
 		return err
 	}

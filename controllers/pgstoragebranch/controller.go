@@ -1,5 +1,5 @@
-// Package pgstoragebranch reconciles PgStorageBranches: observe, decide, record, change. For
-// each it makes VolumeSnapshots of the source, a PgStorageCluster of them, and a Job that masks
+// Package pgstoragebranch reconciles PgStorageBranches: observe, decide, make, record,
+// remove. For each it makes VolumeSnapshots of the source, a PgStorageCluster of them, and a Job that masks
 // its data.
 package pgstoragebranch
 
@@ -93,7 +93,11 @@ func (r *Reconciler) off(ctx context.Context, b *v1alpha1.PgStorageBranch) error
 	if !b.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	return r.record(ctx, &pass{b: b})
+	p := &pass{b: b}
+	if err := r.decide(p); err != nil {
+		return err
+	}
+	return r.record(ctx, p)
 }
 
 func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.PgStorageBranch) (*pass, error) {
@@ -108,24 +112,33 @@ func (r *Reconciler) observe(ctx context.Context, b *v1alpha1.PgStorageBranch) (
 	return &pass{b: b, facts: facts, live: live}, err
 }
 
-// next step: decide, record, change. What the API server rejects is another decision.
+// next step: decide, make, record, remove. What the API server rejects is another decision,
+// and the status is written once: a status that changed with each attempt would wake the next.
 func (r *Reconciler) next(ctx context.Context, p *pass) error {
+	if err := r.decide(p); err != nil {
+		return err
+	}
+	err := r.make(ctx, p)
+	if apply.Rejected(err) {
+		p.facts.Refusal = err.Error()
+		err = r.decide(p)
+	}
+	if err != nil {
+		return err
+	}
 	if err := r.record(ctx, p); err != nil || p.conflict {
 		return err
 	}
-	err := r.change(ctx, p)
-	if !apply.Rejected(err) {
-		return err
-	}
-	p.facts.Refusal = err.Error()
-	return r.record(ctx, p)
+	return r.remove(ctx, p)
 }
 
-// record the decision in the status, before anything is made or deleted that follows from it.
+func (r *Reconciler) decide(p *pass) (err error) {
+	p.decision, err = branches.Decide(p.b, p.facts, r.Kinds, r.Config, r.Clock.Now())
+	return err
+}
+
+// record the decision in the status, before anything is deleted that follows from it.
 func (r *Reconciler) record(ctx context.Context, p *pass) (err error) {
-	if p.decision, err = branches.Decide(p.b, p.facts, r.Kinds, r.Config, r.Clock.Now()); err != nil {
-		return err
-	}
 	want := p.decision.Status
 	want.Conditions = status.Conditions(p.b.Status.Conditions, p.b.Generation, metav1.NewTime(r.Clock.Now()).Rfc3339Copy(), p.decision.Outcomes)
 	recorded := false

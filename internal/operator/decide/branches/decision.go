@@ -21,9 +21,9 @@ import (
 // ConfigMaps, Jobs and volumes.
 const poll = 10 * time.Second
 
-// Decision is what one pass does. The status is written first: the controller of
-// PgStorageClusters admits the snapshots of a branch by it, and a deletion awaits the volumes in
-// it.
+// Decision is what one pass does. The PgStorageCluster is made of snapshots that the status
+// has already, because its controller admits them by it. The status is written before anything
+// is deleted, because a deletion awaits the volumes in it.
 type Decision struct {
 	Status   v1alpha1.PgStorageBranchStatus
 	Outcomes outcome.Set
