@@ -193,9 +193,9 @@ test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which 
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTwoNodes
 
 .PHONY: test-e2e-branches
-test-e2e-branches: ## Branch a database on a node with real ZFS, copy-on-write; not in test; KEEP=1 keeps both
+test-e2e-branches: ## Branch a database on a node with real ZFS, copy-on-write; writes docs/benchmarks; not in test; KEEP=1 keeps both
 	@echo "== e2e-branches"
-	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranches
+	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranches
 
 .PHONY: test-e2e-memory-node
 test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power is cut; not in test; KEEP=1 keeps both

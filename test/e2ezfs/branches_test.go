@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +23,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
-// branchScale is the scale of pgbench whose tables the source has: 150 MB.
-const branchScale = "10"
+// branchScale is the scale of pgbench whose tables the source has: 600 MB.
+const branchScale = "40"
 
 // TestBranches branches one database on ZFS, while it is written to, and deletes the branches in
 // the order that a driver cannot follow.
@@ -38,19 +37,36 @@ func TestBranches(t *testing.T) {
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
 	// This driver counts snapshots against the limit of a volume, and half of it must be free.
 	shop.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
+	f := &branchFigures{}
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
+	step("an empty database, to compare with", f.emptyDatabase)
 	step("tables to copy", tablesToCopy)
+	step("a branch of a source at rest", f.quietBranch)
+	step("the source while it is branched", f.branchedUnderPgbench)
 	step("a branch while commits are acknowledged", branchUnderLoad)
 	step("the branch is masked, and shares what nobody changed", branchIsMasked)
 	step("a branch of a branch outlives it", branchOfBranch)
 	step("a promoted branch stands alone", promotedBranch)
 	step("a branch whose ttl has passed is gone", expiredBranch)
+	step("ten branches at once, and ten more", f.manyBranches)
 	step("nothing of the branches is left on the pool", nothingLeft)
+	f.publish(t)
 }
 
 func tablesToCopy(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	if out, err := command(t.Context(), "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--", "pgbench", "-i", "-s", branchScale, "-q", "app"); err != nil {
+	// The tables of pgbench compress to a tenth, so that no branch would be small beside them.
+	plain := profile()
+	plain.Spec.ZFSLocalPV.Data.Compression = "off"
+	declare(t, plain)
+	eventually(t, "the data's dataset not to be compressed", func(ctx context.Context) error {
+		have, err := zfsProperties(ctx, naming.DataDataset(pool))
+		if err == nil && have["compression"].Value != "off" {
+			err = errors.New(have["compression"].Value)
+		}
+		return err
+	})
+	if out, err := command(t.Context(), "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--", "env", "PGOPTIONS=-crole=app", "pgbench", "-i", "-s", branchScale, "-q", "app"); err != nil {
 		t.Fatal(err, out)
 	}
 	mustPSQL(t, shop, "CREATE TABLE people (name text); INSERT INTO people VALUES ('Ada Lovelace'); GRANT ALL ON people TO app; ALTER TABLE people OWNER TO app; CREATE EXTENSION amcheck; CHECKPOINT")
@@ -82,51 +98,43 @@ func branched(t *testing.T, b *v1alpha1.PgStorageBranch) *v1alpha1.PgStorageClus
 // branchUnderLoad has every row that was acknowledged before the branch was created, and no
 // page of it is damaged.
 func branchUnderLoad(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	mustPSQL(t, shop, "CREATE TABLE acked (id int); ALTER TABLE acked OWNER TO app")
-	client1 := loader(shop)
-	create(t, client1)
-	eventually(t, "commits", func(ctx context.Context) error {
-		out, err := logs(ctx, client1)
-		if err == nil && !strings.Contains(out, "ack") {
-			err = errors.New("none is acknowledged yet")
-		}
-		return err
-	})
+	writer := loaded(t, shop)
 	create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mask"}, Data: map[string]string{"mask.sql": "UPDATE people SET name = 'masked';"}})
-	before := must(t)(logs(t.Context(), client1))
+	before := acknowledged(must(t)(logs(t.Context(), writer)))
 	b := branchOf(shop.Name, "pr-1")
 	b.Spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}
 	began := time.Now()
 	create(t, b)
 	copied := branched(t, b)
-	t.Logf("the branch was Ready %s after it was asked for", time.Since(began).Round(time.Second))
-	mustPSQL(t, shop, "CREATE TABLE stop ()")
-	missing := 0
+	t.Logf("the branch was Ready %s after it was created, under load", time.Since(began).Round(time.Second))
+	holds(t, copied, before)
+	nothingLost(t, shop, writer)
+}
+
+// holds each acknowledged row, and no damaged page.
+func holds(t *testing.T, copied *v1alpha1.PgStorageCluster, rows map[string]bool) {
+	t.Helper()
 	have := map[string]bool{}
 	for id := range strings.Lines(mustPSQL(t, copied, "SELECT id FROM acked")) {
 		have[strings.TrimSpace(id)] = true
 	}
-	acked := 0
-	for line := range strings.Lines(before) {
-		if id, found := strings.CutPrefix(strings.TrimSpace(line), "ack "); found {
-			acked++
-			if !have[id] {
-				missing++
-			}
+	missing := 0
+	for id := range rows {
+		if !have[id] {
+			missing++
 		}
 	}
-	t.Logf("%d rows were acknowledged before the branch, and %d of them are missing in it; it has %d", acked, missing, len(have))
-	if acked == 0 || missing > 0 {
-		t.Errorf("%d of %d acknowledged rows are missing", missing, acked)
+	t.Logf("%d rows were acknowledged before %s was created, and %d of them are missing in it; it has %d", len(rows), copied.Name, missing, len(have))
+	if len(rows) == 0 || missing > 0 {
+		t.Errorf("%d of %d acknowledged rows are missing in %s", missing, len(rows), copied.Name)
 	}
 	if out, err := command(t.Context(), "kubectl", "-n", namespace, "exec", copied.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "app"); err != nil {
-		t.Errorf("pg_amcheck of the branch: %v %s", err, out)
+		t.Errorf("pg_amcheck of %s: %v %s", copied.Name, err, out)
 	}
 }
 
 func branchIsMasked(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	b := branchOf(shop.Name, "pr-1")
-	copied := branched(t, b)
+	copied := branched(t, branchOf(shop.Name, "pr-1"))
 	if got := mustPSQL(t, copied, "SELECT name FROM people"); got != "masked" {
 		t.Errorf("the branch has %q", got)
 	}
@@ -142,21 +150,6 @@ func branchIsMasked(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 			t.Errorf("%s is a clone of %q", v.Dataset, origin)
 		}
 	}
-	eventually(t, "the space of the branch", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
-			return err
-		}
-		if b.Status.Space == nil {
-			return errors.New("not reported")
-		}
-		return nil
-	})
-	whole, err := strconv.ParseFloat(zfsGet(t, volume(t, shop, "Data").Dataset)["referenced"].Value, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := b.Status.Space.AsApproximateFloat64()
-	t.Logf("the branch takes %.0f bytes of its own after its start, %.3f of the %.0f of its source", own, own/whole, whole)
 }
 
 // branchOfBranch deletes the older of two branches first. Its database goes at once, and its

@@ -115,9 +115,14 @@ until [ "$(psql -XAtq -c "SELECT to_regclass('stop') IS NOT NULL" 2>/dev/null)" 
 done
 echo done`
 
-// loader is a pod that runs insertLoop beside the node whose power is cut, and
-// reaches the database as an application does.
+// loader is a pod that runs insertLoop.
 func loader(shop *v1alpha1.PgStorageCluster) *corev1.Pod {
+	return application(shop, "bash", "-c", insertLoop)
+}
+
+// application is a pod beside the node whose power is cut. It reaches the database as an
+// application does.
+func application(shop *v1alpha1.PgStorageCluster, command ...string) *corev1.Pod {
 	from := func(env, key string) corev1.EnvVar {
 		return corev1.EnvVar{Name: env, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: shop.Status.Secrets.Application}, Key: key,
@@ -129,7 +134,7 @@ func loader(shop *v1alpha1.PgStorageCluster) *corev1.Pod {
 			RestartPolicy: corev1.RestartPolicyNever,
 			NodeSelector:  map[string]string{"node-role.kubernetes.io/control-plane": ""},
 			Containers: []corev1.Container{{
-				Name: "client", Image: shop.Status.Database.Image, Command: []string{"bash", "-c", insertLoop},
+				Name: "client", Image: shop.Status.Database.Image, Command: command,
 				Env: []corev1.EnvVar{
 					{Name: "PGHOST", Value: naming.ReadWriteService(shop.Name)}, {Name: "PGSSLMODE", Value: "require"},
 					{Name: "PGCONNECT_TIMEOUT", Value: "5"},

@@ -1,5 +1,3 @@
-//go:build branches
-
 package integration
 
 import (
