@@ -11,6 +11,7 @@ E2E_SITES_CLUSTER ?= pgstorage-sites
 E2E_FOLLOWERS_CLUSTER ?= pgstorage-followers
 E2E_BACKUP_CLUSTER ?= pgstorage-backup
 E2E_ZONES_CLUSTER ?= pgstorage-zones
+E2E_TMPFS_CLUSTER ?= pgstorage-tmpfs
 E2E_CEPH_CLUSTER ?= pgstorage-ceph
 E2E_INSTALL_CLUSTER ?= pgstorage-install
 VERSION ?= dev
@@ -203,9 +204,9 @@ test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestMemory
 
 .PHONY: test-e2e-tmpfs
-test-e2e-tmpfs: ## Drop the caches of a machine with read pools on its slow disk and in its memory; writes docs/benchmarks; not in test; KEEP=1 keeps both
+test-e2e-tmpfs: ## Drop the caches of a node with read pools on a slow disk and in memory; writes docs/benchmarks; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-tmpfs"
-	@PGSTORAGE_ZFS_NODE_MEMORY=6144 PGSTORAGE_ZFS_NODE_READ_DELAY=$${PGSTORAGE_ZFS_NODE_READ_DELAY:-10ms} hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTmpfsVDisk
+	@SLOW_DISK=$${SLOW_DISK:-10ms} ARGS="-run $${RUN:-^TestTmpfsVDisk$$}" hack/e2e.sh $(E2E_TMPFS_CLUSTER)
 
 .PHONY: test-e2e-s3nbd
 test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not in test; KEEP=1 keeps both

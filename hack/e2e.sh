@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
 # KEEP=1 keeps the cluster; SHORT=-short omits long tests; BARMAN=1 installs the Barman Cloud
-# plugin; ARGS are further arguments of go test, as -run TestS3NBD; what people look at is
+# plugin; SLOW_DISK=10ms gives the node a disk whose reads take that much longer; ARGS are further arguments of go test, as -run TestS3NBD; what people look at is
 # kept in the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
@@ -15,6 +15,7 @@ PGSTORAGE_PLUGIN=$CACHE/e2e/kubectl-pgstorage
 
 finish() {
 	[ ! -d "$PGSTORAGE_ARTEFACTS/e2e" ] || say "what the tests keep for people is in $PGSTORAGE_ARTEFACTS/e2e"
+	[ -z "${SLOW_DISK:-}" ] || "$REPO/hack/slow-disk.sh" down "$NAME-control-plane"
 	[ -n "${KEEP:-}" ] || "$REPO/hack/cluster.sh" down "$NAME"
 }
 trap finish EXIT
@@ -39,6 +40,8 @@ if [ -n "${BARMAN:-}" ]; then
 	"$REPO/hack/cluster.sh" load "$NAME" $("$REPO/hack/barman.sh" images)
 	"$REPO/hack/barman.sh" apply
 fi
+[ -z "${SLOW_DISK:-}" ] || "$REPO/hack/slow-disk.sh" up "$NAME-control-plane" "$SLOW_DISK"
+export PGSTORAGE_SLOW_DISK=${SLOW_DISK:-}
 cd "$REPO" || exit
 # shellcheck disable=SC2086 # words
-go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults|TestDeadPoolInMemory|TestQuorumAcrossZones|TestBackup|TestBackupCost|TestProtection|TestTutorialOfBackups)$} ./test/e2e/...
+go test -tags e2e -count=1 -v -timeout 75m ${SHORT:-} ${ARGS:--skip ^(TestTwentyDatabases|TestTutorialOfSites|TestSiteFaults|TestReadPoolFaults|TestDeadPoolInMemory|TestQuorumAcrossZones|TestBackup|TestBackupCost|TestProtection|TestTutorialOfBackups|TestTmpfsVDisk)$} ./test/e2e/...

@@ -135,16 +135,13 @@ drive() { printf -- '-drive if=none,id=%s,%s -device virtio-blk-pci,drive=%s,ser
 # power starts the pool's disk, whose unflushed writes live in nbdkit alone, and
 # the machine. Both outlive this script.
 power() {
-	local image slow=() acceleration=(-accel "tcg,thread=multi")
+	local image acceleration=(-accel "tcg,thread=multi")
 	alive "$DIR/qemu.pid" && return 0
 	image=$("$REPO/hack/vm.sh" image)
 	[ "$("$REPO/hack/vm.sh" probe)" != kvm ] || acceleration=(-accel kvm -cpu host)
 	rm -f "$SOCKET" "$DIR/nbdkit.pid"
-	# A read waits this long, as on a disk that is reached by a network.
-	[ -z "${PGSTORAGE_ZFS_NODE_READ_DELAY:-}" ] || slow=(--filter=delay "rdelay=$PGSTORAGE_ZFS_NODE_READ_DELAY")
 	# In the foreground it would end with this script.
-	TMPDIR=$DIR nbdkit --pidfile "$DIR/nbdkit.pid" -U "$SOCKET" "${slow[@]:0:1}" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K "${slow[@]:1}" \
-		</dev/null 8>&- 9>&-
+	TMPDIR=$DIR nbdkit --pidfile "$DIR/nbdkit.pid" -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K </dev/null 8>&- 9>&-
 	until_ok 20 "nbdkit" test -s "$DIR/nbdkit.pid"
 	# shellcheck disable=SC2046 # drive prints words
 	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \

@@ -2,13 +2,11 @@ package pgstoragebranch
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -52,7 +50,7 @@ func (r *Reconciler) delete(ctx context.Context, o client.Object) error {
 		return apply.Delete(ctx, r.Client, o)
 	}
 	after := cr.DeepCopy()
-	if err := r.merge(ctx, after, map[string]any{"deletionPolicy": v1alpha1.DeletionDelete}); err != nil {
+	if err := apply.MergeSpec(ctx, r.Client, after, map[string]any{"deletionPolicy": v1alpha1.DeletionDelete}); err != nil {
 		return err
 	}
 	return apply.Delete(ctx, r.Client, after)
@@ -77,7 +75,7 @@ func (r *Reconciler) create(ctx context.Context, p *pass) error {
 // promote: the number of instances, and the one that is to be the primary.
 func (r *Reconciler) promote(ctx context.Context, p *pass) error {
 	if n := p.decision.Instances; n > 0 && p.facts.Cluster != nil && (p.facts.Cluster.Spec.Instances == nil || *p.facts.Cluster.Spec.Instances != n) {
-		return r.merge(ctx, p.facts.Cluster.DeepCopy(), map[string]any{"instances": n})
+		return apply.MergeSpec(ctx, r.Client, p.facts.Cluster.DeepCopy(), map[string]any{"instances": n})
 	}
 	if p.decision.Primary == "" || p.facts.Database == nil {
 		return nil
@@ -94,18 +92,6 @@ func (r *Reconciler) switchOver(ctx context.Context, database *cnpgv1.Cluster, i
 	after.Status.PhaseReason = "Switching over to " + instance
 	if err := r.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("switch Cluster %s over to %s: %w", database.Name, instance, err)
-	}
-	return nil
-}
-
-// merge fields into the spec of the PgStorageCluster of the branch, and of no other of its name.
-func (r *Reconciler) merge(ctx context.Context, cr *v1alpha1.PgStorageCluster, spec map[string]any) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": cr.UID}, "spec": spec})
-	if err != nil {
-		return fmt.Errorf("marshal a change of %s: %w", cr.Name, err)
-	}
-	if err := r.Patch(ctx, cr, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return fmt.Errorf("change PgStorageCluster %s: %w", cr.Name, err)
 	}
 	return nil
 }

@@ -2,11 +2,8 @@ package pgstoragecluster
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -37,17 +34,10 @@ func (r *Reconciler) deletePools(ctx context.Context, p *pass) {
 // the pool in its next pass.
 func (r *Reconciler) deletePool(ctx context.Context, pool *v1alpha1.PgStorageCluster, policy v1alpha1.DeletionPolicy) error {
 	if pool.Spec.DeletionPolicy != policy {
-		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"uid": pool.UID},
-			"spec":     map[string]any{"deletionPolicy": policy},
-		})
-		if err != nil {
-			return fmt.Errorf("marshal deletionPolicy of %s: %w", pool.Name, err)
-		}
 		// The copy has the new version, which the deletion has as its condition.
 		pool = pool.DeepCopy()
-		if err := r.Patch(ctx, pool, client.RawPatch(types.MergePatchType, patch)); err != nil {
-			return client.IgnoreNotFound(fmt.Errorf("set deletionPolicy of PgStorageCluster %s: %w", pool.Name, err))
+		if err := apply.MergeSpec(ctx, r.Client, pool, map[string]any{"deletionPolicy": policy}); err != nil {
+			return client.IgnoreNotFound(err)
 		}
 	}
 	return apply.Delete(ctx, r.Client, pool)

@@ -43,13 +43,10 @@ type Decision struct {
 	// Released: nothing of a branch that is being deleted is left.
 	Released bool
 	// Events to emit once the status is written.
-	Events []Event
+	Events []outcome.Event
 	// After is when to look again. Zero: when a watch reports a change.
 	After time.Duration
 }
-
-// Event is a Kubernetes event to emit.
-type Event struct{ Type, Reason, Message string }
 
 // pass is what one reconcile knows.
 type pass struct {
@@ -181,5 +178,5 @@ func (p *pass) delete(o plan.Seen) {
 }
 
 func (p *pass) event(kind, reason, message string) {
-	p.decision.Events = append(p.decision.Events, Event{Type: kind, Reason: reason, Message: message})
+	p.decision.Events = append(p.decision.Events, outcome.Event{Type: kind, Reason: reason, Message: message})
 }

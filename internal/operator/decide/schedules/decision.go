@@ -32,13 +32,10 @@ type Decision struct {
 	// Prune these runs of the schedule, which are no longer kept.
 	Prune []*v1alpha1.PgBenchmark
 	// Events to emit once the status is written.
-	Events []Event
+	Events []outcome.Event
 	// After is when to reconcile again. Zero: when a watch reports a change.
 	After time.Duration
 }
-
-// Event is a Kubernetes event to emit.
-type Event struct{ Type, Reason, Message string }
 
 // pass is what one reconcile knows.
 type pass struct {
@@ -150,7 +147,7 @@ func (p *pass) skip(due time.Time) {
 }
 
 func (p *pass) event(kind, reason, message string) {
-	p.decision.Events = append(p.decision.Events, Event{Type: kind, Reason: reason, Message: message})
+	p.decision.Events = append(p.decision.Events, outcome.Event{Type: kind, Reason: reason, Message: message})
 }
 
 // tellRegression once for each run.

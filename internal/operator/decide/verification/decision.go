@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -30,13 +31,10 @@ type Decision struct {
 	// Delete these objects, all of which were made for a verification.
 	Delete []plan.Seen
 	// Events to emit once the status is written.
-	Events []Event
+	Events []outcome.Event
 	// After is when to look again. Zero: when a watch reports a change.
 	After time.Duration
 }
-
-// Event is a Kubernetes event to emit.
-type Event struct{ Type, Reason, Message string }
 
 // pass is what one reconcile knows.
 type pass struct {
@@ -158,7 +156,7 @@ func (p *pass) delete(o plan.Seen) {
 }
 
 func (p *pass) event(kind, reason, message string) {
-	p.decision.Events = append(p.decision.Events, Event{Type: kind, Reason: reason, Message: message})
+	p.decision.Events = append(p.decision.Events, outcome.Event{Type: kind, Reason: reason, Message: message})
 }
 
 // begin a verification.

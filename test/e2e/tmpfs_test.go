@@ -1,24 +1,21 @@
-//go:build e2ezfs
+//go:build e2e
 
-package e2ezfs
+package e2e
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -31,131 +28,119 @@ import (
 )
 
 const (
-	// suite names the page of the results, and the taint that keeps the runner off the machine.
+	// suite names the page of the results.
 	suite      = "tmpfs-v-disk"
 	coldScale  = 8
 	coldClient = 4
 	coldRuns   = 3
 	// warmFor is the time of a run before the caches are dropped, and coldRun that of a run.
 	warmFor = time.Minute
-	coldRun = "3m"
-	// mostARC is what the ARC may hold after it was emptied: its least size, and what ZFS
-	// itself needs. The tables of coldScale have 120 MB.
-	leastARC, mostARC = 32 << 20, 72 << 20
+	coldRun = "2m30s"
+	// slowDisk is where hack/slow-disk.sh mounts the disk in the node.
+	slowDisk = "/mnt/slow"
 )
 
-// coldCaches is a database on the control plane's disk. It has a read pool on ZFS and one in
-// memory, both on the machine whose disk is slow.
+// slowRead is how much longer a read of the slow disk takes; empty where there is none.
+var slowRead = os.Getenv("PGSTORAGE_SLOW_DISK")
+
+// coldCaches is a database on the node's own disk. It has a read pool on a disk whose reads are
+// slow, and one in memory.
 type coldCaches struct {
-	shop *v1alpha1.PgStorageCluster
-	// arc is the size of the ARC after each drop, in bytes.
-	arc []int64
+	namespace string
+	node      string
+	shop      *v1alpha1.PgStorageCluster
 }
 
-// TestTmpfsVDisk drops the caches of a machine while its read pools are measured. One is on its
-// disk, and one in its memory. It records how each recovers.
+// TestTmpfsVDisk drops the caches of a node while its read pools are measured. One is on a slow
+// disk, and one in memory. It records how each recovers.
 func TestTmpfsVDisk(t *testing.T) {
-	if err := helm("readPools.enabled=true", "memory.enabled=true", "agent.dryRun=false"); err != nil {
+	if slowRead == "" {
+		t.Fatal("PGSTORAGE_SLOW_DISK is not set: run make test-e2e-tmpfs, which makes the disk")
+	}
+	if err := helm(forPools...); err != nil {
 		t.Fatal(err)
 	}
-	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	m := &coldCaches{}
+	profile(t)
+	m := &coldCaches{node: lastNode(t), namespace: namespace(t)}
 	if !t.Run("a read pool on disk and one in memory", m.made) {
 		return
 	}
-	taint(t)
 	disk, memory := m.measured(t, "disk"), m.measured(t, "memory")
 	m.publish(t, disk, memory)
 }
 
 func (m *coldCaches) made(t *testing.T) {
-	onZFS := profile()
-	onZFS.Spec.ZFSLocalPV.ARCMax = resource.NewQuantity(768<<20, resource.BinarySI)
-	// Compressed, the tables would fit into the least ARC that ZFS accepts.
-	onZFS.Spec.ZFSLocalPV.Data.Compression = "off"
-	slow := &v1alpha1.InstanceProbes{Reason: "emulated processors, and a slow disk", Timeout: "60s", Liveness: "20m", Startup: "2h"}
-	onZFS.Spec.InstanceProbes = slow
-	declare(t, onZFS)
-	declare(t, &v1alpha1.PgStorageProfile{
-		ObjectMeta: metav1.ObjectMeta{Name: "standard"},
-		Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "standard"}},
-	})
-	declare(t, &v1alpha1.PgStorageProfile{
+	m.slowVolume(t)
+	create(t, &v1alpha1.PgStorageProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: "slow"},
+		Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "slow"}},
+	}, &v1alpha1.PgStorageProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: "memory"},
 		Spec: v1alpha1.PgStorageProfileSpec{
-			Type: v1alpha1.ProfileTypeMemory, NodeSelector: map[string]string{"pgstorage.dev/pool": pool},
-			Memory: &v1alpha1.MemoryProfile{MaxPerNode: resource.MustParse("1536Mi")}, InstanceProbes: slow,
+			Type: v1alpha1.ProfileTypeMemory, NodeSelector: map[string]string{memoryLabel: "yes"},
+			Memory: &v1alpha1.MemoryProfile{MaxPerNode: resource.MustParse("2Gi")},
 		},
 	})
-	m.shop = database()
-	m.shop.Spec.Profile, m.shop.Spec.Storage = "standard", v1alpha1.ClusterStorage{Size: resource.MustParse("3Gi")}
-	m.shop.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(onControlPlane)}}
+	m.shop = cluster(m.namespace, "shop")
+	m.shop.Spec.Storage.Size, m.shop.Spec.DeletionPolicy = resource.MustParse("3Gi"), v1alpha1.DeletionDelete
 	// The benchmark loads its tables faster than the pool on the slow disk takes them.
-	// An emulated machine answers later than CloudNativePG's timeouts of 5 s.
-	patient := map[string]string{"wal_sender_timeout": "10min", "wal_receiver_timeout": "10min"}
-	m.shop.Spec.Postgres.Parameters = maps.Clone(patient)
-	m.shop.Spec.Postgres.Parameters["wal_keep_size"] = "1GB"
+	m.shop.Spec.Postgres.Parameters = map[string]string{"wal_keep_size": "1GB"}
 	// Both pools have little memory of their own, so the caches of the node matter.
-	small := maps.Clone(patient)
-	small["shared_buffers"] = "16MB"
+	small := map[string]string{"shared_buffers": "16MB"}
 	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{
-		{Name: "disk", Profile: onZFS.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("3Gi")}, Parameters: small},
+		{Name: "disk", Profile: "slow", Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("3Gi")}, Parameters: small},
 		{Name: "memory", Profile: "memory", Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1280Mi")}, Parameters: small},
 	}
 	create(t, m.shop)
-	allTrue(t, m.shop, v1alpha1.ConditionReady) // External volumes are not read back
+	ready(t, m.shop)
 	for _, p := range m.shop.Spec.ReadPools {
 		cr := m.pool(p.Name)
 		ready(t, cr)
-		before := cr.DeepCopy()
-		cr.Spec.BenchmarkPolicy = v1alpha1.BenchmarkAny
-		if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {
-			t.Fatal(err)
-		}
-		if v := cr.Status.Volumes; len(v) != 1 || v[0].Node != nodeName {
-			t.Errorf("the volumes of %s are %+v", cr.Name, v)
-		}
+		patch(t, cr, func(s *v1alpha1.PgStorageClusterSpec) { s.BenchmarkPolicy = v1alpha1.BenchmarkAny })
 	}
-	must(t)(host(t.Context(), "/bin/sh", "-c", fmt.Sprintf("echo %d > /sys/module/zfs/parameters/zfs_arc_min", leastARC)))
+	if out := kubectl(t, "-n", m.namespace, "exec", m.pool("disk").Name+"-1", "-c", "postgres", "--", "df", "--output=source", "/var/lib/postgresql/data"); !strings.Contains(out, "slow") {
+		t.Errorf("the pool disk is on %s", out)
+	}
+}
+
+// slowVolume of a class of its own, on the slow disk.
+func (m *coldCaches) slowVolume(t *testing.T) {
+	if out, err := onNode(t, m.node, "mkdir -p "+slowDisk+"/volume && mountpoint "+slowDisk); err != nil {
+		t.Fatal(out, err)
+	}
+	wait := storagev1.VolumeBindingWaitForFirstConsumer
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Provisioner: "kubernetes.io/no-provisioner", VolumeBindingMode: &wait}
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "slow"},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName: class.Name, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("3Gi")},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource:        corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: slowDisk + "/volume"}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{m.node}}},
+			}}}},
+		},
+	}
+	create(t, class, volume)
+	t.Cleanup(func() {
+		for _, o := range []client.Object{volume, class} {
+			if err := client.IgnoreNotFound(c.Delete(context.WithoutCancel(t.Context()), o)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 func (m *coldCaches) pool(name string) *v1alpha1.PgStorageCluster {
-	return &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: naming.ReadPool(m.shop.Name, name)}}
-}
-
-// taint keeps the runners off the machine. They then have the clock of this test, and take
-// nothing from the pools.
-func taint(t *testing.T) {
-	t.Helper()
-	change := func(ctx context.Context, edit func(*corev1.Node)) error {
-		n := &corev1.Node{}
-		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, n); err != nil {
-			return err
-		}
-		before := n.DeepCopy()
-		edit(n)
-		return c.Patch(ctx, n, client.MergeFrom(before))
-	}
-	key := "pgstorage.dev/" + suite
-	if err := change(t.Context(), func(n *corev1.Node) {
-		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
-	}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := change(context.WithoutCancel(t.Context()), func(n *corev1.Node) {
-			n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
-		}); err != nil {
-			t.Error(err)
-		}
-	})
+	return &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: naming.ReadPool(m.shop.Name, name)}}
 }
 
 // measured is how a pool recovers in each run of a benchmark, which has the pool's name.
 func (m *coldCaches) measured(t *testing.T, name string) []benchmarks.Recovery {
 	t.Helper()
 	b := &v1alpha1.PgBenchmark{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: name},
 		Spec: v1alpha1.PgBenchmarkSpec{
 			Cluster: m.pool(name).Name,
 			Pgbench: v1alpha1.PgbenchSpec{Scale: coldScale, Script: v1alpha1.ScriptSelectOnly, Clients: []int32{coldClient}, Duration: coldRun, WarmUp: "1m30s", Repeats: coldRuns},
@@ -189,10 +174,10 @@ func begins(t *testing.T, b *v1alpha1.PgBenchmark, run int) {
 			return err
 		}
 		if b.Status.CompletionTime != nil {
-			t.Fatalf("%s ended: %s", b.Name, summary(b.Status.Conditions))
+			t.Fatalf("%s ended: %+v", b.Name, b.Status.Conditions)
 		}
 		if b.Status.Run == nil || !strings.HasPrefix(b.Status.Run.Message, prefix) {
-			return fmt.Errorf("%s: %s", b.Status.Phase, summary(b.Status.Conditions))
+			return fmt.Errorf("%s: %+v", b.Status.Phase, b.Status.Conditions)
 		}
 		if since.IsZero() {
 			since = time.Now()
@@ -204,24 +189,13 @@ func begins(t *testing.T, b *v1alpha1.PgBenchmark, run int) {
 	})
 }
 
-// drop the page cache and the ARC of the machine, and return when that was.
+// drop the page cache of the node, which is the machine's, and return when that was.
 func (m *coldCaches) drop(t *testing.T) time.Time {
 	t.Helper()
-	const script = `sync
-for i in 1 2 3 4 5 6 7 8; do
-  echo 3 > /proc/sys/vm/drop_caches
-  while read -r name _ size; do [ "$name" != size ] || break; done < /proc/spl/kstat/zfs/arcstats
-  [ "$size" -gt %d ] || break
-done
-echo "$size"`
-	out := must(t)(host(t.Context(), "/bin/sh", "-c", fmt.Sprintf(script, mostARC)))
-	now := time.Now()
-	size, err := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
-	if err != nil || size > mostARC {
-		t.Fatalf("the ARC has %q bytes after its caches were dropped, at most %d: %v", out, mostARC, err)
+	if out, err := onNode(t, m.node, "sync && echo 3 > /proc/sys/vm/drop_caches"); err != nil {
+		t.Fatal(out, err)
 	}
-	m.arc = append(m.arc, size)
-	return now
+	return time.Now()
 }
 
 // recoveries of the runs in the record of a benchmark.
@@ -264,7 +238,9 @@ func (m *coldCaches) publish(t *testing.T, disk, memory []benchmarks.Recovery) {
 		t.Error(err)
 	}
 	curves := filepath.Join(folder, suite+".svg")
-	must(t)(command(t.Context(), os.Getenv("PGSTORAGE_PLUGIN"), "report", "disk", "memory", "-n", namespace, "-f", curves))
+	if out, err := command(t.Context(), os.Getenv("PGSTORAGE_PLUGIN"), "report", "disk", "memory", "-n", m.namespace, "-f", curves); err != nil {
+		t.Fatal(out, err)
+	}
 	drawn, err := os.ReadFile(curves)
 	if err != nil || !strings.Contains(string(drawn), "TPS over time, all runs") {
 		t.Errorf("the report has no chart of both curves: %v", err)
@@ -281,8 +257,8 @@ func (m *coldCaches) page(disk, memory []benchmarks.Recovery, c benchmarks.Compa
 		verdict = "MISS: " + strings.Join(missed, "; ")
 	}
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, "%d runs of %s each, scale %d, %d clients. A read of the disk takes %s longer than one of the host's memory. After each drop the ARC had %d MiB at most.\n\n",
-		coldRuns, coldRun, coldScale, coldClient, os.Getenv("PGSTORAGE_ZFS_NODE_READ_DELAY"), slices.Max(m.arc)>>20)
+	_, _ = fmt.Fprintf(&b, "Date: %s. %d runs of %s each, scale %d, %d clients. A read of the disk takes %s longer than one of the host's memory.\n\n",
+		time.Now().UTC().Format(time.DateOnly), coldRuns, coldRun, coldScale, coldClient, slowRead)
 	_, _ = fmt.Fprintf(&b, "Medians: in the first 10 s the pool in memory has %.2f x the TPS of the pool on disk (mark %d). It keeps %.0f%% of its warm rate (mark %.0f%%), the pool on disk %.0f%%. %s\n\n",
 		c.Gain, benchmarks.LeastGain, c.MemoryKept*100, (1-benchmarks.MostLoss)*100, c.DiskKept*100, verdict)
 	b.WriteString("| pool | run | TPS before | TPS in the first 10 s | TPS in the last 30 s |\n|---|---|---|---|---|\n")
