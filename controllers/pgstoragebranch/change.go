@@ -72,8 +72,11 @@ func (r *Reconciler) create(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// promote: the number of instances, and the one that is to be the primary.
+// promote: what becomes of the data, the number of instances, and which one is to be the primary.
 func (r *Reconciler) promote(ctx context.Context, p *pass) error {
+	if p.decision.Keep && p.facts.Cluster != nil && p.facts.Cluster.Spec.DeletionPolicy != v1alpha1.DeletionRetain {
+		return apply.MergeSpec(ctx, r.Client, p.facts.Cluster.DeepCopy(), map[string]any{"deletionPolicy": v1alpha1.DeletionRetain})
+	}
 	if n := p.decision.Instances; n > 0 && p.facts.Cluster != nil && (p.facts.Cluster.Spec.Instances == nil || *p.facts.Cluster.Spec.Instances != n) {
 		return apply.MergeSpec(ctx, r.Client, p.facts.Cluster.DeepCopy(), map[string]any{"instances": n})
 	}

@@ -458,6 +458,9 @@ func TestBranchIsPromoted(t *testing.T) {
 	s.ready(t, b)
 	s.taken(t)
 	cr, pg := get(t, c, key, &v1alpha1.PgStorageCluster{}), get(t, c, key, &cnpgv1.Cluster{})
+	if cr.Spec.DeletionPolicy != v1alpha1.DeletionRetain {
+		t.Errorf("deletionPolicy is %s", cr.Spec.DeletionPolicy)
+	}
 	if *cr.Spec.Instances != 1 || pg.Status.CurrentPrimary != "pr-1-2" || !b.Status.Independent || b.Status.Snapshots != nil {
 		t.Errorf("%d instances, primary %s, %+v", *cr.Spec.Instances, pg.Status.CurrentPrimary, b.Status)
 	}

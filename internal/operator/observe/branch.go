@@ -65,8 +65,13 @@ func (r Readers) branchSource(ctx context.Context, b *v1alpha1.PgStorageBranch, 
 	if facts.Profile, err = find(ctx, r.Cache, client.ObjectKey{Name: facts.Source.Spec.Profile}, &v1alpha1.PgStorageProfile{}); err != nil || facts.Profile == nil {
 		return err
 	}
-	if facts.NoRoom, err = r.noRoom(ctx, facts.Profile.Name); err != nil {
-		return err
+	if b.Status.Snapshots == nil || b.Spec.Promote {
+		if facts.NoRoom, err = r.noRoom(ctx, facts.Profile.Name); err != nil {
+			return err
+		}
+	}
+	if b.Status.Snapshots != nil {
+		return nil
 	}
 	if err := r.tight(ctx, facts); err != nil {
 		return err

@@ -40,6 +40,8 @@ type Decision struct {
 	Instances int32
 	// Primary is the instance that is to become the primary; empty: none is.
 	Primary string
+	// Keep: the PgStorageCluster is to keep its data when it is deleted.
+	Keep bool
 	// Released: nothing of a branch that is being deleted is left.
 	Released bool
 	// Events to emit once the status is written.

@@ -419,11 +419,15 @@ func TestPromotion(t *testing.T) {
 		t.Errorf("%d snapshots go", len(d.Delete))
 	}
 	w.facts.Snapshots = nil
-	if d = w.decide(t); !d.Status.Independent || d.Status.Snapshots != nil {
-		t.Errorf("%+v", d.Status)
+	if d = w.decide(t); !d.Status.Independent || d.Status.Snapshots != nil || !d.Keep {
+		t.Errorf("%+v, keep %v", d.Status, d.Keep)
 	}
 	w.b.Status = d.Status
-	wants(t, w.decide(t), v1alpha1.ConditionIndependent, v1alpha1.ReasonIndependent, "stays")
+	d = w.decide(t)
+	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonIndependent, "stays")
+	if d.Keep {
+		t.Error("a deletionPolicy that its user changed is changed back")
+	}
 	w.b.DeletionTimestamp = new(metav1.NewTime(now))
 	if d = w.decide(t); len(d.Delete) > 0 || !d.Released {
 		t.Errorf("a promoted database goes with its branch: %+v", d.Delete)

@@ -80,8 +80,11 @@ func (p *pass) letGo() {
 	p.independent()
 }
 
+// independent databases are no copies any more, and have the deletionPolicy of others. Users may
+// change it afterwards.
 func (p *pass) independent() {
 	if !p.s.Independent {
+		p.decision.Keep = true
 		p.event(corev1.EventTypeNormal, EventIndependent, msgIndependent)
 	}
 	p.s.Independent, p.s.Snapshots = true, nil
