@@ -198,6 +198,11 @@ test-e2e-branches: ## Branch a database on a node with real ZFS, copy-on-write; 
 	@echo "== e2e-branches"
 	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranches
 
+.PHONY: test-e2e-branch-faults
+test-e2e-branch-faults: ## Cut the power of a node with real ZFS at each step of a branch, and fill its pool; not in test; KEEP=1 keeps both
+	@echo "== e2e-branch-faults"
+	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranchFaults
+
 .PHONY: test-e2e-memory-node
 test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power is cut; not in test; KEEP=1 keeps both
 	@echo "== e2e-memory-node"

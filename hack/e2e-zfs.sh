@@ -3,7 +3,7 @@
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
 #   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestBranches,
-#   TestMemory, or TestS3NBD
+#   TestBranchFaults, TestMemory, or TestS3NBD
 # KEEP=1 keeps the cluster and the machines, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}

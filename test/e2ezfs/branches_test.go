@@ -114,14 +114,13 @@ func branchUnderLoad(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	nothingLost(t, shop, writer)
 }
 
-// holds each acknowledged row, and no damaged page.
-func holds(t *testing.T, copied *v1alpha1.PgStorageCluster, rows map[string]bool) {
+// holds each acknowledged row, and no damaged page. It returns how many rows are missing.
+func holds(t *testing.T, copied *v1alpha1.PgStorageCluster, rows map[string]bool) (missing int) {
 	t.Helper()
 	have := map[string]bool{}
 	for id := range strings.Lines(mustPSQL(t, copied, "SELECT id FROM acked")) {
 		have[strings.TrimSpace(id)] = true
 	}
-	missing := 0
 	for id := range rows {
 		if !have[id] {
 			missing++
@@ -134,6 +133,7 @@ func holds(t *testing.T, copied *v1alpha1.PgStorageCluster, rows map[string]bool
 	if out, err := command(t.Context(), "kubectl", "-n", namespace, "exec", copied.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "app"); err != nil {
 		t.Errorf("pg_amcheck of %s: %v %s", copied.Name, err, out)
 	}
+	return missing
 }
 
 func branchIsMasked(t *testing.T, shop *v1alpha1.PgStorageCluster) {
