@@ -26,11 +26,17 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
+const (
+	// atOnce branches are made at once, in so many rounds.
+	atOnce = 10
+	rounds = 2
+)
+
 // branchFaults are the runs of faults of one test.
 type branchFaults struct{ report faults.Report }
 
-// TestBranchFaults cuts the power of the node at each step of a branch, and fills the pool while
-// a branch exists.
+// TestBranchFaults makes many branches of a small database at once while it is written to. It
+// cuts the power of the node at each step of a branch, and fills the pool while a branch exists.
 func TestBranchFaults(t *testing.T) {
 	if err := helm("branches.enabled=true"); err != nil {
 		t.Fatal(err)
@@ -48,6 +54,7 @@ func TestBranchFaults(t *testing.T) {
 	})
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
+	step("twenty branches of a database that is written to, ten at once", f.manyBranches)
 	step("power is cut while a snapshot is taken", f.cutInSnapshot)
 	step("power is cut while the volumes are cloned", f.cutInClone)
 	step("power is cut while a branch is deleted", f.cutInDeletion)
@@ -82,6 +89,44 @@ func (f *branchFaults) restart(t *testing.T, boot string) time.Time {
 		return live.Rebooted(ctx, c, nodeName, boot)
 	})
 	return began
+}
+
+// manyBranches are made at once of a source that is written to. Each has every row that was
+// acknowledged before it was created, and no damaged page.
+func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluster) {
+	writer := loaded(t, shop)
+	for round := range rounds {
+		rows := acknowledged(must(t)(logs(t.Context(), writer)))
+		began := time.Now()
+		var branches []*v1alpha1.PgStorageBranch
+		for i := range atOnce {
+			b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
+			b.Spec.Resources = &v1alpha1.ClusterResources{
+				Requests: map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("384Mi")},
+				Limits:   map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("384Mi")},
+			}
+			branches = append(branches, b)
+			create(t, b)
+		}
+		var copies []*v1alpha1.PgStorageCluster
+		for _, b := range branches {
+			copies = append(copies, branched(t, b))
+		}
+		took, missing := time.Since(began), 0
+		for _, copied := range copies {
+			missing += holds(t, copied, rows)
+		}
+		f.report.Ended(fmt.Sprintf("no fault: %d branches at once under load", atOnce), atOnce*len(rows), missing, took)
+		for _, b := range branches {
+			if err := c.Delete(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, b := range branches {
+			branchGone(t, b)
+		}
+	}
+	nothingLost(t, shop, writer)
 }
 
 func (f *branchFaults) cutInSnapshot(t *testing.T, shop *v1alpha1.PgStorageCluster) {
@@ -134,7 +179,7 @@ func (f *branchFaults) poolFills(t *testing.T, shop *v1alpha1.PgStorageCluster) 
 	must(t)(zfs(t.Context(), "create", "-o", "compression=off", "-o", "mountpoint=/filler", filler))
 	must(t)(host(t.Context(), "/bin/mountpoint", "/filler"))
 	for i := 0; ; i++ {
-		if c := meta.FindStatusCondition(nodeStorage(t).Status.Conditions, v1alpha1.ConditionCapacityHealthy); c != nil && c.Status == metav1.ConditionFalse {
+		if c := meta.FindStatusCondition(nodeStorage(t).Status.Conditions, v1alpha1.ConditionCapacityHealthy); c != nil && c.Reason == v1alpha1.ReasonPoolNearlyFull {
 			t.Logf("after %d GiB: %s: %s", i, c.Reason, c.Message)
 			break
 		}

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -29,8 +27,6 @@ const (
 	mostOwn = 0.02
 	// leastRate is what of its TPS the source keeps while it is branched.
 	leastRate = 0.9
-	atOnce    = 10
-	rounds    = 2
 	// quietFor is the time of pgbench before the branch is created.
 	quietFor = time.Minute
 )
@@ -42,10 +38,6 @@ type branchFigures struct {
 	// TPS of the source before the branch, until its snapshots are ready, and until the
 	// branch is.
 	before, copying, starting float64
-	// ten is the time until the last of ten branches was Ready, by round.
-	ten []time.Duration
-	// kept counts the rows that the branches of all rounds had to have.
-	kept int
 }
 
 // emptyDatabase has the volumes of the source, and no table.
@@ -162,44 +154,6 @@ func mean(all []rate, from, to time.Time) float64 {
 	return sum / float64(n)
 }
 
-// manyBranches are made at once of a source that is written to. Each has every row that was
-// acknowledged before it was created, and no damaged page.
-func (f *branchFigures) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	writer := loaded(t, shop)
-	for round := range rounds {
-		rows := acknowledged(must(t)(logs(t.Context(), writer)))
-		began := time.Now()
-		var branches []*v1alpha1.PgStorageBranch
-		for i := range atOnce {
-			b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
-			b.Spec.Resources = &v1alpha1.ClusterResources{
-				Requests: map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("384Mi")},
-				Limits:   map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("384Mi")},
-			}
-			branches = append(branches, b)
-			create(t, b)
-		}
-		for _, b := range branches {
-			branched(t, b)
-		}
-		f.ten = append(f.ten, time.Since(began))
-		t.Logf("round %d: %d branches were Ready after %s", round+1, atOnce, f.ten[round].Round(time.Second))
-		for _, b := range branches {
-			holds(t, branched(t, b), rows)
-			f.kept += len(rows)
-		}
-		for _, b := range branches {
-			if err := c.Delete(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, b := range branches {
-			branchGone(t, b)
-		}
-	}
-	nothingLost(t, shop, writer)
-}
-
 // publish the figures in docs/benchmarks, and judge them.
 func (f *branchFigures) publish(t *testing.T) {
 	t.Helper()
@@ -220,10 +174,6 @@ func (f *branchFigures) publish(t *testing.T) {
 	line("space of its own, of the source's", fmt.Sprintf("%.1f MB, %.1f%%", f.own/1e6, 100*f.own/f.whole), fmt.Sprintf("%.0f%%", 100*mostOwn), f.own <= mostOwn*f.whole)
 	line("TPS of the source until the snapshots are ready", fmt.Sprintf("%.1f of %.1f, %.0f%%", f.copying, f.before, 100*f.copying/f.before), fmt.Sprintf("%.0f%%", 100*leastRate), f.copying >= leastRate*f.before)
 	line("TPS of the source until the branch is Ready", fmt.Sprintf("%.1f of %.1f, %.0f%%", f.starting, f.before, 100*f.starting/f.before), fmt.Sprintf("%.0f%%", 100*leastRate), f.starting >= leastRate*f.before)
-	for i, d := range f.ten {
-		line(fmt.Sprintf("%d branches at once, round %d", atOnce, i+1), fmt.Sprintf("the last is Ready after %.0f s", d.Seconds()), "all Ready", true)
-	}
-	line("acknowledged rows in branches made under load", fmt.Sprintf("all of %d in %d branches, pg_amcheck clean", f.kept, len(f.ten)*atOnce), "all", true)
 	if err := place.Write(filepath.Join(repository.Root(), "docs", "benchmarks", "branches.md"), text.String()); err != nil {
 		t.Error(err)
 	}

@@ -56,21 +56,27 @@ func (r Readers) Verification(ctx context.Context, cr *v1alpha1.PgStorageCluster
 	return facts, live, r.restoring(ctx, key, &facts)
 }
 
-// noRoom names a PgNodeStorage of a profile whose storage fills. The volumes of a restore would
-// take the space that databases need.
+// noRoom names a PgNodeStorage of a profile whose storage is nearly full. Copies would take the
+// space that databases need.
 func (r Readers) noRoom(ctx context.Context, profile string) (string, error) {
 	storages := &v1alpha1.PgNodeStorageList{}
 	if err := r.Cache.List(ctx, storages, client.MatchingLabels{naming.LabelProfile: profile}); err != nil {
 		return "", fmt.Errorf("list PgNodeStorages of profile %s: %w", profile, err)
 	}
-	for i := range storages.Items {
-		s := &storages.Items[i]
+	return nearlyFull(profile, storages.Items), nil
+}
+
+// nearlyFull names one that has less free space than its headroom. A forecast (PoolFilling) does
+// not count: each load of tables makes one for a day, on a pool that is nearly empty.
+func nearlyFull(profile string, storages []v1alpha1.PgNodeStorage) string {
+	for i := range storages {
+		s := &storages[i]
 		c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionCapacityHealthy)
-		if nodevolumes.Genuine(profile, s) && c != nil && c.Status == metav1.ConditionFalse {
-			return fmt.Sprintf("PgNodeStorage %s is %s", s.Name, c.Reason), nil
+		if nodevolumes.Genuine(profile, s) && c != nil && c.Status == metav1.ConditionFalse && c.Reason == v1alpha1.ReasonPoolNearlyFull {
+			return fmt.Sprintf("PgNodeStorage %s is %s", s.Name, c.Reason)
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // restoring reads what shows how far the restore and its checks are.

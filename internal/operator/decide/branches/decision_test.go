@@ -474,8 +474,8 @@ func TestPromotionRefused(t *testing.T) {
 	d := w.decide(t)
 	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "spec.backup")
 	w.facts.Cluster.Spec.Backup = nil
-	w.facts.NoRoom = "PgNodeStorage zfs.a is PoolFilling"
-	wants(t, w.decide(t), v1alpha1.ConditionIndependent, v1alpha1.ReasonNotEnoughSpace, "PoolFilling")
+	w.facts.NoRoom = "PgNodeStorage zfs.a is PoolNearlyFull"
+	wants(t, w.decide(t), v1alpha1.ConditionIndependent, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull")
 	if d.Instances != 0 {
 		t.Error("it copies")
 	}

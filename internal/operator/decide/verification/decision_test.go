@@ -198,8 +198,8 @@ func TestFailures(t *testing.T) {
 		"another object has the name":     {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Foreign = "Cluster x" }, v1alpha1.ReasonClusterNotOwned, "Cluster x"},
 		"the API server rejects it":       {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Refusal = "exceeded quota" }, v1alpha1.ReasonRejected, "exceeded quota"},
 		"a pool fills before it starts":   {"", func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolNearlyFull" }, v1alpha1.ReasonNotEnoughSpace, "PgNodeStorage z.n is PoolNearlyFull"},
-		"a pool fills during the restore": {v1alpha1.VerifyRestoring, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolFilling" }, v1alpha1.ReasonNotEnoughSpace, "PoolFilling"},
-		"a pool fills during the checks":  {v1alpha1.VerifyChecking, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolFilling" }, v1alpha1.ReasonNotEnoughSpace, "PoolFilling"},
+		"a pool fills during the restore": {v1alpha1.VerifyRestoring, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolNearlyFull" }, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull"},
+		"a pool fills during the checks":  {v1alpha1.VerifyChecking, func(w *world) { w.facts.NoRoom = "PgNodeStorage z.n is PoolNearlyFull" }, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull"},
 		"the restore fails":               {v1alpha1.VerifyRestoring, func(w *world) { w.facts.Recovery = jobFailed("r") }, v1alpha1.ReasonRestoreFailed, "Job r failed"},
 		"the restore takes too long": {v1alpha1.VerifyRestoring, func(w *world) {
 			w.facts.Restored.Status.Phase = "Setting up primary"
