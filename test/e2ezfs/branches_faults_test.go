@@ -169,8 +169,8 @@ func (f *branchFaults) cutInDeletion(t *testing.T, shop *v1alpha1.PgStorageClust
 	ready(t, shop)
 }
 
-// poolFills until the agent says that it has too little space. The branch that exists goes on,
-// and another one waits until there is space again.
+// poolFills until the agent says that it has too little space. The branch that exists
+// continues, and another one waits until there is space again.
 func (f *branchFaults) poolFills(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	older, younger := branchOf(shop.Name, "full-1"), branchOf(shop.Name, "full-2")
 	create(t, older)

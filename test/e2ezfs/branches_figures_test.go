@@ -55,7 +55,7 @@ func (f *branchFigures) emptyDatabase(t *testing.T, shop *v1alpha1.PgStorageClus
 	gone(t, empty)
 }
 
-// quietBranch is of a source that nobody writes to.
+// quietBranch is of a source without clients.
 func (f *branchFigures) quietBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	b := branchOf(shop.Name, "quiet")
 	began := time.Now()

@@ -80,7 +80,7 @@ func (p *pass) letGo() {
 	p.independent()
 }
 
-// independent databases are no copies any more, and have the deletionPolicy of others. Users may
+// independent databases are not copies any more, and have the deletionPolicy of others. Users may
 // change it afterwards.
 func (p *pass) independent() {
 	if !p.s.Independent {
