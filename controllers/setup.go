@@ -146,7 +146,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Readers:  readers,
 		APIs:     apis,
 		ReadBack: &observe.ReadBack{Pods: mgr.GetAPIReader(), Clock: o.Clock, Dial: o.Dial},
-		Backups:  observe.Backups{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: o.Clock},
+		Backups:  observe.Backups{Cache: mgr.GetClient(), Live: mgr.GetAPIReader(), Clock: o.Clock, Kinds: o.Kinds, Snapshots: o.Config.Branches},
 		Sites:    &observe.Sites{Live: mgr.GetAPIReader(), Dial: o.Dial},
 		Config:   o.Config,
 		Clock:    o.Clock,

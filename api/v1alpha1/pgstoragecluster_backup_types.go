@@ -16,6 +16,17 @@ const (
 	BackupPrimary BackupTarget = "Primary"
 )
 
+// BackupMethod selects what a base backup is.
+// +kubebuilder:validation:Enum=ObjectStore;VolumeSnapshot
+type BackupMethod string
+
+const (
+	// BackupToObjectStore copies the data to the object store.
+	BackupToObjectStore BackupMethod = "ObjectStore"
+	// BackupByVolumeSnapshot takes VolumeSnapshots of the volumes of one instance.
+	BackupByVolumeSnapshot BackupMethod = "VolumeSnapshot"
+)
+
 // BackupSpec sets how the database is backed up: WAL continuously, and base backups at the
 // times of schedules. CloudNativePG's Barman Cloud plugin does both
 // (https://cloudnative-pg.io/plugin-barman-cloud/).
@@ -25,13 +36,14 @@ type BackupSpec struct {
 	ObjectStore BackupObjectStore `json:"objectStore,omitzero"`
 
 	// schedules sets when base backups are taken. Each takes its first one at once. The
-	// operator creates a ScheduledBackup of CloudNativePG, <cluster>-<name>, for each.
-	// Valid: 1 to 8 schedules.
+	// operator creates a ScheduledBackup of CloudNativePG, <cluster>-<name>, for each. At
+	// least one has the method ObjectStore. Valid: 1 to 8 schedules.
 	// +required
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.exists(s, !has(s.method) || s.method == 'ObjectStore')",message="spec.backup.schedules needs one with method ObjectStore, because VolumeSnapshots are lost with the storage that they are on"
 	Schedules []BackupSchedule `json:"schedules,omitempty"`
 
 	// target selects the instance that base backups are taken from. Default: PreferStandby,
@@ -79,6 +91,7 @@ type BackupObjectStore struct {
 }
 
 // BackupSchedule is one schedule of base backups.
+// +kubebuilder:validation:XValidation:rule="!has(self.keep) || has(self.method) && self.method == 'VolumeSnapshot'",message="spec.backup.schedules[].keep is for method VolumeSnapshot; the ObjectStore has the retention of its backups"
 type BackupSchedule struct {
 	// name identifies the schedule.
 	// +required
@@ -99,18 +112,34 @@ type BackupSchedule struct {
 	// suspend stops the schedule. Default: false.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
+
+	// method selects what a base backup is. ObjectStore copies all data to the store.
+	// VolumeSnapshot takes snapshots of the volumes of one instance, which needs seconds
+	// whatever the size is, and so does their restore. Such a backup is lost with the storage
+	// that it is on, and its restore needs WAL of the store. It needs the feature gate
+	// Branches, and a PgStorageProfile of type CephRBD, or External with
+	// volumeSnapshotClassName. Default: ObjectStore.
+	// +optional
+	Method BackupMethod `json:"method,omitempty"`
+
+	// keep is how many backups of this schedule the operator keeps. It deletes older ones with
+	// their VolumeSnapshots. Only for method VolumeSnapshot. Valid: 1 to 100. Default: 7.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Keep *int32 `json:"keep,omitempty"`
 }
 
 // OriginSpec restores the database from backups or VolumeSnapshots of another one. They can
 // be of a database whose data the author may not read. So the PgStorageProfile has to allow
 // bootstrap.recovery in spec.allowedOverrides, and externalClusters for backups.
-// +kubebuilder:validation:XValidation:rule="has(self.objectStore) != has(self.volumeSnapshots)",message="spec.origin has either objectStore or volumeSnapshots; set one of them"
+// +kubebuilder:validation:XValidation:rule="has(self.objectStore) || has(self.volumeSnapshots)",message="spec.origin needs objectStore with server, or volumeSnapshots, or both"
 // +kubebuilder:validation:XValidation:rule="has(self.objectStore) == has(self.server)",message="spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumeSnapshots) || !has(self.targetTime) && !has(self.targetLSN) && !has(self.targetName)",message="spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; remove targetTime, targetLSN and targetName"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumeSnapshots) || has(self.objectStore) || !has(self.targetTime) && !has(self.targetLSN) && !has(self.targetName)",message="spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; set objectStore and server too, or remove targetTime, targetLSN and targetName"
 // +kubebuilder:validation:XValidation:rule="(has(self.targetTime) ? 1 : 0) + (has(self.targetLSN) ? 1 : 0) + (has(self.targetName) ? 1 : 0) <= 1",message="spec.origin has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
 type OriginSpec struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
-	// the backups.
+	// the backups. With volumeSnapshots, it has the WAL that follows them.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -126,9 +155,10 @@ type OriginSpec struct {
 	Server string `json:"server,omitempty"`
 
 	// volumeSnapshots select the VolumeSnapshots of the namespace that the volumes are made
-	// of, in place of backups. spec.storage must have the sizes of the volumes that they are
-	// of. The operator sets them on the PgStorageClusters of PgStorageBranches, which need no
-	// consent of the profile.
+	// of, in place of a base backup of the store. Those of a schedule with method
+	// VolumeSnapshot need objectStore and server too. spec.storage must have the sizes of the
+	// volumes that they are of. The operator sets volumeSnapshots on the PgStorageClusters of
+	// PgStorageBranches, which need no consent of the profile.
 	// +optional
 	VolumeSnapshots *OriginVolumeSnapshots `json:"volumeSnapshots,omitempty"`
 
@@ -154,7 +184,7 @@ type OriginSpec struct {
 }
 
 // OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. Later
-// commits are not in them, and the database starts as after a crash.
+// commits are not in them. Without an ObjectStore, the database starts as after a crash.
 type OriginVolumeSnapshots struct {
 	// data selects the VolumeSnapshot of the data volume.
 	// +required
@@ -209,6 +239,9 @@ type BackupStatus struct {
 	// waitingWAL counts the files of WAL that are complete and not archived.
 	// +optional
 	WaitingWAL *int32 `json:"waitingWAL,omitempty"`
+	// volumeSnapshots are the backups of the schedules with method VolumeSnapshot.
+	// +optional
+	VolumeSnapshots *VolumeSnapshotBackups `json:"volumeSnapshots,omitempty"`
 	// retention is how long the store keeps backups, as 30d; empty where it never deletes
 	// them.
 	// +optional
@@ -227,4 +260,19 @@ type BackupStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Encryption string `json:"encryption,omitempty"`
+}
+
+// VolumeSnapshotBackups are the complete backups of a database as VolumeSnapshots.
+type VolumeSnapshotBackups struct {
+	// count is how many there are.
+	// +optional
+	Count int32 `json:"count,omitempty"`
+	// newest is the Backup (postgresql.cnpg.io) of the newest one. Its VolumeSnapshots are
+	// <newest>, of the data, and <newest>-wal, of the volume for WAL.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Newest string `json:"newest,omitempty"`
+	// newestTime is when it ended.
+	// +optional
+	NewestTime *metav1.Time `json:"newestTime,omitempty"`
 }

@@ -105,6 +105,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 	r.apply(ctx, p)
 	r.prune(ctx, p)
 	r.deletePools(ctx, p)
+	r.deleteBackups(ctx, p)
 	return r.report(ctx, p)
 }
 

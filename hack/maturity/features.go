@@ -72,6 +72,11 @@ var features = []feature{
 		Faults:   claim{Open: "a lost site loses commits by design, see docs/faults/protection.md"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
 	},
 	{
+		Name: "Backups as VolumeSnapshots: `method` of `spec.backup.schedules`", Gate: "chart value `branches.enabled`",
+		EndToEnd: claim{Open: "no test has run it on a real cluster: it needs CephRBD, or another driver that is not on one node"},
+		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Open: "no tutorial yet"},
+	},
+	{
 		Name: "Branches: PgStorageBranch", Gate: "chart value `branches.enabled`",
 		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`", Open: "the test has not passed: its only run ended before the first branch, on a machine with other work"},
 		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},

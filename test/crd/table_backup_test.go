@@ -48,6 +48,12 @@ func manySchedules(n int) []any {
 	return out
 }
 
+// backupAs has one schedule with more fields.
+func backupAs(with map[string]any) change {
+	with["name"], with["schedule"] = "nightly", "@daily"
+	return backup("schedules", []any{with})
+}
+
 // validBackup are objects that are accepted.
 var validBackup = []edge{
 	{"least backup", "PgStorageCluster", []change{backup()}},
@@ -63,11 +69,15 @@ var validBackup = []edge{
 		"resources", fields("requests", fields("cpu", "1", "memory", "1Gi"), "limits", fields("memory", "2Gi")),
 	)}},
 	{"shortest timeout of a verification", "PgStorageCluster", []change{verify("schedule", "@hourly", "timeout", "300s")}},
+	{"VolumeSnapshots beside the store", "PgStorageCluster", []change{backup("schedules", append(manySchedules(1),
+		fields("name", "hourly", "schedule", "@hourly", "method", "VolumeSnapshot", "keep", 1), fields("name", "weekly", "schedule", "@weekly", "method", "VolumeSnapshot", "keep", 100)))}},
+	{"a method that is said", "PgStorageCluster", []change{backupAs(fields("method", "ObjectStore"))}},
 	{"a site with backups", "PgStorageCluster", []change{topology("south"), backup("target", "PreferStandby")}},
 	{"least origin", "PgStorageCluster", []change{origin()}},
 	{"origin at a time, with backups", "PgStorageCluster", []change{origin("targetTime", "2026-03-01T13:00:00+01:00"), backup()}},
 	{"origin at a position", "PgStorageCluster", []change{origin("targetLSN", "FFFFFFFF/3000060")}},
 	{"origin at a restore point", "PgStorageCluster", []change{origin("targetName", strings.Repeat("p", 63))}},
+	{"origin in snapshots, with WAL of a store", "PgStorageCluster", []change{origin("targetTime", "2026-03-01T12:00:00Z", "volumeSnapshots", fields("data", "shop-1", "wal", "shop-1-wal")), set("spec/storage/walSize", "1Gi")}},
 	{"longest server of an origin", "PgStorageCluster", []change{origin("server", strings.Repeat("S", 126)+".2")}},
 }
 
@@ -83,6 +93,8 @@ func backupRows() []row {
 		when     = "spec.backup.verify.schedule must be five fields, minute, hour, day of the month, month and day of the week, as 0 4 * * *, or @hourly, @daily, @weekly or @monthly"
 		within   = "spec.backup.verify.timeout must be a duration from 5m to 24h, as 1h"
 		table    = "spec.backup.verify.tables[].name must be schema.table, as public.orders"
+		stored   = "spec.backup.schedules needs one with method ObjectStore, because VolumeSnapshots are lost with the storage that they are on"
+		keep     = "spec.backup.schedules[].keep is for method VolumeSnapshot; the ObjectStore has the retention of its backups"
 		age      = "spec.backup.maxArchiveAge must be a duration from 1m to 24h, as 15m"
 		none     = "spec.backup: a follower and a database in memory have none"
 		targets  = "spec.origin has one of targetTime, targetLSN and targetName at most"
@@ -113,6 +125,12 @@ func backupRows() []row {
 		cluster("schedule with seconds", backupAt("nightly", "0 30 2 * * *"), refusedValue(b+"schedules[0].schedule", `"0 30 2 * * *"`, times)),
 		cluster("schedule of a year", backupAt("nightly", "@yearly"), times),
 		cluster("schedule with a zone", backupAt("nightly", "TZ=UTC 30 2 * * *"), times),
+		cluster("VolumeSnapshots alone", backupAs(fields("method", "VolumeSnapshot")), stored),
+		cluster("another method", backupAs(fields("method", "Tape")), b+"schedules[0].method", `supported values: "ObjectStore", "VolumeSnapshot"`),
+		cluster("no backup kept", backupAs(fields("method", "VolumeSnapshot", "keep", 0)), b+"schedules[0].keep", "should be greater than or equal to 1"),
+		cluster("too many backups kept", backupAs(fields("method", "VolumeSnapshot", "keep", 101)), b+"schedules[0].keep", "should be less than or equal to 100"),
+		cluster("backups kept in the store", backupAs(fields("keep", 7)), keep),
+		cluster("backups kept in the store that is said", backupAs(fields("method", "ObjectStore", "keep", 7)), keep),
 		cluster("backup from any instance", backup("target", "Any"), b+"target", `supported values: "PreferStandby", "Primary"`),
 		cluster("archive younger than a minute", backup("maxArchiveAge", "59s"), age),
 		cluster("archive older than a day", backup("maxArchiveAge", "25h"), age),
@@ -143,7 +161,7 @@ func backupRows() []row {
 		cluster("verification with a size that is no quantity", verify("resources", fields("requests", fields("memory", "much"))), v+"resources.requests.memory"),
 		cluster("backup of a follower", backup(), none).with(set("spec/follow/cluster", "bank")),
 		cluster("backup of a database in memory", backup(), none).and(ephemeral...),
-		cluster("origin that is empty", set("spec/origin", fields()), "spec.origin: Invalid value: spec.origin has either objectStore or volumeSnapshots; set one of them"),
+		cluster("origin that is empty", set("spec/origin", fields()), "spec.origin: Invalid value: spec.origin needs objectStore with server, or volumeSnapshots, or both"),
 		cluster("origin in a store of another namespace", origin("objectStore", "other/lake"), refusedValue(o+"objectStore", `"other/lake"`, where)),
 		cluster("origin that is a path", origin("server", "shop/../bank"), refusedValue(o+"server", `"shop/../bank"`, server)),
 		cluster("origin of a long name", origin("server", strings.Repeat("s", 129)), o+"server: Too long: may not be more than 128 bytes"),

@@ -65,9 +65,8 @@ func branchRows() []row {
 		sized     = "spec.resources is immutable; change spec.resources of the branch's PgStorageCluster"
 		unsized   = "spec.resources: Invalid value: spec.resources cannot be added or removed; change spec.resources of the branch's PgStorageCluster"
 		promoted  = "spec.promote cannot be undone: the branch's data is being copied, or is independent"
-		either    = "spec.origin has either objectStore or volumeSnapshots; set one of them"
 		together  = "spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
-		reached   = "spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; remove targetTime, targetLSN and targetName"
+		reached   = "spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; set objectStore and server too, or remove targetTime, targetLSN and targetName"
 		data      = "spec.origin.volumeSnapshots.data must be the name of a VolumeSnapshot of the namespace"
 		wal       = "spec.origin.volumeSnapshots.wal must be the name of a VolumeSnapshot of the namespace"
 		walSize   = "spec.origin: Invalid value: spec.origin.volumeSnapshots.wal needs spec.storage.walSize: the size of the volume that the snapshot is of; set it"
@@ -127,7 +126,6 @@ func branchRows() []row {
 		branch("without promote after all", unset("spec/promote"), promoted).with(set("spec/promote", true)).updated(),
 
 		cluster("branches of some", set("spec/branchPolicy", "Own"), "spec.branchPolicy", `supported values: "None", "Any"`),
-		cluster("origin in a store and in snapshots", origin("volumeSnapshots", fields("data", "d")), either),
 		cluster("origin in a store without a server", set("spec/origin", fields("objectStore", "lake")), together),
 		cluster("origin in snapshots with a server", snapshots(), together).and(set("spec/origin/server", "old")),
 		cluster("origin in snapshots at a time", snapshots(), reached).and(set("spec/origin/targetTime", "2026-03-01T12:00:00Z")),

@@ -99,6 +99,7 @@ var branchRights = []right{
 	{"pgstorage.dev", "pgstoragebranches", "", "patch delete", "their finalizers; the end of spec.ttl"},
 	{"snapshot.storage.k8s.io", "volumesnapshots", "", "create delete", "those that a branch is made of; deleted once its volumes are gone"},
 	{"postgresql.cnpg.io", "clusters/status", "", "patch", "replaces the instance of a promoted branch by its copy"},
+	{"postgresql.cnpg.io", "backups", "", "list delete", "those of a schedule with VolumeSnapshots; the old ones beyond keep"},
 }
 
 // memoryRights are the manager's where memory is on, and only there.

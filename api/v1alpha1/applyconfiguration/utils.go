@@ -296,6 +296,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.VerifiedTableApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VerifyResources"):
 		return &apiv1alpha1.VerifyResourcesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("VolumeSnapshotBackups"):
+		return &apiv1alpha1.VolumeSnapshotBackupsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeStatus"):
 		return &apiv1alpha1.VolumeStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ZeroFSCache"):

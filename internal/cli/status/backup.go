@@ -36,7 +36,11 @@ func protection(cr *v1alpha1.PgStorageCluster) []string {
 	case b.FirstRecoverabilityPoint == nil:
 		return []string{"no backup yet"}
 	default:
-		return []string{"recoverable from " + b.FirstRecoverabilityPoint.UTC().Format(minutes), verification(cr)}
+		out := []string{"recoverable from " + b.FirstRecoverabilityPoint.UTC().Format(minutes), verification(cr)}
+		if s := b.VolumeSnapshots; s != nil && s.NewestTime != nil {
+			out = append(out, fmt.Sprintf("%d backups as VolumeSnapshots, the newest %s", s.Count, s.NewestTime.UTC().Format(minutes)))
+		}
+		return out
 	}
 }
 

@@ -23,7 +23,10 @@ func TestProtectionIsShownAtAGlance(t *testing.T) {
 		status *v1alpha1.BackupStatus
 		want   []string
 	}{
-		"recoverable":                {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"recoverable from 2026-03-01 02:00 UTC", "backups are not verified"}},
+		"recoverable": {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{FirstRecoverabilityPoint: &first}, []string{"recoverable from 2026-03-01 02:00 UTC", "backups are not verified"}},
+		"with VolumeSnapshots": {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{
+			FirstRecoverabilityPoint: &first, VolumeSnapshots: &v1alpha1.VolumeSnapshotBackups{Count: 7, Newest: "shop-hourly-7", NewestTime: &first},
+		}, []string{"recoverable from 2026-03-01 02:00 UTC", "backups are not verified", "7 backups as VolumeSnapshots, the newest 2026-03-01 02:00 UTC"}},
 		"before the first backup":    {v1alpha1.PgStorageClusterSpec{Backup: backup}, &v1alpha1.BackupStatus{}, []string{"no backup yet"}},
 		"without an ObjectStore":     {v1alpha1.PgStorageClusterSpec{Backup: backup}, nil, nil},
 		"none declared":              {v1alpha1.PgStorageClusterSpec{}, nil, []string{"no backup is declared"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 var (
@@ -33,6 +34,9 @@ const mostOfStore = 16
 type Backups struct {
 	Cache, Live client.Reader
 	Clock       clock.PassiveClock
+	Kinds       profile.Catalog
+	// Snapshots says that the operator has the right to read backups as VolumeSnapshots.
+	Snapshots bool
 }
 
 // Of reads the facts about the backups of a database, and adds its ScheduledBackups to live.
@@ -42,6 +46,9 @@ func (b Backups) Of(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *o
 		return nil
 	}
 	if err := b.schedules(ctx, cr, facts, live); err != nil || !facts.ObjectStores {
+		return err
+	}
+	if err := b.snapshots(ctx, cr, facts); err != nil {
 		return err
 	}
 	var err error

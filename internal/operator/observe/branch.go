@@ -207,7 +207,8 @@ func madeFor(b *v1alpha1.PgStorageBranch, cr *v1alpha1.PgStorageCluster) bool {
 // snapshotsOf says that an origin is the snapshots of a branch, as its status has them.
 func snapshotsOf(b *v1alpha1.PgStorageBranch, o *v1alpha1.OriginSpec) bool {
 	s := b.Status.Snapshots
-	return s != nil && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
+	// With an ObjectStore, WAL of another database would follow them.
+	return s != nil && o.ObjectStore == "" && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
 }
 
 // branchVolumes reads the claims of the branch, and which of its volumes still exist.

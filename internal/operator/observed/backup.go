@@ -1,6 +1,10 @@
 package observed
 
-import "time"
+import (
+	"time"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+)
 
 // Backup has the facts about the backups of a database that declares them.
 type Backup struct {
@@ -11,6 +15,11 @@ type Backup struct {
 	// ForeignSchedule is a ScheduledBackup of another database that has the name of a declared
 	// one; empty where there is none.
 	ForeignSchedule string
+	// SnapshotClass says that the VolumeSnapshotClass of the profile exists. It is read where a
+	// schedule takes VolumeSnapshots, and so are Snapshots.
+	SnapshotClass bool
+	// Snapshots are the Backups of each such schedule by its name, of this database alone.
+	Snapshots map[string][]*cnpgv1.Backup
 	// Origin is the ObjectStore that the database is restored from; nil where it does not
 	// exist, and of any other database.
 	Origin *ObjectStore

@@ -41,6 +41,8 @@ type Volumes struct {
 	StorageClass, WALStorageClass string
 	// SnapshotClass is the VolumeSnapshotClass of both. Empty: the kind takes no snapshots.
 	SnapshotClass string
+	// SnapshotsOnNode means that volumes are made of a snapshot on its node alone.
+	SnapshotsOnNode bool
 	// Medium is the class of disk in pgtune's terms.
 	Medium postgres.Medium
 	// Parameters that fit this storage, with reasons.

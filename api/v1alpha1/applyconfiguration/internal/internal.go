@@ -23,6 +23,8 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupMethod
+  scalar: string
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupObjectStore
   map:
     fields:
@@ -35,6 +37,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BackupSchedule
   map:
     fields:
+    - name: keep
+      type:
+        scalar: numeric
+    - name: method
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.BackupMethod
     - name: name
       type:
         scalar: string
@@ -104,6 +112,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: server
       type:
         scalar: string
+    - name: volumeSnapshots
+      type:
+        namedType: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeSnapshotBackups
     - name: waitingWAL
       type:
         scalar: numeric
@@ -3259,6 +3270,18 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeSnapshotBackups
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+    - name: newest
+      type:
+        scalar: string
+    - name: newestTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.VolumeStatus
   map:
     fields:

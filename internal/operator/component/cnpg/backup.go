@@ -39,6 +39,23 @@ func store(name, server string) map[string]string {
 	return map[string]string{"barmanObjectName": name, "serverName": server}
 }
 
+// backups configures base backups; nil where CloudNativePG's defaults hold.
+func backups(in Inputs) *cnpgac.BackupConfigurationApplyConfiguration {
+	if !in.BackupFromPrimary && in.SnapshotClass == "" {
+		return nil
+	}
+	out := cnpgac.BackupConfiguration()
+	if in.BackupFromPrimary {
+		out.WithTarget(cnpgv1.BackupTargetPrimary)
+	}
+	if in.SnapshotClass != "" {
+		// VolumeSnapshots go with their Backup, which the operator deletes when it is too old.
+		out.WithVolumeSnapshot(cnpgac.VolumeSnapshotConfiguration().
+			WithClassName(in.SnapshotClass).WithOnline(true).WithSnapshotOwnerReference(cnpgv1.SnapshotOwnerReferenceBackup))
+	}
+	return out
+}
+
 // originName of the external cluster that a database is restored from.
 const originName = "origin"
 
@@ -46,12 +63,15 @@ const originName = "origin"
 // application's Secret.
 func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageCluster) {
 	o := cr.Spec.Origin
-	if o.VolumeSnapshots != nil {
+	if o.VolumeSnapshots != nil && o.ObjectStore == "" {
 		spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithRecovery(fromSnapshots(cr)))
 		return
 	}
 	recovery := cnpgac.BootstrapRecovery().WithSource(originName).
 		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
+	if o.VolumeSnapshots != nil {
+		recovery.WithVolumeSnapshots(snapshots(o.VolumeSnapshots))
+	}
 	if o.TargetTime != "" || o.TargetLSN != "" || o.TargetName != "" {
 		recovery.WithRecoveryTarget(target(o))
 	}
@@ -85,22 +105,29 @@ func target(o *v1alpha1.OriginSpec) *cnpgac.RecoveryTargetApplyConfiguration {
 	return out
 }
 
+// TakesSnapshots says whether the backups of a schedule are VolumeSnapshots.
+func TakesSnapshots(s v1alpha1.BackupSchedule) bool {
+	return s.Method == v1alpha1.BackupByVolumeSnapshot
+}
+
 // ScheduledBackups of a database. The Cluster owns them: they end with it, and stay while
 // it does, also where the operator leaves. cluster is its UID; empty where it does not exist.
-func ScheduledBackups(cr *v1alpha1.PgStorageCluster, cluster types.UID) []*cnpgac.ScheduledBackupApplyConfiguration {
+// Those with VolumeSnapshots are left out unless snapshots is set.
+func ScheduledBackups(cr *v1alpha1.PgStorageCluster, cluster types.UID, snapshots bool) []*cnpgac.ScheduledBackupApplyConfiguration {
 	if cr.Spec.Backup == nil {
 		return nil
 	}
 	var out []*cnpgac.ScheduledBackupApplyConfiguration
 	for _, s := range cr.Spec.Backup.Schedules {
+		if TakesSnapshots(s) && !snapshots {
+			continue
+		}
 		spec := cnpgac.ScheduledBackupSpec().
 			WithSchedule(withSeconds(s.Schedule)).
 			WithImmediate(true).
 			WithCluster(machineryac.LocalObjectReference().WithName(cr.Name)).
-			WithBackupOwnerReference("cluster").
-			WithMethod(cnpgv1.BackupMethodPlugin).
-			WithPluginConfiguration(cnpgac.BackupPluginConfiguration().WithName(Plugin)).
 			WithSuspend(s.Suspend != nil && *s.Suspend)
+		method(spec, s)
 		b := cnpgac.ScheduledBackup(naming.ScheduledBackup(cr.Name, s.Name), cr.Namespace).
 			WithLabels(naming.DataBearing(cr.Name, string(cr.UID))).
 			WithSpec(spec)
@@ -111,6 +138,17 @@ func ScheduledBackups(cr *v1alpha1.PgStorageCluster, cluster types.UID) []*cnpga
 		out = append(out, b)
 	}
 	return out
+}
+
+// method of the backups of a schedule. In the store a backup outlives its Backup. With
+// VolumeSnapshots it does not, so those have no owner that could take them with it.
+func method(spec *cnpgac.ScheduledBackupSpecApplyConfiguration, s v1alpha1.BackupSchedule) {
+	if TakesSnapshots(s) {
+		spec.WithBackupOwnerReference("none").WithMethod(cnpgv1.BackupMethodVolumeSnapshot)
+		return
+	}
+	spec.WithBackupOwnerReference("cluster").WithMethod(cnpgv1.BackupMethodPlugin).
+		WithPluginConfiguration(cnpgac.BackupPluginConfiguration().WithName(Plugin))
 }
 
 // withSeconds is a schedule of five fields as CloudNativePG writes it, which begins with

@@ -10,13 +10,16 @@ import (
 // fromSnapshots makes a database of the VolumeSnapshots of one instance. It has no source, so
 // CloudNativePG does not look for an archive: Postgres starts as after a crash.
 func fromSnapshots(cr *v1alpha1.PgStorageCluster) *cnpgac.BootstrapRecoveryApplyConfiguration {
-	from := cr.Spec.Origin.VolumeSnapshots
+	return cnpgac.BootstrapRecovery().WithVolumeSnapshots(snapshots(cr.Spec.Origin.VolumeSnapshots)).
+		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
+}
+
+func snapshots(from *v1alpha1.OriginVolumeSnapshots) *cnpgac.DataSourceApplyConfiguration {
 	source := cnpgac.DataSource().WithStorage(snapshot(from.Data))
 	if from.WAL != "" {
 		source.WithWalStorage(snapshot(from.WAL))
 	}
-	return cnpgac.BootstrapRecovery().WithVolumeSnapshots(source).
-		WithDatabase(cr.Spec.Postgres.Database).WithOwner(cr.Spec.Postgres.Owner)
+	return source
 }
 
 func snapshot(name string) *corev1ac.TypedLocalObjectReferenceApplyConfiguration {

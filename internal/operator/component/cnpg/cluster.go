@@ -5,8 +5,6 @@ package cnpg
 import (
 	"maps"
 
-	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	cnpgac "github.com/pgstorage/pgstorage/internal/operator/extapply/cnpg/api/v1"
@@ -22,6 +20,8 @@ type Inputs struct {
 	Parameters []postgres.Parameter
 	// BackupFromPrimary: no backup may come from a standby.
 	BackupFromPrimary bool
+	// SnapshotClass of base backups as VolumeSnapshots; empty where there are none.
+	SnapshotClass string
 	// Archives: WAL goes to the object store of the spec.
 	Archives bool
 	// Probes of the profile; nil where they are CloudNativePG's.
@@ -52,8 +52,8 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if wal := cr.Spec.Storage.WALSize; wal != nil {
 		spec.WithWalStorage(volume(in.Volumes.WALStorageClass, wal.String()))
 	}
-	if in.BackupFromPrimary {
-		spec.WithBackup(cnpgac.BackupConfiguration().WithTarget(cnpgv1.BackupTargetPrimary))
+	if b := backups(in); b != nil {
+		spec.WithBackup(b)
 	}
 	if in.Archives {
 		spec.WithPlugins(archiver(cr))

@@ -86,6 +86,7 @@ func Volumes(p *v1alpha1.PgStorageProfile, medium postgres.Medium) profile.Volum
 		StorageClass:    naming.DataClass(p.Name),
 		WALStorageClass: naming.WALClass(p.Name),
 		SnapshotClass:   naming.DataClass(p.Name),
+		SnapshotsOnNode: true,
 		Medium:          medium,
 		// PostgreSQL, runtime-config-wal: both only cost on copy-on-write file
 		// systems. Data and WAL of these profiles are always datasets.

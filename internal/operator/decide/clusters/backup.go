@@ -84,7 +84,7 @@ func (c *Cluster) addBackups(cr *v1alpha1.PgStorageCluster, facts observed.Clust
 	if facts.Cluster != nil {
 		cluster = facts.Cluster.UID
 	}
-	for _, b := range cnpg.ScheduledBackups(cr, cluster) {
+	for _, b := range cnpg.ScheduledBackups(cr, cluster, possible(c.snapshots)) {
 		object, err := plan.FromApply(plan.StageBackups, b)
 		if err != nil {
 			return err
@@ -132,13 +132,16 @@ func declared(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 
 // backedUp is the condition BackedUp; nil where spec.backup is not set. What fails while
 // the database runs does not keep it from Ready.
-func backedUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *outcome.Outcome {
+func backedUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, snapshots *outcome.Outcome) *outcome.Outcome {
 	if cr.Spec.Backup == nil || !facts.CNPGInstalled {
 		return nil
 	}
 	o := declared(cr, facts)
 	if o.Kind == outcome.Done {
 		o = recoverable(cr, facts)
+		if o.Kind == outcome.Done && snapshots != nil {
+			o = snapshotted(cr, facts, *snapshots)
+		}
 		o.Informative = true
 	}
 	return &o
@@ -213,17 +216,28 @@ func maxArchiveAge(cr *v1alpha1.PgStorageCluster) time.Duration {
 // One time may belong to a backup that still runs.
 func overdue(all []v1alpha1.BackupSchedule, last, now time.Time) string {
 	for _, s := range all {
+		if cnpg.TakesSnapshots(s) {
+			continue
+		}
 		times, err := cron.Parse(s.Schedule, "")
 		if err != nil || s.Suspend != nil && *s.Suspend {
 			continue
 		}
-		if first := times.Next(last); !first.IsZero() {
-			if second := times.Next(first); !second.IsZero() && second.Before(now) {
-				return s.Name
-			}
+		if twice(times, last, now) {
+			return s.Name
 		}
 	}
 	return ""
+}
+
+// twice says that a schedule came twice from one time to another.
+func twice(times cron.Times, last, now time.Time) bool {
+	first := times.Next(last)
+	if first.IsZero() {
+		return false
+	}
+	second := times.Next(first)
+	return !second.IsZero() && second.Before(now)
 }
 
 // fromArchive adds to what is lost with a node or a site what can be restored. A site has no
@@ -251,7 +265,8 @@ func backupStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alph
 	out := &v1alpha1.BackupStatus{
 		ObjectStore: cr.Spec.Backup.ObjectStore.Name, Server: cnpg.Server(cr),
 		FirstRecoverabilityPoint: moment(kept.First), LastSuccessfulBackup: moment(kept.LastSuccess), LastFailedBackup: moment(kept.LastFailure),
-		Retention: store.Retention, WALCompression: store.WALCompression, DataCompression: store.DataCompression, Encryption: store.Encryption,
+		VolumeSnapshots: snapshotStatus(facts),
+		Retention:       store.Retention, WALCompression: store.WALCompression, DataCompression: store.DataCompression, Encryption: store.Encryption,
 	}
 	if seen := facts.ReadBack.Archive; seen.Read {
 		waiting := int32(min(seen.Waiting, 1<<30)) //nolint:gosec // bounded

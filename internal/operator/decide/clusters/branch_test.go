@@ -88,6 +88,17 @@ func TestSnapshotsNeedConsent(t *testing.T) {
 	if o := accepted(byHand); o.Kind != outcome.Done {
 		t.Errorf("with the profile's consent: %+v", o)
 	}
+	withStore := branched(masked)
+	withStore.BranchConsents = false
+	withStore.Profile.Spec.AllowedOverrides = []string{"bootstrap.recovery"}
+	built, err = Build(shop(func(s *v1alpha1.PgStorageClusterSpec) {
+		copied(s)
+		s.Origin.ObjectStore, s.Origin.Server = "lake", "bank"
+	}), withStore, catalog.All(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusedBy(t, built, v1alpha1.ReasonOverrideRefused, "add externalClusters to spec.allowedOverrides")
 	exists := facts()
 	exists.Cluster = running("shop", 1)
 	for name, f := range map[string]observed.Cluster{"a branch": branched(masked), "one that exists": exists} {

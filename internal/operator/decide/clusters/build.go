@@ -43,6 +43,11 @@ type Cluster struct {
 	// verified says whether the volumes are as the profile declares. It is nil where
 	// nothing is read back.
 	verified *outcome.Outcome
+	// snapshots says whether base backups can be VolumeSnapshots. It is nil where no schedule
+	// takes any.
+	snapshots *outcome.Outcome
+	// OldBackups are to be deleted with their VolumeSnapshots.
+	OldBackups []plan.Seen
 	// flush says where a flush of the profile's volumes goes.
 	flush durability.Flush
 }
@@ -68,6 +73,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.holdSite(cr, facts, config)
 	out.holdBackup(cr, facts)
 	out.holdOrigin(cr, facts)
+	out.takeSnapshots(cr, facts, volumes, config)
 	in := inputs(cr, volumes)
 	in.AtLeast = standbyMinimum(cr, facts)
 	in.Held = held(facts)
@@ -76,14 +82,14 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archives: toArchive(cr, facts),
-		BackupFromPrimary: fromPrimary(cr, in),
-		Probes:            probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
+		BackupFromPrimary: fromPrimary(cr, in), SnapshotClass: snapshotClass(out.snapshots, volumes),
+		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
 		Closed: masking(facts),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {
 		return out, err
 	}
-	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), unconsented(cr, facts), standbyBackups(cr, in.StandbysCannotBackUp()), overridden))
+	accepted := acceptance(refusals, slices.Concat(foreignImage(cr, facts.Profile, config), foreignHosts(cr, facts.Profile), undeclaredMajor(cr, facts), unconsented(cr, facts), standbyBackups(cr, in.StandbysCannotBackUp()), snapshotsOnNode(cr, volumes), overridden))
 	accepted = tierAccepted(cr, facts.Profile, accepted)
 	out.Outcomes.Add(accepted)
 	if accepted.Kind != outcome.Done {

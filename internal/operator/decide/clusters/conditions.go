@@ -32,7 +32,7 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 	if o := followersCaughtUp(cr, facts); o != nil {
 		out.Add(*o)
 	}
-	out.Add(backups(cr, facts)...)
+	out.Add(backups(cr, facts, c.snapshots)...)
 	out.Add(MonitoredOutcome(cr, facts))
 	if o := metadataOutcome(cr); o != nil {
 		out.Add(*o)

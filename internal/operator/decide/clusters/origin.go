@@ -28,7 +28,7 @@ func (c *Cluster) holdOrigin(cr *v1alpha1.PgStorageCluster, facts observed.Clust
 func origin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const c = v1alpha1.ConditionSourceReady
 	from := cr.Spec.Origin
-	if s := from.VolumeSnapshots; s != nil {
+	if s := from.VolumeSnapshots; s != nil && from.ObjectStore == "" {
 		return outcome.DoneWith(c, v1alpha1.ReasonReady, fmt.Sprintf(msgOriginSnapshots, s.Data))
 	}
 	if b := cr.Spec.Backup; b != nil && b.ObjectStore.Name == from.ObjectStore && cnpg.Server(cr) == from.Server {
@@ -52,7 +52,8 @@ func impossible(from *v1alpha1.OriginSpec, facts observed.Backup) string {
 	if err != nil {
 		return msgOriginNoTime
 	}
-	if first := facts.Origin.Window.First; at.Before(first) {
+	// Snapshots can be older than the first base backup of the store.
+	if first := facts.Origin.Window.First; from.VolumeSnapshots == nil && at.Before(first) {
 		return fmt.Sprintf(msgOriginTooEarly, from.Server, from.ObjectStore, first.Format(time.RFC3339))
 	}
 	if at.After(facts.At) {
@@ -68,7 +69,7 @@ func unconsented(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) []string
 		return nil
 	}
 	fields := []string{"bootstrap.recovery", fieldExternalClusters}
-	if cr.Spec.Origin.VolumeSnapshots != nil {
+	if cr.Spec.Origin.ObjectStore == "" {
 		if facts.BranchConsents || existing(facts) != nil {
 			return nil
 		}

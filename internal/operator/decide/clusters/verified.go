@@ -7,8 +7,8 @@ import (
 )
 
 // backups are the conditions of a database that declares any.
-func backups(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (out []outcome.Outcome) {
-	for _, o := range []*outcome.Outcome{backedUp(cr, facts), restoreVerified(cr)} {
+func backups(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, snapshots *outcome.Outcome) (out []outcome.Outcome) {
+	for _, o := range []*outcome.Outcome{backedUp(cr, facts, snapshots), restoreVerified(cr)} {
 		if o != nil {
 			out = append(out, *o)
 		}

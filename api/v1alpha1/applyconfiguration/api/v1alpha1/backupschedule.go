@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/pgstorage/pgstorage/api/v1alpha1"
+)
+
 // BackupScheduleApplyConfiguration represents a declarative configuration of the BackupSchedule type for use
 // with apply.
 //
@@ -15,6 +19,16 @@ type BackupScheduleApplyConfiguration struct {
 	Schedule *string `json:"schedule,omitempty"`
 	// suspend stops the schedule. Default: false.
 	Suspend *bool `json:"suspend,omitempty"`
+	// method selects what a base backup is. ObjectStore copies all data to the store.
+	// VolumeSnapshot takes snapshots of the volumes of one instance, which needs seconds
+	// whatever the size is, and so does their restore. Such a backup is lost with the storage
+	// that it is on, and its restore needs WAL of the store. It needs the feature gate
+	// Branches, and a PgStorageProfile of type CephRBD, or External with
+	// volumeSnapshotClassName. Default: ObjectStore.
+	Method *apiv1alpha1.BackupMethod `json:"method,omitempty"`
+	// keep is how many backups of this schedule the operator keeps. It deletes older ones with
+	// their VolumeSnapshots. Only for method VolumeSnapshot. Valid: 1 to 100. Default: 7.
+	Keep *int32 `json:"keep,omitempty"`
 }
 
 // BackupScheduleApplyConfiguration constructs a declarative configuration of the BackupSchedule type for use with
@@ -44,5 +58,21 @@ func (b *BackupScheduleApplyConfiguration) WithSchedule(value string) *BackupSch
 // If called multiple times, the Suspend field is set to the value of the last call.
 func (b *BackupScheduleApplyConfiguration) WithSuspend(value bool) *BackupScheduleApplyConfiguration {
 	b.Suspend = &value
+	return b
+}
+
+// WithMethod sets the Method field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Method field is set to the value of the last call.
+func (b *BackupScheduleApplyConfiguration) WithMethod(value apiv1alpha1.BackupMethod) *BackupScheduleApplyConfiguration {
+	b.Method = &value
+	return b
+}
+
+// WithKeep sets the Keep field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Keep field is set to the value of the last call.
+func (b *BackupScheduleApplyConfiguration) WithKeep(value int32) *BackupScheduleApplyConfiguration {
+	b.Keep = &value
 	return b
 }

@@ -16,8 +16,8 @@ type BackupSpecApplyConfiguration struct {
 	// objectStore selects where WAL and base backups go.
 	ObjectStore *BackupObjectStoreApplyConfiguration `json:"objectStore,omitempty"`
 	// schedules sets when base backups are taken. Each takes its first one at once. The
-	// operator creates a ScheduledBackup of CloudNativePG, <cluster>-<name>, for each.
-	// Valid: 1 to 8 schedules.
+	// operator creates a ScheduledBackup of CloudNativePG, <cluster>-<name>, for each. At
+	// least one has the method ObjectStore. Valid: 1 to 8 schedules.
 	Schedules []BackupScheduleApplyConfiguration `json:"schedules,omitempty"`
 	// target selects the instance that base backups are taken from. Default: PreferStandby,
 	// or Primary where full_page_writes is off, because Postgres takes no backup from a

@@ -33,6 +33,8 @@ type BackupStatusApplyConfiguration struct {
 	LastVerified *v1.Time `json:"lastVerified,omitempty"`
 	// waitingWAL counts the files of WAL that are complete and not archived.
 	WaitingWAL *int32 `json:"waitingWAL,omitempty"`
+	// volumeSnapshots are the backups of the schedules with method VolumeSnapshot.
+	VolumeSnapshots *VolumeSnapshotBackupsApplyConfiguration `json:"volumeSnapshots,omitempty"`
 	// retention is how long the store keeps backups, as 30d; empty where it never deletes
 	// them.
 	Retention *string `json:"retention,omitempty"`
@@ -120,6 +122,14 @@ func (b *BackupStatusApplyConfiguration) WithLastVerified(value v1.Time) *Backup
 // If called multiple times, the WaitingWAL field is set to the value of the last call.
 func (b *BackupStatusApplyConfiguration) WithWaitingWAL(value int32) *BackupStatusApplyConfiguration {
 	b.WaitingWAL = &value
+	return b
+}
+
+// WithVolumeSnapshots sets the VolumeSnapshots field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the VolumeSnapshots field is set to the value of the last call.
+func (b *BackupStatusApplyConfiguration) WithVolumeSnapshots(value *VolumeSnapshotBackupsApplyConfiguration) *BackupStatusApplyConfiguration {
+	b.VolumeSnapshots = value
 	return b
 }
 

@@ -10,15 +10,16 @@ package v1alpha1
 // bootstrap.recovery in spec.allowedOverrides, and externalClusters for backups.
 type OriginSpecApplyConfiguration struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
-	// the backups.
+	// the backups. With volumeSnapshots, it has the WAL that follows them.
 	ObjectStore *string `json:"objectStore,omitempty"`
 	// server names the folder of the database in the store, as status.backup.server of its
 	// PgStorageCluster did. Required with objectStore.
 	Server *string `json:"server,omitempty"`
 	// volumeSnapshots select the VolumeSnapshots of the namespace that the volumes are made
-	// of, in place of backups. spec.storage must have the sizes of the volumes that they are
-	// of. The operator sets them on the PgStorageClusters of PgStorageBranches, which need no
-	// consent of the profile.
+	// of, in place of a base backup of the store. Those of a schedule with method
+	// VolumeSnapshot need objectStore and server too. spec.storage must have the sizes of the
+	// volumes that they are of. The operator sets volumeSnapshots on the PgStorageClusters of
+	// PgStorageBranches, which need no consent of the profile.
 	VolumeSnapshots *OriginVolumeSnapshotsApplyConfiguration `json:"volumeSnapshots,omitempty"`
 	// targetTime ends the restore before the first commit after this time, which is written
 	// as in RFC 3339, as 2026-03-01T12:00:00Z or 2026-03-01T12:00:00.5+01:00. Default: all WAL

@@ -6,7 +6,7 @@ package v1alpha1
 // with apply.
 //
 // OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. Later
-// commits are not in them, and the database starts as after a crash.
+// commits are not in them. Without an ObjectStore, the database starts as after a crash.
 type OriginVolumeSnapshotsApplyConfiguration struct {
 	// data selects the VolumeSnapshot of the data volume.
 	Data *string `json:"data,omitempty"`
