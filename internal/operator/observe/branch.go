@@ -65,6 +65,11 @@ func (r Readers) branchSource(ctx context.Context, b *v1alpha1.PgStorageBranch, 
 	if facts.Profile, err = find(ctx, r.Cache, client.ObjectKey{Name: facts.Source.Spec.Profile}, &v1alpha1.PgStorageProfile{}); err != nil || facts.Profile == nil {
 		return err
 	}
+	return r.admission(ctx, b, facts)
+}
+
+// admission reads what admits the next step of a branch: its snapshots, or its promotion.
+func (r Readers) admission(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch) (err error) {
 	if b.Status.Snapshots == nil || b.Spec.Promote {
 		if facts.NoRoom, err = r.noRoom(ctx, facts.Profile.Name); err != nil {
 			return err

@@ -150,5 +150,5 @@ func snapshotStatus(facts observed.Cluster) *v1alpha1.VolumeSnapshotBackups {
 	if len(all) == 0 {
 		return nil
 	}
-	return &v1alpha1.VolumeSnapshotBackups{Count: int32(min(len(all), 1<<30)), Newest: all[0].Name, NewestTime: all[0].Status.StoppedAt} //nolint:gosec // bounded
+	return &v1alpha1.VolumeSnapshotBackups{Count: int32(min(len(all), 1<<30)), Newest: all[0].Name, NewestTime: all[0].Status.StoppedAt}
 }
