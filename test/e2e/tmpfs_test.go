@@ -122,14 +122,7 @@ func (m *coldCaches) slowVolume(t *testing.T) {
 			}}}},
 		},
 	}
-	create(t, class, volume)
-	t.Cleanup(func() {
-		for _, o := range []client.Object{volume, class} {
-			if err := client.IgnoreNotFound(c.Delete(context.WithoutCancel(t.Context()), o)); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	create(t, class, volume) // they end with the kind cluster of this test
 }
 
 func (m *coldCaches) pool(name string) *v1alpha1.PgStorageCluster {
