@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # End-to-end tests on a kind cluster of their own. Usage: hack/e2e.sh NAME
 # KEEP=1 keeps the cluster; SHORT=-short omits long tests; BARMAN=1 installs the Barman Cloud
-# plugin; SLOW_DISK=10ms gives the node a disk whose reads take that much longer; ARGS are further arguments of go test, as -run TestS3NBD; what people look at is
-# kept in the folder e2e of PGSTORAGE_ARTEFACTS.
+# plugin; SLOW_DISK=10ms gives the node a disk whose reads take that much longer; ARGS
+# are further arguments of go test, as -run TestS3NBD; what people look at is kept in
+# the folder e2e of PGSTORAGE_ARTEFACTS.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e.sh NAME}
 PGSTORAGE_ARTEFACTS=${PGSTORAGE_ARTEFACTS:-$CACHE/artefacts}
@@ -15,8 +16,9 @@ PGSTORAGE_PLUGIN=$CACHE/e2e/kubectl-pgstorage
 
 finish() {
 	[ ! -d "$PGSTORAGE_ARTEFACTS/e2e" ] || say "what the tests keep for people is in $PGSTORAGE_ARTEFACTS/e2e"
-	[ -z "${SLOW_DISK:-}" ] || "$REPO/hack/slow-disk.sh" down "$NAME-control-plane"
-	[ -n "${KEEP:-}" ] || "$REPO/hack/cluster.sh" down "$NAME"
+	[ -z "${KEEP:-}" ] || return 0
+	[ -z "${SLOW_DISK:-}" ] || "$REPO/hack/slow-disk.sh" down "$NAME-control-plane" || true
+	"$REPO/hack/cluster.sh" down "$NAME"
 }
 trap finish EXIT
 trap 'exit 130' INT TERM

@@ -10,7 +10,7 @@ NODE=${2:?$USAGE}
 DIR=$RUN/slow-disk-$NODE
 SIZE=4G
 
-# attached LOOPS: the loop devices over the disk, one a line.
+# attached: the loop devices over the disk, one a line.
 attached() { losetup -n -O NAME -j "$DIR/shown/disk" 2>/dev/null || true; }
 
 # ended PROGRAM: kills it by its pid file, unless the number is another process's by now.

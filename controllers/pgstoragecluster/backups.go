@@ -30,6 +30,6 @@ func (r *Reconciler) deleteBackups(ctx context.Context, p *pass) {
 		names = append(names, b.GetName())
 	}
 	if len(names) > 0 {
-		r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "BackupsDeleted", "Delete", "deleted %s with their VolumeSnapshots: spec.backup.schedules[].keep newer ones are kept", strings.Join(names, ", "))
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "BackupsDeleted", "Delete", "deleted %s with their VolumeSnapshots: their schedule keeps newer ones (spec.backup.schedules[].keep)", strings.Join(names, ", "))
 	}
 }

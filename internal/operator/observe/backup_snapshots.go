@@ -3,9 +3,9 @@ package observe
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -22,32 +22,23 @@ func (b Backups) snapshots(ctx context.Context, cr *v1alpha1.PgStorageCluster, f
 	if cr.Spec.Backup == nil || !b.Snapshots || !facts.VolumeSnapshots || facts.Profile == nil {
 		return nil
 	}
+	takes := func(s v1alpha1.BackupSchedule) bool { return s.Method == v1alpha1.BackupByVolumeSnapshot }
+	if !slices.ContainsFunc(cr.Spec.Backup.Schedules, takes) {
+		return nil
+	}
+	var err error
+	if facts.Backup.SnapshotClass, err = snapshotClassExists(ctx, b.Live, b.Kinds, facts.Profile); err != nil {
+		return err
+	}
 	for _, s := range cr.Spec.Backup.Schedules {
-		if s.Method != v1alpha1.BackupByVolumeSnapshot {
+		if !takes(s) {
 			continue
-		}
-		if err := b.snapshotClass(ctx, facts); err != nil {
-			return err
 		}
 		if err := b.snapshotsOf(ctx, cr, s.Name, facts); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (b Backups) snapshotClass(ctx context.Context, facts *observed.Cluster) error {
-	kind, err := b.Kinds.For(facts.Profile.Spec.Type)
-	if err != nil || facts.Backup.SnapshotClass {
-		return nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
-	}
-	name := kind.Volumes(facts.Profile).SnapshotClass
-	if name == "" {
-		return nil
-	}
-	class, err := find(ctx, b.Live, client.ObjectKey{Name: name}, &snapshotv1.VolumeSnapshotClass{})
-	facts.Backup.SnapshotClass = class != nil
-	return err
 }
 
 // snapshotsOf a schedule. Backups from before the Cluster are of an earlier database of its name,

@@ -14,6 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 var (
@@ -78,10 +79,11 @@ func (r Readers) admission(ctx context.Context, b *v1alpha1.PgStorageBranch, fac
 	if b.Status.Snapshots != nil {
 		return nil
 	}
-	if err := r.tight(ctx, facts); err != nil {
+	if err := r.tight(ctx, facts); err != nil || !facts.VolumeSnapshots {
 		return err
 	}
-	return r.snapshotClassOf(ctx, facts)
+	facts.SnapshotClass, err = snapshotClassExists(ctx, r.Live, r.Kinds, facts.Profile)
+	return err
 }
 
 // sourceCluster reads the CloudNativePG Cluster of the source. An older copy could hide that the
@@ -101,19 +103,18 @@ func (r Readers) sourceCluster(ctx context.Context, b *v1alpha1.PgStorageBranch,
 	return err
 }
 
-// snapshotClassOf says whether the VolumeSnapshotClass of the profile exists.
-func (r Readers) snapshotClassOf(ctx context.Context, facts *observed.Branch) error {
-	kind, err := r.Kinds.For(facts.Profile.Spec.Type)
-	if err != nil || !facts.VolumeSnapshots {
-		return nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
+// snapshotClassExists says whether the VolumeSnapshotClass of a profile exists.
+func snapshotClassExists(ctx context.Context, live client.Reader, kinds profile.Catalog, p *v1alpha1.PgStorageProfile) (bool, error) {
+	kind, err := kinds.For(p.Spec.Type)
+	if err != nil {
+		return false, nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
 	}
-	name := kind.Volumes(facts.Profile).SnapshotClass
+	name := kind.Volumes(p).SnapshotClass
 	if name == "" {
-		return nil
+		return false, nil
 	}
-	class, err := find(ctx, r.Live, client.ObjectKey{Name: name}, &snapshotv1.VolumeSnapshotClass{})
-	facts.SnapshotClass = class != nil
-	return err
+	class, err := find(ctx, live, client.ObjectKey{Name: name}, &snapshotv1.VolumeSnapshotClass{})
+	return class != nil, err
 }
 
 // branches reads the others of the namespace.
