@@ -236,9 +236,14 @@ func promotedBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if got := mustPSQL(t, alone, "SELECT name FROM people"); got != "Ada Lovelace" {
 		t.Errorf("the promoted branch has %q", got)
 	}
+	// A promoted branch keeps its volumes, which is the default of every database.
+	if err := c.Patch(t.Context(), alone, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"deletionPolicy":"Delete"}}`))); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Delete(t.Context(), alone); err != nil {
 		t.Fatal(err)
 	}
+	gone(t, alone)
 }
 
 func expiredBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
