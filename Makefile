@@ -151,7 +151,7 @@ test-ceph: ## Test a database on a real Ceph on zvols in a virtual machine; not 
 .PHONY: test-e2e
 test-e2e: ## Test with real CloudNativePG and Postgres on kind; KEEP=1 keeps the cluster
 	@echo "== e2e"
-	@hack/e2e.sh $(E2E_CLUSTER)
+	@BARMAN=1 hack/e2e.sh $(E2E_CLUSTER)
 
 .PHONY: test-e2e-memory
 test-e2e-memory: ## Test volumes in memory on two workers, one of which boots again; not in test; KEEP=1 keeps the cluster

@@ -25,11 +25,6 @@ PYTHON_PACKAGES='barman|boto3|botocore|jmespath|python-dateutil|s3transfer|six|u
 # an ObjectStore, and the errors only choose a gRPC code, which CloudNativePG does not read.
 library() {
 	cp -r --no-preserve=mode "$(module_dir "$LIBRARY" "$(awk -v m="$LIBRARY" '$1 == m {print $2}' "$REPO/go.mod")")" "$1"
-	cat >"$1/pkg/api/newer.go" <<-GO
-		package api
-
-		func (*DataBackupConfiguration) AppendRestoreAdditionalCommandArgs(options []string) []string { return options }
-	GO
 	cat >"$1/pkg/restorer/newer.go" <<-GO
 		package restorer
 

@@ -34,7 +34,11 @@ steps() {
 		printf '%s\n' "download kubernetes.sh cnpg-modules" "download rootfs.sh postgres" "compile kubernetes.sh cnpg"
 		;;
 	programs) printf '%s\n' "download programs.sh modules" "compile programs.sh" ;;
-	servers) printf '%s\n' "compile tools.sh versitygw" "compile zerofs.sh" ;;
+	servers)
+		printf '%s\n' "compile tools.sh versitygw" "compile zerofs.sh"
+		# Only root can make its root file system.
+		[ "$(id -u)" != 0 ] || echo "compile barman.sh build"
+		;;
 	# Only root can make them; their levels say so to others.
 	machines) [ "$(id -u)" != 0 ] || echo "download vm.sh image" ;;
 	cluster) steps nodes && steps pods ;;

@@ -63,12 +63,12 @@ var features = []feature{
 	},
 	{
 		Name:     "Backups in an object store, restore",
-		EndToEnd: claim{Evidence: "test/e2e TestBackup", Where: "kind with the Barman Cloud plugin and an S3 server, `make test-e2e-backup`"},
+		EndToEnd: claim{Evidence: "test/e2e TestBackup", Where: "kind with the Barman Cloud plugin and an S3 server, in `make test`"},
 		Faults:   claim{Open: "a lost site loses commits by design, see docs/faults/protection.md"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
 	},
 	{
 		Name:     "Verified backups: `spec.backup.verify`",
-		EndToEnd: claim{Evidence: "test/e2e TestBackup", Where: "kind with the Barman Cloud plugin and an S3 server, `make test-e2e-backup`"},
+		EndToEnd: claim{Evidence: "test/e2e TestBackup", Where: "kind with the Barman Cloud plugin and an S3 server, in `make test`"},
 		Faults:   claim{Open: "a lost site loses commits by design, see docs/faults/protection.md"}, Tutorial: claim{Evidence: "docs/tutorial-backup.md"},
 	},
 	{

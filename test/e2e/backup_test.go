@@ -21,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/long"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 )
 
@@ -38,6 +39,7 @@ type vault struct {
 // TestBackup archives, restores, and loses the store, by the real plugin into a real S3
 // server.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	v := vaultIn(t)
 	step := live.InTurn(t)
 	step("a database waits for its ObjectStore", v.waits)
@@ -184,6 +186,7 @@ func (v *vault) unconsented(t *testing.T) {
 }
 
 func (v *vault) latest(t *testing.T) {
+	long.Skip(t, "make test-e2e-backup")
 	began := time.Now()
 	copied := v.restored("copied", restores, nil)
 	copied.Spec.Backup = v.shop.Spec.Backup.DeepCopy()
@@ -265,6 +268,7 @@ func (v *vault) unscheduled(t *testing.T) {
 
 // again deletes the database, and creates another one of its name.
 func (v *vault) again(t *testing.T) {
+	long.Skip(t, "make test-e2e-backup")
 	discard(t, v.shop)
 	other := v.database("shop")
 	create(t, other)

@@ -180,6 +180,7 @@ func permissions(ctx context.Context, c client.Client, namespace string) ([]doct
 		{Verb: "get", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to show databases"},
 		{Verb: "create", Group: group, Resource: "pgstorageclusters", Namespace: namespace, For: "to create databases"},
 		{Verb: "create", Group: group, Resource: "pgbenchmarks", Namespace: namespace, For: "to start benchmarks"},
+		{Verb: "create", Group: group, Resource: "pgstoragebranches", Namespace: namespace, For: "to branch databases"},
 		{Verb: "list", Resource: "pods", Namespace: namespace, For: "to show instances"},
 		{Verb: "list", Resource: "persistentvolumeclaims", Namespace: namespace, For: "to show volumes"},
 		{Verb: "get", Group: group, Resource: "pgstorageprofiles", For: "to show profiles"},
