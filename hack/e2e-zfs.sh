@@ -3,7 +3,8 @@
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
 #   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestBranches,
-#   TestBranchFaults, TestMemory, or TestS3NBD
+#   TestBranchFaults, TestSnapshotBackups, TestMemory, or TestS3NBD
+# BARMAN=1 installs the Barman Cloud plugin.
 # KEEP=1 keeps the cluster and the machines, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
@@ -44,10 +45,13 @@ PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
 export PGSTORAGE_PLUGIN PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
-"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$driver" "$PGSTORAGE_S3_IMAGE"
+barman=()
+[ -z "${BARMAN:-}" ] || read -ra barman <<<"$("$REPO/hack/barman.sh" images)"
+"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$driver" "$PGSTORAGE_S3_IMAGE" "${barman[@]}"
 for node in "${NODES[@]}"; do
-	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
+	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE" "${barman[@]}"
 done
 "$REPO/hack/zfs-localpv.sh" apply
+[ -z "${BARMAN:-}" ] || "$REPO/hack/barman.sh" apply
 cd "$REPO" || exit
 go test -tags e2ezfs -count=1 -v -timeout 150m -run "^$TEST\$" ./test/e2ezfs/...
