@@ -203,6 +203,11 @@ test-e2e-branch-faults: ## Cut the power of a node with real ZFS at each step of
 	@echo "== e2e-branch-faults"
 	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranchFaults
 
+.PHONY: test-e2e-snapshot-backups
+test-e2e-snapshot-backups: ## Back up by VolumeSnapshots on a node with real ZFS, and restore; not in test; KEEP=1 keeps both
+	@echo "== e2e-snapshot-backups"
+	@BARMAN=1 PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestSnapshotBackups
+
 .PHONY: test-e2e-memory-node
 test-e2e-memory-node: ## Test a read pool in the memory of a machine whose power is cut; not in test; KEEP=1 keeps both
 	@echo "== e2e-memory-node"

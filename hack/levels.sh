@@ -38,6 +38,7 @@ levels() {
 		e2e-zfs-nodes  test-e2e-zfs-nodes 12  -        -       one
 		e2e-branches   test-e2e-branches   8  -        -       one
 		e2e-branch-faults test-e2e-branch-faults 8 -   -       one
+		e2e-snapshot-backups test-e2e-snapshot-backups 8 - -   one
 		e2e-tmpfs      test-e2e-tmpfs      6  -        -       one
 		e2e-s3nbd      test-e2e-s3nbd      8  -        -       one
 		e2e-ceph       test-e2e-ceph      16  -        -       one

@@ -55,7 +55,7 @@ func TestBackupCost(t *testing.T) {
 }
 
 func (v *costly) begin(t *testing.T) {
-	store := v.objectStore()
+	store := v.store.ObjectStore("lake")
 	limits := map[string]any{"limits": map[string]any{"cpu": "500m"}, "requests": map[string]any{"cpu": "100m"}}
 	if err := unstructured.SetNestedMap(store.Object, limits, "spec", "instanceSidecarConfiguration", "resources"); err != nil {
 		t.Fatal(err)

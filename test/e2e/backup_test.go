@@ -13,10 +13,8 @@ import (
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -71,10 +69,7 @@ func vaultIn(t *testing.T) *vault {
 	ns := namespace(t)
 	v := &vault{store: s3pod.Store{Namespace: ns, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}}
 	create(t, v.store.Objects()...)
-	create(t, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "lake-keys"},
-		StringData: map[string]string{"ACCESS_KEY_ID": v.store.AccessKey, "ACCESS_SECRET_KEY": v.store.SecretKey},
-	})
+	create(t, v.store.Keys("lake"))
 	v.shop = v.database("shop")
 	return v
 }
@@ -90,33 +85,13 @@ func (v *vault) database(name string) *v1alpha1.PgStorageCluster {
 	return cr
 }
 
-// objectStore is the bucket as the plugin reaches it.
-func (v *vault) objectStore() *unstructured.Unstructured {
-	key := func(name string) map[string]any { return map[string]any{"name": "lake-keys", "key": name} }
-	o := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "barmancloud.cnpg.io/v1", "kind": "ObjectStore",
-		"spec": map[string]any{
-			"retentionPolicy": "30d",
-			"configuration": map[string]any{
-				"destinationPath": "s3://" + s3pod.Bucket + "/backups", "endpointURL": v.store.Endpoint(),
-				"s3Credentials": map[string]any{"accessKeyId": key("ACCESS_KEY_ID"), "secretAccessKey": key("ACCESS_SECRET_KEY")},
-				"wal":           map[string]any{"compression": "gzip"},
-				"data":          map[string]any{"compression": "gzip"},
-			},
-		},
-	}}
-	o.SetNamespace(v.store.Namespace)
-	o.SetName("lake")
-	return o
-}
-
 func (v *vault) waits(t *testing.T) {
 	create(t, v.shop)
 	has(t, v.shop, v1alpha1.ConditionBackedUp, metav1.ConditionFalse, v1alpha1.ReasonObjectStoreNotFound)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(v.shop), &cnpgv1.Cluster{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("a database exists without an archive: %v", err)
 	}
-	create(t, v.objectStore())
+	create(t, v.store.ObjectStore("lake"))
 }
 
 func (v *vault) first(t *testing.T) {

@@ -51,7 +51,7 @@ func TestProtection(t *testing.T) {
 }
 
 func (p *protection) begin(t *testing.T) {
-	create(t, p.objectStore())
+	create(t, p.store.ObjectStore("lake"))
 	p.shop.Spec.Backup.Verify = &v1alpha1.BackupVerifySpec{Schedule: yearly, Suspend: new(true), Timeout: "5m"}
 	create(t, p.shop)
 	ready(t, p.shop)

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -33,6 +34,36 @@ type Store struct {
 
 // Endpoint by which the cluster's pods reach the store.
 func (s Store) Endpoint() string { return fmt.Sprintf("http://%s.%s.svc:%d", name, s.Namespace, port) }
+
+// ObjectStore of the Barman Cloud plugin for a folder of the bucket. It names the Secret of Keys.
+func (s Store) ObjectStore(name string) *unstructured.Unstructured {
+	key := func(of string) map[string]any { return map[string]any{"name": keys(name), "key": of} }
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "barmancloud.cnpg.io/v1", "kind": "ObjectStore",
+		"spec": map[string]any{
+			"retentionPolicy": "30d",
+			"configuration": map[string]any{
+				"destinationPath": "s3://" + Bucket + "/backups", "endpointURL": s.Endpoint(),
+				"s3Credentials": map[string]any{"accessKeyId": key("ACCESS_KEY_ID"), "secretAccessKey": key("ACCESS_SECRET_KEY")},
+				"wal":           map[string]any{"compression": "gzip"},
+				"data":          map[string]any{"compression": "gzip"},
+			},
+		},
+	}}
+	o.SetNamespace(s.Namespace)
+	o.SetName(name)
+	return o
+}
+
+// Keys is the Secret of an ObjectStore.
+func (s Store) Keys(objectStore string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: keys(objectStore)},
+		StringData: map[string]string{"ACCESS_KEY_ID": s.AccessKey, "ACCESS_SECRET_KEY": s.SecretKey},
+	}
+}
+
+func keys(objectStore string) string { return objectStore + "-keys" }
 
 // Objects to create: a Secret, a Service and a Pod.
 func (s Store) Objects() []client.Object {
