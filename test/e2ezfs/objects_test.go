@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	namespace   = "e2e-zfs"
-	profileName = "zfs"
+	namespace = "e2e-zfs"
+	// profileName is that of the tutorials.
+	profileName = "zfs-nvme"
 	// device is the machine's blank disk.
 	device = "/dev/disk/by-id/virtio-tank"
 	gib    = 1 << 30
