@@ -196,7 +196,7 @@ test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which 
 .PHONY: test-e2e-branches
 test-e2e-branches: ## Branch a database on a node with real ZFS, copy-on-write; writes docs/benchmarks; not in test; KEEP=1 keeps both
 	@echo "== e2e-branches"
-	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestBranches
+	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) 'TestBranches|TestTutorialOfBranches'
 
 .PHONY: test-e2e-branch-faults
 test-e2e-branch-faults: ## Cut the power of a node with real ZFS at each step of a branch, and fill its pool; not in test; KEEP=1 keeps both

@@ -3,7 +3,8 @@
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
 #   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestBranches,
-#   TestBranchFaults, TestSnapshotBackups, TestMemory, or TestS3NBD
+#   TestTutorialOfBranches, TestBranchFaults, TestSnapshotBackups, TestMemory, or
+#   TestS3NBD, or more of them with | between
 # BARMAN=1 installs the Barman Cloud plugin.
 # KEEP=1 keeps the cluster and the machines, to look at.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
@@ -54,4 +55,4 @@ done
 "$REPO/hack/zfs-localpv.sh" apply
 [ -z "${BARMAN:-}" ] || "$REPO/hack/barman.sh" apply
 cd "$REPO" || exit
-go test -tags e2ezfs -count=1 -v -timeout 150m -run "^$TEST\$" ./test/e2ezfs/...
+go test -tags e2ezfs -count=1 -v -timeout 150m -run "^($TEST)\$" ./test/e2ezfs/...

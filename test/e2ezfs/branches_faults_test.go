@@ -42,9 +42,8 @@ func TestBranchFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	shop := database()
+	shop := branchable()
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
-	shop.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
 	f := &branchFaults{report: faults.Report{Seconds: "s until the branch is as declared"}}
 	t.Cleanup(func() {
 		t.Log("\n" + f.report.Table())

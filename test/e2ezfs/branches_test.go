@@ -33,10 +33,8 @@ func TestBranches(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	shop := database()
+	shop := branchable()
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
-	// This driver counts snapshots against the limit of a volume, and half of it must be free.
-	shop.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
 	f := &branchFigures{}
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
@@ -51,6 +49,14 @@ func TestBranches(t *testing.T) {
 	step("a branch whose ttl has passed is gone", expiredBranch)
 	step("nothing of the branches is left on the pool", nothingLeft)
 	f.publish(t)
+}
+
+// branchable is a database whose WAL volume takes branches: this driver counts snapshots against
+// the limit of a volume, and half of it must be free.
+func branchable() *v1alpha1.PgStorageCluster {
+	cr := database()
+	cr.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
+	return cr
 }
 
 func tablesToCopy(t *testing.T, shop *v1alpha1.PgStorageCluster) {

@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -53,9 +52,8 @@ func TestSnapshotBackups(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: vaultNamespace}})
-	v := &snapshotVault{shop: database()}
+	v := &snapshotVault{shop: branchable()}
 	v.shop.Namespace, v.shop.Spec.Profile = vaultNamespace, vaultNamespace
-	v.shop.Spec.Storage.WALSize = new(resource.MustParse("3Gi"))
 	v.shop.Spec.Backup = &v1alpha1.BackupSpec{
 		ObjectStore:   v1alpha1.BackupObjectStore{Name: archive},
 		MaxArchiveAge: "5m",
