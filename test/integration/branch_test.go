@@ -354,6 +354,34 @@ func TestBranchReportsARejectedSnapshot(t *testing.T) {
 	}
 }
 
+// A VolumeSnapshot that has the name of the branch's WAL is reported, and not used.
+func TestBranchReportsAForeignSnapshot(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	s := branchable(t, c, "branch-foreign")
+	b := s.branch(t, "pr-1")
+	data := s.taken(t, "shop-1")[0]
+	foreign := &snapshotv1.VolumeSnapshot{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: naming.BranchWALSnapshot(data.Name, string(data.UID))},
+		Spec:       snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{PersistentVolumeClaimName: new("shop-1-wal")}},
+	}
+	create(t, c, foreign)
+	if err := s.take(t.Context(), &data); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the foreign one in the status", func(ctx context.Context) error {
+		return s.says(ctx, b, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonBranchRefused)
+	})
+	if got := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); !strings.Contains(got.Message, foreign.Name) {
+		t.Errorf("%+v", got)
+	}
+	absent(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageCluster{})
+	if err := c.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	s.ready(t, b)
+}
+
 // A ConfigMap that changes while its SQL runs has no second Job run beside the first.
 func TestBranchRunsOneMaskingAtATime(t *testing.T) {
 	c := apiserver.Client(t, config)

@@ -156,11 +156,25 @@ func (r Readers) snapshots(ctx context.Context, b *v1alpha1.PgStorageBranch, fac
 		facts.Snapshots[list.Items[i].Name] = &list.Items[i]
 		live[keyOf(snapshotGVK, &list.Items[i])] = &list.Items[i]
 	}
-	name := naming.BranchSnapshot(b.Name, string(b.UID))
-	if facts.Snapshots[name] != nil || b.Status.Snapshots != nil {
+	if b.Status.Snapshots != nil {
 		return nil
 	}
-	// The cache may be older than one of ours, and has none of others.
+	name := naming.BranchSnapshot(b.Name, string(b.UID))
+	if err := r.snapshot(ctx, b, name, facts, live); err != nil {
+		return err
+	}
+	if data := facts.Snapshots[name]; data != nil {
+		return r.snapshot(ctx, b, naming.BranchWALSnapshot(name, string(data.UID)), facts, live)
+	}
+	return nil
+}
+
+// snapshot reads one that the cache does not have. The cache may be older than one of ours, and
+// has none of others.
+func (r Readers) snapshot(ctx context.Context, b *v1alpha1.PgStorageBranch, name string, facts *observed.Branch, live plan.Live) error {
+	if facts.Snapshots[name] != nil {
+		return nil
+	}
 	found, err := find(ctx, r.Live, client.ObjectKey{Namespace: b.Namespace, Name: name}, &snapshotv1.VolumeSnapshot{})
 	if err != nil || found == nil {
 		return err

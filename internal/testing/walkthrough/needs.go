@@ -28,6 +28,7 @@ var Needs = map[string]string{
 	"offline":    "nothing: make test-install runs it without a cluster",
 	"s3nbd":      "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API",
 	"registry":   "public registries; a release is installed by make test-install from local ones",
+	"snapshots":  "a driver with VolumeSnapshots; make test-e2e-snapshot-backups takes the same steps through the API",
 	"zfs-node":   "a node with OpenZFS and blank disks; make test-e2e-zfs takes the same steps through the API",
 }
 
