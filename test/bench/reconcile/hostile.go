@@ -11,6 +11,7 @@ import (
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -118,6 +119,12 @@ var hostileKinds = []struct {
 			s.Spec.Template.Metadata.Annotations["example.com/"+strconv.Itoa(n)] = text(i, 1024)
 		}
 		return s
+	}},
+	{"pgstoragebranch", func(i int) client.Object {
+		return &v1alpha1.PgStorageBranch{ObjectMeta: hostileMeta("pgbr", i), Spec: v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: "nobody"}}}
+	}},
+	{"volumesnapshot", func(i int) client.Object {
+		return &snapshotv1.VolumeSnapshot{ObjectMeta: hostileMeta("vs", i), Spec: snapshotv1.VolumeSnapshotSpec{Source: snapshotv1.VolumeSnapshotSource{PersistentVolumeClaimName: new("nobody")}}}
 	}},
 	{"cluster", func(i int) client.Object {
 		return &cnpgv1.Cluster{ObjectMeta: hostileMeta("cluster", i), Spec: cnpgv1.ClusterSpec{Instances: 1, Description: text(i, 250<<10), StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}

@@ -72,7 +72,7 @@ func startManager(ctx context.Context, config *rest.Config, server string, died 
 	if err != nil {
 		return nil, err
 	}
-	m.died, m.args = died, []string{binary, "--bench-image=none", "--agent-image=none", "--namespace=default", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=0", "--zap-log-level=error"}
+	m.died, m.args = died, []string{binary, "--bench-image=none", "--agent-image=none", "--namespace=default", "--feature-gates=Branches=true", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=0", "--zap-log-level=error"}
 	// As the manager sets it from the limit of its container.
 	m.env = append(os.Environ(), "KUBECONFIG="+kubeconfig, fmt.Sprintf("GOMEMLIMIT=%.0f", 0.9*limit))
 	m.prepare()
