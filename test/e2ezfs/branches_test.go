@@ -72,7 +72,7 @@ func tablesToCopy(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		return err
 	})
 	// The server makes the rows, because the copies of a client take twice as long under emulation.
-	out, err := live.Command(t.Context(), patience, "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--",
+	out, err := live.Command(t.Context(), 2*patience, "kubectl", "-n", shop.Namespace, "exec", shop.Status.Database.Primary, "-c", "postgres", "--",
 		"env", "PGOPTIONS=-crole=app", "pgbench", "-i", "-I", "dtGvp", "-s", branchScale, "-q", "app")
 	if err != nil {
 		t.Fatal(err, out)
