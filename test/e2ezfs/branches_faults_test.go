@@ -16,7 +16,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -100,10 +99,7 @@ func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluste
 		var branches []*v1alpha1.PgStorageBranch
 		for i := range atOnce {
 			b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
-			b.Spec.Resources = &v1alpha1.ClusterResources{
-				Requests: map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("384Mi")},
-				Limits:   map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("384Mi")},
-			}
+			b.Spec.Resources = fewProcessors("384Mi")
 			branches = append(branches, b)
 			create(t, b)
 		}

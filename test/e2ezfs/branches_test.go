@@ -35,6 +35,8 @@ func TestBranches(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	shop := branchable()
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
+	// The kernel shares processors by requests, and branches request less.
+	shop.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("1")
 	f := &branchFigures{}
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
@@ -51,7 +53,7 @@ func TestBranches(t *testing.T) {
 	f.publish(t)
 }
 
-// branchable is a database whose WAL volume takes branches: this driver counts snapshots against
+// branchable is a database whose WAL volume takes branches. This driver counts snapshots against
 // the limit of a volume, and half of it must be free.
 func branchable() *v1alpha1.PgStorageCluster {
 	cr := database()
@@ -83,7 +85,16 @@ func tablesToCopy(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 func branchOf(source, name string) *v1alpha1.PgStorageBranch {
 	return &v1alpha1.PgStorageBranch{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: source}},
+		Spec:       v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: source}, Resources: fewProcessors("768Mi")},
+	}
+}
+
+// fewProcessors are resources of a branch that yields to its source.
+func fewProcessors(memory string) *v1alpha1.ClusterResources {
+	size := resource.MustParse(memory)
+	return &v1alpha1.ClusterResources{
+		Requests: map[corev1.ResourceName]resource.Quantity{corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: size},
+		Limits:   map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: size},
 	}
 }
 

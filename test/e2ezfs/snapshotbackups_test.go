@@ -44,9 +44,9 @@ type snapshotVault struct {
 }
 
 // TestSnapshotBackups takes backups as VolumeSnapshots by the real zfs-localpv, and restores them
-// with WAL of a real S3 server. The database has one instance: on this driver a standby would be
-// on the node of its primary, and so a profile of type ZFSLocalPV refuses the method. A profile
-// of type External selects the same classes.
+// with WAL of a real S3 server. A profile of type ZFSLocalPV refuses the method, because a standby
+// would be on the node of its primary. So a profile of type External selects the same classes, for
+// a database of one instance.
 func TestSnapshotBackups(t *testing.T) {
 	if err := helm("branches.enabled=true"); err != nil {
 		t.Fatal(err)
