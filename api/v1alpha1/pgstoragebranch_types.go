@@ -91,7 +91,8 @@ type BranchBackup struct {
 type BranchMasking struct {
 	// configMap has the SQL. A Job runs it once, in one transaction, as the owner of the
 	// database and with psql. Until it has succeeded no other user can connect, and the
-	// branch is not Ready. After a failure, a change of the ConfigMap starts it again.
+	// branch is not Ready. Where it cannot connect, or loses the connection, it tries again
+	// 6 times. After a failure, a change of the ConfigMap starts it again.
 	// +required
 	ConfigMap MaskingConfigMap `json:"configMap,omitzero"`
 }

@@ -1,11 +1,15 @@
 package branch
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
@@ -28,8 +32,16 @@ func TestMaskingJob(t *testing.T) {
 		v, _, _ := unstructured.NestedFieldNoCopy(o.Content.Object, append([]string{"spec"}, path...)...)
 		return v
 	}
-	if spec("backoffLimit") != int64(0) && spec("backoffLimit") != float64(0) {
-		t.Errorf("backoffLimit %v", spec("backoffLimit"))
+	job := &batchv1.Job{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content.Object, job); err != nil {
+		t.Fatal(err)
+	}
+	tried := job.Spec.PodFailurePolicy.Rules[1]
+	if tried.Action != batchv1.PodFailurePolicyActionFailJob || tried.OnExitCodes.Operator != batchv1.PodFailurePolicyOnExitCodesOpNotIn || !slices.Equal(tried.OnExitCodes.Values, []int32{2}) {
+		t.Errorf("SQL that fails can run again: %+v", tried)
+	}
+	if *job.Spec.BackoffLimit == 0 || job.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
+		t.Errorf("a connection that is refused ends the Job: %+v", job.Spec)
 	}
 	if spec("template", "spec", "automountServiceAccountToken") != false {
 		t.Error("the pod has a token")

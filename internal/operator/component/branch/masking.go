@@ -1,6 +1,7 @@
 package branch
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	batchv1ac "k8s.io/client-go/applyconfigurations/batch/v1"
@@ -18,6 +19,11 @@ const (
 	workDir = "/pgstorage/work"
 	// longestMasking is how long the SQL may take, in seconds.
 	longestMasking = 6 * 60 * 60
+	// noConnection is psql's exit code where it could not connect, or lost the connection
+	// (https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-EXIT-STATUS).
+	noConnection = 2
+	// connects is how often the Job tries again then, after 10 s and twice as long each time.
+	connects = 6
 )
 
 // MaskingInputs are the inputs of Masking.
@@ -73,7 +79,20 @@ func Masking(in MaskingInputs) (plan.Object, error) {
 		WithLabels(labels).
 		WithOwnerReferences(plan.ControllerReference("PgStorageBranch", b)).
 		WithSpec(batchv1ac.JobSpec().
-			WithBackoffLimit(0).
+			WithBackoffLimit(connects).
+			WithPodFailurePolicy(failures()).
 			WithActiveDeadlineSeconds(longestMasking).
 			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(spec))))
+}
+
+// failures ends the Job where the SQL fails. A database that does not answer for a moment, and a
+// pod that is evicted, are no failure of the SQL.
+func failures() *batchv1ac.PodFailurePolicyApplyConfiguration {
+	return batchv1ac.PodFailurePolicy().WithRules(
+		batchv1ac.PodFailurePolicyRule().WithAction(batchv1.PodFailurePolicyActionIgnore).
+			WithOnPodConditions(batchv1ac.PodFailurePolicyOnPodConditionsPattern().WithType(corev1.DisruptionTarget).WithStatus(corev1.ConditionTrue)),
+		batchv1ac.PodFailurePolicyRule().WithAction(batchv1.PodFailurePolicyActionFailJob).
+			WithOnExitCodes(batchv1ac.PodFailurePolicyOnExitCodesRequirement().WithContainerName("psql").
+				WithOperator(batchv1.PodFailurePolicyOnExitCodesOpNotIn).WithValues(noConnection)),
+	)
 }
