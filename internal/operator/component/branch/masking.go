@@ -85,8 +85,8 @@ func Masking(in MaskingInputs) (plan.Object, error) {
 			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).WithSpec(spec))))
 }
 
-// failures ends the Job where the SQL fails. A database that does not answer for a moment, and a
-// pod that is evicted, are no failure of the SQL.
+// failures ends the Job where the SQL fails. The Job tries again where the database does not
+// answer for a moment, or the pod is evicted.
 func failures() *batchv1ac.PodFailurePolicyApplyConfiguration {
 	return batchv1ac.PodFailurePolicy().WithRules(
 		batchv1ac.PodFailurePolicyRule().WithAction(batchv1.PodFailurePolicyActionIgnore).
