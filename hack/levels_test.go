@@ -162,7 +162,7 @@ func TestInterruptEndsEveryLevel(t *testing.T) {
 // What a failed level leaves behind must not hold up the report.
 func TestOrphanDoesNotDelayTheReport(t *testing.T) {
 	l := newLevels(t, "all", 100, map[string]string{
-		"test-unit": "sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >\"$FAKE/orphan.pid\"; printf 'ok  \\tc\\t0.1s\\n'",
+		"test-unit": "sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >\"$FAKE/orphan.part\"; mv \"$FAKE/orphan.part\" \"$FAKE/orphan.pid\"; printf 'ok  \\tc\\t0.1s\\n'",
 	})
 	if err := l.cmd.Start(); err != nil {
 		t.Fatal(err)
