@@ -53,6 +53,10 @@ for node in "${NODES[@]}"; do
 	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE" "${barman[@]}"
 done
 "$REPO/hack/zfs-localpv.sh" apply
-[ -z "${BARMAN:-}" ] || "$REPO/hack/barman.sh" apply
+if [ -n "${BARMAN:-}" ]; then
+	"$REPO/hack/barman.sh" apply
+	# On an emulated node it answers too late.
+	kubectl -n cnpg-system patch deployment barman-cloud -p '{"spec":{"template":{"spec":{"nodeSelector":{"node-role.kubernetes.io/control-plane":""}}}}}' >/dev/null
+fi
 cd "$REPO" || exit
 go test -tags e2ezfs -count=1 -v -timeout 150m -run "^($TEST)\$" ./test/e2ezfs/...
