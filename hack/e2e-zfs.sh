@@ -47,7 +47,11 @@ PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
 export PGSTORAGE_PLUGIN PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_ZEROFS_IMAGE PGSTORAGE_ZEROFS_NEXT_IMAGE PGSTORAGE_S3_IMAGE PGSTORAGE_ZFS_CLUSTER HELM
 barman=()
-[ -z "${BARMAN:-}" ] || read -ra barman <<<"$("$REPO/hack/barman.sh" images)"
+if [ -n "${BARMAN:-}" ]; then
+	# On its own, because bash ignores failures inside of <<<.
+	images=$("$REPO/hack/barman.sh" images)
+	read -ra barman <<<"$images"
+fi
 "$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_IMAGE" "$postgres" "$driver" "$PGSTORAGE_S3_IMAGE" "${barman[@]}"
 for node in "${NODES[@]}"; do
 	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE" "${barman[@]}"

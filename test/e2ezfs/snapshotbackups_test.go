@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -141,9 +140,8 @@ func (v *snapshotVault) restored(t *testing.T, name, until string) *v1alpha1.PgS
 	cr.Namespace, cr.Name, cr.Spec.Profile, cr.Spec.Storage = vaultNamespace, name, vaultNamespace, v.shop.Spec.Storage
 	cr.Spec.Origin = &v1alpha1.OriginSpec{
 		VolumeSnapshots: &v1alpha1.OriginVolumeSnapshots{Data: v.chosen, WAL: v.chosen + "-wal"},
-		ObjectStore:     archive, Server: v.shop.Status.Backup.Server,
+		ObjectStore:     archive, Server: v.shop.Status.Backup.Server, TargetTime: until,
 	}
-	cr.Spec.Origin.TargetTime = until
 	began := time.Now()
 	create(t, cr)
 	allTrue(t, cr, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
@@ -165,9 +163,7 @@ func (v *snapshotVault) everything(t *testing.T) {
 	if got := mustPSQL(t, copied, "SELECT count(*), max(id) FROM sales"); got != "3000|3000" {
 		t.Errorf("it has %s", got)
 	}
-	if out, err := live.Command(t.Context(), patience, "kubectl", "-n", vaultNamespace, "exec", copied.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--install-missing", "--heapallindexed", "app"); err != nil {
-		t.Errorf("pg_amcheck: %v %s", err, out)
-	}
+	sound(t, copied)
 	v.removed(t, copied)
 }
 
@@ -231,16 +227,5 @@ func (v *snapshotVault) outlive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "the pool to have nothing of the database", func(ctx context.Context) error {
-		out, err := zfs(ctx, "list", "-H", "-o", "name", "-t", "filesystem,snapshot", "-r", naming.DataDataset(pool), naming.WALDataset(pool))
-		if err != nil {
-			return err
-		}
-		for name := range strings.Lines(out) {
-			if strings.Contains(name, "@") {
-				return fmt.Errorf("%s is left", strings.TrimSpace(name))
-			}
-		}
-		return nil
-	})
+	nothingLeft(t, &v1alpha1.PgStorageCluster{})
 }

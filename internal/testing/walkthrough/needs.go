@@ -20,8 +20,8 @@ const (
 
 // Needs has each marker of a block, and why a kind cluster does not run the block.
 var Needs = map[string]string{
-	"branches":   "a database on a node with OpenZFS; make test-e2e-branches types the commands there",
 	"aws":        "an account at Amazon, whose resources are billed",
+	"branches":   "a database on a node with OpenZFS; make test-e2e-branches types the commands there",
 	"ceph":       "three nodes with ZFS and Rook; make test-e2e-ceph takes the steps of Rook through the API, on other disks",
 	"migrations": "psql, and migrations of the reader",
 	"minio":      "a MinIO server of the reader; its client is not a dependency of the tests",
