@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
@@ -176,24 +175,7 @@ func (n *nights) wantsLeft(want string) {
 // reconciles that have ended, by controller: those of all managers of this process.
 func reconciles(t *testing.T) map[string]float64 {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := map[string]float64{}
-	for _, f := range families {
-		if f.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if l.GetName() == "controller" {
-					ended[l.GetValue()] += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return ended
+	return byController(t, "controller_runtime_reconcile_total")
 }
 
 func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
@@ -213,9 +195,9 @@ func TestScheduleStartsRunsOnTimeAndOnce(t *testing.T) {
 	settled(t, n.w)
 	known := reconciles(t)
 	n.restart()
-	eventually(t, "the new manager to look at both", func(context.Context) error {
+	eventually(t, "the new manager to look at all three", func(context.Context) error {
 		now := reconciles(t)
-		for _, kind := range []string{"pgscheduledbenchmark", "pgbenchmark"} {
+		for _, kind := range []string{"pgstoragecluster", "pgscheduledbenchmark", "pgbenchmark"} {
 			if now[kind] <= known[kind] {
 				return fmt.Errorf("%s: %g, as before", kind, now[kind])
 			}

@@ -103,12 +103,17 @@ func (c crash) keep(s v1alpha1.PgNodeStorageStatus) error {
 }
 
 // runner dies at the moment. It records each command before it runs, and the changes that were
-// made.
+// made. A change that the client repeats at once, because udev was late, counts as one.
 func (c crash) runner() host.Runner {
 	count := 0
+	var last []string
 	return &host.Hook{
 		Runner: &mortal{Runner: &host.Exec{}, crash: c, count: &count},
 		Before: func(argv []string) error {
+			if argv[0] == "zpool" && argv[1] == "create" && slices.Equal(argv, last) {
+				return nil
+			}
+			last = slices.Clone(argv)
 			count++
 			if err := c.note("commands", argv); err != nil {
 				return err
