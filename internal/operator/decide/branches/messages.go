@@ -44,7 +44,7 @@ const (
 	msgJobNotOwned      = "a Job %s exists that is not of this branch; delete it"
 	msgClosing          = "Waiting for the database to admit only its owner"
 	msgMaskingRuns      = "the SQL of ConfigMap %s runs; follow it with kubectl logs job/%s"
-	msgMaskingFailed    = "the SQL of ConfigMap %s failed, and nothing of it was committed; see kubectl -n %s logs job/%s. Correct the ConfigMap, and it runs again"
+	msgMaskingFailed    = "the SQL of ConfigMap %s failed, or lost its connection; see kubectl -n %s logs job/%s. Correct the ConfigMap, and it runs again"
 	msgOpening          = "Waiting for the database to admit connections again"
 	msgMasked           = "the SQL of ConfigMap %s has run"
 	msgCopying          = "a second instance copies all data onto new volumes; see kubectl get pods"
