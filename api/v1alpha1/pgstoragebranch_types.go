@@ -25,9 +25,12 @@ type PgStorageBranchSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,5}h)?([0-9]{1,6}m)?([0-9]{1,7}s)?$') && duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="spec.ttl must be a duration from 1m to 8760h, as 24h"
 	TTL string `json:"ttl,omitempty"`
 
-	// resources sets the compute resources of the branch's instance. Immutable. Default: those
-	// of the source.
+	// resources sets the compute resources of the branch's instance: requests of memory (at
+	// least 256Mi) and CPU (at least 50m), and limits. Immutable. Default: those of the source.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="has(self.requests)",message="spec.resources.requests is required: the operator derives Postgres parameters from it; set memory and cpu",reason=FieldValueRequired,fieldPath=".requests"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || 'memory' in self.requests && isQuantity(string(self.requests['memory'])) && quantity(string(self.requests['memory'])).compareTo(quantity('256Mi')) >= 0",message="spec.resources.requests.memory must be a quantity of at least 256Mi, as 4Gi: the operator derives memory parameters of Postgres from it",fieldPath=".requests"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || 'cpu' in self.requests && isQuantity(string(self.requests['cpu'])) && quantity(string(self.requests['cpu'])).compareTo(quantity('50m')) >= 0",message="spec.resources.requests.cpu must be a quantity of at least 50m, as 500m or 2: the operator derives the parallelism of Postgres from it",fieldPath=".requests"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.resources is immutable; change spec.resources of the branch's PgStorageCluster"
 	Resources *ClusterResources `json:"resources,omitempty"`
 

@@ -78,7 +78,7 @@ var features = []feature{
 	},
 	{
 		Name: "Branches: PgStorageBranch", Gate: "chart value `branches.enabled`",
-		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`", Open: "the test has not passed in one run: each step but the last two ran, on a machine with other work"},
+		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`", Open: "each step of the test has passed, but not yet all in one run"},
 		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},
 	},
 	{

@@ -49,34 +49,37 @@ var validBranches = []edge{
 
 func branchRows() []row {
 	const (
-		s         = "spec.source."
-		b         = "spec.source.backup."
-		v         = "spec.origin.volumeSnapshots."
-		name      = "metadata.name must be at most 50 characters, lower-case letters, digits and '-', and begin with a letter: the PgStorageCluster and its Services have it"
-		source    = "spec.source.cluster must be the name of a PgStorageCluster of the namespace"
-		fixed     = "spec.source is immutable: a branch is made once; create another PgStorageBranch"
-		lsn       = "spec.source.backup.targetLSN must be a position in WAL, as 0/3000060"
-		targets   = "spec.source.backup: Invalid value: spec.source.backup has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
-		ttl       = "spec.ttl must be a duration from 1m to 8760h, as 24h"
-		configMap = "spec.masking.configMap.name must be the name of a ConfigMap of the namespace"
-		key       = "spec.masking.configMap.key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
-		masked    = "spec.masking is immutable: it is applied before anybody can connect; create another PgStorageBranch"
-		unmasked  = "spec.masking: Invalid value: spec.masking cannot be added or removed: it is applied before anybody can connect; create another PgStorageBranch"
-		sized     = "spec.resources is immutable; change spec.resources of the branch's PgStorageCluster"
-		unsized   = "spec.resources: Invalid value: spec.resources cannot be added or removed; change spec.resources of the branch's PgStorageCluster"
-		promoted  = "spec.promote cannot be undone: the branch's data is being copied, or is independent"
-		together  = "spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
-		reached   = "spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; set objectStore and server too, or remove targetTime, targetLSN and targetName"
-		data      = "spec.origin.volumeSnapshots.data must be the name of a VolumeSnapshot of the namespace"
-		wal       = "spec.origin.volumeSnapshots.wal must be the name of a VolumeSnapshot of the namespace"
-		walSize   = "spec.origin: Invalid value: spec.origin.volumeSnapshots.wal needs spec.storage.walSize: the size of the volume that the snapshot is of; set it"
-		once      = "spec.origin is immutable: a database is restored once, when it is made; create a new PgStorageCluster"
-		class     = "spec.external.volumeSnapshotClassName must be the name of a VolumeSnapshotClass: lower case letters, digits, '-' and '.'; see kubectl get volumesnapshotclass"
-		nothing   = "spec.branches: Invalid value: spec.branches limits nothing; set maxPerNamespace or maxSpacePerNamespace, or remove it"
-		space     = "spec.branches.maxSpacePerNamespace must be a quantity of at least 1Mi, as 50Gi"
-		agents    = "spec.branches: Invalid value: spec.branches.maxSpacePerNamespace needs agents that read volumes back, which types ZFSLocalPV and S3NBD have; remove it"
+		s          = "spec.source."
+		b          = "spec.source.backup."
+		v          = "spec.origin.volumeSnapshots."
+		name       = "metadata.name must be at most 50 characters, lower-case letters, digits and '-', and begin with a letter: the PgStorageCluster and its Services have it"
+		source     = "spec.source.cluster must be the name of a PgStorageCluster of the namespace"
+		fixed      = "spec.source is immutable: a branch is made once; create another PgStorageBranch"
+		lsn        = "spec.source.backup.targetLSN must be a position in WAL, as 0/3000060"
+		targets    = "spec.source.backup: Invalid value: spec.source.backup has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
+		ttl        = "spec.ttl must be a duration from 1m to 8760h, as 24h"
+		configMap  = "spec.masking.configMap.name must be the name of a ConfigMap of the namespace"
+		key        = "spec.masking.configMap.key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
+		masked     = "spec.masking is immutable: it is applied before anybody can connect; create another PgStorageBranch"
+		unmasked   = "spec.masking: Invalid value: spec.masking cannot be added or removed: it is applied before anybody can connect; create another PgStorageBranch"
+		sized      = "spec.resources is immutable; change spec.resources of the branch's PgStorageCluster"
+		unsized    = "spec.resources: Invalid value: spec.resources cannot be added or removed; change spec.resources of the branch's PgStorageCluster"
+		processors = "spec.resources.requests.cpu must be a quantity of at least 50m"
+		promoted   = "spec.promote cannot be undone: the branch's data is being copied, or is independent"
+		together   = "spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
+		reached    = "spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; set objectStore and server too, or remove targetTime, targetLSN and targetName"
+		data       = "spec.origin.volumeSnapshots.data must be the name of a VolumeSnapshot of the namespace"
+		wal        = "spec.origin.volumeSnapshots.wal must be the name of a VolumeSnapshot of the namespace"
+		walSize    = "spec.origin: Invalid value: spec.origin.volumeSnapshots.wal needs spec.storage.walSize: the size of the volume that the snapshot is of; set it"
+		once       = "spec.origin is immutable: a database is restored once, when it is made; create a new PgStorageCluster"
+		class      = "spec.external.volumeSnapshotClassName must be the name of a VolumeSnapshotClass: lower case letters, digits, '-' and '.'; see kubectl get volumesnapshotclass"
+		nothing    = "spec.branches: Invalid value: spec.branches limits nothing; set maxPerNamespace or maxSpacePerNamespace, or remove it"
+		space      = "spec.branches.maxSpacePerNamespace must be a quantity of at least 1Mi, as 50Gi"
+		agents     = "spec.branches: Invalid value: spec.branches.maxSpacePerNamespace needs agents that read volumes back, which types ZFSLocalPV and S3NBD have; remove it"
 	)
-	requests := func(memory string) change { return set("spec/resources", fields("requests", fields("memory", memory))) }
+	requests := func(memory string) change {
+		return set("spec/resources", fields("requests", fields("cpu", "1", "memory", memory)))
+	}
 	zfs := func(name string, c change, says ...string) row {
 		return row{name: name, kind: "ZFSLocalPV", stage: onCreate, change: []change{c}, says: says}
 	}
@@ -108,6 +111,10 @@ func branchRows() []row {
 		branch("with an empty ttl", set("spec/ttl", ""), "spec.ttl", "should be at least 2 chars long"),
 		branch("with a long ttl", set("spec/ttl", strings.Repeat("1", 16)+"h"), "spec.ttl: Too long: may not be more than 16 bytes"),
 		branch("with a GPU", set("spec/resources", fields("requests", fields("nvidia.com/gpu", "1"))), "spec.resources.requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only"),
+		branch("with limits alone", set("spec/resources", fields("limits", fields("memory", "1Gi"))), "spec.resources.requests is required"),
+		branch("without a processor", set("spec/resources", fields("requests", fields("memory", "1Gi"))), processors),
+		branch("with too little of a processor", requests("1Gi"), processors).and(set("spec/resources/requests/cpu", "20m")),
+		branch("with too little memory", requests("255Mi"), "spec.resources.requests.memory must be a quantity of at least 256Mi"),
 		branch("with a limit below its request", requests("2Gi"), "spec.resources.limits.memory is below spec.resources.requests.memory; raise the limit or lower the request").and(set("spec/resources/limits", fields("memory", "1Gi"))),
 		branch("with other resources", requests("2Gi"), sized).with(requests("1Gi")).updated(),
 		branch("with resources after all", requests("1Gi"), unsized).updated(),

@@ -50,6 +50,8 @@ type Facts struct {
 	Drivers  []storagev1.CSIDriver
 	// Capacities are what drivers report of the room for volumes of a StorageClass.
 	Capacities []storagev1.CSIStorageCapacity
+	// Volumes are the PersistentVolumes.
+	Volumes []corev1.PersistentVolume
 	// Permissions of the user.
 	Permissions []Permission
 	// Unread is what could not be read.

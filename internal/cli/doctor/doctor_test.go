@@ -128,7 +128,7 @@ func blind(t *testing.T) Facts {
 	for _, crd := range f.ExpectedCRDs {
 		f.Unread = append(f.Unread, snapshot.Unread{What: "CustomResourceDefinition " + crd.Name, Why: "forbidden"})
 	}
-	for _, what := range []string{"Deployments of all namespaces", "DaemonSets of all namespaces", "ClusterRole pgstorage-manager", "PgStorageProfiles", "Nodes", "CSINodes", "CSIDrivers", "CSIStorageCapacities of all namespaces"} {
+	for _, what := range []string{"Deployments of all namespaces", "DaemonSets of all namespaces", "ClusterRole pgstorage-manager", "PgStorageProfiles", "Nodes", "CSINodes", "CSIDrivers", "CSIStorageCapacities of all namespaces", "PersistentVolumes"} {
 		f.Unread = append(f.Unread, snapshot.Unread{What: what, Why: "forbidden"})
 	}
 	return f

@@ -160,6 +160,7 @@ func (c *checker) pools() {
 			}
 		}
 	}
+	c.orphans()
 }
 
 func countOf(n *int32) int32 {

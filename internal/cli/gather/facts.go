@@ -164,12 +164,13 @@ func (r Reader) objectsOfPgstorage(ctx context.Context, n *notes, f *doctor.Fact
 }
 
 func (r Reader) nodes(ctx context.Context, n *notes, f *doctor.Facts) error {
-	nodes, csi, drivers, capacities := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}, &storagev1.CSIStorageCapacityList{}
-	err := r.lists(ctx, n, namedList{"Nodes", nodes}, namedList{"CSINodes", csi}, namedList{"CSIDrivers", drivers}, namedList{"CSIStorageCapacities of all namespaces", capacities})
+	nodes, csi, drivers, capacities, volumes := &corev1.NodeList{}, &storagev1.CSINodeList{}, &storagev1.CSIDriverList{}, &storagev1.CSIStorageCapacityList{}, &corev1.PersistentVolumeList{}
+	err := r.lists(ctx, n, namedList{"Nodes", nodes}, namedList{"CSINodes", csi}, namedList{"CSIDrivers", drivers}, namedList{"CSIStorageCapacities of all namespaces", capacities},
+		namedList{"PersistentVolumes", volumes})
 	if err != nil {
 		return err
 	}
-	f.Nodes, f.CSINodes, f.Drivers, f.Capacities = nodes.Items, csi.Items, drivers.Items, capacities.Items
+	f.Nodes, f.CSINodes, f.Drivers, f.Capacities, f.Volumes = nodes.Items, csi.Items, drivers.Items, capacities.Items, volumes.Items
 	return nil
 }
 

@@ -14,8 +14,8 @@ type PgStorageBranchSpecApplyConfiguration struct {
 	// it with its data. A promoted branch has none. Valid: 1m to 8760h (a year). Default: the
 	// branch exists until it is deleted.
 	TTL *string `json:"ttl,omitempty"`
-	// resources sets the compute resources of the branch's instance. Immutable. Default: those
-	// of the source.
+	// resources sets the compute resources of the branch's instance: requests of memory (at
+	// least 256Mi) and CPU (at least 50m), and limits. Immutable. Default: those of the source.
 	Resources *ClusterResourcesApplyConfiguration `json:"resources,omitempty"`
 	// masking runs SQL on the branch before anybody can connect to it, for example to replace
 	// names and addresses. Immutable. Default: the branch has the data of its source.
