@@ -71,7 +71,7 @@ func (w *writes) into(c *rest.Config) *rest.Config {
 	return own
 }
 
-// settled waits until a second's looks have all seen the same count, and no pass: on a busy
+// settled waits until a second's looks have all seen the same count, and no pass. On a busy
 // machine a pass can take longer than that before it writes.
 func settled(t *testing.T, w *writes) int64 {
 	t.Helper()
