@@ -163,7 +163,7 @@ func mean(all []rate, from, to time.Time) float64 {
 // publish the figures in docs/benchmarks, and judge them. A rate on emulated processors, which
 // both databases share, is shown and fails no test.
 func (f *branchFigures) publish(t *testing.T, _ *v1alpha1.PgStorageCluster) {
-	processors, judged := "2 processors", os.Getenv("PGSTORAGE_VM_ACCELERATOR") == "kvm"
+	processors, judged := "2 processors", os.Getenv("PGSTORAGE_VM_ACCELERATOR") != "tcg"
 	if !judged {
 		processors = "2 emulated processors"
 	}
