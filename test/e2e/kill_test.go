@@ -41,20 +41,29 @@ func clientPod(shop *v1alpha1.PgStorageCluster, name, script string) *corev1.Pod
 	}
 }
 
-// client1 runs a script to its end and returns what it printed.
+// client1 runs a script to its end and returns what it printed. Like an application, it tries
+// again where it fails, and the test logs why it did.
 func client1(t *testing.T, shop *v1alpha1.PgStorageCluster, name, script string) string {
 	t.Helper()
 	pod := clientPod(shop, name, script)
+	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	create(t, pod)
 	eventually(t, "the client "+name, func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
-		if pod.Status.Phase != corev1.PodSucceeded {
-			return fmt.Errorf("it is %s", pod.Status.Phase)
+		if pod.Status.Phase == corev1.PodSucceeded {
+			return nil
 		}
-		return nil
+		out, _ := command(ctx, "kubectl", "-n", pod.Namespace, "logs", name)
+		return fmt.Errorf("it is %s: %s", pod.Status.Phase, out)
 	})
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.RestartCount > 0 {
+			out, _ := command(t.Context(), "kubectl", "-n", pod.Namespace, "logs", "--previous", name)
+			t.Logf("the client %s tried %d times again; the last time it had failed with %s", name, s.RestartCount, out)
+		}
+	}
 	return logs(t, shop.Namespace, name)
 }
 

@@ -31,6 +31,8 @@ func profile() *v1alpha1.PgStorageProfile {
 		Spec: v1alpha1.PgStorageProfileSpec{
 			Type:         v1alpha1.ProfileTypeZFSLocalPV,
 			NodeSelector: map[string]string{"pgstorage.dev/pool": pool},
+			// Eleven databases at once share two processors here. A restart makes none of them faster.
+			InstanceProbes: &v1alpha1.InstanceProbes{Reason: "emulated processors", Timeout: "60s", Liveness: "20m", Startup: "2h"},
 			ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{
 				Pool: v1alpha1.ZFSPool{
 					Name:     pool,
