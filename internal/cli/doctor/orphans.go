@@ -32,7 +32,7 @@ func (c *checker) orphans() {
 			}
 		}
 		if len(lost) > 0 {
-			c.add(Warning, fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName), listed(lost)+" without a PersistentVolume; they take space, and keep the snapshots that they were made of",
+			c.add(Warning, fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName), listed(lost)+" without a PersistentVolume; such a volume takes space, and keeps the snapshot that it is a clone of",
 				"the page says how to find out whether their data is kept on purpose, and how to delete them", "docs/spec/pgnodestorage.md#volumes-without-a-persistentvolume")
 		}
 	}
@@ -40,6 +40,9 @@ func (c *checker) orphans() {
 
 // listed volumes, the first by name.
 func listed(names []string) string {
+	if len(names) == 1 {
+		return "the volume " + names[0]
+	}
 	text := fmt.Sprintf("%d volumes (%s", len(names), strings.Join(names[:min(len(names), shown)], ", "))
 	if len(names) > shown {
 		text += ", …"

@@ -23,8 +23,8 @@ func TestVolumesWithoutPersistentVolumeAreFound(t *testing.T) {
 		want    string
 	}{
 		{"each has one", []string{"tank/pgdata/pvc-1", "tank/pgwal/pvc-2"}, []corev1.PersistentVolume{of(zfs, "pvc-1"), of(zfs, "pvc-2")}, false, ""},
-		{"one has none", []string{"tank/pgdata/pvc-1", "tank/pgwal/pvc-2"}, []corev1.PersistentVolume{{}, of(zfs, "pvc-1")}, false, "1 volumes (tank/pgwal/pvc-2) without a PersistentVolume"},
-		{"of another driver", []string{"tank/pgdata/pvc-1"}, []corev1.PersistentVolume{of("rbd.csi.ceph.com", "pvc-1")}, false, "1 volumes (tank/pgdata/pvc-1) without"},
+		{"one has none", []string{"tank/pgdata/pvc-1", "tank/pgwal/pvc-2"}, []corev1.PersistentVolume{{}, of(zfs, "pvc-1")}, false, "the volume tank/pgwal/pvc-2 without a PersistentVolume"},
+		{"of another driver", []string{"tank/pgdata/pvc-1"}, []corev1.PersistentVolume{of("rbd.csi.ceph.com", "pvc-1")}, false, "the volume tank/pgdata/pvc-1 without"},
 		{"many", strings.Fields("a/a a/b a/c a/d a/e a/f"), nil, false, "6 volumes (a/a, a/b, a/c, a/d, a/e, …) without"},
 		{"nobody may look", []string{"tank/pgdata/pvc-1"}, nil, true, ""},
 	} {
