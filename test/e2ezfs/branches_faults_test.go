@@ -34,8 +34,8 @@ const (
 // branchFaults are the runs of faults of one test.
 type branchFaults struct{ report faults.Report }
 
-// TestBranchFaults makes many branches of a small database at once while it is written to. It
-// cuts the power of the node at each step of a branch, and fills the pool while a branch exists.
+// TestBranchFaults cuts the power of the node at each step of a branch, and fills the pool while
+// a branch exists. It makes many branches of a small database at once while it is written to.
 func TestBranchFaults(t *testing.T) {
 	if err := helm("branches.enabled=true"); err != nil {
 		t.Fatal(err)
@@ -52,11 +52,11 @@ func TestBranchFaults(t *testing.T) {
 	})
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
-	step("twenty branches of a database that is written to, ten at once", f.manyBranches)
 	step("power is cut while a snapshot is taken", f.cutInSnapshot)
 	step("power is cut while the volumes are cloned", f.cutInClone)
 	step("power is cut while a branch is deleted", f.cutInDeletion)
 	step("the pool fills while a branch exists", f.poolFills)
+	step("twenty branches of a database that is written to, ten at once", f.manyBranches)
 	step("nothing of the branches is left on the pool", nothingLeft)
 }
 
