@@ -159,6 +159,8 @@ const (
 	ReasonDeleting = "Deleting"
 	// ReasonSnapshotPending means that the VolumeSnapshots of a branch are being taken.
 	ReasonSnapshotPending = "SnapshotPending"
+	// ReasonVolumesPending means that the CSI driver has not created the volumes of a branch yet.
+	ReasonVolumesPending = "VolumesPending"
 	// ReasonSnapshotClassNotFound means that the VolumeSnapshotClass does not exist.
 	ReasonSnapshotClassNotFound = "VolumeSnapshotClassNotFound"
 	// ReasonQuotaExceeded means that the namespace has as many branches, or as much space of

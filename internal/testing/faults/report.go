@@ -14,6 +14,8 @@ var place = document.Place{Begin: "<!-- faults -->", End: "<!-- end of faults --
 type Report struct {
 	// Versions of what runs.
 	Versions string
+	// Accelerator of the virtual machine, as in a Run.
+	Accelerator string
 	// Seconds says what those of the runs measure.
 	Seconds string
 	runs    []*Run
@@ -22,7 +24,7 @@ type Report struct {
 // Ended records a run of a fault.
 func (r *Report) Ended(name string, acknowledged, lost int, took time.Duration) {
 	r.runs = append(r.runs, &Run{
-		Date: time.Now().UTC().Format(time.DateOnly), Versions: r.Versions, Case: name,
+		Date: time.Now().UTC().Format(time.DateOnly), Versions: r.Versions, Accelerator: r.Accelerator, Case: name,
 		Acknowledged: acknowledged, Lost: lost, Seconds: took.Seconds(),
 	})
 }
