@@ -112,8 +112,8 @@ func branchedOrAgain(t *testing.T, b *v1alpha1.PgStorageBranch) (copied *v1alpha
 	return branched(t, again), ", and the branch is made again by the runbook"
 }
 
-// lostClones are the ZFSVolumes of a branch that the driver's controller waits for and that its
-// node has already made: the node sets the finalizer, and does nothing once it is there.
+// lostClones are the ZFSVolumes of a branch that the driver's controller waits for, and that the
+// node has already made. The node sets the finalizer, and does nothing once it is there.
 func lostClones(ctx context.Context, b *v1alpha1.PgStorageBranch) (lost []string, err error) {
 	if d := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionDatabaseReady); d == nil || d.Reason != v1alpha1.ReasonVolumesPending {
 		return nil, nil

@@ -127,7 +127,7 @@ func TestVolumesPending(t *testing.T) {
 		bound           bool
 		reason, message string
 	}{
-		"neither volume":          {v1alpha1.ReasonClusterNotHealthy, false, v1alpha1.ReasonVolumesPending, "claims pr-1-1 and pr-1-1-wal; if that takes long, kubectl -n n describe pvc"},
+		"neither volume":          {v1alpha1.ReasonClusterNotHealthy, false, v1alpha1.ReasonVolumesPending, "claims pr-1-1 and pr-1-1-wal. If that takes long, see kubectl -n n describe pvc"},
 		"a node that is down":     {v1alpha1.ReasonProfileNotReady, false, v1alpha1.ReasonProfileNotReady, "why"},
 		"volumes that are bound":  {v1alpha1.ReasonClusterNotHealthy, true, v1alpha1.ReasonClusterNotHealthy, "why"},
 		"a database that is lost": {v1alpha1.ReasonVolumeLost, false, v1alpha1.ReasonVolumeLost, "why"},
