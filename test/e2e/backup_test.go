@@ -168,7 +168,7 @@ func (v *vault) latest(t *testing.T) {
 	create(t, copied)
 	ready(t, copied)
 	t.Logf("restored in %s", time.Since(began).Round(time.Second))
-	if got := client1(t, copied, "reader", `psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT count(*) FROM sales"`); got != "2000" {
+	if got := patientClient(t, copied, "reader", `psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT count(*) FROM sales"`); got != "2000" {
 		t.Errorf("the owner reads %q rows", got)
 	}
 	has(t, copied, v1alpha1.ConditionBackedUp, metav1.ConditionTrue, v1alpha1.ReasonRecoverable)
@@ -197,7 +197,7 @@ func (v *vault) toTime(t *testing.T) {
 	past := v.restored("past", restores, &v.half)
 	create(t, past)
 	ready(t, past)
-	if got := client1(t, past, "past-reader", `psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT count(*), max(id) FROM sales"`); got != "1000|1000" {
+	if got := patientClient(t, past, "past-reader", `psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT count(*), max(id) FROM sales"`); got != "1000|1000" {
 		t.Errorf("at %s there were %q rows", v.half, got)
 	}
 	discard(t, past)

@@ -41,30 +41,43 @@ func clientPod(shop *v1alpha1.PgStorageCluster, name, script string) *corev1.Pod
 	}
 }
 
-// client1 runs a script to its end and returns what it printed. Like an application, it tries
-// again where it fails, and the test logs why it did.
+// client1 runs a script to its end and returns what it printed.
 func client1(t *testing.T, shop *v1alpha1.PgStorageCluster, name, script string) string {
+	t.Helper()
+	return outputOf(t, clientPod(shop, name, script))
+}
+
+// patientClient tries again where its script fails, as an application does. CloudNativePG restarts
+// a restored database once more after it is up.
+func patientClient(t *testing.T, shop *v1alpha1.PgStorageCluster, name, script string) string {
 	t.Helper()
 	pod := clientPod(shop, name, script)
 	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	return outputOf(t, pod)
+}
+
+// outputOf waits until a client has succeeded, and returns what it printed. The test logs why it
+// failed before.
+func outputOf(t *testing.T, pod *corev1.Pod) string {
+	t.Helper()
 	create(t, pod)
-	eventually(t, "the client "+name, func(ctx context.Context) error {
+	eventually(t, "the client "+pod.Name, func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
 		if pod.Status.Phase == corev1.PodSucceeded {
 			return nil
 		}
-		out, _ := command(ctx, "kubectl", "-n", pod.Namespace, "logs", name)
+		out, _ := command(ctx, "kubectl", "-n", pod.Namespace, "logs", pod.Name)
 		return fmt.Errorf("it is %s: %s", pod.Status.Phase, out)
 	})
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.RestartCount > 0 {
-			out, _ := command(t.Context(), "kubectl", "-n", pod.Namespace, "logs", "--previous", name)
-			t.Logf("the client %s tried %d times again; the last time it had failed with %s", name, s.RestartCount, out)
+			out, _ := command(t.Context(), "kubectl", "-n", pod.Namespace, "logs", "--previous", pod.Name)
+			t.Logf("the client %s tried %d times again; the last time it had failed with %s", pod.Name, s.RestartCount, out)
 		}
 	}
-	return logs(t, shop.Namespace, name)
+	return logs(t, pod.Namespace, pod.Name)
 }
 
 func logs(t *testing.T, namespace, pod string) string {

@@ -32,7 +32,7 @@ func (c *checker) orphans() {
 			}
 		}
 		if len(lost) > 0 {
-			c.add(Warning, fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName), listed(lost)+" without a PersistentVolume; such a volume takes space, and keeps the snapshot that it is a clone of",
+			c.add(Warning, fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName), listed(lost)+" without a PersistentVolume; such a volume takes space, and a clone keeps its snapshot",
 				"the page says how to find out whether their data is kept on purpose, and how to delete them", "docs/spec/pgnodestorage.md#volumes-without-a-persistentvolume")
 		}
 	}

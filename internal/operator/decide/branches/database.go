@@ -41,11 +41,12 @@ func (p *pass) database() (bool, error) {
 func (p *pass) running(cr *v1alpha1.PgStorageCluster) bool {
 	const c = v1alpha1.ConditionDatabaseReady
 	ready := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionReady)
+	pending := p.pendingClaims()
 	switch {
 	case ready == nil || ready.ObservedGeneration != cr.Generation:
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonClusterCreating, msgCreating))
-	case ready.Status != metav1.ConditionTrue && ready.Reason == v1alpha1.ReasonClusterNotHealthy && len(p.pendingClaims()) > 0:
-		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, strings.Join(p.pendingClaims(), " and "), p.b.Namespace)))
+	case ready.Reason == v1alpha1.ReasonClusterNotHealthy && len(pending) > 0:
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, strings.Join(pending, " and "), p.b.Namespace)))
 	case ready.Status != metav1.ConditionTrue:
 		o := outcome.WaitFor(c, ready.Reason, fmt.Sprintf(msgClusterNotReady, cr.Name, ready.Message))
 		if meta.IsStatusConditionTrue(cr.Status.Conditions, v1alpha1.ConditionStalled) {
