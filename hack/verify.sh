@@ -5,7 +5,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-git -C "$REPO" ls-files -z --cached --others --exclude-standard | (cd "$REPO" && xargs -0 tar -c --ignore-failed-read 2>/dev/null) | tar -x -C "$copy"
+# tar reads the list itself: xargs splits a list above 128 KiB, and the reader
+# stops at the end of the first archive, without the rest of the files.
+git -C "$REPO" ls-files -z --cached --others --exclude-standard |
+	tar -c -C "$REPO" --null --verbatim-files-from --no-recursion --ignore-failed-read -T - 2>/dev/null | tar -x -C "$copy"
 logged generate "$copy/hack/generate.sh"
 status=0
 for path in api config charts internal/operator/extapply internal/operator/component/cnpg/hatch README.md docs/metrics.md docs/maturity.md docs/faults/README.md go.mod go.sum; do
