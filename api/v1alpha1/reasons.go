@@ -159,7 +159,7 @@ const (
 	ReasonDeleting = "Deleting"
 	// ReasonSnapshotPending means that the VolumeSnapshots of a branch are being taken.
 	ReasonSnapshotPending = "SnapshotPending"
-	// ReasonVolumesPending means that the CSI driver has not created the volumes of a branch yet.
+	// ReasonVolumesPending means that claims of a database have no volumes yet.
 	ReasonVolumesPending = "VolumesPending"
 	// ReasonSnapshotClassNotFound means that the VolumeSnapshotClass does not exist.
 	ReasonSnapshotClassNotFound = "VolumeSnapshotClassNotFound"

@@ -47,13 +47,16 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=clusters.postgresql.cnpg.io;databases.postgresql.cnpg.io;databaseroles.postgresql.cnpg.io;podmonitors.monitoring.coreos.com;objectstores.barmancloud.cnpg.io,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// recheck is when a pass is repeated for things that no watch covers: CRDs that
+// pollInterval is when a pass is repeated for things that no watch covers: CRDs that
 // appear, namesakes that are not in the cache.
 const pollInterval = time.Minute
 
 // backupInterval is when a pass looks again for an ObjectStore, and for the first base backup
 // in it. No watch covers them.
 const backupInterval = 15 * time.Second
+
+// volumeInterval is when a pass looks again for the volumes of claims, which no watch covers.
+const volumeInterval = 15 * time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 

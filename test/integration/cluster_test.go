@@ -12,6 +12,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -377,6 +378,55 @@ func TestDeletionPolicyDecidesWhatStays(t *testing.T) {
 				t.Errorf("the retained Cluster was changed: %+v", pg.ObjectMeta)
 			}
 		})
+	}
+}
+
+// A claim without a volume is named, on any storage, until it has one.
+func TestClaimsWithoutAVolumeAreNamed(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	ns := namespace(t, c)
+	w.within = "/namespaces/" + ns + "/"
+	storage(t, c, "pending")
+	cr := cluster(ns, "shop", "pending")
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	get(t, c, key, &cnpgv1.Cluster{})
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+	claims := map[string]*corev1.PersistentVolumeClaim{}
+	for name, database := range map[string]string{"shop-1": cr.Name, "shop-1-wal": cr.Name, "shop-2": cr.Name, "other-1": "other"} {
+		claims[name] = unboundClaim(ns, name, database)
+		create(t, c, claims[name])
+	}
+	simulatedStatus(t, c, key, func(s *cnpgv1.ClusterStatus) {
+		s.Phase, s.PhaseReason, s.DanglingPVC = cnpgv1.PhaseFirstPrimary, "Creating primary instance shop-1", []string{"shop-2"}
+	})
+	database := hasCondition(t, c, cr, v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending)
+	want := "0 of 1 instances are ready; CloudNativePG: Setting up primary: Creating primary instance shop-1. Claims without a volume: shop-1, shop-1-wal. If that takes long, see kubectl -n " + ns + " describe pvc"
+	if database.Message != want {
+		t.Errorf("the message is %q", database.Message)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending)
+	settled(t, w)
+	for name, claim := range claims {
+		if name != "other-1" {
+			changed(t, c, claim, func() { claim.Spec.VolumeName = "pv-" + name })
+		}
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
+	simulatedHealthy(t, c, key)
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+}
+
+// unboundClaim is one of the database, as CloudNativePG makes it.
+func unboundClaim(namespace, name, database string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{naming.LabelCNPGCluster: database}},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
 	}
 }
 

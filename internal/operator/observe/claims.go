@@ -36,16 +36,41 @@ func (r Readers) listClaims(ctx context.Context, namespace string, labels client
 	return list, nil
 }
 
-// claims of a database whose profile has its volumes read back. They are
-// CloudNativePG's, so they are not in our cache; a pass lists those of one cluster.
+// claims of a database whose instances are not all ready, or whose profile has its volumes
+// read back. They are CloudNativePG's, so they are not in our cache; a pass lists those of
+// one cluster.
 func (r Readers) claims(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) error {
-	if facts.Cluster == nil || facts.Profile == nil || !r.onNodes(facts.Profile) {
+	if facts.Cluster == nil || facts.Profile == nil {
+		return nil
+	}
+	onNodes := r.onNodes(facts.Profile)
+	if !onNodes && facts.Cluster.Status.ReadyInstances >= facts.Cluster.Spec.Instances {
 		return nil
 	}
 	list, err := r.listClaims(ctx, cr.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: cr.Name})
 	if err != nil {
 		return err
 	}
+	facts.PendingClaims = pending(facts.Cluster, list.Items)
+	if !onNodes {
+		return nil
+	}
+	return r.claimVolumes(ctx, facts, list)
+}
+
+// pending are the names of the claims that have no volume yet.
+func pending(cluster *cnpgv1.Cluster, claims []corev1.PersistentVolumeClaim) (names []string) {
+	for i := range claims {
+		if c := &claims[i]; c.Spec.VolumeName == "" && current(cluster, c) {
+			names = append(names, c.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// claimVolumes are those of the claims, as the agents of their nodes have read them back.
+func (r Readers) claimVolumes(ctx context.Context, facts *observed.Cluster, list *corev1.PersistentVolumeClaimList) error {
 	volumes, err := r.readBack(ctx, facts)
 	if err != nil {
 		return err

@@ -27,6 +27,9 @@ type Cluster struct {
 	ReadBack ReadBack
 	// Claims of the running database, of profiles whose volumes are read back.
 	Claims []Claim
+	// PendingClaims are those of the database that have no volume yet. They are read while an
+	// instance is not ready, and with Claims.
+	PendingClaims []string
 	// Devices of the profile's nodes, where they are network devices.
 	Devices map[string]Devices
 	// Source is what a follower replicates; nil of any other, and where it does not exist.

@@ -41,12 +41,9 @@ func (p *pass) database() (bool, error) {
 func (p *pass) running(cr *v1alpha1.PgStorageCluster) bool {
 	const c = v1alpha1.ConditionDatabaseReady
 	ready := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionReady)
-	pending := p.pendingClaims()
 	switch {
 	case ready == nil || ready.ObservedGeneration != cr.Generation:
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonClusterCreating, msgCreating))
-	case ready.Reason == v1alpha1.ReasonClusterNotHealthy && len(pending) > 0:
-		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, strings.Join(pending, " and "), p.b.Namespace)))
 	case ready.Status != metav1.ConditionTrue:
 		o := outcome.WaitFor(c, ready.Reason, fmt.Sprintf(msgClusterNotReady, cr.Name, ready.Message))
 		if meta.IsStatusConditionTrue(cr.Status.Conditions, v1alpha1.ConditionStalled) {
@@ -61,18 +58,6 @@ func (p *pass) running(cr *v1alpha1.PgStorageCluster) bool {
 	}
 	p.add(outcome.DoneWith(c, v1alpha1.ReasonHealthy, fmt.Sprintf(msgClusterReady, cr.Name)))
 	return true
-}
-
-// pendingClaims are those whose volumes the driver has not cloned from the snapshots yet. The
-// database says only that CloudNativePG waits.
-func (p *pass) pendingClaims() (names []string) {
-	for _, c := range p.facts.Claims {
-		if c.FromSnapshot && c.Volume == "" {
-			names = append(names, c.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // masking runs the SQL of spec.masking once, and waits until the database is open again.

@@ -120,35 +120,6 @@ func running() *world {
 	return w
 }
 
-// A driver that does not clone the snapshots is named, unless the database has another cause.
-func TestVolumesPending(t *testing.T) {
-	for name, tc := range map[string]struct {
-		ready           string
-		bound           bool
-		reason, message string
-	}{
-		"neither volume":          {v1alpha1.ReasonClusterNotHealthy, false, v1alpha1.ReasonVolumesPending, "claims pr-1-1 and pr-1-1-wal. If that takes long, see kubectl -n n describe pvc"},
-		"a node that is down":     {v1alpha1.ReasonProfileNotReady, false, v1alpha1.ReasonProfileNotReady, "why"},
-		"volumes that are bound":  {v1alpha1.ReasonClusterNotHealthy, true, v1alpha1.ReasonClusterNotHealthy, "why"},
-		"a database that is lost": {v1alpha1.ReasonVolumeLost, false, v1alpha1.ReasonVolumeLost, "why"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := running()
-			w.facts.Cluster.Status.Conditions[0] = metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: tc.ready, Message: "why"}
-			for i := range w.facts.Claims {
-				if !tc.bound {
-					w.facts.Claims[i].Volume = ""
-				}
-			}
-			d := w.decide(t)
-			wants(t, d, v1alpha1.ConditionDatabaseReady, tc.reason, tc.message)
-			if tc.reason == v1alpha1.ReasonVolumesPending && d.After == 0 {
-				t.Error("no watch reports a claim")
-			}
-		})
-	}
-}
-
 // The WAL is never older than the data, and of the same instance.
 func TestSnapshotsInOrder(t *testing.T) {
 	w := newWorld()

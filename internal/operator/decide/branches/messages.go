@@ -38,7 +38,6 @@ const (
 	msgCreating         = "Waiting for the PgStorageCluster of the branch to be created and started"
 	msgRejected         = "the API server rejects what the branch needs: %s"
 	msgClusterDeleted   = "PgStorageCluster %s was deleted by another; delete this PgStorageBranch, and create it again"
-	msgVolumesPending   = "Waiting for the CSI driver to clone the snapshots into the volumes of claims %[1]s. If that takes long, see kubectl -n %[2]s describe pvc"
 	msgClusterNotReady  = "PgStorageCluster %s: %s"
 	msgClusterReady     = "PgStorageCluster %s is Ready"
 	msgNoSQL            = "spec.masking.configMap: ConfigMap %s does not exist or has no key %s with SQL; create it"

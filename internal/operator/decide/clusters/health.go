@@ -3,6 +3,7 @@ package clusters
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -50,13 +51,14 @@ func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.
 		}
 		return outcome.WaitFor(cond, v1alpha1.ReasonProgressing, msgClusterUpdating)
 	}
-	return c.health(cr, facts.Cluster)
+	return c.health(cr, facts)
 }
 
 // health is what CloudNativePG reports. Its status has no observedGeneration, so
 // a change is believed only when the read-back of the parameters agrees too.
-func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) outcome.Outcome {
+func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
+	cluster := facts.Cluster
 	words := cluster.Status.Phase
 	if cluster.Status.PhaseReason != "" {
 		words += ": " + cluster.Status.PhaseReason
@@ -74,7 +76,20 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster)
 	if words == "" {
 		words = msgNothingReported
 	}
-	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, cluster.Status.ReadyInstances, wanted, words))
+	o := outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, cluster.Status.ReadyInstances, wanted, words))
+	if len(facts.PendingClaims) > 0 {
+		o.Reason = v1alpha1.ReasonVolumesPending
+		o.Message += fmt.Sprintf(msgVolumesPending, firstOf(facts.PendingClaims), cr.Namespace)
+	}
+	return o
+}
+
+// firstOf names, five at most.
+func firstOf(names []string) string {
+	if n := len(names); n > 5 {
+		names = append(slices.Clone(names[:5]), fmt.Sprintf("and %d more", n-5))
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *Cluster) intent(name string) string {

@@ -1,0 +1,53 @@
+package clusters
+
+import (
+	"fmt"
+	"testing"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
+)
+
+// Claims without a volume are named, unless the database is healthy or has another cause.
+func TestVolumesPending(t *testing.T) {
+	const creating = "0 of 1 instances are ready; CloudNativePG: Setting up primary: Creating primary instance shop-1"
+	many := make([]string, 7)
+	for i := range many {
+		many[i] = fmt.Sprintf("shop-%d", i+1)
+	}
+	for name, tc := range map[string]struct {
+		claims          []string
+		change          func(*cnpgv1.Cluster)
+		reason, message string
+	}{
+		"none":         {nil, nil, v1alpha1.ReasonClusterNotHealthy, creating},
+		"data and WAL": {many[:2], nil, v1alpha1.ReasonVolumesPending, creating + ". Claims without a volume: shop-1, shop-2. If that takes long, see kubectl -n prod describe pvc"},
+		"many":         {many, nil, v1alpha1.ReasonVolumesPending, creating + ". Claims without a volume: shop-1, shop-2, shop-3, shop-4, shop-5, and 2 more. If that takes long, see kubectl -n prod describe pvc"},
+		"hibernated": {many, func(c *cnpgv1.Cluster) {
+			c.Annotations[naming.AnnotationHibernation] = "on"
+		}, v1alpha1.ReasonHibernated, ""},
+		"stuck":   {many, func(c *cnpgv1.Cluster) { c.Status.Phase = cnpgv1.PhaseUnrecoverable }, v1alpha1.ReasonClusterStuck, ""},
+		"healthy": {many, func(c *cnpgv1.Cluster) { c.Status = proved(t, shop(nil)).Cluster.Status }, v1alpha1.ReasonHealthy, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cr, f := shop(nil), facts()
+			built, err := Build(cr, f, catalog.All(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.PendingClaims = tc.claims
+			f.Cluster = &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Phase: cnpgv1.PhaseFirstPrimary, PhaseReason: "Creating primary instance shop-1"}}
+			f.Cluster.Annotations = map[string]string{naming.AnnotationIntent: built.intent(cr.Name)}
+			if tc.change != nil {
+				tc.change(f.Cluster)
+			}
+			o := built.databaseOutcome(cr, f)
+			if o.Reason != tc.reason || tc.message != "" && o.Message != tc.message {
+				t.Errorf("%s: %s", o.Reason, o.Message)
+			}
+		})
+	}
+}
