@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,5 +33,17 @@ func TestPodThatNoNodeCanTake(t *testing.T) {
 		return nil
 	})
 	patch(t, cr, func(s *v1alpha1.PgStorageClusterSpec) { s.Resources.Requests = amounts("100m", "512Mi") })
+	eventually(t, "the Cluster to have the requests", func(ctx context.Context) error {
+		pg := &cnpgv1.Cluster{}
+		if err := c.Get(ctx, client.ObjectKeyFromObject(cr), pg); err != nil {
+			return err
+		}
+		if cpu := pg.Spec.Resources.Requests.Cpu(); cpu.String() != "100m" {
+			return fmt.Errorf("%s", cpu)
+		}
+		return nil
+	})
+	// CloudNativePG does not change the Job, which keeps the former requests.
+	kubectl(t, "-n", cr.Namespace, "delete", "job", "shop-1-initdb")
 	ready(t, cr)
 }
