@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -132,11 +131,9 @@ func (v *vault) archived(t *testing.T) {
 	ns, primary := v.shop.Namespace, v.shop.Status.Database.Primary
 	file := psql(t, ns, primary, "SELECT pg_walfile_name(pg_switch_wal())")
 	eventually(t, file+" in the archive", func(ctx context.Context) error {
-		got, err := command(ctx, "kubectl", "-n", ns, "exec", primary, "-c", "postgres", "--", "psql", "-XAtq", "-c", "SELECT last_archived_wal >= '"+file+"' FROM pg_stat_archiver")
-		if err != nil || got != "t" {
-			return errors.Join(err, fmt.Errorf("%q", got))
-		}
-		return nil
+		return live.Archived(file, func(sql string) (string, error) {
+			return command(ctx, "kubectl", "-n", ns, "exec", primary, "-c", "postgres", "--", "psql", "-XAtq", "-c", sql)
+		})
 	})
 }
 

@@ -50,6 +50,7 @@ func TestBranchFaults(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	confirmClones(t)
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", func(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		blankDiskToReady(t, shop)
@@ -73,66 +74,11 @@ func (f *branchFaults) cut(t *testing.T, shop *v1alpha1.PgStorageCluster, name s
 	create(t, b)
 	eventually(t, "the moment to cut", func(ctx context.Context) error { return reached(ctx, b) })
 	began := f.restart(t, boot)
-	copied, how := branchedOrAgain(t, b)
-	f.report.Ended("power cut: "+name+how, len(rows), holds(t, copied, rows), time.Since(began))
+	copied := branched(t, b)
+	f.report.Ended("power cut: "+name, len(rows), holds(t, copied, rows), time.Since(began))
 	ready(t, shop)
 	nothingLost(t, shop, writer)
 	removeBranch(t, b)
-}
-
-// branchedOrAgain waits until a branch is Ready. Where the driver has lost track of its clones, it
-// does what the runbook VolumesPending says, and returns so.
-func branchedOrAgain(t *testing.T, b *v1alpha1.PgStorageBranch) (copied *v1alpha1.PgStorageCluster, how string) {
-	t.Helper()
-	var lost []string
-	eventually(t, "branch "+b.Name+" to be Ready, or its clones to be lost", func(ctx context.Context) (err error) {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
-			return err
-		}
-		ready := live.AllTrue(b.Status.Conditions, b.Generation, v1alpha1.ConditionReady)
-		if ready == nil {
-			return nil
-		}
-		if lost, err = lostClones(ctx, b); err != nil || len(lost) > 0 {
-			return err
-		}
-		return ready
-	})
-	if len(lost) == 0 {
-		return branched(t, b), ""
-	}
-	t.Logf("the driver lost track of %v: %s", lost, summary(b.Status.Conditions))
-	if err := c.Delete(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	must(t)(command(t.Context(), "kubectl", append([]string{"-n", "openebs", "delete", "zfsvolume", "--wait=false"}, lost...)...))
-	branchGone(t, b)
-	again := branchOf(b.Spec.Source.Cluster, b.Name)
-	create(t, again)
-	return branched(t, again), ", and the branch is made again by the runbook"
-}
-
-// lostClones are the ZFSVolumes of a branch that the driver's controller waits for, and that the
-// node has already made. The node sets the finalizer, and does nothing once it is there.
-func lostClones(ctx context.Context, b *v1alpha1.PgStorageBranch) (lost []string, err error) {
-	if d := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionDatabaseReady); d == nil || d.Reason != v1alpha1.ReasonVolumesPending {
-		return nil, nil
-	}
-	list := &corev1.PersistentVolumeClaimList{}
-	if err := c.List(ctx, list, client.InNamespace(b.Namespace), client.MatchingLabels{naming.LabelCNPGCluster: b.Name}); err != nil {
-		return nil, err
-	}
-	for _, claim := range list.Items {
-		name := "pvc-" + string(claim.UID)
-		state, err := command(ctx, "kubectl", "-n", "openebs", "get", "zfsvolume", name, "--ignore-not-found", "-o", "jsonpath={.status.state} {.metadata.finalizers}")
-		if err != nil {
-			return nil, err
-		}
-		if claim.Spec.VolumeName == "" && strings.HasPrefix(state, "Pending [") {
-			lost = append(lost, name)
-		}
-	}
-	return lost, nil
 }
 
 // restart the node without a shutdown.

@@ -42,7 +42,7 @@ func TestBranches(t *testing.T) {
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
 	// The kernel shares processors by requests, and branches request less.
 	shop.Spec.Resources.Requests[corev1.ResourceCPU] = resource.MustParse("1")
-	f := &branchFigures{}
+	f := &branchFigures{lost: confirmClones(t)}
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
 	step("an empty database, to compare with", f.emptyDatabase)

@@ -61,6 +61,7 @@ func TestSnapshotBackups(t *testing.T) {
 			{Name: "often", Schedule: "30 3 * * *", Method: v1alpha1.BackupByVolumeSnapshot, Keep: new(int32(kept))},
 		},
 	}
+	confirmClones(t)
 	step := live.InTurn(t)
 	step("a profile selects the classes of another one", v.classes)
 	step("both first backups", v.first)
@@ -125,11 +126,7 @@ func (v *snapshotVault) first(t *testing.T) {
 	mustPSQL(t, v.shop, "INSERT INTO sales SELECT generate_series(2001, 3000)")
 	file := mustPSQL(t, v.shop, "SELECT pg_walfile_name(pg_switch_wal())")
 	eventually(t, file+" in the archive", func(ctx context.Context) error {
-		got, err := psql(ctx, v.shop, "SELECT last_archived_wal >= '"+file+"' FROM pg_stat_archiver")
-		if err != nil || got != "t" {
-			return errors.Join(err, fmt.Errorf("%q", got))
-		}
-		return nil
+		return live.Archived(file, func(sql string) (string, error) { return psql(ctx, v.shop, sql) })
 	})
 }
 

@@ -18,6 +18,7 @@ func TestTutorialOfBranches(t *testing.T) {
 	}
 	shop := branchable()
 	shop.Namespace = "default"
+	confirmClones(t)
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
 	step("the page", func(t *testing.T, _ *v1alpha1.PgStorageCluster) {
