@@ -45,8 +45,9 @@ func TestBranches(t *testing.T) {
 	f := &branchFigures{lost: confirmClones(t)}
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
-	step("an empty database, to compare with", f.emptyDatabase)
 	step("tables to copy", tablesToCopy)
+	// One after the other, because a node whose caches are full starts each more slowly.
+	step("an empty database, to compare with", f.emptyDatabase)
 	step("a branch of a source at rest", f.quietBranch)
 	step("the source while it is branched", f.branchedUnderPgbench)
 	step("a branch while commits are acknowledged", branchUnderLoad)
