@@ -27,7 +27,7 @@ func TestPodThatNoNodeCanTake(t *testing.T) {
 			return err
 		}
 		d := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionDatabaseReady)
-		if d == nil || d.Reason != v1alpha1.ReasonVolumesPending || !strings.Contains(d.Message, "Claims without a volume: shop-1.") {
+		if d == nil || d.Reason != v1alpha1.ReasonVolumesPending || !strings.Contains(d.Message, "claims without a volume: shop-1 (") {
 			return fmt.Errorf("%+v", d)
 		}
 		return nil

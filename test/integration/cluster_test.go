@@ -403,7 +403,7 @@ func TestClaimsWithoutAVolumeAreNamed(t *testing.T) {
 		s.Phase, s.PhaseReason, s.DanglingPVC = cnpgv1.PhaseFirstPrimary, "Creating primary instance shop-1", []string{"shop-2"}
 	})
 	database := hasCondition(t, c, cr, v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending)
-	want := "0 of 1 instances are ready; CloudNativePG: Setting up primary: Creating primary instance shop-1. Claims without a volume: shop-1, shop-1-wal. If that takes long, see kubectl -n " + ns + " describe pvc"
+	want := "0 of 1 instances are ready; claims without a volume: shop-1, shop-1-wal (see kubectl -n " + ns + " describe pvc); CloudNativePG: Setting up primary: Creating primary instance shop-1"
 	if database.Message != want {
 		t.Errorf("the message is %q", database.Message)
 	}

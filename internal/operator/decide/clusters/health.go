@@ -76,12 +76,11 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 	if words == "" {
 		words = msgNothingReported
 	}
-	o := outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, cluster.Status.ReadyInstances, wanted, words))
-	if len(facts.PendingClaims) > 0 {
-		o.Reason = v1alpha1.ReasonVolumesPending
-		o.Message += fmt.Sprintf(msgVolumesPending, firstOf(facts.PendingClaims), cr.Namespace)
+	ready := cluster.Status.ReadyInstances
+	if claims := facts.PendingClaims; len(claims) > 0 {
+		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, firstOf(claims), cr.Namespace, words))
 	}
-	return o
+	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, ready, wanted, words))
 }
 
 // firstOf names, five at most.

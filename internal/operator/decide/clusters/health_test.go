@@ -13,7 +13,7 @@ import (
 
 // Claims without a volume are named, unless the database is healthy or has another cause.
 func TestVolumesPending(t *testing.T) {
-	const creating = "0 of 1 instances are ready; CloudNativePG: Setting up primary: Creating primary instance shop-1"
+	const none, creating = "0 of 1 instances are ready; ", "CloudNativePG: Setting up primary: Creating primary instance shop-1"
 	many := make([]string, 7)
 	for i := range many {
 		many[i] = fmt.Sprintf("shop-%d", i+1)
@@ -23,9 +23,9 @@ func TestVolumesPending(t *testing.T) {
 		change          func(*cnpgv1.Cluster)
 		reason, message string
 	}{
-		"none":         {nil, nil, v1alpha1.ReasonClusterNotHealthy, creating},
-		"data and WAL": {many[:2], nil, v1alpha1.ReasonVolumesPending, creating + ". Claims without a volume: shop-1, shop-2. If that takes long, see kubectl -n prod describe pvc"},
-		"many":         {many, nil, v1alpha1.ReasonVolumesPending, creating + ". Claims without a volume: shop-1, shop-2, shop-3, shop-4, shop-5, and 2 more. If that takes long, see kubectl -n prod describe pvc"},
+		"none":         {nil, nil, v1alpha1.ReasonClusterNotHealthy, none + creating},
+		"data and WAL": {many[:2], nil, v1alpha1.ReasonVolumesPending, none + "claims without a volume: shop-1, shop-2 (see kubectl -n prod describe pvc); " + creating},
+		"many":         {many, nil, v1alpha1.ReasonVolumesPending, none + "claims without a volume: shop-1, shop-2, shop-3, shop-4, shop-5, and 2 more (see kubectl -n prod describe pvc); " + creating},
 		"hibernated": {many, func(c *cnpgv1.Cluster) {
 			c.Annotations[naming.AnnotationHibernation] = "on"
 		}, v1alpha1.ReasonHibernated, ""},

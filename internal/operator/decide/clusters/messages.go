@@ -44,7 +44,7 @@ const (
 	msgHealthy                = "%d of %d instances are ready, primary %s"
 	msgNothingReported        = "nothing reported yet; is the CloudNativePG operator running?"
 	msgNotHealthy             = "%d of %d instances are ready; CloudNativePG: %s"
-	msgVolumesPending         = ". Claims without a volume: %s. If that takes long, see kubectl -n %s describe pvc"
+	msgVolumesPending         = "%d of %d instances are ready; claims without a volume: %s (see kubectl -n %s describe pvc); CloudNativePG: %s"
 	msgReconciliationDisabled = "annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume"
 	msgResume                 = "set it to off to start the instances"
 	msgHibernationRequested   = "annotation %s is on, and CloudNativePG has not acted on it yet; %s"
