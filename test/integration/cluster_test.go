@@ -402,11 +402,15 @@ func TestClaimsWithoutAVolumeAreNamed(t *testing.T) {
 	simulatedStatus(t, c, key, func(s *cnpgv1.ClusterStatus) {
 		s.Phase, s.PhaseReason, s.DanglingPVC = cnpgv1.PhaseFirstPrimary, "Creating primary instance shop-1", []string{"shop-2"}
 	})
-	database := hasCondition(t, c, cr, v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending)
 	want := "0 of 1 instances are ready; claims without a volume: shop-1, shop-1-wal (see kubectl -n " + ns + " describe pvc); CloudNativePG: Setting up primary: Creating primary instance shop-1"
-	if database.Message != want {
-		t.Errorf("the message is %q", database.Message)
-	}
+	// A pass may have seen some of the claims alone.
+	eventually(t, want, func(ctx context.Context) error {
+		database, err := condition{v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending}.on(ctx, c, cr)
+		if err == nil && database.Message != want {
+			err = errors.New(database.Message)
+		}
+		return err
+	})
 	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonVolumesPending)
 	settled(t, w)
 	for name, claim := range claims {
