@@ -2,8 +2,9 @@ package validity
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // Checkpoints of a workload that writes. One inside a short run costs it more than a long one,
@@ -55,11 +56,7 @@ func Backup(f Facts) Finding {
 
 // few names of a list that may be long.
 func few(names []string) string {
-	const most = 3
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return excerpt.Names(names, 3)
 }
 
 func whole(d time.Duration) time.Duration { return d.Round(time.Second) }

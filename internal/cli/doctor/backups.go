@@ -1,15 +1,14 @@
 package doctor
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/status"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 )
 
 // mostNames is how many databases without a backup are named.
@@ -34,11 +33,7 @@ func (c *checker) unprotected(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	shown := strings.Join(names[:min(len(names), mostNames)], ", ")
-	if more := len(names) - mostNames; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	c.add(Note, "backups", "no backup is declared, so the loss of the site loses the database: "+shown, "set spec.backup", "docs/tutorial-backup.md")
+	c.add(Note, "backups", "no backup is declared, so the loss of the site loses the database: "+excerpt.Names(names, mostNames), "set spec.backup", "docs/tutorial-backup.md")
 }
 
 // usesPlugin reports whether a database archives or is restored by the Barman Cloud plugin.

@@ -2,6 +2,7 @@
 package excerpt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,4 +58,12 @@ func printable(line string) string {
 		}
 		return r
 	}, line)), " ")
+}
+
+// Names are at most so many of a list, and how many more there are.
+func Names(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -73,3 +73,20 @@ func TestLastLineIsPrintableAndBounded(t *testing.T) {
 		})
 	}
 }
+
+func TestNames(t *testing.T) {
+	for _, tc := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"a"}, "a"},
+		{[]string{"a", "b"}, "a, b"},
+		{[]string{"a", "b", "c"}, "a, b and 1 more"},
+		{[]string{"a", "b", "c", "d"}, "a, b and 2 more"},
+	} {
+		if got := Names(tc.names, 2); got != tc.want {
+			t.Errorf("%v: %q, want %q", tc.names, got, tc.want)
+		}
+	}
+}

@@ -3,13 +3,13 @@ package clusters
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
@@ -78,17 +78,9 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 	}
 	ready := cluster.Status.ReadyInstances
 	if claims := facts.PendingClaims; len(claims) > 0 {
-		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, firstOf(claims), cr.Namespace, words))
+		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, excerpt.Names(claims, 5), cr.Namespace, words))
 	}
 	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, ready, wanted, words))
-}
-
-// firstOf names, five at most.
-func firstOf(names []string) string {
-	if n := len(names); n > 5 {
-		names = append(slices.Clone(names[:5]), fmt.Sprintf("and %d more", n-5))
-	}
-	return strings.Join(names, ", ")
 }
 
 func (c *Cluster) intent(name string) string {

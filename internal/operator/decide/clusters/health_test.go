@@ -25,7 +25,7 @@ func TestVolumesPending(t *testing.T) {
 	}{
 		"none":         {nil, nil, v1alpha1.ReasonClusterNotHealthy, none + creating},
 		"data and WAL": {many[:2], nil, v1alpha1.ReasonVolumesPending, none + "claims without a volume: shop-1, shop-2 (see kubectl -n prod describe pvc); " + creating},
-		"many":         {many, nil, v1alpha1.ReasonVolumesPending, none + "claims without a volume: shop-1, shop-2, shop-3, shop-4, shop-5, and 2 more (see kubectl -n prod describe pvc); " + creating},
+		"many":         {many, nil, v1alpha1.ReasonVolumesPending, none + "claims without a volume: shop-1, shop-2, shop-3, shop-4, shop-5 and 2 more (see kubectl -n prod describe pvc); " + creating},
 		"hibernated": {many, func(c *cnpgv1.Cluster) {
 			c.Annotations[naming.AnnotationHibernation] = "on"
 		}, v1alpha1.ReasonHibernated, ""},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
@@ -30,7 +31,7 @@ func teardown(p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Tear
 		return profile.Teardown{}
 	}
 	if n := len(own(facts).Volumes); n > 0 {
-		return inUse("deletion waits for %d PersistentVolumes of StorageClass %s: %s; delete them, or what they belong to, once nothing of them is needed", n, naming.DataClass(p.Name), firstOf(own(facts).Volumes))
+		return inUse("deletion waits for %d PersistentVolumes of StorageClass %s: %s; delete them, or what they belong to, once nothing of them is needed", n, naming.DataClass(p.Name), excerpt.Names(own(facts).Volumes, 5))
 	}
 	if class := facts.Classes[naming.DataClass(p.Name)]; class != nil && class.Labels[naming.LabelOwnerUID] == string(p.UID) {
 		return profile.Teardown{Kind: "StorageClass", Names: []string{class.Name}}
@@ -87,7 +88,7 @@ func backingDown(p *v1alpha1.PgStorageProfile, ceph *Facts) profile.Teardown {
 	if zfsOf(p) == nil || ceph.Cluster != nil || len(ceph.Backing) == 0 {
 		return profile.Teardown{}
 	}
-	return profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: fmt.Sprintf("deletion waits for %d PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: %s", len(ceph.Backing), firstOf(ceph.Backing))}
+	return profile.Teardown{Reason: v1alpha1.ReasonDeleting, Waits: fmt.Sprintf("deletion waits for %d PersistentVolumes of OSDs and mons, whose claims go with the CephCluster: %s", len(ceph.Backing), excerpt.Names(ceph.Backing, 5))}
 }
 
 func blocked(what string, conditions []rook.Condition) string {
@@ -95,13 +96,4 @@ func blocked(what string, conditions []rook.Condition) string {
 		return what + " is held by Rook: " + why
 	}
 	return what + " is being deleted by Rook"
-}
-
-// firstOf names, five at most.
-func firstOf(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
