@@ -51,12 +51,9 @@ import (
 // appear, namesakes that are not in the cache.
 const pollInterval = time.Minute
 
-// backupInterval is when a pass looks again for an ObjectStore, and for the first base backup
-// in it. No watch covers them.
-const backupInterval = 15 * time.Second
-
-// volumeInterval is when a pass looks again for the volumes of claims, which no watch covers.
-const volumeInterval = 15 * time.Second
+// shortInterval is when a pass looks again for what may end within seconds, and no watch covers:
+// an ObjectStore, the first base backup in it, the volumes of claims.
+const shortInterval = 15 * time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 

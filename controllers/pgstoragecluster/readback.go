@@ -59,10 +59,8 @@ func (r *Reconciler) recheck(p *pass, o outcome.Outcome) time.Duration {
 		v1alpha1.ReasonPluginNotInstalled, v1alpha1.ReasonArchivingFailing, v1alpha1.ReasonArchiveLate,
 		v1alpha1.ReasonBackupFailed, v1alpha1.ReasonBackupOverdue:
 		return pollInterval
-	case v1alpha1.ReasonVolumesPending:
-		return volumeInterval
-	case v1alpha1.ReasonFirstBackupPending, v1alpha1.ReasonObjectStoreNotFound:
-		return backupInterval
+	case v1alpha1.ReasonFirstBackupPending, v1alpha1.ReasonObjectStoreNotFound, v1alpha1.ReasonVolumesPending:
+		return shortInterval
 	case v1alpha1.ReasonParametersDiffer, v1alpha1.ReasonProbesDiffer, v1alpha1.ReasonNotReadBack:
 		if p.facts.Cluster != nil && clusters.Healthy(p.cr, p.facts.Cluster) {
 			return r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster))
