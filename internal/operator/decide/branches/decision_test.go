@@ -120,6 +120,17 @@ func running() *world {
 	return w
 }
 
+// What the database waits for is what its branch waits for.
+func TestDatabaseThatIsNotReady(t *testing.T) {
+	for _, reason := range []string{v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonVolumesPending, v1alpha1.ReasonProfileNotReady, v1alpha1.ReasonVolumeLost} {
+		t.Run(reason, func(t *testing.T) {
+			w := running()
+			w.facts.Cluster.Status.Conditions[0] = metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: "why"}
+			wants(t, w.decide(t), v1alpha1.ConditionDatabaseReady, reason, "PgStorageCluster pr-1: why")
+		})
+	}
+}
+
 // The WAL is never older than the data, and of the same instance.
 func TestSnapshotsInOrder(t *testing.T) {
 	w := newWorld()
