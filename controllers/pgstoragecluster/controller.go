@@ -51,8 +51,8 @@ import (
 // appear, namesakes that are not in the cache.
 const pollInterval = time.Minute
 
-// shortInterval is when a pass looks again for what may end within seconds, and no watch covers:
-// an ObjectStore, the first base backup in it, the volumes of claims.
+// shortInterval is when a pass looks again for what may end within seconds. No watch covers an
+// ObjectStore, the first base backup in it, and the volumes of claims.
 const shortInterval = 15 * time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")

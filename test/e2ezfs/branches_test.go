@@ -46,7 +46,7 @@ func TestBranches(t *testing.T) {
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", blankDiskToReady)
 	step("tables to copy", tablesToCopy)
-	// One after the other, because a node whose caches are full starts each more slowly.
+	// Right before the branch, so that both start on a node that has made the tables.
 	step("an empty database, to compare with", f.emptyDatabase)
 	step("a branch of a source at rest", f.quietBranch)
 	step("the source while it is branched", f.branchedUnderPgbench)

@@ -20,12 +20,11 @@ import (
 // pull request 576).
 func confirmClones(t *testing.T) *atomic.Int64 {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended, count := make(chan struct{}), &atomic.Int64{}
 	go func() {
 		defer close(ended)
 		// The controller waits 10 s each time that it asks for the clone.
-		wait.UntilWithContext(ctx, func(ctx context.Context) {
+		wait.UntilWithContext(t.Context(), func(ctx context.Context) {
 			names, err := confirmOnce(ctx)
 			if err != nil && ctx.Err() == nil {
 				t.Logf("clones that the driver has lost: %v", err)
@@ -36,10 +35,8 @@ func confirmClones(t *testing.T) *atomic.Int64 {
 			}
 		}, 3*time.Second)
 	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-	})
+	// The context of a test ends before its cleanup.
+	t.Cleanup(func() { <-ended })
 	return count
 }
 
