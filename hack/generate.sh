@@ -10,16 +10,7 @@ tool() { "$("hack/tools.sh" "$1")" "${@:2}"; }
 
 rm -rf api/v1alpha1/applyconfiguration
 tool controller-gen object applyconfiguration crd paths=./api/... output:crd:dir=config/crd/bases
-# Kubernetes' pattern of a quantity has no bound. Go takes seconds to parse 1e20000000,
-# and refuses 1e99999999999999999999, which would keep every object of the kind from the
-# manager's cache. The numbers of a quantity are at most 20 digits, 9 behind the point,
-# and 2 of an exponent.
-quantity='^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$'
-bounded='^(\+|-)?(([0-9]{1,20}(\.[0-9]{0,9})?)|(\.[0-9]{1,9}))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$'
-for file in config/crd/bases/*.yaml; do
-	text=$(<"$file")
-	printf '%s\n' "${text//"$quantity"/"$bounded"}" >"$file"
-done
+go run ./hack/quantities config/crd/bases/*.yaml
 tool controller-gen rbac:roleName=pgstorage-manager paths='{./controllers/pgbenchmark,./controllers/pgscheduledbenchmark,./controllers/pgstoragecluster,./controllers/pgstorageprofile,./internal/operator/profile/...}' output:rbac:dir=config/rbac
 tool controller-gen rbac:roleName=pgstorage-agent paths=./controllers/pgnodestorage output:rbac:dir=config/agent
 

@@ -54,6 +54,9 @@ func TestEverythingIsBounded(t *testing.T) {
 	if w.seen < 500 {
 		t.Errorf("%d fields were looked at: the walk misses some", w.seen)
 	}
+	if w.quantities < 50 {
+		t.Errorf("%d quantities of rules were looked at: the walk misses some", w.quantities)
+	}
 	for _, field := range w.unbounded {
 		t.Error(field)
 	}
@@ -68,6 +71,8 @@ type walk struct {
 	unbounded []string
 	used      map[string]bool
 	seen      int
+	// quantities that rules ask for.
+	quantities int
 }
 
 func (w *walk) report(path, what string) {
@@ -81,6 +86,7 @@ func (w *walk) report(path, what string) {
 // visit a schema. byMap says that a rule of the map that it is in bounds it.
 func (w *walk) visit(path string, s apiextensionsv1.JSONSchemaProps, byMap bool) {
 	w.seen++
+	w.boundQuantities(path, s)
 	if s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields || s.XEmbeddedResource {
 		w.report(path, "fields of any kind")
 	}
@@ -126,6 +132,21 @@ func loops(r *syntax.Regexp) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.Sub, loops)
+}
+
+// asksQuantity is what a rule may ask of a text that it has bounded (hack/quantities).
+var asksQuantity = regexp.MustCompile(`(\.matches\('\[eE\]\.\.\.\.'\) && )?isQuantity\(`)
+
+// boundQuantities reports rules that read a quantity of any size. CEL evaluates them although
+// the pattern does not match.
+func (w *walk) boundQuantities(path string, s apiextensionsv1.JSONSchemaProps) {
+	for _, r := range s.XValidations {
+		asked := asksQuantity.FindAllStringSubmatch(r.Rule, -1)
+		w.quantities += len(asked)
+		if slices.ContainsFunc(asked, func(found []string) bool { return found[1] == "" }) {
+			w.report(path, "a rule that reads a quantity of any size: "+r.Rule)
+		}
+	}
 }
 
 func TestBoundedPattern(t *testing.T) {

@@ -21,7 +21,6 @@ const (
 type MaxLag struct {
 	// bytes limits the WAL that the follower has not replayed, at least 1Mi.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Mi')) >= 0",message="maxLag.bytes must be a quantity of at least 1Mi, as 64Mi"
 	Bytes *resource.Quantity `json:"bytes,omitempty"`
 
 	// time limits the age of the last commit that the follower replayed, while it has
@@ -107,12 +106,10 @@ type ReadPool struct {
 type ReadPoolStorage struct {
 	// size sets the size of the data volume, at least 1Gi.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.readPools[].storage.size must be a quantity of at least 1Gi, as 100Gi"
 	Size resource.Quantity `json:"size,omitzero"`
 
 	// walSize adds a volume for WAL, at least 1Gi. Default: WAL is on the data volume.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('1Gi')) >= 0",message="spec.readPools[].storage.walSize must be a quantity of at least 1Gi, as 20Gi"
 	WALSize *resource.Quantity `json:"walSize,omitempty"`
 }
 
@@ -143,6 +140,7 @@ type FollowSpec struct {
 
 	// maxLag limits how far the follower may be behind. Default: 64Mi of WAL.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.bytes) || isQuantity(string(self.bytes)) && quantity(string(self.bytes)).compareTo(quantity('1Mi')) >= 0",message="maxLag.bytes must be a quantity of at least 1Mi, as 64Mi"
 	MaxLag *MaxLag `json:"maxLag,omitempty"`
 
 	// staleReads selects what happens to reads beyond maxLag.bytes. Default: Serve.

@@ -46,6 +46,7 @@ type TopologySpec struct {
 	// condition FollowersCaughtUp is False. Postgres does not slow the site that writes
 	// down. Default: 64Mi of WAL.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.bytes) || isQuantity(string(self.bytes)) && quantity(string(self.bytes)).compareTo(quantity('1Mi')) >= 0",message="maxLag.bytes must be a quantity of at least 1Mi, as 64Mi"
 	MaxLag *MaxLag `json:"maxLag,omitempty"`
 }
 

@@ -242,7 +242,6 @@ type ZFSDevice struct {
 }
 
 // ZFSDeviceSelector selects blank devices of a node.
-// +kubebuilder:validation:XValidation:rule="!has(self.minSize) || !has(self.maxSize) || type(self.minSize) == int || type(self.maxSize) == int || quantity(self.minSize).compareTo(quantity(self.maxSize)) <= 0",message="selector.minSize is above selector.maxSize, so no device can match; lower minSize or raise maxSize"
 type ZFSDeviceSelector struct {
 	// count sets how many devices to take. With fewer matches no pool is created, and
 	// the condition reports how many there are. Valid: 1 to 64.
@@ -250,13 +249,12 @@ type ZFSDeviceSelector struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Count int32 `json:"count,omitempty"`
-	// minSize sets the least size of a device, as 900G or 1Ti.
+	// minSize sets the least size of a device, as 900G or 1Ti. Where it is above maxSize,
+	// the agent creates no pool, and the PgNodeStorage says so.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int || isQuantity(self)",message="selector.minSize must be a quantity, as 900G or 1Ti; remove it for no limit"
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
 	// maxSize sets the greatest size of a device, as 2Ti.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="type(self) == int || isQuantity(self)",message="selector.maxSize must be a quantity, as 2T or 2Ti; remove it for no limit"
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`
 	// model selects devices by the model they report, with * and ? as wildcards.
 	// +optional

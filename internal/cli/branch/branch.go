@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 // Kind of the objects.
@@ -70,11 +71,11 @@ func resources(cpu, memory string) (*v1alpha1.ClusterResources, error) {
 	}
 	out := &v1alpha1.ClusterResources{Requests: map[corev1.ResourceName]resource.Quantity{}}
 	for name, text := range map[corev1.ResourceName]string{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory} {
-		quantity, err := resource.ParseQuantity(text)
+		amount, err := quantity.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("--%s %q is not a quantity, such as 500m or 2Gi: %w", name, text, err)
 		}
-		out.Requests[name] = quantity
+		out.Requests[name] = amount
 	}
 	out.Limits = map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: out.Requests[corev1.ResourceMemory]}
 	return out, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 // Missing returns the path of the first field that the object claims and live does not
@@ -119,9 +119,7 @@ func equalScalar(want, have any) bool {
 	if !wok || !hok {
 		return want == nil && have == nil
 	}
-	wq, werr := resource.ParseQuantity(ws)
-	hq, herr := resource.ParseQuantity(hs)
-	return werr == nil && herr == nil && wq.Cmp(hq) == 0
+	return quantity.Equal(ws, hs)
 }
 
 func number(v any) (float64, bool) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -162,10 +161,4 @@ func (d *describer) closed() []string {
 		d.take("bootstrap", "initdb", "options")
 	}
 	return out
-}
-
-// quantity of a text.
-func quantity(text string) (resource.Quantity, bool) {
-	q, err := resource.ParseQuantity(text)
-	return q, err == nil
 }

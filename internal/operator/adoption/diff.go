@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 )
 
@@ -48,7 +48,7 @@ func compare(out *[]Change, path string, a, b any) {
 		return
 	}
 	from, to := text(a), text(b)
-	if from != to && !sameAmount(from, to) {
+	if from != to && !quantity.Equal(from, to) {
 		*out = append(*out, Change{path, from, to})
 	}
 }
@@ -65,15 +65,6 @@ func text(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(raw)
-}
-
-func sameAmount(a, b string) bool {
-	x, err := resource.ParseQuantity(a)
-	if err != nil {
-		return false
-	}
-	y, err := resource.ParseQuantity(b)
-	return err == nil && x.Cmp(y) == 0
 }
 
 // OfSpec are the changes of the spec: those of labels and annotations change no instance.

@@ -6,6 +6,8 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 // volumes of the instances: their sizes and StorageClasses.
@@ -40,7 +42,7 @@ func (d *describer) rests(volume string) {
 }
 
 func sizeOf(s *cnpgv1.StorageConfiguration) (resource.Quantity, bool) {
-	if q, ok := quantity(s.Size); ok {
+	if q, err := quantity.Parse(s.Size); err == nil {
 		return q, true
 	}
 	if t := s.PersistentVolumeClaimTemplate; t != nil {

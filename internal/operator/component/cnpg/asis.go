@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 // AsItIs keeps what the spec does not set as the existing Cluster has it, where
@@ -45,11 +45,11 @@ func keepSize(spec, have map[string]any, volume string) {
 	if !found {
 		return
 	}
-	if stated, _, err := unstructured.NestedString(have, volume, "size"); err == nil && sameQuantity(size, stated) {
+	if stated, _, err := unstructured.NestedString(have, volume, "size"); err == nil && quantity.Equal(size, stated) {
 		setNested(spec, stated, volume, "size")
 		return
 	}
-	if template, found, _ := unstructured.NestedFieldNoCopy(spec, volume, "pvcTemplate", "resources", "requests", "storage"); found && sameQuantity(size, fmt.Sprint(template)) {
+	if template, found, _ := unstructured.NestedFieldNoCopy(spec, volume, "pvcTemplate", "resources", "requests", "storage"); found && quantity.Equal(size, fmt.Sprint(template)) {
 		leaveUnset(spec, have, volume, "size")
 	}
 }
@@ -59,13 +59,4 @@ func leaveUnset(spec, have map[string]any, path ...string) {
 	if v, found, err := unstructured.NestedString(have, path...); err != nil || !found || v == "" {
 		unstructured.RemoveNestedField(spec, path...)
 	}
-}
-
-func sameQuantity(a, b string) bool {
-	x, err := resource.ParseQuantity(a)
-	if err != nil {
-		return false
-	}
-	y, err := resource.ParseQuantity(b)
-	return err == nil && x.Cmp(y) == 0
 }

@@ -35,9 +35,9 @@ func TestMergeRefuses(t *testing.T) {
 	for _, tc := range []struct{ name, json, names string }{
 		{"a modelled field", `{"instances": 1}`, "spec.cnpg.spec.instances: not open to overrides: set spec.instances"},
 		{"parameters", `{"postgresql": {"parameters": {"fsync": "off"}}}`, "spec.cnpg.spec.postgresql.parameters: "},
-		{"null in place of a block", `{"postgresql": null}`, "spec.cnpg.spec.postgresql: null is no value"},
-		{"null above checksums", `{"bootstrap": {"initdb": null}}`, "spec.cnpg.spec.bootstrap.initdb: null is no value"},
-		{"null that would remove our initdb", `{"bootstrap": {"recovery": null}}`, "spec.cnpg.spec.bootstrap.recovery: null is no value"},
+		{"null in place of a block", `{"postgresql": null}`, "spec.cnpg.spec.postgresql: null is not a value"},
+		{"null above checksums", `{"bootstrap": {"initdb": null}}`, "spec.cnpg.spec.bootstrap.initdb: null is not a value"},
+		{"null that would remove our initdb", `{"bootstrap": {"recovery": null}}`, "spec.cnpg.spec.bootstrap.recovery: null is not a value"},
 		{"a scalar in place of a block", `{"bootstrap": 1}`, "spec.cnpg.spec.bootstrap: Invalid value: "},
 		{"initdb options", `{"bootstrap": {"initdb": {"options": ["--no-data-checksums"]}}}`, "spec.cnpg.spec.bootstrap.initdb.options: "},
 		{"two ways to make a database", `{"bootstrap": {"initdb": {"encoding": "UTF8"}, "recovery": {"source": "old"}}}`, "spec.cnpg.spec.bootstrap: a database is made in one way, and these are initdb and recovery; keep one"},

@@ -23,22 +23,43 @@ var leastResources = map[corev1.ResourceName]resource.Quantity{
 	corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("256Mi"),
 }
 
-// refusedResources says what is wrong with the resources of a pool, by the rules of
-// spec.resources; empty where nothing is. The API server would refuse the PgStorageCluster
-// of the pool.
-func refusedResources(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) string {
-	if pool.Resources == nil {
-		return ""
+// refusedPool says what is wrong with the amounts of a pool, by the rules of the same fields
+// outside of pools; empty where nothing is. The API server would refuse the PgStorageCluster
+// of the pool. Rules on a list of pools would exceed the cost limit of a CRD.
+func refusedPool(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) string {
+	field := fmt.Sprintf("spec.readPools[%s]", pool.Name)
+	return strings.Join(append(tooSmall(field, pool), refusedResources(cr, field+".resources", pool.Resources)...), "; ")
+}
+
+// leastVolume and leastLag are the least amounts of storage and of maxLag.bytes.
+var leastVolume, leastLag = resource.MustParse("1Gi"), resource.MustParse("1Mi")
+
+func tooSmall(field string, pool v1alpha1.ReadPool) []string {
+	var out []string
+	least := func(field string, have *resource.Quantity, least resource.Quantity) {
+		if have != nil && have.Cmp(least) < 0 {
+			out = append(out, fmt.Sprintf("%s must be at least %s; raise it", field, least.String()))
+		}
 	}
-	field := fmt.Sprintf("spec.readPools[%s].resources", pool.Name)
-	out := slices.Concat(
-		foreignResources(field+".requests", pool.Resources.Requests),
-		foreignResources(field+".limits", pool.Resources.Limits),
-	)
+	if s := pool.Storage; s != nil {
+		least(field+".storage.size", &s.Size, leastVolume)
+		least(field+".storage.walSize", s.WALSize, leastVolume)
+	}
+	if pool.MaxLag != nil {
+		least(field+".maxLag.bytes", pool.MaxLag.Bytes, leastLag)
+	}
+	return out
+}
+
+func refusedResources(cr *v1alpha1.PgStorageCluster, field string, r *v1alpha1.ReadPoolResources) []string {
+	if r == nil {
+		return nil
+	}
+	out := slices.Concat(foreignResources(field+".requests", r.Requests), foreignResources(field+".limits", r.Limits))
 	if !AsIs(cr) {
-		out = append(out, tooFewResources(field, pool.Resources.Requests)...)
+		out = append(out, tooFewResources(field, r.Requests)...)
 	}
-	return strings.Join(append(out, unequalResources(field, *pool.Resources)...), "; ")
+	return append(out, unequalResources(field, *r)...)
 }
 
 func foreignResources(field string, amounts corev1.ResourceList) []string {

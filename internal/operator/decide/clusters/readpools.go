@@ -28,7 +28,7 @@ func (c *Cluster) addReadPools(cr *v1alpha1.PgStorageCluster, facts observed.Clu
 		return nil
 	}
 	for _, pool := range cr.Spec.ReadPools {
-		if facts.ForeignPools[pool.Name] || refusedResources(cr, pool) != "" || replaced(cr, pool, facts) != "" {
+		if facts.ForeignPools[pool.Name] || refusedPool(cr, pool) != "" || replaced(cr, pool, facts) != "" {
 			continue
 		}
 		configuration, err := readpool.Cluster(cr, pool)
@@ -185,7 +185,7 @@ func poolOutcome(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool, facts ob
 	if facts.ForeignPools[pool.Name] {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgPoolNotOwned, pool.Name, name))
 	}
-	if text := refusedResources(cr, pool); text != "" {
+	if text := refusedPool(cr, pool); text != "" {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, text)
 	}
 	if live == nil {

@@ -108,6 +108,10 @@ func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 				Limits:   corev1.ResourceList{"cpu": resource.MustParse("500m")},
 			}
 		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, `requests may name cpu, memory, ephemeral-storage, hugepages-2Mi and hugepages-1Gi only, and not "gpu"; spec.readPools[reports].resources.requests.memory must be at least 256Mi: the operator derives Postgres parameters from it; spec.readPools[reports].resources.limits.cpu is below its request; raise the limit or lower the request; spec.readPools[reports].resources: hugepages-2Mi cannot be overcommitted`, nil},
+		{"volumes and a lag that its PgStorageCluster would be refused for", func(cr *v1alpha1.PgStorageCluster, _ *observed.Cluster) {
+			cr.Spec.ReadPools[0].Storage = &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Mi"), WALSize: new(resource.MustParse("512Mi"))}
+			cr.Spec.ReadPools[0].MaxLag = &v1alpha1.MaxLag{Bytes: new(resource.MustParse("1Ki"))}
+		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "spec.readPools[reports].storage.size must be at least 1Gi; raise it; spec.readPools[reports].storage.walSize must be at least 1Gi; raise it; spec.readPools[reports].maxLag.bytes must be at least 1Mi; raise it", nil},
 		{"waits", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			f.Pools["reports"] = poolOf(cr, far, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterCreating, "being created"))
 		}, outcome.Wait, v1alpha1.ReasonReadPoolNotReady, "reports: ClusterCreating: being created", nil},

@@ -14,7 +14,8 @@ type ZFSDeviceSelectorApplyConfiguration struct {
 	// count sets how many devices to take. With fewer matches no pool is created, and
 	// the condition reports how many there are. Valid: 1 to 64.
 	Count *int32 `json:"count,omitempty"`
-	// minSize sets the least size of a device, as 900G or 1Ti.
+	// minSize sets the least size of a device, as 900G or 1Ti. Where it is above maxSize,
+	// the agent creates no pool, and the PgNodeStorage says so.
 	MinSize *resource.Quantity `json:"minSize,omitempty"`
 	// maxSize sets the greatest size of a device, as 2Ti.
 	MaxSize *resource.Quantity `json:"maxSize,omitempty"`

@@ -186,7 +186,7 @@ func (w *walk) refusals() []string {
 func (w *walk) nulls(at place, v any) {
 	switch v := v.(type) {
 	case nil:
-		w.refuse(at, "null is no value; remove the field")
+		w.refuse(at, "null is not a value; remove the field")
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			w.nulls(at.child(name), v[name])

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/pgstorage/pgstorage/config/crd"
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
@@ -137,7 +138,7 @@ func TestReview(t *testing.T) {
 		{"consent to the beginning of a name", `{serviceAccountName: a}`, []string{"serviceAccount"}, "ask a cluster administrator to add serviceAccountName to spec.allowedOverrides of PgStorageProfile fast"},
 		{"consent to keys of a map", `{inheritedMetadata: {annotations: {a.b/c: d}}}`, []string{"inheritedMetadata.annotations"}, ""},
 		{"what no consent opens", `{storage: {size: 1Gi}, postgresql: {parameters: {fsync: "off"}}}`, []string{"storage", "postgresql"}, "spec.cnpg.spec.postgresql.parameters: not open to overrides: set spec.postgres.parameters, which are checked\nspec.cnpg.spec.storage.size: not open to overrides: set spec.storage.size"},
-		{"null by consent", `{securityContext: null}`, []string{"securityContext"}, "spec.cnpg.spec.securityContext: null is no value; remove the field"},
+		{"null by consent", `{securityContext: null}`, []string{"securityContext"}, "spec.cnpg.spec.securityContext: null is not a value; remove the field"},
 		{"an unknown field by consent", `{securityContext: {privilegd: true}}`, []string{"securityContext"}, "spec.cnpg.spec.securityContext.privilegd: CloudNativePG has no such field"},
 		{"other case", `{Affinity: {}}`, nil, "spec.cnpg.spec.Affinity: CloudNativePG has no such field"},
 	} {
@@ -207,12 +208,15 @@ func TestSchemaIsThatOfTheModule(t *testing.T) {
 }
 
 // undescribed removes the descriptions, which are text where a field of that name has a
-// schema.
+// schema, and bounds quantities.
 func undescribed(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, isText := v["description"].(string); isText {
 			delete(v, "description")
+		}
+		if v["pattern"] == quantity.Unbounded {
+			v["pattern"] = quantity.Pattern
 		}
 		for _, child := range v {
 			undescribed(child)

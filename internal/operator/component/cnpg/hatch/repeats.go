@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 // same returns complaint unless a value is what the spec says already.
@@ -43,11 +43,8 @@ func sameClass(field string) check {
 func sameRequest(field string) check {
 	return func(value any, of scope) string {
 		requests, _ := value.(map[string]any)
-		asked, err := resource.ParseQuantity(fmt.Sprint(requests["storage"]))
-		if err == nil && len(requests) == 1 {
-			if said, err := resource.ParseQuantity(of.Volumes[field].Size); err == nil && said.Cmp(asked) == 0 {
-				return ""
-			}
+		if len(requests) == 1 && quantity.Equal(fmt.Sprint(requests["storage"]), of.Volumes[field].Size) {
+			return ""
 		}
 		return "set spec.storage; the same size may be repeated"
 	}
@@ -88,7 +85,7 @@ func loader(value any, _ scope) string {
 	v, _ := value.(map[string]any)
 	name, _ := v["name"].(string)
 	if upper := strings.ToUpper(name); strings.HasPrefix(upper, "LD_") || strings.HasPrefix(upper, "PG") || strings.HasPrefix(upper, "GLIBC_") {
-		return fmt.Sprintf("%s changes what Postgres runs beneath its parameters; remove it", name)
+		return fmt.Sprintf("%s changes what Postgres runs below its parameters; remove it", name)
 	}
 	return ""
 }

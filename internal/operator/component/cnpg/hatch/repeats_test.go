@@ -36,6 +36,7 @@ func TestRepeats(t *testing.T) {
 		{"a template of claims", `{storage: {resizeInUseVolumes: false, pvcTemplate: {accessModes: [ReadWriteOnce], volumeMode: Filesystem, storageClassName: fast, resources: {requests: {storage: 1024Mi}}}}}`, app, nil, ""},
 		{"another class", `{storage: {pvcTemplate: {storageClassName: slow}}}`, app, []string{"storage"}, "spec.cnpg.spec.storage.pvcTemplate.storageClassName: " + reserved + "set spec.profile"},
 		{"another size", `{storage: {pvcTemplate: {resources: {requests: {storage: 2Gi}}}}}`, app, []string{"storage"}, "spec.cnpg.spec.storage.pvcTemplate.resources.requests: " + reserved + "set spec.storage"},
+		{"a size that takes Go hours to compare", `{storage: {pvcTemplate: {resources: {requests: {storage: 1e2000000000}}}}}`, app, []string{"storage"}, "spec.cnpg.spec.storage.pvcTemplate.resources.requests: " + reserved + "set spec.storage"},
 		{"a volume for WAL that the spec has not", `{walStorage: {pvcTemplate: {resources: {requests: {storage: 2Gi}}}}}`, app, nil, "spec.cnpg.spec.walStorage.pvcTemplate.resources.requests: " + reserved},
 		{"data of another claim", `{storage: {pvcTemplate: {dataSource: {kind: PersistentVolumeClaim, name: victim}}}}`, app, nil, "ask a cluster administrator to add storage.pvcTemplate.dataSource"},
 		{"data of another namespace", `{storage: {pvcTemplate: {dataSourceRef: {kind: PersistentVolumeClaim, name: victim, namespace: other}}}}`, app, nil, "ask a cluster administrator to add storage.pvcTemplate.dataSourceRef"},

@@ -21,7 +21,7 @@ var repeated = []rule{
 	{path: "imageCatalogRef", verdict: consent, why: "the catalogue chooses the image, whose processes get the rights of the instances"},
 	{path: "imageCatalogRef.apiGroup", verdict: open, why: "the only value"},
 	{path: "imageCatalogRef.name", verdict: open, why: "names the catalogue"},
-	{path: "imageCatalogRef.kind", verdict: open, why: "a cluster administrator writes ClusterImageCatalogs", check: only("ClusterImageCatalog", "whoever may write an ImageCatalog of the namespace chooses the image, and its processes get the rights of the instances")},
+	{path: "imageCatalogRef.kind", verdict: open, why: "a cluster administrator writes ClusterImageCatalogs", check: only("ClusterImageCatalog", "users who may write an ImageCatalog of the namespace choose the image, and its processes get the rights of the instances")},
 	{path: "imageCatalogRef.major", verdict: never, why: "set spec.postgres.version, which decides the parameters that exist; the same major may be repeated", check: sameMajor},
 }
 

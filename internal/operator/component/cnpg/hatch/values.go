@@ -78,7 +78,7 @@ func membership(value any, of scope) string {
 	if slices.Contains(harmless, name) || !reserved(name) && of.roles[name] {
 		return ""
 	}
-	return fmt.Sprintf("%q may be a superuser, reach files of the server or run programs in the pod; name roles of managed.roles, the owner, or one of %s", name, strings.Join(harmless, ", "))
+	return fmt.Sprintf("%q may be a superuser, reach files of the server or run programs in the pod. Name roles of managed.roles, the owner, or one of %s", name, strings.Join(harmless, ", "))
 }
 
 // Characters that open rules may have: none that quotes, includes, comments or goes on

@@ -13,6 +13,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/pgstorage/pgstorage/internal/kube/quantity"
 )
 
 const module = "github.com/cloudnative-pg/cloudnative-pg"
@@ -61,9 +63,13 @@ func write(file string, spec apiextensionsv1.JSONSchemaProps) error {
 	return os.WriteFile(file, out.Bytes(), 0o644) //nolint:gosec // a source file, which everybody may read
 }
 
-// undescribed removes descriptions, which are four fifths of the CRD and check nothing.
+// undescribed removes descriptions, which are four fifths of the CRD and check nothing, and
+// bounds quantities.
 func undescribed(s *apiextensionsv1.JSONSchemaProps) {
 	s.Description = ""
+	if s.Pattern == quantity.Unbounded {
+		s.Pattern = quantity.Pattern
+	}
 	for name, p := range s.Properties {
 		undescribed(&p)
 		s.Properties[name] = p
