@@ -37,6 +37,7 @@ func (b *builder) cluster(cr *v1alpha1.PgStorageCluster) error {
 	}
 	b.assumed("PgStorageProfile %s is Ready", p.Name)
 	facts := observed.Cluster{ForeignAPIs: apis, Profile: p}
+	b.backups(cr, &facts)
 	built, err := clusters.Build(cr, facts, catalog.All(), b.assume.Config)
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (b *builder) assumeUIDs() {
 		uids = append(uids, pb.UID)
 	}
 	if slices.Contains(uids, noUID) {
-		b.assumed("objects that do not exist yet have the UID %s; hashes in annotations and the names of objects of a benchmark depend on the real one", noUID)
+		b.assumed("objects that do not exist yet have the UID %s. Hashes in annotations and the names of objects of a benchmark depend on the real one", noUID)
 	}
 }
 

@@ -62,6 +62,8 @@ func TestPlansMatchGoldenFiles(t *testing.T) {
 		{"zfs-without-nodes", []string{samples + "profile-zfs.yaml"}, nil},
 		{"nodes-of-a-file", []string{samples + "profile-zfs.yaml", "testdata/nodes.yaml"}, []string{"node-b"}},
 		{"benchmark", []string{samples + "profile-standard.yaml", samples + "cluster-demo.yaml", samples + "benchmark.yaml"}, nil},
+		{"backup", []string{samples + "profile-standard.yaml", samples + "cluster-backup.yaml"}, nil},
+		{"restored", []string{samples + "cluster-restored.yaml"}, nil},
 		{"ceph", []string{samples + "cephrbd-zfs.yaml"}, []string{"node-1"}},
 		{"s3nbd", []string{samples + "s3nbd-stripe.yaml"}, []string{"node-1"}},
 	} {
