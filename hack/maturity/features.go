@@ -78,7 +78,7 @@ var features = []feature{
 	},
 	{
 		Name: "Branches: PgStorageBranch", Gate: "chart value `branches.enabled`",
-		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`", Open: "each step of the test has passed, but not yet all in one run"},
+		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`"},
 		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},
 	},
 	{
