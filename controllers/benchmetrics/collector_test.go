@@ -38,8 +38,8 @@ func benchmark(name string, owner client.Object, kind string, ended time.Time) *
 	return b
 }
 
-// told are the metrics of objects, as Prometheus reads them.
-func told(t *testing.T, objects ...client.Object) string {
+// gathered are the metrics of objects, as Prometheus reads them.
+func gathered(t *testing.T, objects ...client.Object) string {
 	t.Helper()
 	reader := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).Build()
 	registry := prometheus.NewPedanticRegistry()
@@ -78,7 +78,7 @@ func TestSeries(t *testing.T) {
 	ofMatrix := benchmark("run-of-a-matrix", alone, "PgBenchmark", noon)
 	running := benchmark("running", nil, "", noon)
 	running.Status.Phase = "Running"
-	got := told(t, s, old, last, alone, ofMatrix, running)
+	got := gathered(t, s, old, last, alone, ofMatrix, running)
 	at := noon.Add(time.Hour).Unix()
 	want := "last_success_timestamp_seconds{benchmark=alone,namespace=prod} " + number64(noon.Unix()) + "\n" +
 		"last_success_timestamp_seconds{namespace=prod,schedule=nightly} " + number64(at) + "\n" +
@@ -90,10 +90,10 @@ func TestSeries(t *testing.T) {
 		"tps{benchmark=alone,durability=Local,namespace=prod,variant=clients=8} 100.5\n" +
 		"tps{durability=Local,namespace=prod,schedule=nightly,variant=tier=Local clients=8} 200\n"
 	if sorted(got) != sorted(want) {
-		t.Errorf("told:\n%swant:\n%s", got, want)
+		t.Errorf("gathered:\n%swant:\n%s", got, want)
 	}
 	// Series go with their object.
-	if got := told(t, s, alone); strings.Contains(got, "tier=Local") || !strings.Contains(got, "regressed{namespace=prod,schedule=nightly} 1") {
+	if got := gathered(t, s, alone); strings.Contains(got, "tier=Local") || !strings.Contains(got, "regressed{namespace=prod,schedule=nightly} 1") {
 		t.Errorf("%s", got)
 	}
 }

@@ -33,7 +33,7 @@ func (r *Reconciler) report(ctx context.Context, work *pass, built profile.Built
 	}
 	var dropped []string
 	if want.Pools, dropped = profile.Pools(p, abandoned, work.facts.Storages); len(dropped) > 0 {
-		r.Events.Eventf(p, nil, corev1.EventTypeWarning, "PoolRecordFull", "Record", "status.pools records at most %d nodes, and %d are left out, the first %s: only the record on the node itself keeps their pools from being made again; use a profile for each group of nodes", profile.MaxPools, len(dropped), dropped[0])
+		r.Events.Eventf(p, nil, corev1.EventTypeWarning, "PoolRecordFull", "Record", "status.pools records at most %d nodes, and %d are left out, the first %s. Only the record on the node itself keeps their pools from being made again; use a profile for each group of nodes", profile.MaxPools, len(dropped), dropped[0])
 	}
 	_, err := status.Apply(ctx, r.Client, naming.FieldOwner, p, v1alpha1.GroupVersion.WithKind("PgStorageProfile"), p.Status, want)
 	return err

@@ -19,6 +19,6 @@ func Skips(recorder events.EventRecorder, o client.Object) bool {
 		return false
 	}
 	recorder.Eventf(o, nil, corev1.EventTypeWarning, "StatusTooLarge", "Reconcile",
-		"the status has %s bytes, more than the operator keeps in memory, and was not written by it; the object is left as it is: find who writes its status, and delete and create the object again", bytes)
+		"the status has %s bytes, more than the operator keeps in memory, and another writer wrote it. The object is left as it is: find who writes its status, and delete and create the object again", bytes)
 	return true
 }

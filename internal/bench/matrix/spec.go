@@ -97,7 +97,7 @@ func (s Spec) validate() error {
 	}
 	for _, v := range s.Variants {
 		for axis := range v.Values {
-			refuse(!seen[axis], "variant %q has a value of %q, which is no axis", v.Name, axis)
+			refuse(!seen[axis], "variant %q has a value of %q, which is not an axis", v.Name, axis)
 		}
 	}
 	return errors.Join(errs...)

@@ -66,9 +66,9 @@ func unique(differences []fingerprint.Difference) []fingerprint.Difference {
 func (s Settings) sentence() string {
 	switch {
 	case len(s.Variants) == 0:
-		return "No settings were read back, so the report cannot tell whether they differ."
+		return "No settings were read back, so the report cannot show whether they differ."
 	case len(s.Unknown) > 0:
-		return fmt.Sprintf("The settings of %s were not read back, so the report cannot tell whether they differ.", list(s.Unknown))
+		return fmt.Sprintf("The settings of %s were not read back, so the report cannot show whether they differ.", list(s.Unknown))
 	case len(s.Variants) == 1:
 		return "There is one variant, so no settings differ."
 	case len(s.Different) == 0:

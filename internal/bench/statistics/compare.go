@@ -28,7 +28,7 @@ const FewestToCompare = 3
 var (
 	ErrTooFew      = fmt.Errorf("a comparison needs at least %d repeats of each", FewestToCompare)
 	ErrNotPositive = errors.New("a ratio needs values above zero")
-	ErrNoSpread    = errors.New("the values differ but do not vary at all, so no test can tell whether that is chance")
+	ErrNoSpread    = errors.New("the values differ but do not vary at all, so no test can show whether that is chance")
 	ErrNotPaired   = errors.New("pairs need as many values on both sides")
 )
 

@@ -19,7 +19,7 @@ const (
 // Outliers are the indices of the values that do not belong to the others, ascending. The test
 // is the generalised extreme studentised deviate test at 5% (Rosner 1983;
 // https://www.itl.nist.gov/div898/handbook/eda/section3/eda35h3.htm). With five values it is
-// Grubbs's test. It names an outlier in one of twenty samples without any; the fences of a box
+// Grubbs's test. It names an outlier in one of twenty samples without any. The fences of a box
 // plot, of five values, would in about one of three.
 func Outliers(values []float64) []int {
 	n := len(values)

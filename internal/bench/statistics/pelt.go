@@ -3,7 +3,7 @@ package statistics
 import "math"
 
 // pelt finds the change points with the least sum of squared errors within segments and of a
-// penalty for each change. Segments have at least least values. It is exact, and takes linear
+// penalty for each change. Segments have at least least values. It is exact. It takes linear
 // time where changes keep appearing, quadratic at worst (Killick, Fearnhead & Eckley, Journal
 // of the American Statistical Association 107:1590, section 3.2).
 func pelt(series []float64, penalty float64, least int) []int {

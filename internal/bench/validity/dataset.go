@@ -16,14 +16,14 @@ func DatasetSize(f Facts) Finding {
 	switch {
 	case d.Size <= d.SharedBuffers:
 		return Finding{CheckDataset, Caution, ReasonDatasetInSharedBuffers, fmt.Sprintf(
-			"the dataset of %s fits in shared_buffers of %s: Postgres read nothing from storage, so the rate does not measure reads; "+
-				"raise the scale until the dataset exceeds %s to measure them", bytes(d.Size), bytes(d.SharedBuffers), bytes(d.memory()))}
+			"the dataset of %s fits in shared_buffers of %s: Postgres read nothing from storage, so the rate does not measure reads. "+
+				"Raise the scale until the dataset exceeds %s to measure them", bytes(d.Size), bytes(d.SharedBuffers), bytes(d.memory()))}
 	case d.Cache <= 0:
 		return notRun(CheckDataset, "the memory beside shared_buffers that can hold the dataset")
 	case d.Size <= d.memory():
 		return Finding{CheckDataset, Caution, ReasonDatasetInMemory, fmt.Sprintf(
-			"the dataset of %s fits in memory, shared_buffers of %s and %s of %s: a warm run reads little from storage; "+
-				"to measure reads, raise the scale until the dataset exceeds %s, or start with a cold cache", bytes(d.Size), bytes(d.SharedBuffers), cache, bytes(d.Cache), bytes(d.memory()))}
+			"the dataset of %s fits in memory, shared_buffers of %s and %s of %s: a warm run reads little from storage. "+
+				"To measure reads, raise the scale until the dataset exceeds %s, or start with a cold cache", bytes(d.Size), bytes(d.SharedBuffers), cache, bytes(d.Cache), bytes(d.memory()))}
 	}
 	return passed(CheckDataset, fmt.Sprintf("the dataset of %s exceeds shared_buffers of %s and %s of %s", bytes(d.Size), bytes(d.SharedBuffers), cache, bytes(d.Cache)))
 }

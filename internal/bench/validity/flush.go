@@ -27,14 +27,14 @@ func Flushed(f Facts) Finding {
 	}
 	if f.Flush.Measured < floor {
 		return Finding{CheckFlush, Rejected, ReasonFlushNotHonoured, fmt.Sprintf(
-			"a flush took %v, and %s cannot do it in less than %v: a layer below Postgres acknowledges writes that are still in memory; "+
-				"turn off its volatile write cache, or remove sync=disabled, cache=unsafe or ignore_fsync from it, and measure again", f.Flush.Measured, source, floor)}
+			"a flush took %v, and %s cannot do it in less than %v: a layer below Postgres acknowledges writes that are still in memory. "+
+				"Turn off its volatile write cache, or remove sync=disabled, cache=unsafe or ignore_fsync from it, and measure again", f.Flush.Measured, source, floor)}
 	}
 	// A lone client waits for its own flush in every transaction.
 	if f.Workload.Clients == 1 && f.Workload.LatencyAverage > 0 && f.Workload.LatencyAverage < floor {
 		return Finding{CheckFlush, Rejected, ReasonCommitBelowFlushFloor, fmt.Sprintf(
-			"one client committed in %v on average, and %s cannot flush in less than %v, so commits did not wait for it; "+
-				"check whether the role, the database or the script sets synchronous_commit", f.Workload.LatencyAverage, source, floor)}
+			"one client committed in %v on average, and %s cannot flush in less than %v, so commits did not wait for it. "+
+				"Check whether the role, the database or the script sets synchronous_commit", f.Workload.LatencyAverage, source, floor)}
 	}
 	return passed(CheckFlush, fmt.Sprintf("a flush took %v, the least that %s needs is %v", f.Flush.Measured, source, floor))
 }

@@ -20,7 +20,7 @@ func ClientBound(f Facts) Finding {
 			"pgbench's %d thread(s) were %.0f%% busy: the client limits the rate, not the server; raise jobs and the CPU of the runner", c.Threads, 100*ofThreads)}
 	case ofProcessors >= saturated:
 		return Finding{CheckClient, Rejected, ReasonClientBound, fmt.Sprintf(
-			"pgbench used %.2f of its %.3g processors: the client limits the rate, not the server; raise the resources of the runner, or move it to another node", used, c.Processors)}
+			"pgbench used %.2f of its %.3g processors: the client limits the rate, not the server. Raise the resources of the runner, or move it to another node", used, c.Processors)}
 	}
 	return passed(CheckClient, fmt.Sprintf("pgbench used %.2f of its %.3g processors", used, c.Processors))
 }
@@ -50,8 +50,8 @@ func Steady(f Facts) Finding {
 	if n := len(f.Workload.Changes); n > 0 {
 		c := f.Workload.Changes[0]
 		return Finding{CheckSteadiness, Caution, ReasonLevelChanged, fmt.Sprintf(
-			"the rate changed its level %d time(s), first at %v from %.0f to %.0f transactions a second, so one mean hides several rates; "+
-				"extend the warm-up if the rate rose early, else find what else happened at that time", n, whole(c.At), c.Before, c.After)}
+			"the rate changed its level %d time(s), first at %v from %.0f to %.0f transactions a second, so one mean hides several rates. "+
+				"Extend the warm-up if the rate rose early, else find what else happened at that time", n, whole(c.At), c.Before, c.After)}
 	}
 	return passed(CheckSteadiness, "the rate kept its level")
 }

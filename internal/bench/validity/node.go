@@ -60,8 +60,8 @@ func (f Facts) neighbours(n Node) Finding {
 	resource, stalled := f.othersStalled(n)
 	if share := stalled.Seconds() / f.Duration.Seconds(); share >= neighbourShare {
 		return Finding{CheckNeighbours, Caution, ReasonNoisyNeighbours, fmt.Sprintf(
-			"for at least %.0f%% of the run, other workloads on node %s waited for %s and so competed with the benchmark; "+
-				"move other pods away, or use a dedicated node", 100*share, n.Name, resource)}
+			"for at least %.0f%% of the run, other workloads on node %s waited for %s and so competed with the benchmark. "+
+				"Move other pods away, or use a dedicated node", 100*share, n.Name, resource)}
 	}
 	return Finding{}
 }
@@ -99,7 +99,7 @@ func Clock(f Facts) Finding {
 	apart := (*f.WallDuration - f.Duration).Abs()
 	if slack := clockSlack + time.Duration(clockShare*float64(f.Duration)); apart > slack {
 		return Finding{CheckClock, Rejected, ReasonClockJumped, fmt.Sprintf(
-			"the wall clock advanced %v in a run of %v: it was set during the run, so rates of single seconds are wrong; let the clock of the node synchronise, and repeat",
+			"the wall clock advanced %v in a run of %v: it was set during the run, so rates of single seconds are wrong. Let the clock of the node synchronise, and repeat",
 			f.WallDuration.Round(time.Millisecond), f.Duration.Round(time.Millisecond))}
 	}
 	return passed(CheckClock, "the clock was not set during the run")

@@ -23,7 +23,7 @@ func Repeats(s statistics.Summary, numbers []int) Finding {
 			"%d repeat(s) are too few to exclude chance; set repeats to %d or more", s.N, EnoughRepeats)}
 	case s.Variation > wideSpread:
 		return Finding{CheckRepeats, Caution, ReasonWideSpread, fmt.Sprintf(
-			"the repeats spread by %.0f%% of their mean, so only large differences are detectable; run for longer, rest between runs, or find what disturbs the machine", 100*s.Variation)}
+			"the repeats spread by %.0f%% of their mean, so only large differences are detectable. Run for longer, rest between runs, or find what disturbs the machine", 100*s.Variation)}
 	case len(s.Outliers) > 0 && s.Outliers[0] < len(numbers):
 		return Finding{CheckRepeats, Caution, ReasonOutlyingRepeat, fmt.Sprintf(
 			"repeat %d is an outlier and still counts; read its findings for the cause, and repeat the benchmark", numbers[s.Outliers[0]])}

@@ -20,12 +20,12 @@ func Checkpoints(f Facts) Finding {
 	switch {
 	case n == 0:
 		return Finding{CheckCheckpoint, Caution, ReasonNoCheckpointInRun, fmt.Sprintf(
-			"no checkpoint happened in the run of %v: Postgres wrote its dirty pages afterwards, so the rate is not sustainable; "+
-				"run for longer than checkpoint_timeout (%v)", whole(f.Duration), timeout)}
+			"no checkpoint happened in the run of %v: Postgres wrote its dirty pages afterwards, so the rate is not sustainable. "+
+				"Run for longer than checkpoint_timeout (%v)", whole(f.Duration), timeout)}
 	case f.Duration < timeout:
 		return Finding{CheckCheckpoint, Caution, ReasonCheckpointInRun, fmt.Sprintf(
-			"%d checkpoint(s) in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster; "+
-				"issue CHECKPOINT before each run, or run for several times checkpoint_timeout", n, whole(f.Duration), timeout)}
+			"%d checkpoint(s) in a run of %v, shorter than checkpoint_timeout (%v): another repeat may have none and be faster. "+
+				"Issue CHECKPOINT before each run, or run for several times checkpoint_timeout", n, whole(f.Duration), timeout)}
 	}
 	return passed(CheckCheckpoint, fmt.Sprintf("%d checkpoint(s) in the run of %v", n, whole(f.Duration)))
 }
@@ -37,7 +37,7 @@ func Autovacuum(f Facts) Finding {
 	}
 	if len(f.Server.Autovacuums) > 0 {
 		return Finding{CheckAutovacuum, Caution, ReasonAutovacuumRunning, fmt.Sprintf(
-			"autovacuum worked on %s during the run and took I/O from it; vacuum before the run, or run long enough that autovacuum affects every repeat alike", few(f.Server.Autovacuums))}
+			"autovacuum worked on %s during the run and took I/O from it. Vacuum before the run, or run long enough that autovacuum affects every repeat alike", few(f.Server.Autovacuums))}
 	}
 	return passed(CheckAutovacuum, "autovacuum did not run")
 }

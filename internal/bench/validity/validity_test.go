@@ -140,7 +140,7 @@ func TestChecks(t *testing.T) {
 		},
 		"checkpoint in a short run": {
 			func(f *Facts) { f.Duration, f.Server.Checkpoints = time.Minute, 1 },
-			CheckCheckpoint, Caution, ReasonCheckpointInRun, []string{"1 checkpoint(s) in a run of 1m0s", "issue CHECKPOINT"},
+			CheckCheckpoint, Caution, ReasonCheckpointInRun, []string{"1 checkpoint(s) in a run of 1m0s", "Issue CHECKPOINT"},
 		},
 		"reads need no checkpoint": {func(f *Facts) { f.Server, f.Workload.Writes = nil, false }, CheckCheckpoint, Passed, ReasonPassed, nil},
 		"checkpoints not counted":  {func(f *Facts) { f.Server = nil }, CheckCheckpoint, NotRun, ReasonNotObserved, nil},
@@ -193,7 +193,7 @@ func TestChecks(t *testing.T) {
 		"pods not observed": {func(f *Facts) { f.Pods = nil }, CheckThrottling, NotRun, ReasonNotObserved, nil},
 		"autovacuum": {
 			func(f *Facts) { f.Server.Autovacuums = []string{"a", "b", "c", "d", "e"} },
-			CheckAutovacuum, Caution, ReasonAutovacuumRunning, []string{"a, b, c and 2 more", "vacuum before the run"},
+			CheckAutovacuum, Caution, ReasonAutovacuumRunning, []string{"a, b, c and 2 more", "Vacuum before the run"},
 		},
 		"autovacuum not observed": {func(f *Facts) { f.Server = nil }, CheckAutovacuum, NotRun, ReasonNotObserved, nil},
 		"backup": {
@@ -251,7 +251,7 @@ func TestChecks(t *testing.T) {
 		"no transactions": {func(f *Facts) { f.Workload.Transactions, f.Workload.Failed = 0, 0 }, CheckFailures, NotRun, ReasonNotObserved, nil},
 		"unsteady": {
 			func(f *Facts) { f.Workload.Changes = []LevelChange{{40 * time.Second, 300, 1000}} },
-			CheckSteadiness, Caution, ReasonLevelChanged, []string{"first at 40s from 300 to 1000", "extend the warm-up"},
+			CheckSteadiness, Caution, ReasonLevelChanged, []string{"first at 40s from 300 to 1000", "Extend the warm-up"},
 		},
 		"no time passed": {func(f *Facts) { f.Duration = 0 }, CheckSteadiness, NotRun, ReasonNotObserved, nil},
 	} {

@@ -95,7 +95,7 @@ func (e Explanation) Only(names ...string) (Explanation, error) {
 			}
 		}
 		if len(out.Parameters)+len(out.Storage) == before {
-			return out, fmt.Errorf("the operator does not set %s of %s, so it has the default of CloudNativePG, Postgres or ZFS; kubectl pgstorage explain without a setting lists all that the operator sets", name, e.Cluster)
+			return out, fmt.Errorf("the operator does not set %s of %s, so it has the default of CloudNativePG, Postgres or ZFS. List all that the operator sets by kubectl pgstorage explain without a setting", name, e.Cluster)
 		}
 	}
 	return out, nil

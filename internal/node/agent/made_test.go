@@ -129,7 +129,7 @@ func TestAWipeIsUsedUp(t *testing.T) {
 	serial := func(is string) func(*v1alpha1.PgNodeStorage) {
 		return func(s *v1alpha1.PgNodeStorage) { s.Spec.Pool.Create.Vdevs[0].Devices[1].Serial = is }
 	}
-	const other = `PoolReady wait DeviceNotFound: pool.create.vdevs[0]: the disk at /dev/disk/by-id/wwn-c has serial "S1", and serial: S2 is declared; it is not touched: attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)`
+	const other = `PoolReady wait DeviceNotFound: pool.create.vdevs[0]: the disk at /dev/disk/by-id/wwn-c has serial "S1", and serial: S2 is declared; it is not touched. Attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)`
 	if says := onePass(t, f, recreated(again, serial("S2"))); says != other || len(f.changes) > 0 {
 		t.Errorf("%s\nran %q", says, f.changes)
 	}

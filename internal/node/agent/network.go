@@ -123,7 +123,7 @@ func (n *Node) prefers(net *decide.Network, d decide.NetworkDevice, a *decide.At
 }
 
 // probe reads devices that may be broken. Those are all devices while the pool is not imported
-// or not healthy, and all devices of a mirror while a waiting request shows that a leg does not
+// or not healthy. They are also all devices of a mirror while a waiting request shows that a leg does not
 // answer. It skips devices of a stripe whose server is away: a read of those waits
 // indefinitely.
 func (n *Node) probe(ctx context.Context, seen *decide.Seen) {

@@ -211,7 +211,7 @@ func TestPass(t *testing.T) {
 		{"faulted: its datasets cannot be read", storage(), newFake(t, health("FAULTED", "")), nil, "", "invalid PoolUnhealthy: pool tank is FAULTED. ZFS says: Devices are gone. Attach them.", stillTrue},
 		{"another pool of its name", storage(), newFake(t, drifted, func(f *fake) {
 			put(answer{begin: "zpool get", stdout: replaced(poolGet, "guid\t42", "guid\t43")})(f)
-		}), nil, "", "invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one", stillTrue},
+		}), nil, "", "invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42. Export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one", stillTrue},
 	} {
 		r, err := c.f.node().Pass(t.Context(), c.s)
 		if err != nil || len(r.Outcomes) != 4 {

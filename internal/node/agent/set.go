@@ -56,7 +56,7 @@ func (n *Node) setARCMax(bytes uint64) error {
 	}
 	arc, err := n.Kernel.ARC()
 	if err == nil && arc.Max != bytes {
-		err = fmt.Errorf("ZFS ignores arcMax of %d bytes and keeps %d: it must be more than the ARC's minimum (%d bytes) and 64Mi, and less than the node's memory", bytes, arc.Max, arc.Min)
+		err = fmt.Errorf("ZFS ignores arcMax of %d bytes and keeps %d. It must be more than the ARC's minimum (%d bytes) and 64Mi, and less than the node's memory", bytes, arc.Max, arc.Min)
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func hasPrefix(s string, prefixes []string) int {
 
 func validPath(device string) error {
 	if !strings.HasPrefix(device, "/dev/") || path.Clean(device) != device || strings.ContainsAny(device, " \t\n\x00") {
-		return fmt.Errorf("%w: device %q; name it by its full path beneath /dev", ErrInvalid, device)
+		return fmt.Errorf("%w: device %q; name it by its full path below /dev", ErrInvalid, device)
 	}
 	return nil
 }

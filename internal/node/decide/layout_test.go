@@ -179,11 +179,11 @@ func TestNewLayout(t *testing.T) {
 		},
 		{
 			"too few", one(selected(stripe, choose(1)), selected(mirror2, choose(6))), probe(),
-			"wait TooFewDevices: pool.create.vdevs[1].selector: 5 of 6 devices found that match, are blank and are not taken by another vdev (/dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d, /dev/disk/by-id/e, /dev/disk/by-id/f); attach more, or widen the selector (status.devices lists all)",
+			"wait TooFewDevices: pool.create.vdevs[1].selector: 5 of 6 devices found that match, are blank and are not taken by another vdev (/dev/disk/by-id/b, /dev/disk/by-id/c, /dev/disk/by-id/d, /dev/disk/by-id/e, /dev/disk/by-id/f). Attach more, or widen the selector (status.devices lists all)",
 		},
 		{
 			"none", with(func(s *v1alpha1.ZFSDeviceSelector) { s.Transport = "fc" }), probe(),
-			"wait TooFewDevices: pool.create.vdevs[0].selector: 0 of 1 devices found that match, are blank and are not taken by another vdev; attach more, or widen the selector (status.devices lists all)",
+			"wait TooFewDevices: pool.create.vdevs[0].selector: 0 of 1 devices found that match, are blank and are not taken by another vdev. Attach more, or widen the selector (status.devices lists all)",
 		},
 		{
 			"bad pattern", with(func(s *v1alpha1.ZFSDeviceSelector) { s.Model = "[" }), probe(),

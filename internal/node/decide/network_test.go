@@ -95,8 +95,7 @@ func killed(servers ...string) func(*Seen) {
 	})
 }
 
-// tells a phase of a server's life.
-// toldBefore now that a server has its phase.
+// toldBefore gives a server the phase that it has, since so long ago.
 func toldBefore(server string, ago time.Duration) func(*Seen) {
 	return func(seen *Seen) {
 		told := seen.Network.Servers[server]
@@ -222,7 +221,7 @@ func TestNetworkDecision(t *testing.T) {
 		{"a store that is away", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a1")}, "", "wait StoreUnavailable", "… 2026-11-21T12:00:00Z … 7 times): StoreLost: no route to host …"},
 		{"a store that was away in a former life", stripe, []func(*Seen){absent, tells("a", zerofs.PhaseHolding, "a0")}, "", "done DevicesAttached", ""},
 		{"a store that is away before anything is attached", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseStarting, "a1")}, "", "wait StoreUnavailable", "is starting"},
-		{"another writer", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "find and stop the other writer"},
+		{"another writer", stripe, []func(*Seen){absent, detached(0, 1), tells("a", zerofs.PhaseFenced, "a1")}, "", "invalid Fenced", "Find and stop the other writer"},
 		{"a server that was killed", stripe, []func(*Seen){absent, killed("a")}, "detach a/x, a/y", "wait Attaching", ""},
 		{"a successor", stripe, []func(*Seen){absent, lived("a", heir)}, "reconnect a/x, a/y", "wait Reconnecting", ""},
 		// Under an imported pool a stripe is connected only to a server that has everything it

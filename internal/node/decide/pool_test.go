@@ -61,11 +61,11 @@ func TestPool(t *testing.T) {
 		},
 		{
 			"another pool of its name", storage(), converged(pools("guid=43")), "none",
-			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
+			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42. Export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
 		},
 		{
 			"another pool of its name, suspended", storage(), converged(pools("guid=43", "health=SUSPENDED")), "none",
-			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42; export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
+			"invalid PoolReplaced: the imported pool tank has GUID 43, but the pool of this node had 42. Export the wrong one and import the right one by GUID, or list 42 in pool.abandonedGUIDs of the profile to adopt the new one",
 		},
 		// Importable.
 		{"importable", storage(fresh), converged(importing(other, tank)), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
@@ -106,11 +106,11 @@ func TestPool(t *testing.T) {
 		// Never there.
 		{
 			"not found", storage(fresh), converged(absent), "none",
-			"wait PoolNotFound: the node has no pool tank, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile",
+			"wait PoolNotFound: the node has no pool tank, imported or importable. Create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile",
 		},
 		{
 			"not found, others importable", storage(fresh), converged(importing(other)), "none",
-			"wait PoolNotFound: the node has no pool tank, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile",
+			"wait PoolNotFound: the node has no pool tank, imported or importable. Create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile",
 		},
 		{"made", storage(fresh, mirrored), converged(absent, probed), "create", "wait CreatingPool: … tank … " + byID + "a, " + byID + "b"},
 		{"made beside others", storage(fresh, mirrored), converged(importing(other), probed), "create", "wait CreatingPool: … tank … " + byID + "a, " + byID + "b"},

@@ -147,7 +147,7 @@ func (d Device) validate() error {
 	case !validTimeout(d.Timeout):
 		return fmt.Errorf("%w: time-out %s must be whole seconds up to %s, or 0", ErrInvalid, d.Timeout, MaxTimeout)
 	case !validTimeout(d.DeadConnTimeout) && d.DeadConnTimeout != Forever:
-		return fmt.Errorf("%w: time-out of dead connections %s must be whole seconds up to %s, or for ever", ErrInvalid, d.DeadConnTimeout, MaxTimeout)
+		return fmt.Errorf("%w: time-out of dead connections %s must be whole seconds up to %s, or unlimited", ErrInvalid, d.DeadConnTimeout, MaxTimeout)
 	}
 	return validIdentifier(d.Identifier)
 }

@@ -40,7 +40,7 @@ func (o offer) fit(d Device) error {
 	case o.Bytes == 0:
 		return unfit("its size is 0")
 	case o.Bytes%uint64(d.BlockSize) != 0:
-		return unfit("its size of %d bytes is no multiple of the block size %d", o.Bytes, d.BlockSize)
+		return unfit("its size of %d bytes is not a multiple of the block size %d", o.Bytes, d.BlockSize)
 	case o.Flags&readOnly != 0:
 		return unfit("it is read-only")
 	case o.Flags&sendFlush == 0:

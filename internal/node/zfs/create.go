@@ -130,7 +130,7 @@ func (p PoolSpec) validate() error {
 		case !known:
 			return fmt.Errorf("%w: vdev type %q; use mirror, raidz1, raidz2, raidz3 or none", ErrInvalid, v.Type)
 		case isLog && strings.HasPrefix(v.Type, "raidz"):
-			return fmt.Errorf("%w: a log is no %s; use a mirror", ErrInvalid, v.Type)
+			return fmt.Errorf("%w: a log cannot be %s; use a mirror", ErrInvalid, v.Type)
 		case len(v.Devices) < least:
 			return fmt.Errorf("%w: a vdev %q of %d devices; name at least %d", ErrInvalid, v.Type, len(v.Devices), least)
 		}

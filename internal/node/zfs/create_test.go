@@ -115,7 +115,7 @@ func TestPoolsThatAreNotMade(t *testing.T) {
 		"vdev type":         {Name: "tank", Vdevs: []Vdev{{Type: "raid5", Devices: []string{"/dev/a"}}}},
 		"at least 2":        {Name: "tank", Vdevs: []Vdev{{Type: "mirror", Devices: []string{"/dev/a"}}}},
 		"at least 1":        {Name: "tank", Vdevs: dev("/dev/a"), Logs: dev()},
-		"a log is no":       {Name: "tank", Vdevs: dev("/dev/a"), Logs: []Vdev{{Type: "raidz1", Devices: []string{"/dev/a", "/dev/b", "/dev/c"}}}},
+		"a log cannot be":   {Name: "tank", Vdevs: dev("/dev/a"), Logs: []Vdev{{Type: "raidz1", Devices: []string{"/dev/a", "/dev/b", "/dev/c"}}}},
 		"named twice":       {Name: "tank", Vdevs: dev("/dev/a"), Caches: []string{"/dev/a"}},
 		`"-f"`:              {Name: "tank", Vdevs: dev("-f")},
 		`"sda"`:             {Name: "tank", Vdevs: dev("sda")},

@@ -62,7 +62,7 @@ var properties = []Rule{
 	rule("dedup", both, true, NewBlocks, oneOf("off", "on", "verify")),
 	rule("dnodesize", fsOnly, true, NewFiles, oneOf("legacy", "auto", "1k", "2k", "4k", "8k", "16k")),
 	rule("encryption", both, true, AtCreation, only("off",
-		"pgstorage has no place for its keys; encrypt the devices beneath")),
+		"pgstorage has no place for its keys; encrypt the devices below it")),
 	rule("logbias", both, true, NewBlocks, oneOf("latency", "throughput")),
 	rule("mountpoint", fsOnly, true, AtMount, mountpoint),
 	rule("primarycache", both, true, AtOnce, oneOf("all", "none", "metadata")),

@@ -72,7 +72,7 @@ type jsonVdevs []jsonVdev
 func (v *jsonVdevs) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("vdevs are no object: %w", err)
+		return fmt.Errorf("vdevs are not an object: %w", err)
 	}
 	for d.More() {
 		if _, err := d.Token(); err != nil {

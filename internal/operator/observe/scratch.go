@@ -101,7 +101,7 @@ func (r Readers) unfit(ctx context.Context, claim *corev1.PersistentVolumeClaim)
 	if err != nil || !bound {
 		return "", err
 	}
-	return fmt.Sprintf("StorageClass %s has volumeBindingMode Immediate, and its volumes are bound to nodes: the scratch volume may be made on another node than the primary's; a class with WaitForFirstConsumer has them where they are needed", name), nil
+	return fmt.Sprintf("StorageClass %s has volumeBindingMode Immediate, and its volumes are bound to nodes. The scratch volume may be made on another node than the primary's; a class with WaitForFirstConsumer has them where they are needed", name), nil
 }
 
 // noProvisioner is the provisioner of classes whose volumes people make.

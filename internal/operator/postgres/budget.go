@@ -60,7 +60,7 @@ func (b Budget) Left() int64 { return b.Memory - b.Needs() }
 func (b Budget) String() string {
 	terms := []string{
 		rounded(b.Shared) + " shared memory",
-		rounded(overhead) + " instance manager and Postgres' own processes",
+		rounded(overhead) + " instance manager and processes of Postgres itself",
 		fmt.Sprintf("(%d connections + %d other processes) x %s", b.Connections, b.Others, rounded(b.Process)),
 		rounded(b.Maintenance) + " maintenance and autovacuum",
 	}

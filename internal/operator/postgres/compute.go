@@ -111,11 +111,11 @@ func (in Inputs) given(name, value string) Parameter {
 	}
 	switch {
 	case !in.WholePages.Holds():
-		return Parameter{name, "on", FromSafety, "off is asked for, and is set once the storage is proved never to tear a page: " + in.WholePages.Missing}
+		return Parameter{name, "on", FromSafety, "off is requested, and is set once the storage is proved never to tear a page: " + in.WholePages.Missing}
 	case in.Instances <= 1:
 		return Parameter{name, value, FromUser, "spec.postgres.parameters; proved: " + in.WholePages.Because}
 	case !in.InPlace.Holds():
-		return Parameter{name, "on", FromSafety, "off is asked for, and is set once every instance is in its place, as a former primary returns by pg_rewind, which needs it on: " + in.InPlace.Missing}
+		return Parameter{name, "on", FromSafety, "off is requested, and is set once every instance is in its place, as a former primary returns by pg_rewind, which needs it on: " + in.InPlace.Missing}
 	}
 	return Parameter{name, value, FromUser, fmt.Sprintf("spec.postgres.parameters; proved: %s; %s", in.WholePages.Because, in.InPlace.Because)}
 }

@@ -111,7 +111,7 @@ func StandbyNames(value string, instances []string, want Quorum) string {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.Trim(strings.TrimSpace(name), `"`)
 		if !slices.Contains(instances, name) {
-			return fmt.Sprintf("synchronous_standby_names is %q, and %s is no instance of the cluster: it could confirm commits in place of one", value, name)
+			return fmt.Sprintf("synchronous_standby_names is %q, and %s is not an instance of the cluster: it could confirm commits in place of one", value, name)
 		}
 	}
 	return ""

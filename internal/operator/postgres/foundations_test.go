@@ -48,15 +48,15 @@ func TestStandbyNames(t *testing.T) {
 		{`FIRST 2 ("shop-2","shop-3","shop-1")`, Quorum{"FIRST", 2}, ""},
 		{"", Quorum{"ANY", 1}, "not ANY with a number"},
 		{"*", Quorum{"ANY", 1}, "not ANY with a number"},
-		{"ANY 1 (*)", Quorum{"ANY", 1}, "* is no instance"},
+		{"ANY 1 (*)", Quorum{"ANY", 1}, "* is not an instance"},
 		{`FIRST 1 ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
 		{`ANY 1 ("shop-1")`, Quorum{"FIRST", 1}, "not FIRST with a number"},
 		{`ANY 0 ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
-		{"ANY 1 ()", Quorum{"ANY", 1}, "is no instance"},
+		{"ANY 1 ()", Quorum{"ANY", 1}, "is not an instance"},
 		{`ANY x ("shop-1")`, Quorum{"ANY", 1}, "not ANY with a number"},
 		{`ANY 99999999999999999999 ("shop-1")`, Quorum{"ANY", 1}, "commits wait for"},
 		{`ANY 1 ("shop-1","shop-2","shop-3")`, Quorum{"ANY", 2}, "commits wait for 1 standbys and not for 2"},
-		{`ANY 1 ("shop-1","stranger")`, Quorum{"ANY", 1}, "stranger is no instance"},
+		{`ANY 1 ("shop-1","stranger")`, Quorum{"ANY", 1}, "stranger is not an instance"},
 		{"shop-1", Quorum{"ANY", 1}, "not ANY with a number"},
 	} {
 		if text := StandbyNames(tc.value, instances, tc.want); (text == "") != (tc.says == "") || !strings.Contains(text, tc.says) {

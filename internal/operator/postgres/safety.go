@@ -126,7 +126,7 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 // So the storage must never tear a page (PostgreSQL, wal.sgml, names ZFS).
 func tornPages(in Inputs, name, value string) *Refusal {
 	if value == "off" && !in.WholePages.Possible && !waives(in.Tier, name) {
-		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one; remove it, or use a profile of type ZFSLocalPV or S3NBD")
+		return refuse(name, RefusedUnsafe, "off is unsafe: a page torn by a crash could not be repaired, and this kind of storage cannot be proved never to tear one. Remove it, or use a profile of type ZFSLocalPV or S3NBD")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func dateStyle(v string) (string, *invalid) {
 	for word := range strings.SplitSeq(v, ",") {
 		kind := kinds[strings.ToLower(strings.TrimSpace(word))]
 		if kind == "" || seen[kind] {
-			return "", bad("%q is not a date style, and Postgres would not start; use one of ISO, Postgres, SQL, German and one of DMY, MDY, YMD, as \"ISO, DMY\"", v)
+			return "", bad("%q is not a date style, and Postgres would not start. Use one of ISO, Postgres, SQL, German and one of DMY, MDY, YMD, as \"ISO, DMY\"", v)
 		}
 		seen[kind] = true
 	}
@@ -132,7 +132,7 @@ func ciphers(v string) (string, *invalid) {
 	for word := range strings.SplitSeq(v, ":") {
 		found = found || slices.Contains(taken, word)
 		if !slices.Contains(taken, word) && !slices.Contains(without, word) {
-			return "", bad("%q in %q is not a cipher or group that is known here, and Postgres does not start with a list that OpenSSL cannot read; use %s, and %s", word, v, strings.Join(taken, ", "), strings.Join(without, ", "))
+			return "", bad("%q in %q is not a cipher or group that is known here, and Postgres does not start with a list that OpenSSL cannot read. Use %s, and %s", word, v, strings.Join(taken, ", "), strings.Join(without, ", "))
 		}
 	}
 	if !found {

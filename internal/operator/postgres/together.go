@@ -64,7 +64,7 @@ func (in Inputs) tooManyProcesses(given map[string]string, v numbers) *Refusal {
 	if blamed == "" {
 		return nil
 	}
-	return refuse(blamed, RefusedRange, "%s is too many: Postgres starts with at most %d connections, worker processes, WAL senders and autovacuum workers together, and these are %d; use at most %d", given[blamed], maxBackends, sum, max(v[blamed]-(sum-maxBackends), 0))
+	return refuse(blamed, RefusedRange, "%s is too many: Postgres starts with at most %d connections, worker processes, WAL senders and autovacuum workers together, and these are %d. Use at most %d", given[blamed], maxBackends, sum, max(v[blamed]-(sum-maxBackends), 0))
 }
 
 // largest of the names that are given, by value; "" when none is.

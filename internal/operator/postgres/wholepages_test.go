@@ -8,8 +8,8 @@ import (
 )
 
 func TestFullPageWritesRestOnProof(t *testing.T) {
-	const unproved = "off is asked for, and is set once the storage is proved never to tear a page: pvc-1 was not read back"
-	const apart = "off is asked for, and is set once every instance is in its place, as a former primary returns by pg_rewind, which needs it on: 1 of 2 instances are ready"
+	const unproved = "off is requested, and is set once the storage is proved never to tear a page: pvc-1 was not read back"
+	const apart = "off is requested, and is set once every instance is in its place, as a former primary returns by pg_rewind, which needs it on: 1 of 2 instances are ready"
 	for _, tc := range []struct {
 		name          string
 		proof         Proof

@@ -23,7 +23,7 @@ type Run struct {
 	// Accelerator of the virtual machine's processor: kvm, or tcg where it is emulated. Empty
 	// where there was no virtual machine.
 	Accelerator string `json:"accelerator"`
-	// Slower compares the machine with the host: how many times as long the same work took in
+	// Slower compares the machine with the host. It is how many times as long the same work took in
 	// the machine when it started, beside whatever else ran. 0 where it was not measured.
 	Slower float64 `json:"slower"`
 	// Case is the fault.

@@ -186,7 +186,7 @@ func (s *store) conditionalPut(ctx context.Context) (err error) {
 
 func unsupported(a *answer) error {
 	return failed(zerofs.ReasonConditionalPutUnsupported,
-		"the store does not refuse a second write with If-None-Match (it answered %s), by which ZeroFS keeps a second writer out; use a store that does", describe(a))
+		"the store does not refuse a second write with If-None-Match (it answered %s), by which ZeroFS keeps a second writer out. Use a store that does", describe(a))
 }
 
 func failed(reason, format string, args ...any) *zerofs.Failure {

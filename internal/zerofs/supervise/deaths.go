@@ -8,8 +8,8 @@ import (
 
 // deaths of a process' database.
 type deaths struct {
-	// told receives the first one.
-	told func(*zerofs.Failure)
+	// receive gets the first one.
+	receive func(*zerofs.Failure)
 
 	mu    sync.Mutex
 	worst *zerofs.Failure
@@ -27,7 +27,7 @@ func (d *deaths) line(text string) {
 	}
 	d.mu.Unlock()
 	if first {
-		d.told(death)
+		d.receive(death)
 	}
 }
 

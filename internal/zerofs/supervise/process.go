@@ -37,7 +37,7 @@ type process struct {
 
 // launch ZeroFS. died is called if its database dies.
 func (s *Supervisor) launch(ctx context.Context, lock *os.File, died func(*zerofs.Failure)) (*process, error) {
-	p := &process{deaths: &deaths{told: died}, begun: s.Clock.Now()}
+	p := &process{deaths: &deaths{receive: died}, begun: s.Clock.Now()}
 	p.out = &lines{to: s.Stdout, hide: s.Secrets, see: p.deaths.line}
 	p.errs = &lines{to: s.Stderr, hide: s.Secrets, see: func(text string) { p.diagnosis.line(text); p.deaths.line(text) }}
 	// Without the context: that would kill ZeroFS before it has flushed.

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// atRest counts writes while nobody changes anything.
+// atRest counts writes while no user changes anything.
 func (s *scene) atRest(ctx context.Context, f *figures) error {
 	var err error
 	f.atRest, err = s.phase(ctx, "rest", s.watchRest)

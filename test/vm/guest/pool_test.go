@@ -169,13 +169,13 @@ func TestPoolThatCannotBeCreatedIsExplained(t *testing.T) {
 		return made(v)
 	}
 	few := func(found, of int, which string) string {
-		return fmt.Sprintf("pool.create.vdevs[0].selector: %d of %d devices found that match, are blank and are not taken by another vdev%s; attach more, or widen the selector (status.devices lists all)", found, of, which)
+		return fmt.Sprintf("pool.create.vdevs[0].selector: %d of %d devices found that match, are blank and are not taken by another vdev%s. Attach more, or widen the selector (status.devices lists all)", found, of, which)
 	}
 	for name, c := range map[string]struct {
 		spec            func(*v1alpha1.PgNodeStorageSpec)
 		reason, message string
 	}{
-		"no create":       {nil, v1alpha1.ReasonPoolNotFound, "the node has no pool absent, imported or importable; create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile"},
+		"no create":       {nil, v1alpha1.ReasonPoolNotFound, "the node has no pool absent, imported or importable. Create it with zpool create, attach its devices, or declare spec.zfsLocalPV.pool.create in the profile"},
 		"no such device":  {madeOf(v1alpha1.VdevMirror, 0, 99), v1alpha1.ReasonDeviceNotFound, "pool.create.vdevs[0]: the node has no device /dev/disk/by-id/virtio-disk99; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)"},
 		"too few devices": {made(selected(v1alpha1.VdevStripe, 13)), v1alpha1.ReasonTooFewDevices, few(12, 13, " ("+everyDisk()+")")},
 		"other transport": {selector(func(s *v1alpha1.ZFSDeviceSelector) { s.Transport = "nvme" }), v1alpha1.ReasonTooFewDevices, few(0, 1, "")},
@@ -365,7 +365,7 @@ func TestReplacedPoolIsNotUsed(t *testing.T) {
 	s.Status.Pool = &v1alpha1.ObservedPool{Name: "other", GUID: "1234"}
 	n, counter := newAgent(nil)
 	converge(t, n, s)
-	want := fmt.Sprintf("the imported pool other has GUID %s, but the pool of this node had 1234; export the wrong one and import the right one by GUID, or list 1234 in pool.abandonedGUIDs of the profile to adopt the new one", found)
+	want := fmt.Sprintf("the imported pool other has GUID %s, but the pool of this node had 1234. Export the wrong one and import the right one by GUID, or list 1234 in pool.abandonedGUIDs of the profile to adopt the new one", found)
 	if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolReplaced); got != want {
 		t.Errorf("message\n%s\nwant\n%s", got, want)
 	}
@@ -392,7 +392,7 @@ func TestLostPoolIsNotCreatedAgain(t *testing.T) {
 	blank(t, 0)
 	blank(t, 1)
 	n, counter := newAgent(nil)
-	want := fmt.Sprintf("pool lost (GUID %s) was on this node, and no device has it now; the agent does not create it again: attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once you no longer need its data", known)
+	want := fmt.Sprintf("pool lost (GUID %s) was on this node, and no device has it now; the agent does not create it again. Attach its devices again, or list %[1]s in pool.abandonedGUIDs of the profile once you no longer need its data", known)
 	for range 3 {
 		pass(t, n, s)
 		if got := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost); got != want {

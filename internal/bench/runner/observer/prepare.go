@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotFresh is the refusal to prepare a database in which a script may have run.
-var ErrNotFresh = errors.New("the database has settings of its own, or an attempt before this one has prepared it: it may hold what a script left, and no superuser enters it")
+var ErrNotFresh = errors.New("the database has settings of its own, or an attempt before this one has prepared it. It may hold what a script left, so no superuser enters it")
 
 // eventTriggersSince is the first version that has the setting event_triggers.
 const eventTriggersSince = 170000

@@ -92,7 +92,7 @@ func Volumes(p *v1alpha1.PgStorageProfile, medium postgres.Medium) profile.Volum
 		// systems. Data and WAL of these profiles are always datasets.
 		Parameters: map[string]postgres.Recommendation{
 			"wal_init_zero": {Value: "off", Reason: "ZFS allocates new blocks on every write, so zero-filling a WAL file reserves nothing"},
-			"wal_recycle":   {Value: "off", Reason: "ZFS allocates new blocks on every write, so a recycled WAL file is no faster than a new one"},
+			"wal_recycle":   {Value: "off", Reason: "ZFS allocates new blocks on every write, so recycling a WAL file saves nothing"},
 		},
 	}
 }

@@ -41,7 +41,7 @@ func (s Storage) Verify(instances int, claims []observed.Claim) (*outcome.Outcom
 			torn = append(torn, text)
 		}
 		if c.Detached != "" {
-			torn = append(torn, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
+			torn = append(torn, fmt.Sprintf("the devices below %s are not all attached: %s", c.Observed.Name, c.Detached))
 		}
 	}
 	if data < instances {
@@ -79,7 +79,7 @@ func (s Storage) beside(c observed.Claim) []string {
 		out = append(out, text)
 	}
 	if c.Detached != "" {
-		out = append(out, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
+		out = append(out, fmt.Sprintf("the devices below %s are not all attached: %s", c.Observed.Name, c.Detached))
 	}
 	return out
 }
@@ -95,7 +95,7 @@ func reorders(c observed.Claim) []string {
 		out = append(out, text)
 	}
 	if c.Detached != "" {
-		out = append(out, fmt.Sprintf("the devices beneath %s are not all attached: %s", c.Observed.Name, c.Detached))
+		out = append(out, fmt.Sprintf("the devices below %s are not all attached: %s", c.Observed.Name, c.Detached))
 	}
 	return out
 }
@@ -112,7 +112,7 @@ func unprotected(o *v1alpha1.ObservedVolume) string {
 func verifiedOutcome(claims int, waits, wrong []string) *outcome.Outcome {
 	const c = v1alpha1.ConditionVolumesVerified
 	// What ZFS reports of a dataset says nothing about the files that are there.
-	o := outcome.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))
+	o := outcome.DoneWith(c, v1alpha1.ReasonVerified, fmt.Sprintf("%d volumes were read back from their nodes as the profile declares. recordsize is for new files only, and those that are there keep theirs until they are rewritten", claims))
 	switch {
 	case len(wrong) > 0:
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonVolumeDiffers, strings.Join(wrong, "; ")+". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile")
@@ -156,7 +156,7 @@ func (s Storage) differs(c observed.Claim) string {
 	case c.Observed.Type != "Filesystem":
 		return where + " is a zvol, and not a dataset"
 	case !strings.HasPrefix(c.Observed.Name, parent+"/"):
-		return fmt.Sprintf("%s is not beneath %s", where, parent)
+		return fmt.Sprintf("%s is not below %s", where, parent)
 	}
 	var values []string
 	for _, d := range c.Observed.Differs {

@@ -20,7 +20,7 @@ func TestVerify(t *testing.T) {
 	}
 	detached := good
 	detached.Detached = "tank-0 of store main is Lost"
-	const verified = "volumes were read back from their nodes as the profile declares; recordsize is for new files only, and those that are there keep theirs until they are rewritten"
+	const verified = "volumes were read back from their nodes as the profile declares. recordsize is for new files only, and those that are there keep theirs until they are rewritten"
 	const remedy = ". Properties in a volume's own name win over its parent's: take them back with zfs inherit, or declare them in the profile"
 	for _, tc := range []struct {
 		name            string
@@ -44,7 +44,7 @@ func TestVerify(t *testing.T) {
 		},
 		{
 			"of another parent", 1, []observed.Claim{with(good, volumeOf("tank/pgwal/pvc-1", 8192))}, v1alpha1.ReasonVolumeDiffers,
-			"tank/pgwal/pvc-1 of claim shop-1 on node n1 is not beneath tank/pgdata" + remedy, "",
+			"tank/pgwal/pvc-1 of claim shop-1 on node n1 is not below tank/pgdata" + remedy, "",
 		},
 		{
 			"records below a page", 1, []observed.Claim{with(good, volumeOf("tank/pgdata/pvc-1", 4096, v1alpha1.ObservedProperty{Name: "recordsize", Value: "4096", Source: "local"}))}, v1alpha1.ReasonVolumeDiffers,
@@ -64,7 +64,7 @@ func TestVerify(t *testing.T) {
 		},
 		{
 			"devices that are not attached", 1, []observed.Claim{detached}, v1alpha1.ReasonVerified,
-			"1 " + verified, "the devices beneath tank/pgdata/pvc-1 are not all attached: tank-0 of store main is Lost",
+			"1 " + verified, "the devices below tank/pgdata/pvc-1 are not all attached: tank-0 of store main is Lost",
 		},
 		{
 			"a tablespace on other storage", 1, []observed.Claim{good, {Name: "shop-1-tbs-x", Instance: "shop-1", Role: "PG_TABLESPACE", Volume: "pvc-3"}}, v1alpha1.ReasonVerified,

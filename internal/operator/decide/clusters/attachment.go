@@ -20,7 +20,7 @@ func attachedOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *out
 	f := Fence(facts)
 	var a attachment
 	for _, i := range homesOf(facts.Claims) {
-		a.add(i, facts, i.tell(facts, f, Suspended(cr)))
+		a.add(i, facts, i.describe(facts, f, Suspended(cr)))
 	}
 	o := a.outcome()
 	// A mirror serves without some of its devices.
@@ -68,9 +68,9 @@ func (a *attachment) outcome() outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonDevicesAttached, msgAttached)
 }
 
-// tell how an instance is, and what the agents of its nodes report. It is empty for an
+// describe an instance, and what the agents of its nodes report. It is empty for an
 // instance with whole devices and without our fence.
-func (i instance) tell(facts observed.Cluster, f Fencing, suspended bool) string {
+func (i instance) describe(facts observed.Cluster, f Fencing, suspended bool) string {
 	condition := i.condition(facts)
 	if condition == observed.DevicesWhole {
 		if suspended && slices.Contains(f.Lifted, i.name) {

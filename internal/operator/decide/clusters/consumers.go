@@ -50,7 +50,7 @@ func consumed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, content map
 const (
 	followerPages = "a follower writes no WAL of its own, so that the setting has no effect; remove it"
 	sitePages     = "the database has other sites, which replay its WAL on storage that is not proved; remove spec.topology, or remove spec.postgres.parameters[full_page_writes]"
-	archives      = "WAL is archived (%s), and what is restored from it elsewhere could not repair a page that a crash tears there; remove the archive, or remove spec.postgres.parameters[full_page_writes]"
+	archives      = "WAL is archived (%s), and what is restored from it elsewhere could not repair a page that a crash tears there. Remove the archive, or remove spec.postgres.parameters[full_page_writes]"
 	replicas      = "the Cluster has spec.replica, so that WAL is replayed on storage that is not proved; remove it, or remove spec.postgres.parameters[full_page_writes]"
 )
 
@@ -115,7 +115,7 @@ func followers(c *cnpgv1.Cluster, names []string) []string {
 	var out []string
 	for _, name := range names {
 		if !slices.Contains(c.Status.InstanceNames, name) {
-			out = append(out, fmt.Sprintf("%q streams WAL and is no instance of the cluster; its storage is not proved", name))
+			out = append(out, fmt.Sprintf("%q streams WAL and is not an instance of the cluster; its storage is not proved", name))
 		}
 	}
 	return out

@@ -157,7 +157,7 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 		{"no synchronous standby", quorumOf(3), func(f *observed.Cluster) { f.ReadBack.Settings["shop-1"]["synchronous_standby_names"] = "" }, v1alpha1.ReasonDurabilityWeakened, `synchronous_standby_names is ""`, commitsMayBeLost, true},
 		{"a stranger may confirm", quorumOf(3), func(f *observed.Cluster) {
 			f.ReadBack.Settings["shop-1"]["synchronous_standby_names"] = `ANY 1 ("shop-2",pg_receivewal)`
-		}, v1alpha1.ReasonDurabilityWeakened, "pg_receivewal is no instance", commitsMayBeLost, true},
+		}, v1alpha1.ReasonDurabilityWeakened, "pg_receivewal is not an instance", commitsMayBeLost, true},
 		{"the child names strangers", quorumOf(3), func(f *observed.Cluster) {
 			f.Cluster.Spec.PostgresConfiguration.Synchronous.StandbyNamesPre = []string{"other"}
 		}, v1alpha1.ReasonDurabilityWeakened, "names standbys that are not its instances", commitsMayBeLost, true},

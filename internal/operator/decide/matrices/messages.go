@@ -64,6 +64,6 @@ const (
 	msgBound            = "by %d%% or more, with %d%% confidence"
 	msgRegressed        = "%d of %d variants are worse than %s %s: %s"
 	msgNotComparable    = "%d of %d variants cannot be compared with %s: %s"
-	msgNotRegressed     = "no variant is shown to be worse than %s %s; this is excluded for %d of %d variants, and the others have too few figures to exclude it"
+	msgNotRegressed     = "no variant is shown to be worse than %s %s; this is excluded for %d of %d variants. The others have too few figures to exclude it"
 	msgSettingsDiffer   = "; the server's settings differ from the baseline for "
 )

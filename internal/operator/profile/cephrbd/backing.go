@@ -111,7 +111,7 @@ func foundClass(name string, facts observed.Profile) outcome.Outcome {
 	case class == nil:
 		return outcome.WaitFor(c, v1alpha1.ReasonStorageClassNotFound, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s does not exist; create it, or name one of kubectl get storageclass", name))
 	case class.Provisioner == zfsvolumes.Driver && class.Parameters["fstype"] == "zfs":
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s has fstype: zfs, so zfs-localpv makes datasets of it, which no OSD can use (zfs-localpv issue 538); name a class without fstype, or use backing.zfs in another profile", name))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, fmt.Sprintf("spec.cephRBD.cluster.backing.storageClassName: StorageClass %s has fstype: zfs, so zfs-localpv makes datasets of it, which no OSD can use (zfs-localpv issue 538). Name a class without fstype, or use backing.zfs in another profile", name))
 	}
 	return outcome.DoneWith(c, v1alpha1.ReasonStorageClassFound, fmt.Sprintf("StorageClass %s exists", name))
 }

@@ -201,7 +201,7 @@ func classOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile, paramete
 	case class != nil && !nodes.Owned(class, p.Name):
 		return nodes.NotOwned(c, name)
 	case len(differs) > 0:
-		return outcome.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and it is made anew. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
+		return outcome.InvalidBecause(c, v1alpha1.ReasonStorageClassDiffers, fmt.Sprintf("StorageClass %s has %s; a class cannot be changed: delete it, and the operator makes it again. Volumes that exist stay as they are", name, strings.Join(differs, ", ")))
 	case !slices.Contains(own(facts).Drivers, driver(p)):
 		return outcome.WaitFor(c, v1alpha1.ReasonDriverNotInstalled, fmt.Sprintf("spec.cephRBD.rook: the CSI driver %s is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: %s; set operatorNamespace or driver if it is one of them", driver(p), some(own(facts).Drivers)))
 	case class == nil:

@@ -43,11 +43,11 @@ func compression(p *v1alpha1.PgStorageProfile) v1alpha1.LayerDuty {
 	z := zfsOf(p)
 	switch {
 	case compresses(p) && z != nil && zvolCompression(p) != "off":
-		return v1alpha1.LayerDuty{Concern: "compression", Layer: "BlueStore and ZFS", Reason: "both were asked for; what the first has compressed the second hardly shrinks"}
+		return v1alpha1.LayerDuty{Concern: "compression", Layer: "BlueStore and ZFS", Reason: "both are requested; what the first has compressed the second hardly shrinks"}
 	case compresses(p):
 		return v1alpha1.LayerDuty{Concern: "compression", Layer: "BlueStore", Reason: "the pool asks for it, and less is sent to the disks; zvols do not compress again"}
 	case z != nil && zvolCompression(p) != "off":
-		return v1alpha1.LayerDuty{Concern: "compression", Layer: "ZFS", Reason: "it compresses each block by itself; in blocks of the disk's sector nothing is saved, so it pays with a volblocksize above 4k"}
+		return v1alpha1.LayerDuty{Concern: "compression", Layer: "ZFS", Reason: "it compresses each block alone; in blocks of the disk's sector nothing is saved, so it pays with a volblocksize above 4k"}
 	}
 	return v1alpha1.LayerDuty{Concern: "compression", Layer: "none", Reason: "neither was asked to"}
 }
@@ -57,7 +57,7 @@ func caching(p *v1alpha1.PgStorageProfile) v1alpha1.LayerDuty {
 	if z := zfsOf(p); z != nil {
 		d.Reason += "; the ARC keeps metadata of zvols only"
 		if z.Primarycache == "all" {
-			d.Layer, d.Reason = "Postgres, BlueStore and ARC", "primarycache=all was asked for: the ARC keeps what BlueStore keeps too"
+			d.Layer, d.Reason = "Postgres, BlueStore and ARC", "primarycache=all is requested: the ARC keeps what BlueStore keeps too"
 		}
 	}
 	return d

@@ -29,7 +29,7 @@ func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.O
 		}
 	}
 	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(own(facts).OSDs) > 0 {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml); create a profile with ext4")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml). Create a profile with ext4")
 	}
 	return readyOutcome(p, own(facts).Cluster.Status.Ceph)
 }
@@ -102,7 +102,7 @@ func notFound(p *v1alpha1.PgStorageProfile) outcome.Outcome {
 		uid := p.Status.Ceph.ClusterUID
 		return outcome.InvalidBecause(c, v1alpha1.ReasonCephDeleted, fmt.Sprintf("%s (uid %s) was deleted by hand after it had OSDs, and is not created again automatically, because a new one would be empty. To accept that: kubectl annotate pgsp %s %s=%s", name, uid, p.Name, naming.AnnotationRecreateCeph, uid))
 	}
-	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs stand on is ready; the namespace must exist")
+	return outcome.WaitFor(c, v1alpha1.ReasonCephClusterNotFound, name+" is made once what its OSDs run on is ready; the namespace must exist")
 }
 
 // deletedByHand: a CephCluster of the profile with OSDs existed before, and no user has
@@ -134,7 +134,7 @@ func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
 	case len(up) < want:
 		o = outcome.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare", len(up), want, p.Spec.CephRBD.Rook.Namespace))
 	case len(domains) < needed:
-		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d: a pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
+		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d. A pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
 	case len(missing) > 0:
 		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, "spec.cephRBD.pool.pinnedHosts: no OSD runs on "+strings.Join(missing, ", "))
 	default:

@@ -71,11 +71,11 @@ func zvolDiffers(p *v1alpha1.PgStorageProfile, c observed.Claim) string {
 	case o.Type != "Volume":
 		return where + " is a dataset, and not a zvol"
 	case !strings.HasPrefix(o.Name, parent+"/"):
-		return fmt.Sprintf("%s is not beneath %s", where, parent)
+		return fmt.Sprintf("%s is not below %s", where, parent)
 	case o.Volblocksize != want:
 		return fmt.Sprintf("%s has volblocksize %d, and not %d", where, o.Volblocksize, want)
 	case o.Provisioning == thin:
-		return fmt.Sprintf("%s has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors; zfs set refreservation=auto %s makes it thick where the pool has room", where, o.Name)
+		return fmt.Sprintf("%s has a refreservation below its size, so it is thin: on a full pool it answers its OSD with errors. zfs set refreservation=auto %s makes it thick where the pool has room", where, o.Name)
 	}
 	var values []string
 	for _, d := range o.Differs {

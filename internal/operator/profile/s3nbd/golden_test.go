@@ -221,7 +221,7 @@ func TestServersThatHold(t *testing.T) {
 		kind                   outcome.Kind
 	}{
 		{"Holding", v1alpha1.ReasonStoreUnavailable, "holds what the pool asks until its store answers: StoreLost: 503", outcome.Wait},
-		{"Fenced", v1alpha1.ReasonFenced, "holds what the pool asks for ever, since another writer opened its prefix: StoreLost: 503", outcome.Invalid},
+		{"Fenced", v1alpha1.ReasonFenced, "holds every request of the pool, because another writer opened its prefix: StoreLost: 503", outcome.Invalid},
 		{"Starting", v1alpha1.ReasonServerNotRunning, "is starting", outcome.Wait},
 	} {
 		t.Run(tc.phase, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestAnOlderServerIsTold(t *testing.T) {
 	if o := built.Outcomes[0]; o.Kind != outcome.Done {
 		t.Errorf("%+v", o)
 	}
-	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order"
+	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped cleanly"
 	if n := built.Status.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != want {
 		t.Errorf("%+v", n)
 	}
@@ -311,11 +311,11 @@ func TestPrefixCollision(t *testing.T) {
 		{"the same prefix, other profile", nil, other(func(*v1alpha1.PgStorageProfile) {}), ""},
 		{
 			"within the other's", func(n *v1alpha1.S3NBDProfile) { n.Stores[0].Prefix = "prod/old" }, other(func(*v1alpha1.PgStorageProfile) {}),
-			"spec.s3NBD.stores[main].prefix: prod/old/s3/ of bucket acme-pg meets prod/old/ of PgStorageProfile old, which is older, and a prefix has one writer; create this profile again with another prefix",
+			"spec.s3NBD.stores[main].prefix: prod/old/s3/ of bucket acme-pg meets prod/old/ of PgStorageProfile old, which is older, and a prefix has one writer. Create this profile again with another prefix",
 		},
 		{
 			"around the other's", nil, other(func(q *v1alpha1.PgStorageProfile) { q.Spec.S3NBD.Stores[0].Prefix = "prod/s3" }),
-			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer; create this profile again with another prefix",
+			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer. Create this profile again with another prefix",
 		},
 		{"of a younger one", nil, other(func(q *v1alpha1.PgStorageProfile) {
 			q.Spec.S3NBD.Stores[0].Prefix, q.CreationTimestamp = "prod/s3", metav1.Unix(3000, 0)
@@ -324,7 +324,7 @@ func TestPrefixCollision(t *testing.T) {
 			"of the same second", nil, other(func(q *v1alpha1.PgStorageProfile) {
 				q.Spec.S3NBD.Stores[0].Prefix, q.CreationTimestamp = "prod/s3", metav1.Unix(2000, 0)
 			}),
-			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer; create this profile again with another prefix",
+			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer. Create this profile again with another prefix",
 		},
 		{"in another bucket", nil, other(func(q *v1alpha1.PgStorageProfile) {
 			q.Spec.S3NBD.Stores[0].Prefix, q.Spec.S3NBD.Stores[0].Bucket = "prod/s3", "other"
@@ -336,7 +336,7 @@ func TestPrefixCollision(t *testing.T) {
 			"Amazon by another name", nil, other(func(q *v1alpha1.PgStorageProfile) {
 				q.Spec.S3NBD.Stores[0].Prefix, q.Spec.S3NBD.Stores[0].Endpoint = "prod/s3", "https://s3.eu-central-1.amazonaws.com/"
 			}),
-			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer; create this profile again with another prefix",
+			"spec.s3NBD.stores[main].prefix: prod/s3/ of bucket acme-pg meets prod/s3/old/ of PgStorageProfile old, which is older, and a prefix has one writer. Create this profile again with another prefix",
 		},
 		{"a name that only begins alike", func(n *v1alpha1.S3NBDProfile) { n.Stores[0].Prefix = "prod/older" }, other(func(*v1alpha1.PgStorageProfile) {}), ""},
 		{
@@ -344,7 +344,7 @@ func TestPrefixCollision(t *testing.T) {
 				threeStores(n)
 				n.Stores[2].Bucket, n.Stores[2].Endpoint = "acme-pg-fra", "https://s3.amazonaws.com"
 			}, nil,
-			"spec.s3NBD.stores[fra] and [sto] are the same bucket acme-pg-fra, and a mirror inside one bucket is lost with it; create the profile again with a bucket for each",
+			"spec.s3NBD.stores[fra] and [sto] are the same bucket acme-pg-fra, and a mirror inside one bucket is lost with it. Create the profile again with a bucket for each",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -59,13 +59,13 @@ func collision(p *v1alpha1.PgStorageProfile, facts observed.Profile) (outcome.Ou
 	for i, mine := range own {
 		for _, other := range own[:i] {
 			if mine.endpoint == other.endpoint && mine.bucket == other.bucket {
-				return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s] and [%s] are the same bucket %s, and a mirror inside one bucket is lost with it; create the profile again with a bucket for each", other.store, mine.store, mine.bucket)), true
+				return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s] and [%s] are the same bucket %s, and a mirror inside one bucket is lost with it. Create the profile again with a bucket for each", other.store, mine.store, mine.bucket)), true
 			}
 		}
 		for _, q := range facts.Others {
 			for _, other := range places(q) {
 				if older(q, p) && mine.meets(other) {
-					return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s].prefix: %s of bucket %s meets %s of PgStorageProfile %s, which is older, and a prefix has one writer; create this profile again with another prefix", mine.store, mine.prefix, mine.bucket, other.prefix, q.Name)), true
+					return outcome.InvalidBecause(c, v1alpha1.ReasonPrefixCollision, fmt.Sprintf("spec.s3NBD.stores[%s].prefix: %s of bucket %s meets %s of PgStorageProfile %s, which is older, and a prefix has one writer. Create this profile again with another prefix", mine.store, mine.prefix, mine.bucket, other.prefix, q.Name)), true
 				}
 			}
 		}

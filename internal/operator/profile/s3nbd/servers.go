@@ -74,7 +74,7 @@ func (s *server) judge(pod *corev1.Pod, revision string, says v1alpha1.ObservedS
 	case s.preflight(pod), s.notStarted(pod):
 	case ready(pod):
 		if pod.Annotations[naming.AnnotationRevision] != revision {
-			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped in order", s.store)
+			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped cleanly", s.store)
 		}
 	default:
 		s.notServing(says)
@@ -88,7 +88,7 @@ func (s *server) notServing(says v1alpha1.ObservedServer) {
 		s.waits("holds what the pool asks until its store answers: %s", says.Message)
 		s.reason = v1alpha1.ReasonStoreUnavailable
 	case zerofs.PhaseFenced:
-		s.waits("holds what the pool asks for ever, since another writer opened its prefix: %s", says.Message)
+		s.waits("holds every request of the pool, because another writer opened its prefix: %s", says.Message)
 		s.reason, s.kind = v1alpha1.ReasonFenced, outcome.Invalid
 	default:
 		s.waits("is starting")

@@ -129,7 +129,7 @@ func flush(p *v1alpha1.PgStorageProfile) durability.Flush {
 	if n.SLOG != nil {
 		f.To = "to the log device of the node, and some seconds later " + f.To
 		f.Node = "the commits since the last transaction group, some seconds, are on the log device of the node only"
-		f.Site.Detail = "the commits since the last transaction group are on the log device of the node only; the others are kept where the bucket outlives the site"
+		f.Site.Detail = "the commits since the last transaction group are on the log device of the node only. The others are kept where the bucket outlives the site"
 	}
 	return f
 }

@@ -190,10 +190,10 @@ func TestShared(t *testing.T) {
 		want string
 	}{
 		{"apart", Ceph{Size: 2, MinSize: 2, Domain: "host"}, []string{"n2", "n3"}, ""},
-		{"three copies", Ceph{Size: 3, MinSize: 2, Domain: "host"}, []string{"n1", "n2", "n3"}, both + "Every other instance goes on: without a node 2 of 3 copies are left"},
+		{"three copies", Ceph{Size: 3, MinSize: 2, Domain: "host"}, []string{"n1", "n2", "n3"}, both + "Every other instance continues: without a node 2 of 3 copies are left"},
 		{"two copies", Ceph{Size: 2, MinSize: 2, Domain: "host"}, []string{"n1", "n2"}, both + "Every other instance stops too, until the node or its copies are back: without a node 1 of 2 copies are left, and the pool answers from 2 on"},
 		{"apart by OSD", Ceph{Size: 2, MinSize: 2, Domain: "osd"}, []string{"n1"}, both + "Every other instance may lose its data too: copies are apart by OSD only, and all of them may be on one node"},
-		{"pinned", Ceph{Size: 1, MinSize: 1, Domain: "host", Pinned: true}, []string{"n1"}, both + "Each instance has its data on its own node, so the others go on; two instances on one node are lost together"},
+		{"pinned", Ceph{Size: 1, MinSize: 1, Domain: "host", Pinned: true}, []string{"n1"}, both + "Each instance has its data on its own node, so the others continue; two instances on one node are lost together"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.ceph.Shared(instances, tc.osds); got != tc.want {

@@ -22,7 +22,7 @@ func (c Ceph) Losses() []Loss {
 // disk of a node.
 func (c Ceph) disk() Loss {
 	if c.ZFS != nil && c.ZFS.survives() > 0 {
-		return Loss{"DiskLoss", "Kept", fmt.Sprintf("the pool of the node goes on with %d disk less in each vdev", c.ZFS.survives())}
+		return Loss{"DiskLoss", "Kept", fmt.Sprintf("the pool of the node continues with %d disk less in each vdev", c.ZFS.survives())}
 	}
 	l := c.copies("DiskLoss", 1, "a disk")
 	l.Detail += "; every OSD on it is lost with it"

@@ -24,12 +24,12 @@ func (c Ceph) Shared(instances map[string][]string, osdHosts []string) string {
 	l := c.node()
 	switch l.Data {
 	case "Kept":
-		return text + "Every other instance goes on: " + l.Detail
+		return text + "Every other instance continues: " + l.Detail
 	case "Unavailable":
 		return text + "Every other instance stops too, until the node or its copies are back: " + l.Detail
 	}
 	if c.Pinned {
-		return text + "Each instance has its data on its own node, so the others go on; two instances on one node are lost together"
+		return text + "Each instance has its data on its own node, so the others continue; two instances on one node are lost together"
 	}
 	return text + "Every other instance may lose its data too: " + l.Detail
 }
