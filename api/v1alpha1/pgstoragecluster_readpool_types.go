@@ -16,7 +16,8 @@ const (
 	StaleReadsRefuse StaleReadsPolicy = "Refuse"
 )
 
-// MaxLag limits how far a follower may be behind.
+// MaxLag limits how far a follower may be behind. Fields of this type have the rule about
+// bytes. Of read pools the operator checks it, because a rule in a list costs too much.
 // +kubebuilder:validation:MinProperties=1
 type MaxLag struct {
 	// bytes limits the WAL that the follower has not replayed, at least 1Mi.
@@ -102,7 +103,8 @@ type ReadPool struct {
 	StaleReads StaleReadsPolicy `json:"staleReads,omitempty"`
 }
 
-// ReadPoolStorage sets the size of each volume of a read pool.
+// ReadPoolStorage sets the size of each volume of a read pool. The operator checks the least
+// size, because a rule in a list costs too much.
 type ReadPoolStorage struct {
 	// size sets the size of the data volume, at least 1Gi.
 	// +required

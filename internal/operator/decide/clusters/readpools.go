@@ -106,7 +106,7 @@ func smallerWAL(want, have *resource.Quantity) bool {
 // PoolsToDelete are the PgStorageClusters of pools that are not declared any more, or are
 // cloned again. It is none unless the cluster is healthy, because a pool may have the last
 // copy of its data otherwise. For the same reason a declared pool whose cluster was replaced
-// stays.
+// stays. One whose declaration is refused stays too: the operator would not create it again.
 func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) []*v1alpha1.PgStorageCluster {
 	if !config.ReadPools || heldBack(cr, facts) != "" {
 		return nil
@@ -115,7 +115,8 @@ func PoolsToDelete(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config
 	for _, name := range slices.Sorted(maps.Keys(facts.Pools)) {
 		live := facts.Pools[name]
 		pool, declared := declaredPool(cr, name)
-		if live.DeletionTimestamp.IsZero() && (!declared || replaced(cr, pool, facts) != "" && !outlived(live)) {
+		again := refusedPool(cr, pool) == "" && replaced(cr, pool, facts) != "" && !outlived(live)
+		if live.DeletionTimestamp.IsZero() && (!declared || again) {
 			out = append(out, live)
 		}
 	}

@@ -112,6 +112,15 @@ func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 			cr.Spec.ReadPools[0].Storage = &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Mi"), WALSize: new(resource.MustParse("512Mi"))}
 			cr.Spec.ReadPools[0].MaxLag = &v1alpha1.MaxLag{Bytes: new(resource.MustParse("1Ki"))}
 		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "spec.readPools[reports].storage.size must be at least 1Gi; raise it; spec.readPools[reports].storage.walSize must be at least 1Gi; raise it; spec.readPools[reports].maxLag.bytes must be at least 1Mi; raise it", nil},
+		{"smaller volumes than any pool may have", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Pools["reports"] = poolOf(cr, far, ready)
+			cr.Spec.ReadPools[0].Storage = &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Mi")}
+		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "spec.readPools[reports].storage.size must be at least 1Gi; raise it", nil},
+		{"another profile, with resources that are refused", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Pools["reports"] = poolOf(cr, far, ready)
+			f.Pools["reports"].Spec.Profile = "fast"
+			cr.Spec.ReadPools[0].Resources = &v1alpha1.ReadPoolResources{Requests: corev1.ResourceList{"cpu": resource.MustParse("1"), "memory": resource.MustParse("1Mi")}}
+		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "requests.memory must be at least 256Mi", nil},
 		{"waits", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			f.Pools["reports"] = poolOf(cr, far, condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterCreating, "being created"))
 		}, outcome.Wait, v1alpha1.ReasonReadPoolNotReady, "reports: ClusterCreating: being created", nil},

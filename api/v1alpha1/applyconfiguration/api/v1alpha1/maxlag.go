@@ -9,7 +9,8 @@ import (
 // MaxLagApplyConfiguration represents a declarative configuration of the MaxLag type for use
 // with apply.
 //
-// MaxLag limits how far a follower may be behind.
+// MaxLag limits how far a follower may be behind. Fields of this type have the rule about
+// bytes. Of read pools the operator checks it, because a rule in a list costs too much.
 type MaxLagApplyConfiguration struct {
 	// bytes limits the WAL that the follower has not replayed, at least 1Mi.
 	Bytes *resource.Quantity `json:"bytes,omitempty"`

@@ -9,7 +9,8 @@ import (
 // ReadPoolStorageApplyConfiguration represents a declarative configuration of the ReadPoolStorage type for use
 // with apply.
 //
-// ReadPoolStorage sets the size of each volume of a read pool.
+// ReadPoolStorage sets the size of each volume of a read pool. The operator checks the least
+// size, because a rule in a list costs too much.
 type ReadPoolStorageApplyConfiguration struct {
 	// size sets the size of the data volume, at least 1Gi.
 	Size *resource.Quantity `json:"size,omitempty"`
