@@ -415,8 +415,9 @@ func TestBranchIsMaskedBeforeItIsPromoted(t *testing.T) {
 	key := client.ObjectKeyFromObject(b)
 	s.stopped = true
 	s.until(t, b, v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterNotHealthy)
-	// The claims exist, and the instance does not run yet.
-	eventually(t, "the claims in the status", func(ctx context.Context) error {
+	settled(t, w)
+	// The claims exist, which CloudNativePG reports, and the instance does not run yet.
+	eventually(t, "the claims", func(ctx context.Context) error {
 		pg := &cnpgv1.Cluster{}
 		if err := errors.Join(s.all(ctx), s.c.Get(ctx, key, pg)); err != nil {
 			return err
@@ -424,7 +425,14 @@ func TestBranchIsMaskedBeforeItIsPromoted(t *testing.T) {
 		if err := passing(s.instance(ctx, pg, "pr-1-1")); err != nil {
 			return err
 		}
-		if err := s.c.Get(ctx, key, b); err != nil || len(b.Status.Volumes) == 0 {
+		if claims, err := s.claimsOf(ctx, pg.Name); err != nil || len(claims) != 2 {
+			return fmt.Errorf("%d of 2: %w", len(claims), err)
+		}
+		return nil
+	})
+	simulatedStatus(t, c, key, func(status *cnpgv1.ClusterStatus) { status.Phase, status.Instances = cnpgv1.PhaseFirstPrimary, 1 })
+	eventually(t, "the claims in the status", func(ctx context.Context) error {
+		if err := errors.Join(s.all(ctx), s.c.Get(ctx, key, b)); err != nil || len(b.Status.Volumes) == 0 {
 			return errors.Join(err, errors.New("none"))
 		}
 		return nil

@@ -142,7 +142,7 @@ func phaseLost(t *testing.T, s *v1alpha1.PgNodeStorage) {
 			t.Error("something was changed")
 		}
 		message := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolLost)
-		if !strings.Contains(message, guid) || !strings.Contains(message, "attach its devices again") {
+		if !strings.Contains(message, guid) || !strings.Contains(message, "Attach its devices again") {
 			t.Errorf("message %s", message)
 		}
 		if s.Status.Pool == nil || s.Status.Pool.GUID != guid {
