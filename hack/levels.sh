@@ -247,11 +247,20 @@ failures() {
 	done <<<"$PLAN"
 }
 
-# failing LOG prints the surroundings of each test that failed, of at most 60 lines in all; the
-# end of the log where no test says so.
+# failing LOG prints the surroundings of each test that failed, of at most 90 lines in all; the
+# end of the log where no test says so. The consoles of virtual machines are mixed in a log, each
+# line with the name of its machine: the surroundings of a line are those of its own console.
 failing() {
 	local lines
-	lines=$(grep -E -B 8 -A 12 '^ *--- FAIL: |^panic: ' "$1" | cut -c -300 | head -n 60)
+	lines=$(awk '
+		{console = match($0, /^ *[a-z0-9 -]+\| /) ? substr($0, 1, RLENGTH) : ""; line = substr($0, 1, 300)}
+		substr($0, length(console) + 1) ~ /^ *--- FAIL: |^panic: /  {
+			for (i = n[console] - 8; i < n[console]; i++) if ((console, i) in before) print before[console, i]
+			delete before
+			after[console] = 13
+		}
+		after[console]-- > 0 {print line; next}
+		{before[console, n[console]++] = line}' "$1" | head -n 90)
 	if [ -n "$lines" ]; then echo "$lines"; else tail -n 15 "$1"; fi
 }
 
