@@ -20,6 +20,13 @@ export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=n
 logged plugin make -C "$REPO" plugin
 PGSTORAGE_PLUGIN=$REPO/bin/kubectl-pgstorage
 
+# pin a deployment of CloudNativePG to the node that is not emulated: on another one it answers too
+# late. It starts again for that.
+pin() {
+	kubectl -n cnpg-system patch deployment "$1" -p '{"spec":{"template":{"spec":{"nodeSelector":{"node-role.kubernetes.io/control-plane":""}}}}}' >/dev/null
+	timeout 320 kubectl -n cnpg-system rollout status "deployment/$1" --timeout=300s >/dev/null
+}
+
 down() {
 	"$REPO/hack/zfs-node.sh" down "$NAME"
 	"$REPO/hack/cluster.sh" down "$NAME"
@@ -58,10 +65,11 @@ for node in "${NODES[@]}"; do
 	"$REPO/hack/zfs-node.sh" up "$NAME" "$node" "$PGSTORAGE_IMAGE" "$postgres" "$cnpg" "$driver" "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE" "${barman[@]}"
 done
 "$REPO/hack/zfs-localpv.sh" apply
+# CloudNativePG looks for the CRDs of VolumeSnapshots when it starts, and never again.
+pin cnpg-controller-manager
 if [ -n "${BARMAN:-}" ]; then
 	"$REPO/hack/barman.sh" apply
-	# On an emulated node it answers too late.
-	kubectl -n cnpg-system patch deployment barman-cloud -p '{"spec":{"template":{"spec":{"nodeSelector":{"node-role.kubernetes.io/control-plane":""}}}}}' >/dev/null
+	pin barman-cloud
 fi
 cd "$REPO" || exit
 go test -tags e2ezfs -count=1 -v -timeout 150m -run "^($TEST)\$" ./test/e2ezfs/...

@@ -102,7 +102,7 @@ func (v *snapshotVault) first(t *testing.T) {
 	}
 	create(t, append(v.store.Objects(), v.store.Keys(archive), v.store.ObjectStore(archive), v.shop)...)
 	allTrue(t, v.shop, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
-	mustPSQL(t, v.shop, "SET ROLE app; CREATE TABLE sales AS SELECT g AS id FROM generate_series(1, 1000) g; CHECKPOINT")
+	mustPSQL(t, v.shop, "SET ROLE app; CREATE TABLE sales AS SELECT g AS id FROM generate_series(1, 1000) g; RESET ROLE; CHECKPOINT")
 	eventually(t, "both backups", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(v.shop), v.shop); err != nil {
 			return err

@@ -21,7 +21,7 @@ const (
 // ParametersAccepted.
 const (
 	msgAccepted     = "every parameter and override is valid and safe"
-	msgForeignImage = "spec.postgres.image: %s is not an image of %s, and its processes get the rights of the instances in the namespace; use one of that repository, or %s"
+	msgForeignImage = "spec.postgres.image: %s is not an image of %s, and its processes get the rights of the instances in the namespace. Use one of that repository, or %s"
 )
 
 // DatabaseReady.
@@ -30,7 +30,7 @@ const (
 	msgCNPGTooOld             = "CloudNativePG is too old: its CRDs lack %s; upgrade to version 1.28 or newer"
 	msgCNPGNoBenchmarks       = "CloudNativePG is too old for benchmarks: it has no CRD %s; upgrade to version 1.30 or newer. Databases run without it"
 	msgClusterDeleted         = "the CloudNativePG Cluster %s (uid %s) was deleted by hand after its database had been initialised; a new one would be empty. Restore from a backup through spec.cnpg.spec.bootstrap.recovery, or accept an empty database; then, in both cases: kubectl -n %s annotate pgsc %s %s=%s"
-	msgClusterNotOwned        = "a CloudNativePG Cluster %s exists and was not created by this object; choose another name, or let this object adopt it with its data: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s"
+	msgClusterNotOwned        = "a CloudNativePG Cluster %s exists and was not created by this object. Choose another name, or let this object adopt it with its data: kubectl -n %s annotate clusters.postgresql.cnpg.io %s %s=%s"
 	msgAdoptionRefused        = "the operator does not adopt the CloudNativePG Cluster %s and has not changed it: %s"
 	msgAdoptReplica           = "spec.replica: the Cluster follows another one, whose durability the operator cannot verify; promote it and remove the field"
 	msgOtherMajor             = "spec.postgres.version: it has major %d, and the instances run PostgreSQL %d; set it to %d, and upgrade afterwards"
@@ -207,7 +207,7 @@ const (
 	msgSnapshotsOff        = "spec.backup.schedules[%s].method: VolumeSnapshot needs the feature gate Branches, which is off; set the chart's branches.enabled, or the method ObjectStore"
 	msgSnapshotsOnNode     = "%s: the volumes of this profile are on one node, and CloudNativePG makes each new standby of the newest VolumeSnapshot, on its node. Remove it. A copy for tests is a PgStorageBranch; a backup that outlives the node has the method ObjectStore"
 	msgNoSnapshots         = "spec.backup.schedules[%s].method: the PgStorageProfile has no VolumeSnapshotClass; set its spec.external.volumeSnapshotClassName, or the method ObjectStore"
-	msgSnapshotsMissing    = "spec.backup.schedules[%s].method: the CRDs of VolumeSnapshots are not installed; install external-snapshotter and its controller: https://github.com/kubernetes-csi/external-snapshotter"
+	msgSnapshotsMissing    = "spec.backup.schedules[%s].method: the CRDs of VolumeSnapshots are not installed. Install external-snapshotter and its controller (https://github.com/kubernetes-csi/external-snapshotter), and then restart CloudNativePG"
 	msgSnapshotClass       = "spec.backup.schedules[%s].method: VolumeSnapshotClass %s of the PgStorageProfile does not exist; see kubectl get volumesnapshotclass"
 	msgNoSnapshotYet       = "Waiting for the first backup of schedule %s; follow it with kubectl get backups.postgresql.cnpg.io"
 	msgSiteRestored        = "what ObjectStore %s has can be restored, if the store outlives the site. Commits after status.backup.lastArchived are lost; BackedUp is False where WAL waits for more than %s"
