@@ -38,9 +38,9 @@ const usage = `usage:
                            runs in a ConfigMap
   bench version            print the version
 
-run, observe and check-restore connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE. run
-connects as the owner of the benchmark database, observe as a superuser to a database
-that a superuser owns. At the end run prints every run as JSON. Exit codes: 0 success,
+run, observe and check-restore connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE.
+The role of run owns the benchmark database. The role of observe is a superuser, and so is the
+owner of its database. At the end run prints every run as JSON. Exit codes: 0 success,
 1 failure, 2 wrong usage.
 `
 

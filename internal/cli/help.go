@@ -15,8 +15,8 @@ var rootHelp = help{
 	short: "Manage Postgres clusters together with the storage they run on",
 	long: `A PgStorageProfile describes how storage is provisioned, a PgStorageCluster
 requests a database on it, and a PgBenchmark measures a database. These commands
-show a database with everything it depends on, explain its settings, plan offline
-what the operator would create, run benchmarks, and check a cluster.`,
+show a database with everything it depends on, and explain its settings. They plan
+offline what the operator would create, run benchmarks, and check a cluster.`,
 	example: `  # Check that the cluster has everything that pgstorage needs
   kubectl pgstorage doctor
 
@@ -33,9 +33,9 @@ what the operator would create, run benchmarks, and check a cluster.`,
 var statusHelp = help{
 	use:   "status [KIND/]NAME",
 	short: "Show a database, what it depends on and what it waits for",
-	long: `For a PgStorageCluster the output is a tree: its profile with the pools on the
-nodes, servers and StorageClasses, the CloudNativePG Cluster with its pods and
-volumes, its benchmarks and its branches. Each object has a state:
+	long: `For a PgStorageCluster the output is a tree. It has the profile with the pools on
+the nodes, servers and StorageClasses, and the CloudNativePG Cluster with its pods
+and volumes. Benchmarks and branches follow. Each object has a state:
 
   Ready     matches its spec
   Waiting   can become Ready without you; the next line says what it waits for
@@ -54,9 +54,9 @@ databases of the namespace. Output on a terminal is coloured unless NO_COLOR is 
 var explainHelp = help{
 	use:   "explain NAME [SETTING...]",
 	short: "Explain the settings of a database and its storage",
-	long: `For a PgStorageCluster the command shows what an acknowledged commit survives,
-each Postgres parameter that the operator sets, and each property of its pool and
-datasets with the value that the agents observe.
+	long: `For a PgStorageCluster the command shows what an acknowledged commit survives, and
+each Postgres parameter that the operator sets. It shows each property of the pool
+and datasets with the value that the agents observe.
 
 The source of a parameter is the first of these that has a value:
 
@@ -144,10 +144,10 @@ var renderHelp = help{
 	short: "Show what the operator would create from files, without a cluster",
 	long: `The command applies the defaults and rules of the API server and of the operator.
 An object that either would reject is rejected here with the same message and
-exit code 1, so the command can check a change before it is merged.
+exit code 1. So the command can check a change before it is merged.
 
 Give a PgStorageCluster with its PgStorageProfile, and a PgBenchmark with both. A
-profile that provisions storage on nodes needs nodes: name them with --node, or
+profile that provisions storage on nodes needs nodes. Name them with --node, or
 give Node objects with -f, as kubectl get node -o yaml prints them. Comments at
 the top list what the command assumes about the cluster. Stages that the operator
 delays until it observes something are marked "held".`,

@@ -19,8 +19,9 @@ var benchStartHelp = help{
 	long: `The command creates a PgBenchmark with a generated name, or the one of --name. The
 benchmark runs once the database is Ready, its spec.benchmarkPolicy admits it, and
 no other benchmark of the database is running. Flags that are not set have the
-default of the API: kubectl explain pgb.spec.pgbench. For custom scripts or
-resources of the runner, edit the file that --dry-run=client -o yaml prints.`,
+default of the API, which kubectl explain pgb.spec.pgbench describes. For custom
+scripts or resources of the runner, edit the file that --dry-run=client -o yaml
+prints.`,
 	example: `  kubectl pgstorage bench start shop
   kubectl pgstorage bench start shop --scale 100 --clients 1,16,64 --duration 5m --repeats 5 --follow
   kubectl pgstorage bench start shop --script SelectOnly --transactions 10000
@@ -64,9 +65,9 @@ counts the runs that have ended. Each run is a PgBenchmark too; list them with
 var reportHelp = help{
 	use:   "report NAME...",
 	short: "Report on a benchmark, with intervals, comparisons and charts",
-	long: `For a PgBenchmark, single or with a matrix, the report shows each variant with its
-95% interval, significant differences within a durability tier, the findings of
-each run, latencies, and each run over time. The report uses the records of the
+	long: `The report of a PgBenchmark, single or with a matrix, shows each variant with its
+95% interval, and significant differences within a durability tier. It shows the
+findings of each run, latencies, and each run over time. The report uses the records of the
 runs. Where a record is missing it uses the status, and says so. An incomplete
 benchmark is marked as incomplete and has no ranking.
 

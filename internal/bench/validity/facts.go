@@ -41,8 +41,8 @@ type Dataset struct {
 	// Size of the tables and indexes that the run reads or writes.
 	Size          int64 `json:"size"`
 	SharedBuffers int64 `json:"sharedBuffers"`
-	// Cache of the operating system. On ZFS it is the most that the ARC may take (zfs_arc_max),
-	// elsewhere the memory that the pod or the node leaves to the page cache. Zero is not
+	// Cache of the operating system. On ZFS it is the most that the ARC may take (zfs_arc_max).
+	// Elsewhere it is the memory that the pod or the node leaves to the page cache. Zero is not
 	// known.
 	Cache int64 `json:"cache"`
 	// CacheIsARC says which of the two.

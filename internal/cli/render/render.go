@@ -72,7 +72,7 @@ func Build(d Documents, a Assumptions) (Output, error) {
 	}
 	b.assumeUIDs()
 	for _, what := range d.Ignored {
-		b.assumed("%s has no effect", what)
+		b.assumed("%s of the files is not read", what)
 	}
 	return b.out, errors.Join(b.rejected...)
 }

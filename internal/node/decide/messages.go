@@ -54,7 +54,7 @@ const (
 	msgRestartUseless   = "onServerLost is RebootNode, but no device is attached that a restart would bring back; restart the node by hand"
 	msgRestartFailed    = "onServerLost is RebootNode, and the agent has asked the kernel for a restart, which did not happen; restart the node by hand"
 	msgRestarting       = "onServerLost is RebootNode: the node is being restarted"
-	msgRestartedLately  = "onServerLost is RebootNode, but the agent restarted the node at %s and leaves %s between two restarts, longer each time they follow each other; it restarts the node again after that, or restart it by hand once its servers stay up"
+	msgRestartedLately  = "onServerLost is RebootNode, but the agent restarted the node at %s and leaves %s between two restarts, longer each time they follow each other. It restarts the node again after that, or restart it by hand once its servers stay up"
 	msgRestartAnnounced = "onServerLost is RebootNode: the node is being restarted, and not again within %s"
 )
 
@@ -74,7 +74,7 @@ const (
 	msgPoolAmbiguous    = "%d pools named %s can be imported (GUIDs %s); import the right one with zpool import GUID on the node, or detach the devices of the others"
 	msgPoolImportState  = "pool %s can be imported only in state %s. ZFS says: %s"
 	msgImporting        = "Waiting for pool %s (GUID %d) to be imported"
-	msgTakingOver       = "Waiting for pool %s (GUID %d) to be taken over from another machine, which imported it last and can no longer write to its stores"
+	msgTakingOver       = "Waiting for pool %s (GUID %d) to be taken over from another machine. That machine imported it last, and can no longer write to its stores"
 	msgCreating         = "Waiting for pool %s to be created on %s"
 	msgDeviceUnread     = "the agent could not read what is on %s (%s)"
 	msgNetworkNotBlank  = "no pool %s can be imported from the network devices, and %s is not blank (%s), so the agent creates none. Find out what wrote to its prefix, or create a profile with another one"

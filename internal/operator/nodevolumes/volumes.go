@@ -112,7 +112,7 @@ func (o ByNode) home(v *corev1.PersistentVolume) (node, problem string) {
 		return found[0], ""
 	}
 	slices.Sort(found)
-	return "", fmt.Sprintf("nodes %v all match the node affinity of PersistentVolume %s, so none of their agents is believed about it; give each node its own label %s", found, v.Name, TopologyKeys[0])
+	return "", fmt.Sprintf("nodes %v all match the node affinity of PersistentVolume %s, so none of their agents is believed about it. Give each node its own label %s", found, v.Name, TopologyKeys[0])
 }
 
 // find what the agent of a volume's own node read back.

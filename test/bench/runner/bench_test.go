@@ -18,8 +18,8 @@ import (
 	"github.com/pgstorage/pgstorage/test/bench/harness/harnesstest"
 )
 
-// pairs of one line, with the runner's part of the bare rate in each, and a plain rate
-// that is 2% more than the bare one.
+// pairs of one line. Each has the runner's part of the bare rate, and a plain rate that is
+// 2% more than the bare one.
 func pairs(clients int, ratios ...float64) []Run {
 	var out []Run
 	for i, ratio := range ratios {

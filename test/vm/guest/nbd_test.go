@@ -119,7 +119,7 @@ func (s *nbdServer) kill() {
 }
 
 // signalled sends a child a signal. For a signal that halts the child it returns once the child
-// is halted: another processor may still answer while the signal is on its way.
+// is halted. Another processor may still answer while the signal is on its way.
 func signalled(t *testing.T, child *os.Process, signal syscall.Signal) {
 	t.Helper()
 	if err := child.Signal(signal); err != nil {

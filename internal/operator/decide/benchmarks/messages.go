@@ -26,7 +26,7 @@ const (
 // TargetReady.
 const (
 	msgTargetNotFound  = "spec.cluster: PgStorageCluster %s does not exist in namespace %s; create it, or choose one from kubectl -n %s get pgsc"
-	msgColdCache       = "spec.pgbench.coldCache empties the caches of the server. It is allowed only on temporary clusters of a matrix, and PgStorageCluster %s is not one; remove it, or set spec.template and spec.matrix in place of spec.cluster"
+	msgColdCache       = "spec.pgbench.coldCache empties the caches of the server. It is allowed only on temporary clusters of a matrix, and PgStorageCluster %s is not one. Remove it, or set spec.template and spec.matrix in place of spec.cluster"
 	msgFollower        = "PgStorageCluster %s follows %s and takes no writes"
 	msgFollowerScript  = "; set SelectOnly, or measure %s"
 	msgFollowerScripts = ", which a custom script may contain; remove them and set spec.pgbench.script to SelectOnly, or measure %s"

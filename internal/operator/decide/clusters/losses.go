@@ -104,7 +104,7 @@ func apart(e *v1alpha1.LossEvent, cluster *cnpgv1.Cluster, flush durability.Flus
 	t := cluster.Status.Topology
 	if shared := len(t.Instances) - int(t.NodesUsed); needed(cluster) <= shared {
 		e.AcknowledgedCommits = commitsMayBeLost
-		e.Detail = fmt.Sprintf("%d instances are on %d nodes: the primary and the standby that confirmed a commit can share a node; set spec.cnpg.spec.affinity.podAntiAffinityType to required to keep them apart", len(t.Instances), t.NodesUsed)
+		e.Detail = fmt.Sprintf("%d instances are on %d nodes: the primary and the standby that confirmed a commit can share a node. Set spec.cnpg.spec.affinity.podAntiAffinityType to required to keep them apart", len(t.Instances), t.NodesUsed)
 		if flush.Node != "" {
 			e.Detail += "; " + flush.Node
 		}

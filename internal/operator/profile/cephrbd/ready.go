@@ -29,7 +29,7 @@ func cephOutcome(p *v1alpha1.PgStorageProfile, facts observed.Profile) outcome.O
 		}
 	}
 	if p.Spec.CephRBD.VolumeClass.FSType == "xfs" && len(own(facts).OSDs) > 0 {
-		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster, where a mount on an OSD's node can deadlock (Rook, storageclass.yaml). Create a profile with ext4")
+		return outcome.InvalidBecause(c, v1alpha1.ReasonInvalidSpec, "spec.cephRBD.volumeClass.fsType: xfs is refused because OSDs of this Ceph run on nodes of this Kubernetes cluster. There a mount on an OSD's node can deadlock (Rook, storageclass.yaml). Create a profile with ext4")
 	}
 	return readyOutcome(p, own(facts).Cluster.Status.Ceph)
 }

@@ -289,7 +289,7 @@ func TestAnOlderServerIsTold(t *testing.T) {
 	if o := built.Outcomes[0]; o.Kind != outcome.Done {
 		t.Errorf("%+v", o)
 	}
-	const want = "store main: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped cleanly"
+	const want = "store main: the pod of its server was made before the last change of image or settings. They reach it when it is next stopped cleanly"
 	if n := built.Status.Nodes[0]; n.Ready != metav1.ConditionTrue || n.Message != want {
 		t.Errorf("%+v", n)
 	}

@@ -74,7 +74,7 @@ func (s *server) judge(pod *corev1.Pod, revision string, says v1alpha1.ObservedS
 	case s.preflight(pod), s.notStarted(pod):
 	case ready(pod):
 		if pod.Annotations[naming.AnnotationRevision] != revision {
-			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings; they reach it when it is next stopped cleanly", s.store)
+			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings. They reach it when it is next stopped cleanly", s.store)
 		}
 	default:
 		s.notServing(says)
