@@ -79,7 +79,7 @@ var features = []feature{
 	{
 		Name: "Branches: PgStorageBranch", Gate: "chart value `branches.enabled`",
 		EndToEnd: claim{Evidence: "test/e2ezfs TestBranches", Where: "`make test-e2e-branches`"},
-		Faults:   claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},
+		Faults:   claim{Evidence: "docs/faults/branches.jsonl"}, Tutorial: claim{Evidence: "docs/tutorial-branches.md"},
 	},
 	{
 		Name: "PgScheduledBenchmark", Note: "not yet over nights",

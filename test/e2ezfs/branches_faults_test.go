@@ -168,25 +168,35 @@ func (f *branchFaults) cutInDeletion(t *testing.T, shop *v1alpha1.PgStorageClust
 	ready(t, shop)
 }
 
+// filler is a dataset of the pool. The root of the node is read-only.
+const filler, fillerMount = pool + "/filler", "/node/filler"
+
+// fill the pool until 18% of it are free, 2% less than its headroom. The databases need the rest:
+// the reservation of the WAL takes from it too.
+func fill(t *testing.T) {
+	t.Helper()
+	must(t)(zfs(t.Context(), "create", "-o", "compression=off", "-o", "mountpoint="+fillerMount, filler))
+	must(t)(host(t.Context(), "/bin/mountpoint", fillerMount))
+	var size, allocated int64
+	if _, err := fmt.Sscan(must(t)(host(t.Context(), "/sbin/zpool", "list", "-Hp", "-o", "size,allocated", pool)), &size, &allocated); err != nil {
+		t.Fatal(err)
+	}
+	must(t)(host(t.Context(), "/bin/dd", "if=/dev/zero", "of="+fillerMount+"/file", "bs=1M", fmt.Sprintf("count=%d", (size*82/100-allocated)>>20), "conv=fsync"))
+}
+
 // poolFills until the agent says that it has too little space. The branch that exists
 // continues, and another one waits until there is space again.
 func (f *branchFaults) poolFills(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	older, younger := branchOf(shop.Name, "full-1"), branchOf(shop.Name, "full-2")
 	create(t, older)
 	copied := branched(t, older)
-	const filler = pool + "/filler"
-	must(t)(zfs(t.Context(), "create", "-o", "compression=off", "-o", "mountpoint=/filler", filler))
-	must(t)(host(t.Context(), "/bin/mountpoint", "/filler"))
-	for i := 0; ; i++ {
-		if c := meta.FindStatusCondition(nodeStorage(t).Status.Conditions, v1alpha1.ConditionCapacityHealthy); c != nil && c.Reason == v1alpha1.ReasonPoolNearlyFull {
-			t.Logf("after %d GiB: %s: %s", i, c.Reason, c.Message)
-			break
+	fill(t)
+	eventually(t, "the agent to report PoolNearlyFull", func(context.Context) error {
+		if c := meta.FindStatusCondition(nodeStorage(t).Status.Conditions, v1alpha1.ConditionCapacityHealthy); c == nil || c.Reason != v1alpha1.ReasonPoolNearlyFull {
+			return fmt.Errorf("it reports %+v", c)
 		}
-		if i == 15 {
-			t.Fatal("the agent says nothing about the pool")
-		}
-		must(t)(host(t.Context(), "/bin/dd", "if=/dev/zero", fmt.Sprintf("of=/filler/%d", i), "bs=1M", "count=1024", "conv=fsync"))
-	}
+		return nil
+	})
 	create(t, younger)
 	eventually(t, "the younger branch to wait for space", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(younger), younger); err != nil {
