@@ -118,7 +118,8 @@ type BackupSchedule struct {
 	// whatever the size is, and so does their restore. Such a backup is lost with the storage
 	// that it is on, and its restore needs WAL of the store. It needs the feature gate
 	// Branches, and a PgStorageProfile of type CephRBD, or External with
-	// volumeSnapshotClassName. Default: ObjectStore.
+	// volumeSnapshotClassName. CloudNativePG looks for the CRDs of VolumeSnapshots only when it
+	// starts: restart it if they were installed later. Default: ObjectStore.
 	// +optional
 	Method BackupMethod `json:"method,omitempty"`
 

@@ -31,11 +31,10 @@ const usage = `usage:
   bench copy DEST          copy this program, in an init container
   bench fio --spec FILE    measure the scratch volumes of a benchmark with fio, in an init container
   bench observe --socket FILE --database DB --role ROLE [--cold]
-                           perform superuser tasks for the runner, in a separate container;
-                           --cold allows it to empty the caches of the server
+                           perform superuser tasks for the runner, in a separate container.
+                           With --cold it may empty the caches of the server
   bench run --spec FILE --namespace NS --name NAME --record CONFIGMAP [--observer SOCKET]
-                           run a benchmark, report its progress and result, and store its
-                           runs in a ConfigMap
+                           run a benchmark, report its progress and result, and record its runs
   bench version            print the version
 
 run, observe and check-restore connect with PGHOST, PGPORT, PGUSER, PGPASSWORD and PGDATABASE.

@@ -97,8 +97,8 @@ func layOut(file string, texts []text) ([]passage, string) {
 var (
 	// sentence has at least three words that follow each other.
 	sentence = regexp.MustCompile(`[A-Za-z]{2,}[,;:]? [A-Za-z%]+[,;:]? [A-Za-z%]+`)
-	// indented lines of help are commands and rows of tables: no sentence runs over two of them.
-	indented = regexp.MustCompile(`\n {2,}`)
+	// row of help, a command or the first line of a row of a table: no sentence runs over two rows.
+	row = regexp.MustCompile(`\n {2}([^ ])`)
 	// program texts are SQL, shell and CEL; their words are not ours.
 	program = regexp.MustCompile(`(?m)\b(SELECT|INSERT|CREATE|DROP|ALTER|GRANT|SET) [a-zA-Z(*]|^#!|\bself\.|\becho `)
 )
@@ -121,7 +121,7 @@ func literals(file string) ([]text, error) {
 			return true
 		}
 		if sentence.MatchString(words) && !program.MatchString(words) {
-			texts = append(texts, text{line: set.Position(n.Pos()).Line, words: indented.ReplaceAllString(strings.TrimSpace(words), "\n\n")})
+			texts = append(texts, text{line: set.Position(n.Pos()).Line, words: row.ReplaceAllString(strings.TrimSpace(words), "\n\n$1")})
 		}
 		return false
 	})

@@ -77,6 +77,7 @@ func f() {
 	use("Waiting for the " +
 		"pool to be imported")
 	use("short", "-v", "Shows what " + x + " is made of these days")
+	use("Each has a state:\n\n  Ready    matches its spec\n           and nothing waits\n  Stalled  needs you")
 }
 `
 	file := filepath.Join(dir, "p.go")
@@ -91,6 +92,7 @@ func f() {
 		{3, "a/path with several words in it"},
 		{8, "Waiting for the pool to be imported"},
 		{10, "is made of these days"},
+		{11, "Each has a state:\n\n\nReady    matches its spec\n           and nothing waits\n\nStalled  needs you"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(text{})); diff != "" {
 		t.Errorf("texts, -want +got:\n%s", diff)

@@ -67,9 +67,9 @@ var reportHelp = help{
 	short: "Report on a benchmark, with intervals, comparisons and charts",
 	long: `The report of a PgBenchmark, single or with a matrix, shows each variant with its
 95% interval, and significant differences within a durability tier. It shows the
-findings of each run, latencies, and each run over time. The report uses the records of the
-runs. Where a record is missing it uses the status, and says so. An incomplete
-benchmark is marked as incomplete and has no ranking.
+findings of each run, latencies, and each run over time. The report uses the
+records of the runs. Where a record is missing it uses the status, and says so. An
+incomplete benchmark is marked as incomplete and has no ranking.
 
 Several names show the variants side by side. One chart has the TPS of all runs over
 time. Their runs were not interleaved, so they are not ranked.

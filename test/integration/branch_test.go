@@ -426,7 +426,7 @@ func TestBranchIsMaskedBeforeItIsPromoted(t *testing.T) {
 			return err
 		}
 		if claims, err := s.claimsOf(ctx, pg.Name); err != nil || len(claims) != 2 {
-			return fmt.Errorf("%d of 2: %w", len(claims), err)
+			return errors.Join(err, fmt.Errorf("%d of 2", len(claims)))
 		}
 		return nil
 	})

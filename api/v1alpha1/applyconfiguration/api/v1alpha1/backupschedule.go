@@ -24,7 +24,8 @@ type BackupScheduleApplyConfiguration struct {
 	// whatever the size is, and so does their restore. Such a backup is lost with the storage
 	// that it is on, and its restore needs WAL of the store. It needs the feature gate
 	// Branches, and a PgStorageProfile of type CephRBD, or External with
-	// volumeSnapshotClassName. Default: ObjectStore.
+	// volumeSnapshotClassName. CloudNativePG looks for the CRDs of VolumeSnapshots only when it
+	// starts: restart it if they were installed later. Default: ObjectStore.
 	Method *apiv1alpha1.BackupMethod `json:"method,omitempty"`
 	// keep is how many backups of this schedule the operator keeps. It deletes older ones with
 	// their VolumeSnapshots. Only for method VolumeSnapshot. Valid: 1 to 100. Default: 7.
