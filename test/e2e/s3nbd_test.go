@@ -205,7 +205,6 @@ func podReady(p *corev1.Pod) bool {
 func (l *lake) refuses(t *testing.T) {
 	serversReady(t, l.refused, metav1.ConditionFalse, v1alpha1.ReasonCredentialsRejected)
 	for _, args := range [][]string{{"get", "pgsp", l.refused.Name, "-o", "wide"}, {"describe", "pgsp", l.refused.Name}} {
-		// While the container starts again, it is shown as starting.
 		eventually(t, "kubectl "+strings.Join(args, " ")+" to show the cause", func(ctx context.Context) error {
 			out, err := command(ctx, "kubectl", args...)
 			if err == nil && !strings.Contains(out, v1alpha1.ReasonCredentialsRejected) {

@@ -157,6 +157,12 @@ func TestServers(t *testing.T) {
 			p.Status.InitContainerStatuses[0] = corev1.ContainerStatus{Name: nbdserver.Preflight, State: waiting("CrashLoopBackOff", "back-off"), LastTerminationState: ended(1, fmt.Sprintf(`{"reason":%q,"message":%q}`, reason, message))}
 		}
 	}
+	again := func(reason, message string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			checked(reason, message)(p)
+			p.Status.InitContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+		}
+	}
 	held := func(reason, message string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Status.Conditions = nil
@@ -184,6 +190,11 @@ func TestServers(t *testing.T) {
 		{"endpoint away", checked("EndpointUnreachable", "no route"), v1alpha1.ReasonEndpointUnreachable, outcome.Wait, "no route"},
 		{"clocks", checked("ClockSkew", "an hour"), v1alpha1.ReasonClockSkew, outcome.Wait, "an hour"},
 		{"credentials", checked("CredentialsRejected", "AccessDenied"), v1alpha1.ReasonCredentialsRejected, outcome.Invalid, "AccessDenied"},
+		{"credentials, checked again", again("CredentialsRejected", "AccessDenied"), v1alpha1.ReasonCredentialsRejected, outcome.Invalid, "AccessDenied"},
+		{"check passed at last", func(p *corev1.Pod) {
+			again("CredentialsRejected", "AccessDenied")(p)
+			p.Status.InitContainerStatuses[0].Ready, p.Status.InitContainerStatuses[0].State = true, ended(0, "")
+		}, v1alpha1.ReasonServerNotRunning, outcome.Wait, "is starting"},
 		{"bucket", checked("BucketNotFound", "no such bucket"), v1alpha1.ReasonBucketNotFound, outcome.Invalid, "no such bucket"},
 		{"foreign data", checked("PrefixNotEmpty", "a, b"), v1alpha1.ReasonPrefixNotEmpty, outcome.Invalid, "a, b"},
 		{"no conditional writes", checked("ConditionalPutUnsupported", "it wrote over"), v1alpha1.ReasonConditionalPutUnsupported, outcome.Invalid, "it wrote over"},

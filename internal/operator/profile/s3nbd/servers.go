@@ -71,18 +71,20 @@ func (s *server) judge(pod *corev1.Pod, revision string, says v1alpha1.ObservedS
 		s.waits("has no pod yet; if it stays, see the events of its DaemonSet in the operator's namespace")
 	case !pod.DeletionTimestamp.IsZero():
 		s.waits("is being stopped")
-	case s.preflight(pod), s.notStarted(pod):
+	case s.failed(pod, stopped), s.notStarted(pod):
 	case ready(pod):
 		if pod.Annotations[naming.AnnotationRevision] != revision {
 			s.note = fmt.Sprintf("store %s: the pod of its server was made before the last change of image or settings. They reach it when it is next stopped cleanly", s.store)
 		}
 	default:
-		s.notServing(says)
+		s.notServing(pod, says)
 	}
 }
 
-// notServing judges a server that runs and is not ready, in its own words.
-func (s *server) notServing(says v1alpha1.ObservedServer) {
+// notServing judges a server that runs and is not ready, in its own words. One that
+// starts after a failure may fail again: until it is ready, the failure stays in the
+// status.
+func (s *server) notServing(pod *corev1.Pod, says v1alpha1.ObservedServer) {
 	switch zerofs.Phase(says.Phase) {
 	case zerofs.PhaseHolding:
 		s.waits("holds what the pool asks until its store answers: %s", says.Message)
@@ -91,7 +93,9 @@ func (s *server) notServing(says v1alpha1.ObservedServer) {
 		s.waits("holds every request of the pool, because another writer opened its prefix: %s", says.Message)
 		s.reason, s.kind = v1alpha1.ReasonFenced, outcome.Invalid
 	default:
-		s.waits("is starting")
+		if !s.failed(pod, endedLast) {
+			s.waits("is starting")
+		}
 	}
 }
 
@@ -103,12 +107,12 @@ func (s *server) waits(format string, args ...any) {
 // administrator.
 var passing = []string{zerofs.ReasonEndpointUnreachable, zerofs.ReasonClockSkew, zerofs.ReasonStoreLost, zerofs.ReasonServerFailed, v1alpha1.ReasonServerNotRunning}
 
-// preflight judges what the check before the server, or the server itself, said
-// when it last ended, and says whether it found fault.
-func (s *server) preflight(pod *corev1.Pod) bool {
+// failed judges what the check before the server, or the server itself, said when
+// it ended, and says whether it found fault. End is how a container ended.
+func (s *server) failed(pod *corev1.Pod, end func(corev1.ContainerStatus) *corev1.ContainerStateTerminated) bool {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		ended := failure(c)
-		if ended == nil {
+		ended := end(c)
+		if c.Ready || ended == nil || ended.ExitCode == 0 {
 			continue
 		}
 		why := zerofs.ParseFailure(ended.Message)
@@ -124,19 +128,21 @@ func (s *server) preflight(pod *corev1.Pod) bool {
 	return false
 }
 
-// failure with which a container that does not run ended last.
-func failure(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
-	if c.Ready || c.State.Running != nil {
+// stopped is the end of a container that does not run.
+func stopped(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	switch {
+	case c.State.Running != nil:
 		return nil
+	case c.State.Terminated != nil:
+		return c.State.Terminated
+	default:
+		return endedLast(c)
 	}
-	ended := c.State.Terminated
-	if ended == nil {
-		ended = c.LastTerminationState.Terminated
-	}
-	if ended == nil || ended.ExitCode == 0 {
-		return nil
-	}
-	return ended
+}
+
+// endedLast is how a container ended before it started for the last time.
+func endedLast(c corev1.ContainerStatus) *corev1.ContainerStateTerminated {
+	return c.LastTerminationState.Terminated
 }
 
 // failures that are reported by their own reason.
