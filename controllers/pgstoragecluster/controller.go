@@ -79,7 +79,7 @@ type pass struct {
 	live     plan.Live
 	built    clusters.Cluster
 	outcomes outcome.Set
-	changes  []apply.Change
+	applied  apply.Result
 	// failure of a write, which report returns after it wrote the status.
 	failure error
 }
@@ -170,7 +170,7 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) {
 	if p.failure = r.fenceSite(ctx, p); p.failure != nil {
 		return
 	}
-	if p.changes, p.failure = apply.Plan(ctx, r.Client, &p.built.Plan, p.live); p.failure != nil {
+	if p.applied, p.failure = apply.Plan(ctx, r.Client, &p.built.Plan, p.live); p.failure != nil {
 		return
 	}
 	if p.failure = r.removeAdoptionConsent(ctx, p.facts.Cluster); p.failure != nil {
@@ -206,8 +206,11 @@ func disposable(child plan.Seen, cr *v1alpha1.PgStorageCluster) bool {
 // report writes the status and emits the events that follow from it. An object that the
 // API server rejects becomes an outcome: a retry would not help.
 func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, error) {
+	for _, rejection := range p.applied.Rejected {
+		p.outcomes.Add(clusters.Rejected(rejection.Stage, rejection.Err))
+	}
 	if apply.Rejected(p.failure) {
-		p.outcomes.Add(clusters.Rejected(p.failure))
+		p.outcomes.Add(clusters.Rejected(plan.StageDatabase, p.failure))
 		p.failure = nil
 	}
 	want := p.built.Status(p.cr, p.facts)
@@ -219,6 +222,6 @@ func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, err
 	if _, err := status.Apply(ctx, r.Client, naming.FieldOwner, p.cr, gvk, have, want); err != nil {
 		return reconcile.Result{}, errors.Join(p.failure, err)
 	}
-	r.emit(before, want, p.changes)
+	r.emit(before, want, p.applied.Changes)
 	return r.requeue(p), p.failure
 }

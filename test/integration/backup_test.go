@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -179,6 +182,47 @@ func TestScheduleOfAnotherDatabaseIsLeftAlone(t *testing.T) {
 	if got := get(t, c, client.ObjectKeyFromObject(other), &cnpgv1.ScheduledBackup{}); got.Spec.Schedule != "0 0 5 * * *" || got.Labels[naming.LabelManagedBy] != "" {
 		t.Errorf("it became %+v", got.Spec)
 	}
+}
+
+// A database is Ready although the API server rejects its ScheduledBackups and its
+// PodMonitor. What else belongs to it is applied.
+func TestRejectedBackupAndPodMonitorLeaveTheDatabaseReady(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	ns := namespace(t, c)
+	storage(t, c, "backups-rejected")
+	zero := resource.MustParse("0")
+	none := corev1.ResourceList{"count/scheduledbackups.postgresql.cnpg.io": zero, "count/podmonitors.monitoring.coreos.com": zero}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	create(t, c, lake(ns), quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	if err := c.Status().Update(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	cr := backedUp(ns, "backups-rejected")
+	cr.Spec.Benchmark = &v1alpha1.InlineBenchmark{}
+	key := client.ObjectKeyFromObject(cr)
+	create(t, c, cr)
+	simulatedHealthy(t, c, key)
+	simulatedArchiving(t, c, key, metav1.ConditionTrue, "")
+	for _, kind := range []string{v1alpha1.ConditionBackedUp, v1alpha1.ConditionMonitored} {
+		if got := hasCondition(t, c, cr, kind, metav1.ConditionFalse, v1alpha1.ReasonRejected); !strings.Contains(got.Message, "exceeded quota") {
+			t.Errorf("%s: %s", kind, got.Message)
+		}
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	benchmarks := &v1alpha1.PgBenchmarkList{}
+	if err := c.List(t.Context(), benchmarks, client.InNamespace(ns)); err != nil || len(benchmarks.Items) != 1 {
+		t.Errorf("%d benchmarks, %v", len(benchmarks.Items), err)
+	}
+	scheduled(t, c, ns)
+
+	if err := c.Delete(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	changed(t, c, cr, func() { cr.Annotations = map[string]string{"example.com/note": "wake up"} })
+	scheduled(t, c, ns, "shop-nightly", "shop-weekly")
+	hasCondition(t, c, cr, v1alpha1.ConditionMonitored, metav1.ConditionTrue, v1alpha1.ReasonPodMonitorApplied)
 }
 
 // A store that disappears leaves the database as it is.

@@ -30,15 +30,28 @@ type Change struct {
 	Drift string
 }
 
+// Rejection is an object that the API server rejects, of a stage that no other builds on.
+type Rejection struct {
+	Stage plan.Stage
+	Err   error
+}
+
+// Result is what became of a plan.
+type Result struct {
+	Changes  []Change
+	Rejected []Rejection
+}
+
 // Plan applies every object whose stage is open and which the API server does
-// not hold already. It stops at the first error: later stages build on earlier
-// ones. A write is never repeated while neither intent nor object changed.
-func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) ([]Change, error) {
-	var changes []Change
+// not hold already. It stops at the first error, because later stages build on
+// earlier ones; a rejected object of a stage that is alone becomes a Rejection. A
+// write is never repeated while neither intent nor object changed.
+func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) (Result, error) {
+	var done Result
 	for _, o := range p.Open() {
 		drift, needed, err := needs(o, live[o.Key()])
 		if err != nil {
-			return changes, err
+			return done, err
 		}
 		if !needed {
 			continue
@@ -47,11 +60,16 @@ func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) ([]Change
 		// is drift, and is taken back.
 		err = w.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.Content.DeepCopy()), client.FieldOwner(naming.FieldOwner), client.ForceOwnership)
 		if err != nil {
-			return changes, fmt.Errorf("apply %s: %w", o.Key(), err)
+			err = fmt.Errorf("apply %s: %w", o.Key(), err)
+			if !o.Stage.Alone() || !Rejected(err) {
+				return done, err
+			}
+			done.Rejected = append(done.Rejected, Rejection{Stage: o.Stage, Err: err})
+			continue
 		}
-		changes = append(changes, Change{Key: o.Key(), Drift: drift})
+		done.Changes = append(done.Changes, Change{Key: o.Key(), Drift: drift})
 	}
-	return changes, nil
+	return done, nil
 }
 
 func needs(o plan.Object, seen plan.Seen) (drift string, needed bool, err error) {

@@ -77,9 +77,17 @@ func TestGates(t *testing.T) {
 			t.Errorf("a held object left the plan: %s", o.Key())
 		}
 	}
-	monitors := Plan{}
-	monitors.AddGate(StageMonitors, "NoCRD", "")
-	if _, held := monitors.GateOf(StageBenchmark); held {
-		t.Error("the gate of monitors holds the benchmark")
+	alone := Plan{}
+	alone.AddGate(StageBackups, "NoPlugin", "")
+	alone.AddGate(StageMonitors, "NoCRD", "")
+	for _, stage := range []Stage{StageReadPools, StageSites, StageBenchmark} {
+		if _, held := alone.GateOf(stage); held {
+			t.Errorf("the gate of backups or monitors holds stage %s", stage)
+		}
+	}
+	for _, stage := range []Stage{StageBackups, StageMonitors} {
+		if _, held := alone.GateOf(stage); !held {
+			t.Errorf("its own gate does not hold stage %s", stage)
+		}
 	}
 }

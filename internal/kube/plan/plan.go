@@ -46,6 +46,12 @@ func (s Stage) String() string {
 	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "backups", "read-pools", "sites", "monitors", "benchmark"}[s]
 }
 
+// Alone says that no stage builds on this one. Neither its gate nor an object of it that
+// the API server rejects holds another stage back.
+func (s Stage) Alone() bool {
+	return s == StageBackups || s == StageMonitors
+}
+
 // Key identifies an object.
 type Key struct {
 	schema.GroupVersionKind
@@ -149,11 +155,11 @@ func (p *Plan) AddGate(stage Stage, reason, message string) {
 	p.Gates = append(p.Gates, Gate{Stage: stage, Reason: reason, Message: message})
 }
 
-// GateOf returns the gate that holds a stage back: its own or an earlier one's. The
-// gate of monitors holds nothing but monitors.
+// GateOf returns the gate that holds a stage back: its own, or that of an earlier one
+// which is not alone.
 func (p *Plan) GateOf(stage Stage) (Gate, bool) {
 	for _, g := range p.Gates {
-		if g.Stage == stage || (g.Stage < stage && g.Stage != StageMonitors) {
+		if g.Stage == stage || (g.Stage < stage && !g.Stage.Alone()) {
 			return g, true
 		}
 	}

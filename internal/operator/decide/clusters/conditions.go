@@ -6,6 +6,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -43,7 +44,16 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 	return out
 }
 
-// Rejected returns DatabaseReady where the API server rejects an object of the plan.
-func Rejected(err error) outcome.Outcome {
-	return outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
+// Rejected is the outcome where the API server rejects an object of a stage. A database
+// is Ready without a backup or a PodMonitor.
+func Rejected(stage plan.Stage, err error) outcome.Outcome {
+	o := outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
+	switch stage {
+	case plan.StageBackups:
+		o.Condition = v1alpha1.ConditionBackedUp
+	case plan.StageMonitors:
+		o.Condition = v1alpha1.ConditionMonitored
+	}
+	o.Informative = stage.Alone()
+	return o
 }
