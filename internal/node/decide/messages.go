@@ -71,7 +71,7 @@ const (
 	msgPoolOnline       = "pool %s is imported, %s"
 	msgPoolUnhealthy    = "pool %s is %s. ZFS says: %s"
 	msgPoolOnOtherDisks = "pool %s (GUID %d) is on devices that are not the network devices, so the agent does not import it. Destroy or rename it if you do not need its data (zpool import %[2]d NEWNAME), or name another pool in a new profile"
-	msgPoolAmbiguous    = "%d pools named %s can be imported (GUIDs %s); import the right one with zpool import GUID on the node, or detach the devices of the others"
+	msgPoolAmbiguous    = "%d pools named %s can be imported (GUIDs %s). Import the right one with zpool import GUID on the node, or detach the devices of the others"
 	msgPoolImportState  = "pool %s can be imported only in state %s. ZFS says: %s"
 	msgImporting        = "Waiting for pool %s (GUID %d) to be imported"
 	msgTakingOver       = "Waiting for pool %s (GUID %d) to be taken over from another machine. That machine imported it last, and can no longer write to its stores"

@@ -87,7 +87,7 @@ func TestPool(t *testing.T) {
 		},
 		{
 			"several importable", storage(fresh, mirrored), converged(importing(tank, other, twin), probed), "none",
-			"invalid PoolAmbiguous: 2 pools named tank can be imported (GUIDs 42, 43); import the right one with zpool import GUID on the node, or detach the devices of the others",
+			"invalid PoolAmbiguous: 2 pools named tank can be imported (GUIDs 42, 43). Import the right one with zpool import GUID on the node, or detach the devices of the others",
 		},
 		{"several importable, one known", storage(), converged(importing(twin, tank)), "import 42", "wait ImportingPool: … tank (GUID 42) …"},
 		// Gone.

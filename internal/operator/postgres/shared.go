@@ -43,8 +43,8 @@ func (in Inputs) final(ps []Parameter) numbers {
 	return out
 }
 
-// Bytes of shared memory for one unit of each, measured as shared_memory_size of
-// PostgreSQL 15, 17 and 18 and rounded up; docs/parameters.md has the measurement.
+// Bytes of shared memory for one unit of each: shared_memory_size of PostgreSQL 15, 17
+// and 18, rounded up. docs/parameters.md has the measurement.
 const (
 	perLock      = 440            // of each process, for max_locks_per_transaction
 	perPredicate = 280            // the same, for max_pred_locks_per_transaction

@@ -335,7 +335,7 @@ func TestAmbiguousPoolIsNotImported(t *testing.T) {
 	converge(t, n, s)
 	message := says(t, s, v1alpha1.ConditionPoolReady, metav1.ConditionFalse, v1alpha1.ReasonPoolAmbiguous)
 	want := func(a, b string) string {
-		return fmt.Sprintf("2 pools named twin can be imported (GUIDs %s, %s); import the right one with zpool import GUID on the node, or detach the devices of the others", a, b)
+		return fmt.Sprintf("2 pools named twin can be imported (GUIDs %s, %s). Import the right one with zpool import GUID on the node, or detach the devices of the others", a, b)
 	}
 	if message != want(guids[0], guids[1]) && message != want(guids[1], guids[0]) {
 		t.Errorf("message\n%s\nwant\n%s", message, want(guids[0], guids[1]))

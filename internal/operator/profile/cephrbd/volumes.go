@@ -16,7 +16,7 @@ import (
 // the same OSDs. Settings for copy-on-write file systems (wal_recycle, wal_init_zero)
 // are left at their defaults, because ext4 writes in place.
 func (Type) Volumes(p *v1alpha1.PgStorageProfile) profile.Volumes {
-	const stall = "a write waits while an OSD that is lost is noticed (osd_heartbeat_grace, 20 s) and its placement groups find each other, which is longer than the 5s of CloudNativePG"
+	const stall = "a write waits until a lost OSD is noticed (osd_heartbeat_grace, 20 s) and its placement groups find each other: longer than the 5s of CloudNativePG"
 	v := profile.Volumes{
 		StorageClass: naming.DataClass(p.Name), WALStorageClass: naming.DataClass(p.Name), SnapshotClass: naming.DataClass(p.Name), Medium: postgres.SAN,
 		Parameters: map[string]postgres.Recommendation{
