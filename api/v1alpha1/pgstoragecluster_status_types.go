@@ -176,7 +176,7 @@ type SecretNames struct {
 
 // LossEvent is the effect of one failure on acknowledged commits.
 type LossEvent struct {
-	// event is ProcessCrash, NodeLoss, SiteLoss, or StoreLoss (of a bucket).
+	// event is ProcessCrash, NodeLoss, FailureDomainLoss, SiteLoss, or StoreLoss (of a bucket).
 	// +required
 	// +kubebuilder:validation:MaxLength=64
 	Event string `json:"event,omitempty"`

@@ -83,7 +83,7 @@ type PgStorageProfileSpec struct {
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
 
 	// instanceProbes give instances on this storage more time before kubelet restarts
-	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
+	// them. It applies to PgStorageClusters with defaults: pgstorage; what a cluster sets
 	// in spec.cnpg.spec (probes, startDelay, livenessProbeTimeout) has priority. Default: CloudNativePG's probes.
 	// +optional
 	InstanceProbes *InstanceProbes `json:"instanceProbes,omitempty"`
