@@ -108,14 +108,15 @@ func sorted(names []string) []string {
 }
 
 // liftable says whether the instance's devices are all back below an online pool, or
-// the instance no longer exists.
+// the instance no longer exists. CloudNativePG names an instance also while it has no pod,
+// when its claims are not among the facts.
 func liftable(name string, instances []instance, facts observed.Cluster) bool {
 	for _, i := range instances {
 		if i.name == name {
 			return i.condition(facts) == observed.DevicesWhole
 		}
 	}
-	return true
+	return !slices.Contains(facts.Cluster.Status.InstanceNames, name)
 }
 
 // succeeded is the primary that was fenced because no instance could take over, where

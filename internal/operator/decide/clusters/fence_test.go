@@ -151,6 +151,22 @@ func TestFence(t *testing.T) {
 	}
 }
 
+// CloudNativePG starts an instance again from its claims, which are not among the facts while
+// no pod uses them: its devices can be lost still.
+func TestInstanceWithoutAPodStaysFenced(t *testing.T) {
+	pg := &cnpgv1.Cluster{}
+	pg.Status.CurrentPrimary, pg.Status.InstanceNames = "shop-1", []string{"shop-1", "shop-2"}
+	pg.Annotations = map[string]string{AnnotationCNPGFenced: `["shop-2"]`, naming.AnnotationFenced: `["shop-2"]`}
+	facts := observed.Cluster{Cluster: pg, Devices: map[string]observed.Devices{"n1": {Condition: observed.DevicesWhole}}, Claims: []observed.Claim{{Name: "shop-1", Instance: "shop-1", Home: "n1"}}}
+	if f := Fence(facts); f.Changed() || len(f.Lifted) > 0 {
+		t.Errorf("without a pod: %+v", f)
+	}
+	pg.Status.InstanceNames = []string{"shop-1"}
+	if f := Fence(facts); !slices.Equal(f.Lifted, []string{"shop-2"}) {
+		t.Errorf("once it is gone: %+v", f)
+	}
+}
+
 // A mirror without one of its devices serves on: the cluster stays Ready.
 func TestDevicesOnTheirWayTakeNoPartInReady(t *testing.T) {
 	facts := observed.Cluster{Cluster: &cnpgv1.Cluster{}, Devices: map[string]observed.Devices{"n1": {Message: "returning"}}, Claims: []observed.Claim{{Instance: "shop-1", Home: "n1"}}}
