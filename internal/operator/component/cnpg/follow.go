@@ -28,6 +28,17 @@ func SourceOf(name string, c *cnpgv1.Cluster) Source {
 	return Source{Name: name, UID: string(c.UID), Replication: c.GetReplicationSecretName(), CA: c.GetServerCASecretName()}
 }
 
+// As is the source that a follower's Cluster already refers to.
+func (s Source) As(follower *cnpgv1.Cluster) Source {
+	s.UID = follower.Annotations[naming.AnnotationSource]
+	for _, e := range follower.Spec.ExternalClusters {
+		if e.Name == s.Name && e.SSLCert != nil && e.SSLRootCert != nil {
+			s.Replication, s.CA = e.SSLCert.Name, e.SSLRootCert.Name
+		}
+	}
+	return s
+}
+
 // annotations by which a Cluster that replaced the source is noticed.
 func (s *Source) annotations() map[string]string {
 	if s == nil || s.UID == "" {

@@ -85,17 +85,27 @@ func clonedFrom(c *cnpgv1.Cluster) string {
 	return c.Annotations[naming.AnnotationSource]
 }
 
-// sourceOf is what a follower's Cluster refers to; nil of any other.
+// sourceOf is what a follower's Cluster refers to; nil of any other. While the Cluster that it
+// follows does not exist, it refers to what it was cloned from: another Cluster of that name
+// has other data.
 func sourceOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *cnpg.Source {
 	if !Follows(cr) {
 		return nil
 	}
-	var cluster *cnpgv1.Cluster
-	if facts.Source != nil {
-		cluster = facts.Source.Cluster
-	}
+	cluster := sourceCluster(facts)
 	out := cnpg.SourceOf(cr.Spec.Follow.Cluster, cluster)
+	if cluster == nil && facts.Cluster != nil {
+		out = out.As(facts.Cluster)
+	}
 	return &out
+}
+
+// sourceCluster is the Cluster that a follower follows; nil while it does not exist.
+func sourceCluster(facts observed.Cluster) *cnpgv1.Cluster {
+	if facts.Source == nil {
+		return nil
+	}
+	return facts.Source.Cluster
 }
 
 // standbyMinimum are the parameters that a follower needs at least; nil of any other.
@@ -103,11 +113,13 @@ func standbyMinimum(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) map[s
 	if !Follows(cr) {
 		return nil
 	}
-	var primary map[string]string
-	if facts.Source != nil && facts.Source.Cluster != nil {
-		primary = facts.Source.Cluster.Spec.PostgresConfiguration.Parameters
+	var least map[string]string
+	if c := sourceCluster(facts); c != nil {
+		least = c.Spec.PostgresConfiguration.Parameters
+	} else {
+		least = held(facts) // what the primary had: it may return
 	}
-	return postgres.StandbyMinimum(major(cr.Spec.Postgres.Version), primary)
+	return postgres.StandbyMinimum(major(cr.Spec.Postgres.Version), least)
 }
 
 // furthest is what the instances of a follower report: the figures of the one that is

@@ -281,6 +281,51 @@ func TestFollowerWaitsForASourceThatConsents(t *testing.T) {
 	}
 }
 
+// While the Cluster that it follows does not exist, a follower keeps what was applied: the UID
+// by which it notices another Cluster of that name, the Secrets, and settings of the primary.
+func TestFollowerRemembersTheSourceThatIsGone(t *testing.T) {
+	cr, f := withPools(reports())
+	follower, shop := poolOf(cr, reports()), running("shop", 1)
+	shop.UID = uid
+	shop.Spec.PostgresConfiguration.Parameters = map[string]string{"max_connections": "700"}
+	shop.Spec.Certificates = &cnpgv1.CertificatesConfiguration{ServerCASecret: "their-ca", ReplicationTLSSecret: "their-replication"}
+	f.Source, f.Cluster = &observed.Source{PgStorageCluster: cr, Cluster: shop}, nil
+	wanted := func() plan.Object {
+		t.Helper()
+		built, err := Build(follower, f, catalog.All(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range built.Plan.Objects {
+			if o.Key().Kind == "Cluster" {
+				return o
+			}
+		}
+		t.Fatal("no Cluster in the plan")
+		return plan.Object{}
+	}
+	before := wanted()
+	f.Cluster = &cnpgv1.Cluster{}
+	if err := plan.Convert(before.Content.Object, f.Cluster); err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]*observed.Source{
+		"the Cluster":          {PgStorageCluster: cr},
+		"the PgStorageCluster": nil,
+	} {
+		f.Source = source
+		if now := wanted(); now.Intent() != before.Intent() {
+			t.Errorf("without %s it becomes\n%v\nand was\n%v", name, now.Content.Object, before.Content.Object)
+		}
+	}
+	replaced := running("shop", 1)
+	replaced.UID = "33333333-3333-4444-5555-666666666666"
+	f.Source = &observed.Source{PgStorageCluster: cr, Cluster: replaced}
+	if o := sourceOutcome(follower, f); o.Reason != v1alpha1.ReasonSourceReplaced {
+		t.Errorf("another Cluster: %+v", o)
+	}
+}
+
 func lagOf(bytes, seconds int64) *v1alpha1.FollowerLag {
 	return &v1alpha1.FollowerLag{Bytes: &bytes, Seconds: &seconds}
 }
