@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,6 +83,23 @@ func TestSiteIsPromotedOnlyWithATokenOrConsent(t *testing.T) {
 	if now := get(t, c, key, &cnpgv1.Cluster{}); now.Spec.ReplicaCluster.Primary != "north" {
 		t.Errorf("a refused promotion was applied: %+v", now.Spec.ReplicaCluster)
 	}
+	// Admission lets its topology go, because it is declared to write.
+	topology := cr.Spec.Topology
+	changed(t, c, cr, func() { cr.Spec.Topology = nil })
+	eventually(t, "the removal to be refused", func(ctx context.Context) error {
+		if err := c.Get(ctx, key, cr); err != nil {
+			return err
+		}
+		if o := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionSiteInRole); o == nil || !strings.Contains(o.Message, "set spec.topology as it was") {
+			return fmt.Errorf("SiteInRole is %+v", o)
+		}
+		return nil
+	})
+	if now := get(t, c, key, &cnpgv1.Cluster{}); now.Spec.ReplicaCluster == nil || now.Spec.ReplicaCluster.Primary != "north" {
+		t.Errorf("a site that follows lost its place: %+v", now.Spec.ReplicaCluster)
+	}
+	changed(t, c, cr, func() { cr.Spec.Topology = topology })
+	hasCondition(t, c, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonTokenRequired)
 
 	changed(t, c, cr, func() { cr.Annotations[naming.AnnotationPromote] = string(pg.UID) })
 	hasCondition(t, c, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionFalse, v1alpha1.ReasonPromoting)

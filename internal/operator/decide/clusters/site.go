@@ -51,6 +51,7 @@ func replicates(c *cnpgv1.Cluster) bool { return c.IsReplica() }
 // holdSite applies nothing that would have two sites write.
 func (c *Cluster) holdSite(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, config Config) {
 	if cr.Spec.Topology == nil {
+		c.holdFormerSite(cr, facts)
 		return
 	}
 	o := siteOutcome(cr, facts)
@@ -136,8 +137,11 @@ func beyond(c *cnpgv1.Cluster, facts observed.Cluster) bool {
 func promotionRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *outcome.Outcome {
 	const c = v1alpha1.ConditionSiteInRole
 	t, live := cr.Spec.Topology, facts.Cluster
-	if live == nil || !declaredToWrite(t) || !replicates(live) {
+	if live == nil || !declaredToWrite(t) || !replicates(live) && !promotes(live) {
 		return nil
+	}
+	if promotes(live) && t.PromotionToken == live.Spec.ReplicaCluster.PromotionToken {
+		return nil // it was judged when it was applied
 	}
 	if t.PromotionToken == "" {
 		if cr.Annotations[naming.AnnotationPromote] == string(live.UID) {
@@ -146,7 +150,7 @@ func promotionRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *ou
 		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRequired, fmt.Sprintf(msgPromotionRequired, t.Self, t.Primary, atStake(cr, facts), cr.Namespace, cr.Name, naming.AnnotationPromote, live.UID))
 		return &o
 	}
-	if why := tokenRefused(cr, live); why != "" {
+	if why := tokenRefused(cr, facts); why != "" {
 		o := outcome.InvalidBecause(c, v1alpha1.ReasonTokenRefused, msgPromotionRefused+why)
 		return &o
 	}
@@ -178,7 +182,8 @@ func parseToken(text string) (token, error) {
 
 // tokenRefused says what is wrong with a token; empty if nothing is. CloudNativePG
 // compares what it covers with what is replayed, before it promotes.
-func tokenRefused(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) string {
+func tokenRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string {
+	live := facts.Cluster
 	t, err := parseToken(cr.Spec.Topology.PromotionToken)
 	switch known := cr.Status.Topology; {
 	case err != nil || t.System == "" || t.Checkpoint == "":
@@ -189,6 +194,9 @@ func tokenRefused(cr *v1alpha1.PgStorageCluster, live *cnpgv1.Cluster) string {
 		return msgPromotionUsed
 	case live.Status.DemotionToken != "" && older(t, live.Status.DemotionToken):
 		return msgPromotionOld
+	}
+	if site := promotedAfter(t, live, facts); site != "" {
+		return fmt.Sprintf(msgPromotionElsewhere, site)
 	}
 	return ""
 }
@@ -268,7 +276,8 @@ func topologyStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1al
 }
 
 // PromotionConsentUsed says that the annotation has done what it was for: the Cluster does
-// not replicate another one any more.
+// not replicate another one any more, and waits for no token.
 func PromotionConsentUsed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
-	return cr.Annotations[naming.AnnotationPromote] != "" && cr.Spec.Topology != nil && facts.Cluster != nil && !replicates(facts.Cluster)
+	live := facts.Cluster
+	return cr.Annotations[naming.AnnotationPromote] != "" && cr.Spec.Topology != nil && live != nil && !replicates(live) && !promotes(live)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/site/report"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 )
 
@@ -102,6 +103,12 @@ func TestSiteIsInItsRole(t *testing.T) {
 	token := func(text string) func(*v1alpha1.PgStorageCluster, *observed.Cluster) {
 		return func(cr *v1alpha1.PgStorageCluster, _ *observed.Cluster) { cr.Spec.Topology.PromotionToken = text }
 	}
+	elsewhere := func(timeline int64) func(*v1alpha1.PgStorageCluster, *observed.Cluster) {
+		return func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			cr.Spec.Topology.PromotionToken = tokenOf("7000", 1)
+			f.Sites.Members = answer(cr, func(m *report.Member) { m.InRecovery, m.Timeline = false, timeline })
+		}
+	}
 	for name, tc := range map[string]struct {
 		primary string
 		live    *cnpgv1.Cluster
@@ -138,9 +145,7 @@ func TestSiteIsInItsRole(t *testing.T) {
 		"there is no token, and the other site is silent": {"south", at("north", false), func(_ *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			f.ReadBack.Receivers = map[string]observed.Receiver{"shop-1": {Delay: 60}}
 		}, outcome.Invalid, v1alpha1.ReasonTokenRequired, "up to 1m4s old", v1alpha1.SitePromoting},
-		"the loss is accepted": {"south", at("north", false), func(cr *v1alpha1.PgStorageCluster, _ *observed.Cluster) {
-			cr.Annotations = map[string]string{naming.AnnotationPromote: uid}
-		}, outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
+		"the loss is accepted": {"south", at("north", false), consented, outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
 		"the loss is accepted for another Cluster": {"south", at("north", false), func(cr *v1alpha1.PgStorageCluster, _ *observed.Cluster) {
 			cr.Annotations = map[string]string{naming.AnnotationPromote: "another"}
 		}, outcome.Invalid, v1alpha1.ReasonTokenRequired, "", v1alpha1.SitePromoting},
@@ -156,6 +161,15 @@ func TestSiteIsInItsRole(t *testing.T) {
 			demoted(2)(cr, f)
 			token(tokenOf("7000", 2))(cr, f)
 		}, outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
+		"another site was promoted with the token":       {"south", at("north", false), elsewhere(2), outcome.Invalid, v1alpha1.ReasonTokenRefused, "site north writes already", v1alpha1.SitePromoting},
+		"the site that was demoted answers late":         {"south", at("north", false), elsewhere(1), outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
+		"it is promoted with its token":                  {"south", withToken(at("south", false)), token(tokenOf("7000", 1)), outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
+		"its token is removed before it is promoted":     {"south", withToken(at("south", false)), nil, outcome.Invalid, v1alpha1.ReasonTokenRequired, "nothing proves", v1alpha1.SitePromoting},
+		"its token is replaced before it is promoted":    {"south", withToken(at("south", false)), token(tokenOf("7001", 1)), outcome.Invalid, v1alpha1.ReasonTokenRefused, "7001", v1alpha1.SitePromoting},
+		"its token is removed, and the loss is accepted": {"south", withToken(at("south", false)), consented, outcome.Wait, v1alpha1.ReasonPromoting, "", v1alpha1.SitePromoting},
+		"its token is removed once it was promoted": {"south", withToken(at("south", true)), func(_ *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			f.Cluster.Status.LastPromotionToken = tokenOf("7000", 1)
+		}, outcome.Done, v1alpha1.ReasonWriting, "", v1alpha1.SiteWrites},
 	} {
 		f, cr := allowed(), shop(sites("south", tc.primary))
 		f.Cluster = tc.live
@@ -175,6 +189,50 @@ func TestSiteIsInItsRole(t *testing.T) {
 		}
 		if got := built.Status(cr, f).Topology; got.Role != tc.role {
 			t.Errorf("%s: role %q", name, got.Role)
+		}
+	}
+}
+
+func consented(cr *v1alpha1.PgStorageCluster, _ *observed.Cluster) {
+	cr.Annotations = map[string]string{naming.AnnotationPromote: uid}
+}
+
+// withToken is a Cluster that is promoted by a token.
+func withToken(c *cnpgv1.Cluster) *cnpgv1.Cluster {
+	c.Spec.ReplicaCluster.PromotionToken = tokenOf("7000", 1)
+	return c
+}
+
+// Without its topology CloudNativePG would promote a site that follows, and nothing would
+// keep two sites from writing.
+func TestSiteWithoutTopologyIsLeftAsItIs(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live *cnpgv1.Cluster
+		held bool
+	}{
+		"it writes":                    {inEpoch(at("south", true), "2"), false},
+		"it follows":                   {inEpoch(at("north", false), "2"), true},
+		"it waits for its token":       {inEpoch(withToken(at("south", false)), "2"), true},
+		"it is fenced":                 {sitesFenced(inEpoch(at("south", false), "1")), true},
+		"it never was a site":          {running("shop", 1), false},
+		"it does not exist, or is new": {nil, false},
+	} {
+		f := allowed()
+		f.Cluster = tc.live
+		cr := shop(nil)
+		built, err := Build(cr, f, catalog.All(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, found := built.Outcomes.Get(v1alpha1.ConditionSiteInRole)
+		if found != tc.held || tc.held && (o.Kind != outcome.Invalid || o.Reason != v1alpha1.ReasonTokenRequired || !strings.Contains(o.Message, "set spec.topology as it was")) {
+			t.Errorf("%s: %+v", name, o)
+		}
+		if _, held := built.Plan.GateOf(plan.StageDatabase); held != tc.held {
+			t.Errorf("%s: held %v", name, held)
+		}
+		if fence, lift := SiteFence(cr, f); fence || lift {
+			t.Errorf("%s: fence %v, lift %v", name, fence, lift)
 		}
 	}
 }
@@ -261,6 +319,7 @@ func TestConsentIsUsedUpByThePromotion(t *testing.T) {
 		"no Cluster":                 {nil, false},
 		"it replicates another site": {at("north", false), false},
 		"it does not any more":       {at("south", false), true},
+		"it waits for a token":       {withToken(at("south", false)), false},
 	} {
 		f.Cluster = tc.live
 		if got := PromotionConsentUsed(cr, f); got != tc.want {

@@ -177,21 +177,26 @@ func fencedBySites(c *cnpgv1.Cluster) bool {
 }
 
 // SiteFence says whether all instances of a site are to be fenced by this pass, or the fence
-// is to be lifted. It holds until the site follows another one, or all others follow: what
-// cannot be asked may still write.
+// is to be lifted. It holds until the site follows another one, or all others follow and none
+// was promoted after it: what cannot be asked may still write. Removing spec.topology lifts
+// no fence.
 func SiteFence(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (fence, lift bool) {
 	if facts.Cluster == nil {
 		return false, false
 	}
 	held := fencedBySites(facts.Cluster)
-	if cr.Spec.Topology == nil || replicates(facts.Cluster) {
+	if replicates(facts.Cluster) {
 		return false, held
+	}
+	if cr.Spec.Topology == nil {
+		return false, false
 	}
 	all := others(cr, facts)
 	if !held {
 		return slices.ContainsFunc(all, func(m report.Member) bool { return outranks(cr, facts, m) }), false
 	}
-	return false, !slices.ContainsFunc(all, func(m report.Member) bool { return !m.Answered || !m.InRecovery })
+	own := epochOf(facts.Cluster)
+	return false, !slices.ContainsFunc(all, func(m report.Member) bool { return !m.Answered || !m.InRecovery || m.Epoch > own })
 }
 
 // noFences is the value of a list of fences that is empty.
