@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/config/crd"
 	"github.com/pgstorage/pgstorage/internal/cli/admit"
 	"github.com/pgstorage/pgstorage/internal/cli/adopt"
@@ -64,10 +65,12 @@ func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	if err := adoptEach(ctx, c, candidates, o.apply); err != nil {
-		return err
+	profiles, err := adoptEach(ctx, c, candidates, o.apply)
+	if err != nil {
+		_, printed := fmt.Fprint(a.streams.Out, adopt.Consents(profiles))
+		return errors.Join(err, printed)
 	}
-	if err := a.showAdoption(o, candidates); err != nil {
+	if err := a.showAdoption(o, candidates, profiles); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool { return remains(c, o.apply) }) {
@@ -77,14 +80,33 @@ func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) erro
 }
 
 // adoptEach compares every candidate with a dry run, and takes over those whose spec does not
-// change if apply is set.
-func adoptEach(ctx context.Context, c client.Client, candidates []*adopt.Candidate, apply bool) error {
+// change if apply is set. It returns the profiles that it created, also with an error, or
+// those that it would create.
+func adoptEach(ctx context.Context, c client.Client, candidates []*adopt.Candidate, apply bool) ([]*v1alpha1.PgStorageProfile, error) {
 	for _, candidate := range candidates {
 		dryRun(ctx, c, candidate)
-		if !apply || candidate.Outcome != adopt.Unchanged {
+	}
+	if !apply {
+		return adopt.NewProfiles(candidates, (*adopt.Candidate).IsUnchanged), nil
+	}
+	// Every candidate is read before profiles are created, because each profile consents
+	// to what the adopted Clusters need.
+	if err := eachUnchanged(candidates, func(candidate *adopt.Candidate) error { return readAgain(ctx, c, candidate) }); err != nil {
+		return nil, err
+	}
+	created, err := createProfiles(ctx, c, candidates)
+	if err != nil {
+		return created, err
+	}
+	return created, eachUnchanged(candidates, func(candidate *adopt.Candidate) error { return take(ctx, c, candidate) })
+}
+
+func eachUnchanged(candidates []*adopt.Candidate, do func(*adopt.Candidate) error) error {
+	for _, candidate := range candidates {
+		if !candidate.IsUnchanged() {
 			continue
 		}
-		if err := take(ctx, c, candidate); err != nil {
+		if err := do(candidate); err != nil {
 			return err
 		}
 	}
@@ -145,22 +167,43 @@ func dryRun(ctx context.Context, c client.Client, candidate *adopt.Candidate) {
 	candidate.Answer(answer, err)
 }
 
-// take creates the objects of a candidate whose spec does not change, and then consents to
-// the adoption. It stops if the Cluster changed after the dry run.
-func take(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
+// readAgain notes whether a Cluster changed after the dry run.
+func readAgain(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
 	live := candidate.Live.DeepCopy()
-	if err := c.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
+	err := c.Get(ctx, client.ObjectKeyFromObject(live), live)
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read CloudNativePG Cluster %s again: %w", live.GetName(), err)
 	}
-	if live.GetGeneration() != candidate.Live.GetGeneration() || live.GetUID() != candidate.Live.GetUID() {
+	if err != nil || !isSame(live, candidate.Live) {
 		candidate.Outcome, candidate.Problem = adopt.Unknown, "the Cluster changed after the dry run; run the command again"
-		return nil
 	}
-	if candidate.NewProfile {
-		if err := c.Create(ctx, candidate.Profile.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("create PgStorageProfile %s: %w", candidate.Profile.Name, err)
+	return nil
+}
+
+// isSame says that a Cluster has the spec of before.
+func isSame(live, before *unstructured.Unstructured) bool {
+	return live.GetGeneration() == before.GetGeneration() && live.GetUID() == before.GetUID()
+}
+
+// createProfiles creates the profiles of the candidates whose spec does not change, and
+// returns those that it created.
+func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Candidate) ([]*v1alpha1.PgStorageProfile, error) {
+	var created []*v1alpha1.PgStorageProfile
+	for _, p := range adopt.NewProfiles(candidates, (*adopt.Candidate).IsUnchanged) {
+		err := c.Create(ctx, p.DeepCopy())
+		switch {
+		case err == nil:
+			created = append(created, p)
+		case !apierrors.IsAlreadyExists(err):
+			return created, fmt.Errorf("create PgStorageProfile %s: %w", p.Name, err)
 		}
 	}
+	return created, nil
+}
+
+// take creates the PgStorageCluster of a candidate whose spec does not change, and then
+// consents to the adoption.
+func take(ctx context.Context, c client.Client, candidate *adopt.Candidate) error {
 	if err := c.Create(ctx, candidate.Cluster.DeepCopy()); err != nil {
 		return fmt.Errorf("create PgStorageCluster %s: %w", candidate.Cluster.Name, err)
 	}
@@ -177,7 +220,7 @@ func consent(ctx context.Context, c client.Client, candidate *adopt.Candidate) e
 		if err := c.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
 			return fmt.Errorf("read CloudNativePG Cluster %s again: %w", live.GetName(), err)
 		}
-		if live.GetGeneration() != candidate.Live.GetGeneration() {
+		if !isSame(live, candidate.Live) {
 			break
 		}
 		before := live.DeepCopy()
@@ -201,7 +244,7 @@ func consent(ctx context.Context, c client.Client, candidate *adopt.Candidate) e
 }
 
 // showAdoption prints objects, a table, or one Cluster.
-func (a *app) showAdoption(o *adoptOptions, candidates []*adopt.Candidate) error {
+func (a *app) showAdoption(o *adoptOptions, candidates []*adopt.Candidate, profiles []*v1alpha1.PgStorageProfile) error {
 	text := ""
 	switch {
 	case o.format == "yaml":
@@ -210,9 +253,9 @@ func (a *app) showAdoption(o *adoptOptions, candidates []*adopt.Candidate) error
 			return err
 		}
 	case o.all:
-		text = adopt.Table(candidates)
+		text = adopt.Table(candidates, profiles)
 	default:
-		text = candidates[0].Text(a.style())
+		text = candidates[0].Text(a.style(), profiles)
 	}
 	_, err := fmt.Fprint(a.streams.Out, text)
 	return err

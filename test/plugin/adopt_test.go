@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -191,6 +192,40 @@ func TestAdoptCreatesWhatItShows(t *testing.T) {
 	s := cr.Spec
 	if s.Defaults != v1alpha1.DefaultsCloudNativePG || s.Durability != v1alpha1.DurabilityQuorum || s.Quorum == nil || s.Quorum.Standbys != 2 || s.Postgres.Parameters["max_connections"] != "0250" || s.Postgres.Parameters["work_mem"] != "8MB" || len(s.Postgres.Parameters) != 2 || s.CNPG != nil {
 		t.Errorf("spec %+v", s)
+	}
+}
+
+// TestAdoptConsentsForAdoptedClustersOnly adopts two Clusters beside a third that the command
+// refuses. The new profile consents to nothing that only the third needs.
+func TestAdoptConsentsForAdoptedClustersOnly(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt-consent")
+	plain, tuned, evil := running("adopt-consent", "plain", nil), running("adopt-consent", "tuned", nil), running("adopt-consent", "evil", nil)
+	tuned.Spec.PriorityClassName = "high"
+	evil.Spec.ReplicaCluster = &cnpgv1.ReplicaClusterConfiguration{Source: "other"}
+	evil.Spec.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+	evil.Spec.ImageName = "elsewhere.example/pg:17"
+	for _, o := range []*cnpgv1.Cluster{plain, tuned, evil} {
+		o.Spec.StorageConfiguration.StorageClass = new("consent")
+		create(t, c, o)
+	}
+	const says = "PgStorageProfile consent of type External is created for StorageClass consent.\nIts spec.allowedOverrides consents, for every namespace, to: priorityClassName.\n"
+	for _, args := range [][]string{{"adopt", "--all", "-n", "adopt-consent"}, {"adopt", "--all", "-n", "adopt-consent", "--apply"}} {
+		if out, err := plugin(t, args...); err == nil || !strings.Contains(out, says) {
+			t.Errorf("%v: %v, does not say %q:\n%s", args, err, says, out)
+		}
+	}
+	p := &v1alpha1.PgStorageProfile{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "consent"}, p); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.Spec.AllowedOverrides, []string{"priorityClassName"}) {
+		t.Errorf("consents to %q", p.Spec.AllowedOverrides)
+	}
+	for _, o := range []*cnpgv1.Cluster{plain, tuned} {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil || o.Annotations[naming.AnnotationAdopt] != o.Name {
+			t.Errorf("%s is not adopted: %v %v", o.Name, err, o.Annotations)
+		}
 	}
 }
 

@@ -2,11 +2,13 @@ package adopt
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -36,13 +38,31 @@ func live(t *testing.T, name string, change func(*cnpgv1.ClusterSpec)) unstructu
 	return unstructured.Unstructured{Object: raw}
 }
 
-// candidates have one of each outcome.
-func candidates(t *testing.T) []*Candidate {
+// planned are candidates before their dry run.
+func planned(t *testing.T, profiles []v1alpha1.PgStorageProfile, all ...unstructured.Unstructured) []*Candidate {
 	t.Helper()
 	s, err := schemas()
 	if err != nil {
 		t.Fatal(err)
 	}
+	out, err := Candidates(t.Context(), Inputs{Schemas: s, Config: clusters.Config{ImageRepository: "pg.example/postgresql"}, Profiles: profiles}, all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// external is a profile of type External for a StorageClass.
+func external(name, class string) v1alpha1.PgStorageProfile {
+	p := v1alpha1.PgStorageProfile{}
+	p.Name = name
+	p.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: class}}
+	return p
+}
+
+// candidates have one of each outcome.
+func candidates(t *testing.T) []*Candidate {
+	t.Helper()
 	all := []unstructured.Unstructured{
 		live(t, "plain", func(*cnpgv1.ClusterSpec) {}),
 		live(t, "changed", func(s *cnpgv1.ClusterSpec) { s.PriorityClassName = "high" }),
@@ -55,13 +75,7 @@ func candidates(t *testing.T) []*Candidate {
 			s.SchedulerName = "mine"
 		}),
 	}
-	reviewed := v1alpha1.PgStorageProfile{}
-	reviewed.Name = "platform"
-	reviewed.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "reviewed"}}
-	out, err := Candidates(t.Context(), Inputs{Schemas: s, Config: clusters.Config{ImageRepository: "pg.example/postgresql"}, Profiles: []v1alpha1.PgStorageProfile{reviewed}}, all, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := planned(t, []v1alpha1.PgStorageProfile{external("platform", "reviewed")}, all...)
 	for _, c := range out {
 		switch {
 		case c.Planned == nil || c.Outcome != "":
@@ -85,9 +99,9 @@ func candidates(t *testing.T) []*Candidate {
 func TestScreensMatchGoldenFiles(t *testing.T) {
 	all := candidates(t)
 	for _, c := range all {
-		golden.Text(t, "testdata/"+c.Live.GetName()+".golden.txt", c.Text(view.Style{}))
+		golden.Text(t, "testdata/"+c.Live.GetName()+".golden.txt", c.Text(view.Style{}, nil))
 	}
-	golden.Text(t, "testdata/table.golden.txt", Table(all))
+	golden.Text(t, "testdata/table.golden.txt", Table(all, NewProfiles(all, (*Candidate).IsUnchanged)))
 	yaml, err := YAML(all)
 	if err != nil {
 		t.Fatal(err)
@@ -107,4 +121,46 @@ func TestAProfileIsNotGivenConsentByTheBack(t *testing.T) {
 		return
 	}
 	t.Error("no such candidate")
+}
+
+// TestConsentFollowsFromAdoptedClustersOnly has Clusters of each outcome on one StorageClass.
+// A new profile consents to what those need that are adopted, or whose objects are written.
+func TestConsentFollowsFromAdoptedClustersOnly(t *testing.T) {
+	all := planned(t, nil,
+		live(t, "plain", func(*cnpgv1.ClusterSpec) {}),
+		live(t, "tuned", func(s *cnpgv1.ClusterSpec) { s.PriorityClassName = "high" }),
+		live(t, "evil", func(s *cnpgv1.ClusterSpec) {
+			s.ReplicaCluster = &cnpgv1.ReplicaClusterConfiguration{Source: "other"}
+			s.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+			s.ImageName = "elsewhere.example/pg:17"
+		}),
+		live(t, "changed", func(s *cnpgv1.ClusterSpec) { s.SchedulerName = "mine" }),
+		live(t, "silent", func(s *cnpgv1.ClusterSpec) { s.ServiceAccountName = "mine" }),
+	)
+	for i, want := range []Outcome{Unchanged, Unchanged, Refused, Changed, Unknown} {
+		if c := all[i]; c.Outcome == "" {
+			c.Outcome = want
+		}
+		if all[i].Outcome != want {
+			t.Fatalf("%s: %s %q, want %s", all[i].Live.GetName(), all[i].Outcome, all[i].Refusals, want)
+		}
+	}
+	created := NewProfiles(all, (*Candidate).IsUnchanged)
+	if len(created) != 1 || created[0].Name != "fast" || !slices.Equal(created[0].Spec.AllowedOverrides, []string{"priorityClassName"}) {
+		t.Errorf("creates %+v", created)
+	}
+	const says = "PgStorageProfile fast of type External is created for StorageClass fast.\nIts spec.allowedOverrides consents, for every namespace, to: priorityClassName.\n"
+	if table := Table(all, created); !strings.HasSuffix(table, says) {
+		t.Errorf("the table does not end with %q:\n%s", says, table)
+	}
+	written, err := YAML(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(written, "  allowedOverrides:\n  - priorityClassName\n  - schedulerName\n  - serviceAccountName\n  external:") {
+		t.Errorf("consents to something else:\n%s", written)
+	}
+	if own := all[0].Profile.Spec.AllowedOverrides; len(own) > 0 {
+		t.Errorf("the dry run of plain has the consent %q of others", own)
+	}
 }

@@ -44,7 +44,7 @@ type Candidate struct {
 	Live        *unstructured.Unstructured
 	Description adoption.Description
 	// Cluster and Profile that take it over. NewProfile says that the profile does not
-	// exist yet.
+	// exist yet; it then consents to what this Cluster needs (see [NewProfiles]).
 	Cluster    *v1alpha1.PgStorageCluster
 	Profile    *v1alpha1.PgStorageProfile
 	NewProfile bool
@@ -89,9 +89,8 @@ func Candidates(ctx context.Context, in Inputs, live []unstructured.Unstructured
 	return out, nil
 }
 
-// profiles chooses an existing profile for each candidate, or makes one.
+// profiles chooses an existing profile for each candidate, or plans one.
 func (in Inputs) profiles(candidates []*Candidate) {
-	made := map[string]*v1alpha1.PgStorageProfile{}
 	for _, c := range candidates {
 		d := c.Description
 		d.Needs = slices.Clone(d.Needs)
@@ -100,17 +99,36 @@ func (in Inputs) profiles(candidates []*Candidate) {
 		}
 		c.Description = d
 		if c.Profile = in.serving(d); c.Profile == nil {
-			fresh := adoption.Profile(d)
-			if before := made[fresh.Name]; before != nil {
-				before.Spec.AllowedOverrides = union(before.Spec.AllowedOverrides, d.Needs)
-				fresh = before
-			}
-			fresh.Spec.AllowedOverrides = union(fresh.Spec.AllowedOverrides, nil)
-			made[fresh.Name], c.Profile, c.NewProfile = fresh, fresh, true
+			c.Profile, c.NewProfile = adoption.Profile(d), true
+			c.Profile.Spec.AllowedOverrides = union(d.Needs, nil)
 		}
 		c.Cluster.Spec.Profile = c.Profile.Name
 	}
 }
+
+// NewProfiles are the profiles to create for the candidates that taken selects, each once.
+// A profile consents, for every namespace, to what these candidates need. It never consents
+// to the needs of others, because that would let the owner of any Cluster choose the consent.
+func NewProfiles(candidates []*Candidate, taken func(*Candidate) bool) []*v1alpha1.PgStorageProfile {
+	var out []*v1alpha1.PgStorageProfile
+	for _, c := range candidates {
+		if !c.NewProfile || !taken(c) {
+			continue
+		}
+		i := slices.IndexFunc(out, func(p *v1alpha1.PgStorageProfile) bool { return p.Name == c.Profile.Name })
+		if i < 0 {
+			i, out = len(out), append(out, c.Profile.DeepCopy())
+		}
+		out[i].Spec.AllowedOverrides = union(out[i].Spec.AllowedOverrides, c.Description.Needs)
+	}
+	return out
+}
+
+// IsUnchanged selects the candidates that --apply adopts.
+func (c *Candidate) IsUnchanged() bool { return c.Outcome == Unchanged }
+
+// isWritten selects the candidates whose objects are documents.
+func (c *Candidate) isWritten() bool { return c.Outcome != Refused && c.Outcome != Owned }
 
 // serving returns the existing profile of a description that lacks least consent.
 func (in Inputs) serving(d adoption.Description) *v1alpha1.PgStorageProfile {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/operator/adoption"
 )
@@ -27,26 +28,24 @@ func Document(object any) (*unstructured.Unstructured, error) {
 	return out, nil
 }
 
-// Documents are the objects to create, each profile once.
+// Documents are the objects to create: each profile once, and then the PgStorageClusters.
 func Documents(candidates []*Candidate) ([]*unstructured.Unstructured, error) {
-	var out []*unstructured.Unstructured
-	seen := map[string]bool{}
+	var objects []any
+	for _, p := range NewProfiles(candidates, (*Candidate).isWritten) {
+		objects = append(objects, p)
+	}
 	for _, c := range candidates {
-		if c.Outcome == Refused || c.Outcome == Owned {
-			continue
+		if c.isWritten() {
+			objects = append(objects, c.Cluster)
 		}
-		objects := []any{c.Cluster}
-		if c.NewProfile && !seen[c.Profile.Name] {
-			seen[c.Profile.Name] = true
-			objects = []any{c.Profile, c.Cluster}
+	}
+	var out []*unstructured.Unstructured
+	for _, o := range objects {
+		document, err := Document(o)
+		if err != nil {
+			return nil, err
 		}
-		for _, o := range objects {
-			document, err := Document(o)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, document)
-		}
+		out = append(out, document)
 	}
 	return out, nil
 }
@@ -85,8 +84,9 @@ func (c *Candidate) reasons() []string {
 	return out
 }
 
-// Text of one candidate: the difference that taking it over makes, and who restarts.
-func (c *Candidate) Text(style view.Style) string {
+// Text of one candidate: the difference that taking it over makes, and who restarts. created
+// are the profiles that exist now because of the command.
+func (c *Candidate) Text(style view.Style, created []*v1alpha1.PgStorageProfile) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	state := map[Outcome]view.State{Unchanged: view.Ready, Adopted: view.Ready, Owned: view.Ready, Changed: view.Waiting, Refused: view.Stalled, Unknown: view.Unknown}[c.Outcome]
@@ -101,9 +101,9 @@ func (c *Candidate) Text(style view.Style) string {
 		line("%s the API server did not answer the dry run: %s", style.Paint(view.Unknown, "unknown:"), view.Clean(c.Problem))
 	}
 	if c.Outcome == Refused || c.Outcome == Unknown || c.Outcome == Owned {
-		return b.String()
+		return b.String() + Consents(created)
 	}
-	c.profile(line)
+	b.WriteString(c.profile())
 	line("\n%s", style.Strong("Changes of the CloudNativePG Cluster"))
 	rows := [][]string{{"FIELD", "NOW", "THEN"}}
 	for _, change := range c.Changes {
@@ -114,15 +114,23 @@ func (c *Candidate) Text(style view.Style) string {
 	return b.String()
 }
 
-func (c *Candidate) profile(line func(string, ...any)) {
+func (c *Candidate) profile() string {
 	if !c.NewProfile {
-		line("PgStorageProfile %s exists and has its StorageClass.", c.Profile.Name)
-		return
+		return fmt.Sprintf("PgStorageProfile %s exists and has its StorageClass.\n", c.Profile.Name)
 	}
-	line("PgStorageProfile %s of type External is created for StorageClass %s.", c.Profile.Name, c.Description.Class)
-	if needs := c.Profile.Spec.AllowedOverrides; len(needs) > 0 {
-		line("Its spec.allowedOverrides consents, for every namespace, to: %s.", strings.Join(needs, ", "))
+	return Consents([]*v1alpha1.PgStorageProfile{c.Profile})
+}
+
+// Consents lists new profiles, and what each of them consents to.
+func Consents(profiles []*v1alpha1.PgStorageProfile) string {
+	var b strings.Builder
+	for _, p := range profiles {
+		fmt.Fprintf(&b, "PgStorageProfile %s of type External is created for StorageClass %s.\n", view.Clean(p.Name), view.Clean(p.Spec.External.StorageClassName))
+		if needs := p.Spec.AllowedOverrides; len(needs) > 0 {
+			fmt.Fprintf(&b, "Its spec.allowedOverrides consents, for every namespace, to: %s.\n", strings.Join(needs, ", "))
+		}
 	}
+	return b.String()
 }
 
 func (c *Candidate) restarts(line func(string, ...any)) {
@@ -136,8 +144,8 @@ func (c *Candidate) restarts(line func(string, ...any)) {
 	}
 }
 
-// Table of many candidates.
-func Table(candidates []*Candidate) string {
+// Table of many candidates, and below it the profiles that are created for them.
+func Table(candidates []*Candidate, created []*v1alpha1.PgStorageProfile) string {
 	rows := [][]string{{"NAME", "OUTCOME", "PROFILE", "DURABILITY", "RESTARTS", "DETAIL"}}
 	counts := map[Outcome]int{}
 	for _, c := range candidates {
@@ -157,5 +165,5 @@ func Table(candidates []*Candidate) string {
 			sums = append(sums, fmt.Sprintf("%d %s", counts[o], strings.ToLower(string(o))))
 		}
 	}
-	return view.Columns(rows...) + fmt.Sprintf("%d Clusters: %s\n", len(candidates), strings.Join(sums, ", "))
+	return view.Columns(rows...) + fmt.Sprintf("%d Clusters: %s\n", len(candidates), strings.Join(sums, ", ")) + Consents(created)
 }
