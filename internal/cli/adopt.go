@@ -186,7 +186,8 @@ func isSame(live, before *unstructured.Unstructured) bool {
 }
 
 // createProfiles creates the profiles of the candidates whose spec does not change, and
-// returns those that it created.
+// returns those that it created. A profile that exists although the command did not see it
+// is used only if it fits.
 func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Candidate) ([]*v1alpha1.PgStorageProfile, error) {
 	var created []*v1alpha1.PgStorageProfile
 	for _, p := range adopt.NewProfiles(candidates, (*adopt.Candidate).IsUnchanged) {
@@ -194,11 +195,30 @@ func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Ca
 		switch {
 		case err == nil:
 			created = append(created, p)
-		case !apierrors.IsAlreadyExists(err):
+		case apierrors.IsAlreadyExists(err):
+			if err := useExisting(ctx, c, p.Name, candidates); err != nil {
+				return created, err
+			}
+		default:
 			return created, fmt.Errorf("create PgStorageProfile %s: %w", p.Name, err)
 		}
 	}
 	return created, nil
+}
+
+// useExisting reads a profile that exists, and gives it to the candidates that planned a new
+// one of its name.
+func useExisting(ctx context.Context, c client.Client, name string, candidates []*adopt.Candidate) error {
+	existing := &v1alpha1.PgStorageProfile{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, existing); err != nil {
+		return fmt.Errorf("read PgStorageProfile %s, which exists: %w", name, err)
+	}
+	for _, candidate := range candidates {
+		if candidate.IsUnchanged() && candidate.NewProfile && candidate.Profile.Name == name {
+			candidate.Use(existing)
+		}
+	}
+	return nil
 }
 
 // take creates the PgStorageCluster of a candidate whose spec does not change, and then

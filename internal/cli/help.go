@@ -96,7 +96,8 @@ permission to patch the Cluster, also for the dry run.
   Changed    the dry run shows changes of the spec; --apply leaves it alone.
   Refused    the reasons name the fields.
   Owned      a PgStorageCluster has it already.
-  Unknown    the API server did not answer the dry run.
+  Unknown    the API server did not answer the dry run, or the Cluster or a
+             PgStorageProfile was different after it.
 
 The exit code is 1 if a Cluster is Refused or Unknown.`,
 	example: `  # What would change?

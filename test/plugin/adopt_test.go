@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -225,6 +226,86 @@ func TestAdoptConsentsForAdoptedClustersOnly(t *testing.T) {
 	for _, o := range []*cnpgv1.Cluster{plain, tuned} {
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil || o.Annotations[naming.AnnotationAdopt] != o.Name {
 			t.Errorf("%s is not adopted: %v %v", o.Name, err, o.Annotations)
+		}
+	}
+}
+
+// profileOf returns a profile of type External for a StorageClass.
+func profileOf(name, class string) *v1alpha1.PgStorageProfile {
+	p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	p.Spec.Type, p.Spec.External = v1alpha1.ProfileTypeExternal, &v1alpha1.ExternalProfile{StorageClassName: class}
+	return p
+}
+
+// on returns a running Cluster whose volumes, WAL too, are of a StorageClass.
+func on(namespace, name, class string) *cnpgv1.Cluster {
+	o := running(namespace, name, nil)
+	o.Spec.StorageConfiguration.StorageClass = new(class)
+	o.Spec.WalStorage = &cnpgv1.StorageConfiguration{Size: "2Gi", StorageClass: new(class)}
+	return o
+}
+
+// TestAdoptKeepsProfilesOfOtherStorage adopts Clusters on StorageClasses whose names
+// profiles of other storage have.
+func TestAdoptKeepsProfilesOfOtherStorage(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt-names")
+	zfs := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "names-zfs"}}
+	zfs.Spec = v1alpha1.PgStorageProfileSpec{
+		Type: v1alpha1.ProfileTypeZFSLocalPV, NodeSelector: map[string]string{"pgstorage.dev/pool": "tank"},
+		ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{Pool: v1alpha1.ZFSPool{Name: "tank"}},
+	}
+	create(t, c, zfs, profileOf("names-standard", "fast"))
+	t.Cleanup(func() {
+		if err := c.Delete(context.WithoutCancel(t.Context()), zfs); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, class := range []string{"names-zfs", "names-standard"} {
+		create(t, c, on("adopt-names", class, class))
+		out := must(t, "adopt", class, "-n", "adopt-names", "--apply")
+		says := fmt.Sprintf("PgStorageProfile %s-external of type External is created for StorageClass %s.", class, class)
+		if !strings.Contains(out, "Adopted") || !strings.Contains(out, says) {
+			t.Errorf("%s: does not say %q:\n%s", class, says, out)
+		}
+		p, cr := &v1alpha1.PgStorageProfile{}, &v1alpha1.PgStorageCluster{}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: class + "-external"}, p); err != nil || p.Spec.External == nil || p.Spec.External.StorageClassName != class {
+			t.Errorf("%s: %v, profile %+v", class, err, p.Spec)
+		}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "adopt-names", Name: class}, cr); err != nil || cr.Spec.Profile != class+"-external" {
+			t.Errorf("%s: %v, on profile %q", class, err, cr.Spec.Profile)
+		}
+	}
+}
+
+// TestAdoptChecksAProfileThatItDidNotSee runs as a user who may not list profiles, so the
+// dry run assumes that the profile of the StorageClass does not exist.
+func TestAdoptChecksAProfileThatItDidNotSee(t *testing.T) {
+	c := apiserver.Client(t, config)
+	namespace(t, c, "adopt-unseen")
+	create(t, c, profileOf("unseen-fits", "unseen-fits"), profileOf("unseen-limited", "unseen-limited"), profileOf("unseen-other", "fast"),
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "adopt-unseen"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"postgresql.cnpg.io"}, Resources: []string{"clusters"}, Verbs: []string{"get", "list", "patch"}},
+			{APIGroups: []string{"pgstorage.dev"}, Resources: []string{"pgstorageclusters"}, Verbs: []string{"list", "create"}},
+			{APIGroups: []string{"pgstorage.dev"}, Resources: []string{"pgstorageprofiles"}, Verbs: []string{"get", "create"}},
+		}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "adopt-unseen"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "adopt-unseen"}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "carol"}}})
+	for name, says := range map[string][]string{
+		"unseen-fits":    {"Adopted", "PgStorageProfile unseen-fits exists and has its StorageClass."},
+		"unseen-limited": {"Unknown", "add priorityClassName to spec.allowedOverrides of PgStorageProfile unseen-limited"},
+		"unseen-other":   {"Unknown", "PgStorageProfile unseen-other exists and does not serve the StorageClasses of the Cluster"},
+	} {
+		o, adopted := on("adopt-unseen", name, name), says[0] == "Adopted"
+		if name == "unseen-limited" {
+			o.Spec.PriorityClassName = "high"
+		}
+		create(t, c, o)
+		out, err := plugin(t, "adopt", name, "-n", "adopt-unseen", "--apply", "--as", "carol")
+		if (err == nil) != adopted || !strings.Contains(out, says[0]) || !strings.Contains(out, says[1]) {
+			t.Errorf("%s: %v, does not say %q:\n%s", name, err, says, out)
+		}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(o), &v1alpha1.PgStorageCluster{}); (err == nil) != adopted {
+			t.Errorf("%s: PgStorageCluster: %v", name, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -162,5 +163,65 @@ func TestConsentFollowsFromAdoptedClustersOnly(t *testing.T) {
 	}
 	if own := all[0].Profile.Spec.AllowedOverrides; len(own) > 0 {
 		t.Errorf("the dry run of plain has the consent %q of others", own)
+	}
+}
+
+// TestANewProfileHasAFreeName has existing profiles with the names of StorageClasses that they
+// do not serve.
+func TestANewProfileHasAFreeName(t *testing.T) {
+	zfs := v1alpha1.PgStorageProfile{}
+	zfs.Name, zfs.Spec.Type = "zfs-nvme", v1alpha1.ProfileTypeZFSLocalPV
+	going := external("going", "going")
+	going.DeletionTimestamp = new(metav1.Now())
+	profiles := []v1alpha1.PgStorageProfile{zfs, external("standard", "fast"), external("twice", "other"), external("twice-external", "other"), going}
+	on := func(name, data, wal string) unstructured.Unstructured {
+		return live(t, name, func(s *cnpgv1.ClusterSpec) {
+			s.StorageConfiguration.StorageClass = new(data)
+			if wal != "" {
+				s.WalStorage = &cnpgv1.StorageConfiguration{Size: "2Gi", StorageClass: new(wal)}
+			}
+		})
+	}
+	for _, c := range planned(t, profiles,
+		on("zfs-nvme-external", "zfs-nvme", "zfs-nvme"), on("standard-external", "standard", ""), on("twice-external-2", "twice", ""), on("going-external", "going", ""),
+		on("a-wal-b", "a", "b"), on("a-wal-b-external", "a-wal-b", ""), on("standard-external", "standard", "standard")) {
+		want, _, _ := unstructured.NestedString(c.Live.Object, "spec", "storage", "storageClass")
+		wal, _, _ := unstructured.NestedString(c.Live.Object, "spec", "walStorage", "storageClass")
+		if !c.NewProfile || c.Profile.Name != c.Live.GetName() || c.Cluster.Spec.Profile != c.Profile.Name || c.Profile.Spec.External.StorageClassName != want {
+			t.Errorf("%s on %s: new %t, profile %+v, cluster on %s", c.Live.GetName(), want, c.NewProfile, c.Profile, c.Cluster.Spec.Profile)
+		}
+		if c.Planned == nil {
+			t.Errorf("%s: %q", c.Live.GetName(), c.Refusals)
+			continue
+		}
+		if got, _, _ := unstructured.NestedString(c.Planned.Object, "spec", "walStorage", "storageClass"); got != wal {
+			t.Errorf("%s: WAL on %q, want %q", c.Live.GetName(), got, wal)
+		}
+	}
+}
+
+// TestAProfileThatWasNotSeenHasToFit has a profile in place of the new one of the dry run.
+func TestAProfileThatWasNotSeenHasToFit(t *testing.T) {
+	fits := external("fast", "fast")
+	fits.Spec.AllowedOverrides = []string{"schedulerName", "priorityClassName"}
+	for _, tc := range []struct {
+		name     string
+		existing v1alpha1.PgStorageProfile
+		want     Outcome
+		says     string
+	}{
+		{"fits", fits, Unchanged, "PgStorageProfile fast exists and has its StorageClass."},
+		{"other storage", external("fast", "standard"), Unknown, "unknown: PgStorageProfile fast exists and does not serve the StorageClasses of the Cluster"},
+		{"less consent", external("fast", "fast"), Unknown, "unknown: ask a cluster administrator to add priorityClassName to spec.allowedOverrides of PgStorageProfile fast"},
+	} {
+		c := planned(t, nil, live(t, "tuned", func(s *cnpgv1.ClusterSpec) { s.PriorityClassName = "high" }))[0]
+		c.Answer(c.Live.DeepCopy(), nil)
+		if c.Outcome != Unchanged {
+			t.Fatalf("%s: %s %q", tc.name, c.Outcome, c.Refusals)
+		}
+		c.Use(&tc.existing)
+		if text := c.Text(view.Style{}, nil); c.Outcome != tc.want || !strings.Contains(text, tc.says) {
+			t.Errorf("%s: %s, want %s and %q:\n%s", tc.name, c.Outcome, tc.want, tc.says, text)
+		}
 	}
 }

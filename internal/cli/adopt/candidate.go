@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,7 +31,7 @@ const (
 	Refused Outcome = "Refused"
 	// Owned: a PgStorageCluster has it already.
 	Owned Outcome = "Owned"
-	// Unknown: the API server did not answer the dry run.
+	// Unknown: the API server did not answer the dry run, or its answer is out of date.
 	Unknown Outcome = "Unknown"
 	// Adopted: the objects were created and the consent was given.
 	Adopted Outcome = "Adopted"
@@ -91,6 +92,10 @@ func Candidates(ctx context.Context, in Inputs, live []unstructured.Unstructured
 
 // profiles chooses an existing profile for each candidate, or plans one.
 func (in Inputs) profiles(candidates []*Candidate) {
+	named := map[string]*v1alpha1.PgStorageProfile{}
+	for i := range in.Profiles {
+		named[in.Profiles[i].Name] = &in.Profiles[i]
+	}
 	for _, c := range candidates {
 		d := c.Description
 		d.Needs = slices.Clone(d.Needs)
@@ -101,9 +106,25 @@ func (in Inputs) profiles(candidates []*Candidate) {
 		if c.Profile = in.serving(d); c.Profile == nil {
 			c.Profile, c.NewProfile = adoption.Profile(d), true
 			c.Profile.Spec.AllowedOverrides = union(d.Needs, nil)
+			c.Profile.Name = free(named, c.Profile.Name, d)
+			named[c.Profile.Name] = c.Profile
 		}
 		c.Cluster.Spec.Profile = c.Profile.Name
 	}
+}
+
+// free returns the first name, beginning with the given one, that a new profile can have: one
+// that has no profile yet, or whose profile is planned for the same StorageClasses. Profiles
+// that exist and serve the description are chosen before.
+func free(named map[string]*v1alpha1.PgStorageProfile, name string, d adoption.Description) string {
+	out := name
+	for n := 1; named[out] != nil && !adoption.Serves(named[out], d); n++ {
+		out = name + "-external"
+		if n > 1 {
+			out += "-" + strconv.Itoa(n)
+		}
+	}
+	return out
 }
 
 // NewProfiles are the profiles to create for the candidates that taken selects, each once.
@@ -168,8 +189,8 @@ func (in Inputs) judge(ctx context.Context, c *Candidate) error {
 	}) {
 		c.Refusals = append(c.Refusals, fmt.Sprintf("a PgStorageCluster %s exists and does not own the Cluster; delete it, or let it adopt the Cluster (kubectl pgstorage runbook ClusterNotOwned)", c.Cluster.Name))
 	}
-	if lacks := adoption.Lacks(c.Profile, c.Description.Needs); len(lacks) > 0 {
-		c.Refusals = append(c.Refusals, fmt.Sprintf("ask a cluster administrator to add %s to spec.allowedOverrides of PgStorageProfile %s", strings.Join(lacks, ", "), c.Profile.Name))
+	if lacks := c.lacks(); lacks != "" {
+		c.Refusals = append(c.Refusals, lacks)
 	}
 	if len(c.Refusals) == 0 {
 		if err := in.plan(ctx, c); err != nil {
@@ -180,6 +201,29 @@ func (in Inputs) judge(ctx context.Context, c *Candidate) error {
 		c.Outcome = Refused
 	}
 	return nil
+}
+
+// lacks says which consent the profile of a candidate does not give, and what to do. It is
+// empty if the profile gives all.
+func (c *Candidate) lacks() string {
+	lacks := adoption.Lacks(c.Profile, c.Description.Needs)
+	if len(lacks) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("ask a cluster administrator to add %s to spec.allowedOverrides of PgStorageProfile %s", strings.Join(lacks, ", "), c.Profile.Name)
+}
+
+// Use replaces the planned profile by an existing one of its name. The outcome is Unknown if
+// that one has other StorageClasses or lacks consent, because the dry run assumed both.
+func (c *Candidate) Use(p *v1alpha1.PgStorageProfile) {
+	c.Profile, c.NewProfile = p, false
+	c.Problem = c.lacks()
+	if !adoption.Serves(p, c.Description) {
+		c.Problem = fmt.Sprintf("PgStorageProfile %s exists and does not serve the StorageClasses of the Cluster; run the command again, with permission to list PgStorageProfiles", p.Name)
+	}
+	if c.Problem != "" {
+		c.Outcome = Unknown
+	}
 }
 
 // plan the Cluster of a candidate.
@@ -208,7 +252,7 @@ func (in Inputs) plan(ctx context.Context, c *Candidate) error {
 // Answer notes what the API server answered to the dry run.
 func (c *Candidate) Answer(answer *unstructured.Unstructured, err error) {
 	if err != nil {
-		c.Outcome, c.Problem = Unknown, err.Error()
+		c.Outcome, c.Problem = Unknown, "the API server did not answer the dry run: "+err.Error()
 		return
 	}
 	c.Changes = adoption.Diff(c.Live, answer)

@@ -98,7 +98,7 @@ func (c *Candidate) Text(style view.Style, created []*v1alpha1.PgStorageProfile)
 		line("%s %s", style.Paint(view.Stalled, "refused:"), view.Clean(r))
 	}
 	if c.Problem != "" {
-		line("%s the API server did not answer the dry run: %s", style.Paint(view.Unknown, "unknown:"), view.Clean(c.Problem))
+		line("%s %s", style.Paint(view.Unknown, "unknown:"), view.Clean(c.Problem))
 	}
 	if c.Outcome == Refused || c.Outcome == Unknown || c.Outcome == Owned {
 		return b.String() + Consents(created)
