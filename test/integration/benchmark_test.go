@@ -359,6 +359,31 @@ func TestBenchmarkWaitsForConsent(t *testing.T) {
 	startedJob(t, c, b)
 }
 
+// The tier of a cluster can change while a benchmark waits, and the Job measures the new one.
+func TestTierFollowsTheClusterWhileABenchmarkWaits(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	cr := cluster(namespace(t, c), "shop", "absent")
+	create(t, c, cr)
+	b := benchmark(cr, "waits")
+	create(t, c, b)
+	reports := func(want v1alpha1.DurabilityTier) {
+		t.Helper()
+		eventually(t, "the tier "+string(want), func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+				return err
+			}
+			if b.Status.Durability != want {
+				return fmt.Errorf("%+v", b.Status)
+			}
+			return nil
+		})
+	}
+	reports(v1alpha1.DurabilityLocal)
+	changed(t, c, cr, func() { cr.Spec.Durability = v1alpha1.DurabilityAsync })
+	reports(v1alpha1.DurabilityAsync)
+}
+
 // Tables that cannot fit get neither role nor database, and a run that was stopped for
 // space leaves none, though everything is to be kept.
 func TestBenchmarkLeavesFreeSpace(t *testing.T) {

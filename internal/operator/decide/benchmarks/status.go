@@ -1,11 +1,13 @@
 package benchmarks
 
 import (
+	"slices"
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/component/pgbench"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -24,7 +26,7 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 	if facts.Job != nil {
 		s.Job = facts.Job.Name
 	}
-	if s.Durability == "" && facts.Target != nil {
+	if facts.Target != nil && (s.Durability == "" || unstarted(b, facts)) {
 		s.Durability = pgbench.Tier(facts.Target)
 	}
 	if b.Status.Run != nil {
@@ -37,13 +39,20 @@ func Status(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcom
 	return s
 }
 
-// verified is the tier of a benchmark: what its cluster states, unless the runner could
-// not verify it. A runner can only lower it.
+// unstarted reports whether a benchmark has no Job yet. Until then its tier follows its
+// cluster, whose owner can change it while the benchmark waits for its turn.
+func unstarted(b *v1alpha1.PgBenchmark, facts observed.Benchmark) bool {
+	return b.Status.Job == "" && facts.Job == nil && !Ended(b)
+}
+
+// verified returns the tier of a benchmark: the weaker of the cluster's and the runner's.
+// A runner can only lower it.
 func verified(stated, run v1alpha1.DurabilityTier) v1alpha1.DurabilityTier {
-	if run == v1alpha1.DurabilityUnverified {
-		return run
+	tiers := comparison.Tiers()
+	if stated == "" || slices.Index(tiers, run) <= slices.Index(tiers, stated) {
+		return stated
 	}
-	return stated
+	return run
 }
 
 func phase(b *v1alpha1.PgBenchmark, facts observed.Benchmark, completion outcome.Outcome) string {

@@ -458,7 +458,8 @@ func TestOnAGivenCluster(t *testing.T) {
 	}
 }
 
-// The figures of a cluster whose tier was changed are of another variant.
+// The figures of a cluster whose tier was changed are of another variant, also when it was
+// changed while a run waited for its turn.
 func TestAnotherTierIsNoRepeat(t *testing.T) {
 	w := newWorld(t, twoByTwo(func(s *v1alpha1.PgBenchmarkSpec) { s.Template, s.Cluster, s.Matrix.Durability = nil, "shop", nil }))
 	w.facts.Clusters = []*v1alpha1.PgStorageCluster{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageClusterSpec{Durability: v1alpha1.DurabilityLocal, BenchmarkPolicy: v1alpha1.BenchmarkAny}}}
@@ -466,8 +467,20 @@ func TestAnotherTierIsNoRepeat(t *testing.T) {
 		w.take(w.next(), 3)
 		w.live()
 	}
+	w.queued = true
+	for waiting := false; !waiting; waiting = slices.ContainsFunc(w.facts.Benchmarks, func(b *v1alpha1.PgBenchmark) bool {
+		return b.Status.Job == "" && b.Status.Durability == v1alpha1.DurabilityLocal
+	}) {
+		w.take(w.next(), 3)
+		w.live()
+	}
+	w.queued = false
+	before := w.b.Status.Matrix.Succeeded
 	w.facts.Clusters[0].Spec.Durability = v1alpha1.DurabilityAsync
 	w.toTheEnd()
+	if after := w.b.Status.Matrix.Succeeded; after != before {
+		t.Errorf("%d runs succeeded with the other tier", after-before)
+	}
 	for _, v := range w.b.Status.Matrix.Variants {
 		if v.Durability != v1alpha1.DurabilityLocal {
 			t.Errorf("%+v", v)

@@ -14,7 +14,9 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/status"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -65,6 +67,8 @@ type world struct {
 	found func(variant string, repeat int) []v1alpha1.BenchmarkFinding
 	// gone are the clusters that were deleted.
 	gone []string
+	// queued is true while runs wait for their turn, and get no Job.
+	queued bool
 }
 
 func newWorld(t *testing.T, b *v1alpha1.PgBenchmark) *world {
@@ -155,7 +159,11 @@ func (w *world) live() {
 		switch {
 		case run.Annotations[naming.AnnotationVariant] == "":
 		case run.Status.Job == "":
-			run.Status.Job, run.Status.Phase = run.Name, "Running"
+			w.stated(run)
+			if !w.queued {
+				run.Status.Job, run.Status.Phase = run.Name, "Running"
+				run.Status.Run = &v1alpha1.BenchmarkRun{Phase: "Running", Durability: w.durability(run.Spec.Cluster)}
+			}
 		case run.Status.CompletionTime == nil:
 			w.end(run)
 		default:
@@ -176,7 +184,7 @@ func (w *world) end(run *v1alpha1.PgBenchmark) {
 		w.Fatal(err)
 	}
 	now := metav1.NewTime(w.now)
-	run.Status.CompletionTime, run.Status.Durability = &now, w.durability(run.Spec.Cluster)
+	run.Status.CompletionTime = &now
 	tps := w.tps(run.Annotations[naming.AnnotationVariant], repeat)
 	if tps < 0 {
 		run.Status.Phase = "Failed"
@@ -188,7 +196,20 @@ func (w *world) end(run *v1alpha1.PgBenchmark) {
 	if w.found != nil {
 		result.Findings = w.found(run.Annotations[naming.AnnotationVariant], repeat)
 	}
-	run.Status.Run = &v1alpha1.BenchmarkRun{Phase: "Succeeded", Fingerprint: "f", Results: []v1alpha1.BenchmarkResult{result}}
+	run.Status.Run.Phase, run.Status.Run.Fingerprint, run.Status.Run.Results = "Succeeded", "f", []v1alpha1.BenchmarkResult{result}
+	w.stated(run)
+}
+
+// stated writes the tier of a run as its controller does in each pass.
+func (w *world) stated(run *v1alpha1.PgBenchmark) {
+	w.Helper()
+	facts := observed.Benchmark{}
+	for _, c := range w.facts.Clusters {
+		if c.Name == run.Spec.Cluster {
+			facts.Target = c
+		}
+	}
+	run.Status.Durability = benchmarks.Status(run, facts, outcome.Outcome{Kind: outcome.Wait}, metav1.NewTime(w.now)).Durability
 }
 
 func (w *world) durability(cluster string) v1alpha1.DurabilityTier {
@@ -197,7 +218,7 @@ func (w *world) durability(cluster string) v1alpha1.DurabilityTier {
 			return c.Spec.Durability
 		}
 	}
-	w.Errorf("a run ended on %s, which is gone", cluster)
+	w.Errorf("a run starts on %s, which is gone", cluster)
 	return ""
 }
 
