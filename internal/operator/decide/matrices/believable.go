@@ -8,6 +8,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/matrix"
+	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/bench/validity"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 )
@@ -28,9 +29,30 @@ func findings(result v1alpha1.BenchmarkResult) (rejected string, cautions []stri
 	return rejected, cautions
 }
 
-// counting says whether the figure of a run that has ended is one of its variant's.
-func counting(run v1alpha1.MatrixRun) bool {
+// Counts reports whether the figure of a run that has ended is one of its variant's: the
+// run succeeded, and no check rejects it.
+func Counts(run v1alpha1.MatrixRun) bool {
 	return run.Outcome == string(matrix.Succeeded) && run.Rejected == ""
+}
+
+// Comparable returns how many variants of a matrix have enough counted runs for a
+// comparison, and whether all have.
+func Comparable(m *v1alpha1.MatrixStatus) (variants int, all bool) {
+	if m == nil {
+		return 0, false
+	}
+	for _, v := range m.Variants {
+		counted := 0
+		for _, run := range v.Runs {
+			if Counts(run) {
+				counted++
+			}
+		}
+		if counted >= statistics.FewestToCompare {
+			variants++
+		}
+	}
+	return variants, variants > 0 && variants == len(m.Variants)
 }
 
 // standing of a variant: how many of the runs that succeeded count, why the last that
@@ -48,7 +70,7 @@ func (p *pass) standing(variant string) standing {
 		if !ended || run.Outcome != string(matrix.Succeeded) {
 			continue
 		}
-		if counting(run) {
+		if Counts(run) {
 			s.counted++
 		} else {
 			s.rejected, s.why = s.rejected+1, run.Rejected

@@ -49,7 +49,7 @@ func summarise(s *v1alpha1.VariantStatus) error {
 func resultOf(v v1alpha1.VariantStatus) (comparison.Sample, error) {
 	r := comparison.Sample{Variant: v.Name, Tier: v.Durability, Values: map[int]float64{}}
 	for _, run := range v.Runs {
-		if !counting(run) {
+		if !Counts(run) {
 			continue
 		}
 		tps, err := strconv.ParseFloat(run.TPS, 64)

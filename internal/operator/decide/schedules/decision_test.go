@@ -1,6 +1,7 @@
 package schedules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,7 @@ func (w *world) ends(phase string, conditions ...metav1.Condition) *v1alpha1.PgB
 		if b.Status.Phase == "" {
 			b.Status.Phase, b.Status.CompletionTime = phase, new(metav1.NewTime(w.now))
 			b.Status.BestTPS, b.Status.Durability = "812.4", v1alpha1.DurabilityLocal
+			b.Status.Matrix = figures(3, 3)
 			complete := metav1.Condition{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSucceeded}
 			if phase == "Failed" {
 				complete.Status, complete.Reason, complete.Message = metav1.ConditionFalse, v1alpha1.ReasonFailed, "pgbench ended"
@@ -108,6 +110,24 @@ func (w *world) ends(phase string, conditions ...metav1.Condition) *v1alpha1.PgB
 	}
 	w.t.Fatal("no run is under way")
 	return nil
+}
+
+// figures of a matrix with as many counted runs of three for each variant. The others are
+// rejected.
+func figures(counted ...int) *v1alpha1.MatrixStatus {
+	m := &v1alpha1.MatrixStatus{}
+	for i, n := range counted {
+		v := v1alpha1.VariantStatus{Name: fmt.Sprint("clients=", i+1)}
+		for repeat := range 3 {
+			run := v1alpha1.MatrixRun{Repeat: int32(repeat + 1), Outcome: "Succeeded", TPS: "812.4"}
+			if repeat >= n {
+				run.Rejected = "BackupRunning"
+			}
+			v.Runs = append(v.Runs, run)
+		}
+		m.Variants = append(m.Variants, v)
+	}
+	return m
 }
 
 func (w *world) names() string {
@@ -336,7 +356,13 @@ func (w *world) nights(gates ...metav1.ConditionStatus) {
 		case metav1.ConditionFalse:
 			w.ends("Succeeded", metav1.Condition{Type: v1alpha1.ConditionNotRegressed, Status: gate, Reason: v1alpha1.ReasonRegressed})
 		default:
-			w.ends("Succeeded", metav1.Condition{Type: v1alpha1.ConditionNotRegressed, Status: gate, Reason: v1alpha1.ReasonNotComparable})
+			b := w.ends("Succeeded", metav1.Condition{Type: v1alpha1.ConditionNotRegressed, Status: unknown, Reason: v1alpha1.ReasonNotComparable})
+			switch gate {
+			case rejected:
+				b.Status.Matrix = figures(0, 0)
+			case halfRejected:
+				b.Status.Matrix = figures(3, 2)
+			}
 		}
 		w.at(day.Add(time.Hour).Format(time.RFC3339))
 	}
@@ -347,6 +373,9 @@ const (
 	no      = metav1.ConditionFalse
 	unknown = metav1.ConditionUnknown
 	failed  = metav1.ConditionStatus("")
+	// Gates are Unknown after nights whose runs are rejected, all or those of a variant.
+	rejected     = metav1.ConditionStatus("rejected")
+	halfRejected = metav1.ConditionStatus("half rejected")
 )
 
 func gated(s *v1alpha1.PgScheduledBenchmarkSpec) {
@@ -364,7 +393,12 @@ func TestBaselineIsTheLastGoodRun(t *testing.T) {
 		{"after failures", []metav1.ConditionStatus{yes, failed, failed}, "02"},
 		{"a regression is told until it is gone", []metav1.ConditionStatus{yes, yes, no, no, no, no, no, no}, "03"},
 		{"after it is gone", []metav1.ConditionStatus{yes, no, yes}, "04"},
-		{"what could not be compared begins anew", []metav1.ConditionStatus{yes, unknown}, "03"},
+		{"other variants begin again", []metav1.ConditionStatus{yes, unknown}, "03"},
+		{"a rejected night after a regression", []metav1.ConditionStatus{yes, no, rejected}, "02"},
+		{"a partly rejected night after a regression", []metav1.ConditionStatus{yes, no, halfRejected, rejected}, "02"},
+		{"a regression after a rejected night", []metav1.ConditionStatus{yes, rejected, no, no, no, no}, "02"},
+		{"a first night without figures", []metav1.ConditionStatus{rejected}, "02"},
+		{"a variant that never has figures", []metav1.ConditionStatus{halfRejected, halfRejected, no, rejected}, "03"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(t, gated)

@@ -11,6 +11,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 )
 
 // run of a schedule, and the time that it was made for.
@@ -74,13 +75,15 @@ func (r runs) succeeded() *metav1.Time {
 	return last
 }
 
-// good says whether a benchmark may be a baseline: it succeeded without a regression.
+// good reports whether a benchmark may be a baseline: it succeeded without a regression.
 func good(b *v1alpha1.PgBenchmark) bool {
 	return b.Status.Phase == v1alpha1.PhaseSucceeded && b.DeletionTimestamp == nil && b.Spec.Matrix != nil &&
 		!meta.IsStatusConditionFalse(b.Status.Conditions, v1alpha1.ConditionNotRegressed)
 }
 
-// baseline of the next run, or "".
+// baseline returns the run that the next one is compared with, or "". A night in which runs
+// were rejected or failed does not replace a baseline that has all its figures, because a
+// regression would then be forgotten.
 func baseline(s *v1alpha1.PgScheduledBenchmark, own runs) string {
 	switch {
 	case s.Spec.Gate == nil:
@@ -88,12 +91,20 @@ func baseline(s *v1alpha1.PgScheduledBenchmark, own runs) string {
 	case s.Spec.Gate.Baseline != "":
 		return s.Spec.Gate.Baseline
 	}
+	best, most := "", -1
 	for _, b := range own {
-		if good(b.PgBenchmark) {
+		if !good(b.PgBenchmark) {
+			continue
+		}
+		variants, all := matrices.Comparable(b.Status.Matrix)
+		if all {
 			return b.Name
 		}
+		if variants > most {
+			best, most = b.Name, variants
+		}
 	}
-	return ""
+	return best
 }
 
 // result of the last run that ended.
