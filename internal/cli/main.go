@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/pgstorage/pgstorage/internal/cli/view"
 )
 
 // grace is how long an interrupted command may take to print its last message. It is
@@ -48,7 +50,8 @@ func Main(streams genericiooptions.IOStreams, version string, args []string, sig
 	}
 }
 
-// exitCode prints an error and returns its exit code.
+// exitCode prints an error and returns its exit code. It cleans the error, which can have
+// text that others wrote into an object.
 func exitCode(streams genericiooptions.IOStreams, err error) int {
 	if err == nil {
 		return 0
@@ -57,7 +60,7 @@ func exitCode(streams genericiooptions.IOStreams, err error) int {
 		return ran.ExitCode() // the program has printed why
 	}
 	if !errors.Is(err, ErrFindings) {
-		_, _ = fmt.Fprintln(streams.ErrOut, "error:", err)
+		_, _ = fmt.Fprintln(streams.ErrOut, "error:", view.CleanLines(err.Error()))
 	}
 	return 1
 }

@@ -228,3 +228,12 @@ func TestFailedWriteIsAnError(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An error can have text that others wrote into an object.
+func TestErrorsArePrintedWithoutControlCharacters(t *testing.T) {
+	var out bytes.Buffer
+	err := errors.Join(errors.New("one\x1b[2J\rline"), errors.New("another\u009b"))
+	if code := exitCode(genericiooptions.IOStreams{ErrOut: &out}, err); code != 1 || out.String() != "error: one [2J line\nanother \n" {
+		t.Errorf("%d %q", code, out.String())
+	}
+}

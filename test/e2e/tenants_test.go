@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"unicode"
@@ -260,11 +261,17 @@ func loudError(t *testing.T, mallory client.Client, own *v1alpha1.PgStorageClust
 		}
 		return fmt.Errorf("%d events, and none of it", len(events.Items))
 	})
+	loud := func(out string) bool {
+		return strings.ContainsFunc(out, func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+	}
 	for _, args := range [][]string{{"bench", "list", own.Name}, {"status", own.Name}} {
-		out := plugin(t, b.Namespace, args...)
-		if strings.ContainsFunc(out, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }) {
+		if out := plugin(t, b.Namespace, args...); loud(out) {
 			t.Errorf("%v prints control characters: %q", args, out)
 		}
+	}
+	out, err := command(t.Context(), os.Getenv("PGSTORAGE_PLUGIN"), "bench", "follow", b.Name, "-n", b.Namespace)
+	if err == nil || loud(out+err.Error()) {
+		t.Errorf("bench follow prints control characters, or no error: %q %q", out, err)
 	}
 }
 

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/view"
 	"github.com/pgstorage/pgstorage/internal/testing/golden"
 	"github.com/pgstorage/pgstorage/internal/testing/snapshots"
@@ -57,6 +60,16 @@ func TestEndedReturnsTheFailure(t *testing.T) {
 		if ended != w.ended || (err == nil) != (w.err == "") || err != nil && !strings.HasPrefix(err.Error(), w.err) {
 			t.Errorf("Ended(%s) is %v, %v, want %v, %q", b.Name, ended, err, w.ended, w.err)
 		}
+	}
+}
+
+// The message of a condition has text of a script's author.
+func TestEndedReturnsOneCleanLine(t *testing.T) {
+	b := &v1alpha1.PgBenchmark{ObjectMeta: metav1.ObjectMeta{Name: "loud"}}
+	b.Status.Phase = v1alpha1.PhaseFailed
+	b.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Reason: "Failed", Message: "a\x1b[2J\nerror: b"}}
+	if _, err := Ended(b); err == nil || err.Error() != "PgBenchmark loud: Failed: a [2J error: b" {
+		t.Errorf("%q", err)
 	}
 }
 

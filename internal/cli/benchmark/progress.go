@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -72,5 +73,5 @@ func Ended(b *v1alpha1.PgBenchmark) (bool, error) {
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); c != nil {
 		reason = c.Reason
 	}
-	return true, fmt.Errorf("PgBenchmark %s: %s: %s", b.Name, reason, activity(b))
+	return true, errors.New(view.Clean(fmt.Sprintf("PgBenchmark %s: %s: %s", b.Name, reason, activity(b))))
 }

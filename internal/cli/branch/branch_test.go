@@ -122,6 +122,18 @@ func TestPsqlRunsInThePrimary(t *testing.T) {
 	}
 }
 
+// The message of a condition has the error of the SQL that masks a branch.
+func TestReachedReturnsOneCleanLine(t *testing.T) {
+	b := &v1alpha1.PgStorageBranch{ObjectMeta: metav1.ObjectMeta{Name: "pr-1"}}
+	b.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: "MaskingFailed", Message: "a\x1b[2J\nerror: b"},
+		{Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue},
+	}
+	if _, err := Ready.Reached(b); err == nil || err.Error() != "PgStorageBranch pr-1: MaskingFailed: a [2J error: b" {
+		t.Errorf("%q", err)
+	}
+}
+
 // condition is a change of a condition of a branch.
 type condition struct {
 	kind, reason, message string

@@ -44,7 +44,7 @@ func (g Goal) Reached(b *v1alpha1.PgStorageBranch) (bool, error) {
 	state, reason, message := status.StateOf(b.Generation, b.Status.ObservedGeneration, b.Status.Conditions)
 	switch {
 	case state == view.Stalled:
-		return true, fmt.Errorf("PgStorageBranch %s: %s: %s", b.Name, reason, message)
+		return true, errors.New(view.Clean(fmt.Sprintf("PgStorageBranch %s: %s: %s", b.Name, reason, message)))
 	case g == Independent:
 		return b.Status.Independent, nil
 	}

@@ -15,3 +15,12 @@ func Clean(text string) string {
 		return r
 	}, text)
 }
+
+// CleanLines cleans each line of a text as [Clean] does.
+func CleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Clean(line)
+	}
+	return strings.Join(lines, "\n")
+}

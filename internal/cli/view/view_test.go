@@ -43,6 +43,9 @@ func TestCleanRemovesControlCharacters(t *testing.T) {
 	if got := Columns([]string{hostile}); strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\x1b\r\u009b") {
 		t.Errorf("%q", got)
 	}
+	if got := CleanLines("two\x1b[2J\r\nlines\x9b\n"); got != "two [2J \nlines\ufffd\n" {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestColumnsAreAligned(t *testing.T) {
