@@ -22,7 +22,7 @@ var (
 	variantLabels = []string{"namespace", "schedule", "benchmark", "variant", "durability"}
 
 	tps       = prometheus.NewDesc("pgstorage_benchmark_tps", "Transactions per second in the last run that succeeded: the median of its repeats.", variantLabels, nil)
-	p99       = prometheus.NewDesc("pgstorage_benchmark_latency_p99_seconds", "Latency of transactions in the last run that succeeded, 99th percentile: of a matrix, the median over its repeats.", variantLabels, nil)
+	p99       = prometheus.NewDesc("pgstorage_benchmark_latency_p99_seconds", "Latency of transactions in the last run that succeeded, 99th percentile: of a matrix, the median over its valid repeats.", variantLabels, nil)
 	regressed = prometheus.NewDesc("pgstorage_benchmark_regressed", "1 when the last result is worse than the baseline of its gate, 0 when it is not shown to be. Absent while the condition NotRegressed is Unknown or missing.", objectLabels, nil)
 	success   = prometheus.NewDesc("pgstorage_benchmark_last_success_timestamp_seconds", "When the last run that succeeded ended.", objectLabels, nil)
 	late      = prometheus.NewDesc("pgstorage_benchmark_schedule_late_timestamp_seconds", "When a schedule will not have succeeded for twice its longest interval; absent while it is suspended.", []string{"namespace", "schedule"}, nil)

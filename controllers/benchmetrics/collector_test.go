@@ -71,8 +71,12 @@ func TestSeries(t *testing.T) {
 	old.Status.Run.Results[0].TPS = "99"
 	last.Status.Run = nil
 	last.Status.Matrix = &v1alpha1.MatrixStatus{Variants: []v1alpha1.VariantStatus{
-		{Name: "tier=Local clients=8", Durability: v1alpha1.DurabilityLocal, MedianTPS: "200", Runs: []v1alpha1.MatrixRun{{LatencyP99: "30"}, {LatencyP99: "10"}, {}, {LatencyP99: "20"}}},
-		{Name: "tier=Async clients=8", Durability: v1alpha1.DurabilityAsync},
+		{Name: "tier=Local clients=8", Durability: v1alpha1.DurabilityLocal, MedianTPS: "200", Runs: []v1alpha1.MatrixRun{
+			{Outcome: "Succeeded", LatencyP99: "30"}, {Outcome: "Succeeded", LatencyP99: "10"}, {Outcome: "Failed"}, {Outcome: "Succeeded", LatencyP99: "20"},
+			// Rejected runs do not count.
+			{Outcome: "Succeeded", LatencyP99: "400", Rejected: "BackupRunning"}, {Outcome: "Succeeded", LatencyP99: "500", Rejected: "BackupRunning"},
+		}},
+		{Name: "tier=Async clients=8", Durability: v1alpha1.DurabilityAsync, Runs: []v1alpha1.MatrixRun{{Outcome: "Succeeded", LatencyP99: "400", Rejected: "BackupRunning"}}},
 	}}
 	alone := benchmark("alone", nil, "", noon)
 	ofMatrix := benchmark("run-of-a-matrix", alone, "PgBenchmark", noon)

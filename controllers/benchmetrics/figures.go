@@ -14,6 +14,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/operator/cron"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
 )
 
 // Bounds of the series, whatever is stored: they cost memory in every Prometheus.
@@ -165,11 +166,12 @@ func variantsOf(b *v1alpha1.PgBenchmark) []variant {
 	return all[:min(len(all), mostVariants)]
 }
 
-// medianP99 of the runs that have one, in milliseconds.
+// medianP99 returns the median over the runs that count and have one, in milliseconds.
+// Without such a run it is negative.
 func medianP99(runs []v1alpha1.MatrixRun) float64 {
 	var values []float64
 	for _, r := range runs {
-		if v := number(r.LatencyP99); v >= 0 {
+		if v := number(r.LatencyP99); v >= 0 && matrices.Counts(r) {
 			values = append(values, v)
 		}
 	}
