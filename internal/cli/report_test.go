@@ -89,12 +89,14 @@ func TestReportFromStandardInput(t *testing.T) {
 
 func TestReportRejectsWrongArguments(t *testing.T) {
 	empty := file(t, "empty.json", "{}")
+	edited := file(t, "edited.json", `{"kind":"BenchmarkReport","version":1,"groups":[{}]}`)
 	for want, args := range map[string][]string{
 		"either the NAME of a PgBenchmark or --from": {},
 		"either the NAME of a PgBenchmark or":        {"tiers", "--from", empty},
 		`--output: unknown form "pdf"; use one of`:   {"tiers", "-o", "pdf"},
 		"not a report on a benchmark":                {"--from", empty},
 		"--from: open /nowhere":                      {"--from", "/nowhere"},
+		"edited.json: groups[0].variants is empty":   {"--from", edited},
 		"no such file or directory":                  {"--from", older(t), "-f", "/nowhere/report.html"},
 	} {
 		if _, err := execute(t, append([]string{"report"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {

@@ -100,6 +100,32 @@ func TestReadRejectsOtherKindsVersionsAndSizes(t *testing.T) {
 	}
 }
 
+// A file that was edited can lack what the forms show.
+func TestReadNamesTheFieldThatIsMissing(t *testing.T) {
+	const variant = `"variants":[{"name":"a","tps":{"n":1,"mean":1}}]`
+	for group, want := range map[string]string{
+		`{"durability":"Local"}`:                                                     "groups[1].variants is empty",
+		`{"durability":"Local","variants":[]}`:                                       "groups[1].variants is empty",
+		`{` + variant + `,"deltas":[{"rows":[{"name":"a","newSummary":{}}]}]}`:       "groups[1].deltas[0].rows[0].oldSummary is missing",
+		`{` + variant + `,"deltas":[{},{"rows":[{"name":"a","oldSummary":{}}]}]}`:    "groups[1].deltas[1].rows[0].newSummary is missing",
+		`{` + variant + `,"ranking":[{"variant":"a","rank":-1}]}`:                    "groups[1].ranking[0].rank is -1, want 0 or more",
+		`{` + variant + `,"settings":{"variants":["a"],"different":[{"name":"b"}]}}`: "groups[1].settings.different[0].values has 0 values, want 1",
+		`{"variants":[{"name":"a","layers":[{"name":"b","over":"b"}]}]}`:             `groups[1].variants[0].layers: layer "b" is above "b"`,
+	} {
+		text := `{"kind":"BenchmarkReport","version":1,"groups":[{` + variant + `},` + group + `]}`
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", group, err, want)
+		}
+	}
+	whole, err := Read(strings.NewReader(`{"kind":"BenchmarkReport","version":1,"groups":[{` + variant + `,"ranking":[{"variant":"a","rank":1}]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range Forms {
+		write(t, form, whole, Options{})
+	}
+}
+
 // spaces without end.
 type spaces struct{}
 
