@@ -1,6 +1,6 @@
 //go:build !linux
 
-package benchrun
+package runner
 
 // unbuffered is known on Linux alone, where the runner runs.
 func unbuffered(string) bool { return false }
