@@ -210,6 +210,36 @@ func TestBranchesBeyondTheQuotaWait(t *testing.T) {
 	s.ready(t, both[1-made])
 }
 
+// A branch counts after its source is deleted, and after another database has the name of the
+// source, on another profile.
+func TestBranchOfADeletedSourceCounts(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	s := branchable(t, c, "branch-quota-source", func(p *v1alpha1.PgStorageProfile, _ *v1alpha1.PgStorageCluster) {
+		p.Spec.Branches = &v1alpha1.BranchLimits{MaxPerNamespace: new(int32(1))}
+	})
+	tiny := cluster(s.ns, "tiny", "branch-quota-source")
+	tiny.Spec.BranchPolicy = v1alpha1.BranchAny
+	create(t, c, tiny)
+	first := s.branch(t, "pr-1", func(spec *v1alpha1.PgStorageBranchSpec) { spec.Source.Cluster = "tiny" })
+	s.ready(t, first)
+	if err := c.Delete(t.Context(), tiny); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(tiny), &v1alpha1.PgStorageCluster{})
+	second := s.branch(t, "pr-2")
+	s.until(t, second, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonQuotaExceeded)
+	storage(t, c, "branch-quota-other")
+	create(t, c, cluster(s.ns, "tiny", "branch-quota-other"))
+	third := s.branch(t, "pr-3")
+	s.until(t, third, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonQuotaExceeded)
+	if err := c.Delete(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	s.deleted(t, first)
+	s.ready(t, second)
+}
+
 // maskedBy is the SQL of a ConfigMap.
 func maskedBy(spec *v1alpha1.PgStorageBranchSpec) {
 	spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}

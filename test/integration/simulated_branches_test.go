@@ -147,7 +147,9 @@ func (s *simulatedBranches) instance(ctx context.Context, pg *cnpgv1.Cluster, na
 	}
 	if r := pg.Spec.Bootstrap.Recovery; name == pg.Name+"-1" && r != nil && r.VolumeSnapshots != nil {
 		sources[name] = &r.VolumeSnapshots.Storage
-		sources[naming.WALClaim(name)] = r.VolumeSnapshots.WalStorage
+		if wal := r.VolumeSnapshots.WalStorage; wal != nil {
+			sources[naming.WALClaim(name)] = wal
+		}
 	}
 	for claim, from := range sources {
 		if err := passing(s.claim(ctx, pg.Name, name, claim, from)); err != nil {

@@ -117,8 +117,8 @@ func snapshotClassExists(ctx context.Context, live client.Reader, kinds profile.
 	return class != nil, err
 }
 
-// branches reads the others of the namespace.
-func (r Readers) branches(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
+// branches reads the others of the namespace, and the profile of each.
+func (r Readers) branches(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) (err error) {
 	list := &v1alpha1.PgStorageBranchList{}
 	if err := r.Cache.List(ctx, list, client.InNamespace(b.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PgStorageBranches: %w", err)
@@ -130,16 +130,32 @@ func (r Readers) branches(ctx context.Context, b *v1alpha1.PgStorageBranch, fact
 			continue
 		}
 		facts.Branches = append(facts.Branches, *o)
-		source := o.Spec.Source.Cluster
-		cr, err := find(ctx, r.Cache, client.ObjectKey{Namespace: b.Namespace, Name: source}, &v1alpha1.PgStorageCluster{})
-		if err != nil {
+		if facts.ProfileOf[o.Name], err = r.profileOf(ctx, o); err != nil {
 			return err
-		}
-		if cr != nil {
-			facts.ProfileOf[source] = cr.Spec.Profile
 		}
 	}
 	return nil
+}
+
+// profileOf a branch is that of its database, because users can delete the source of a branch,
+// and create another one of the same name. A branch without a database has the profile of its
+// source. It is empty where neither shows it.
+func (r Readers) profileOf(ctx context.Context, b *v1alpha1.PgStorageBranch) (string, error) {
+	own, err := find(ctx, r.Cache, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageCluster{})
+	if err != nil {
+		return "", err
+	}
+	if own != nil && madeFor(b, own) {
+		return own.Spec.Profile, nil
+	}
+	source, err := find(ctx, r.Cache, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Source.Cluster}, &v1alpha1.PgStorageCluster{})
+	if err != nil || source == nil {
+		return "", err
+	}
+	if b.Status.Cluster != "" && b.CreationTimestamp.Before(&source.CreationTimestamp) {
+		return "", nil
+	}
+	return source.Spec.Profile, nil
 }
 
 // snapshots of the branch, wanted or not.

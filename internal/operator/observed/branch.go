@@ -27,7 +27,7 @@ type Branch struct {
 	Tight []string
 	// Branches are all others of the namespace.
 	Branches []v1alpha1.PgStorageBranch
-	// ProfileOf each PgStorageCluster of the namespace that has branches.
+	// ProfileOf has the profile of each of them, by name; empty where it is unknown.
 	ProfileOf map[string]string
 	// Snapshots are those that were made for the branch, by name.
 	Snapshots map[string]*snapshotv1.VolumeSnapshot

@@ -105,17 +105,12 @@ func (p *pass) room() outcome.Outcome {
 	return outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, "")
 }
 
-// before counts the branches of the namespace on the profile that count before this one. These
-// have their snapshots, or were created earlier. So two passes at once never
-// admit one too many.
+// before counts the branches of the namespace on the profile that count before this one, and
+// their space.
 func (p *pass) before() (number int32, space resource.Quantity) {
 	for i := range p.facts.Branches {
 		o := &p.facts.Branches[i]
-		if o.Status.Independent || p.facts.Profile.Name != p.facts.ProfileOf[o.Spec.Source.Cluster] {
-			continue
-		}
-		made := o.Status.Snapshots != nil || o.Status.Cluster != ""
-		if !made && (!earlier(o, p.b) || !queued(o)) {
+		if !p.counts(o) {
 			continue
 		}
 		number++
@@ -124,6 +119,22 @@ func (p *pass) before() (number int32, space resource.Quantity) {
 		}
 	}
 	return number, space
+}
+
+// counts says that another branch counts before this one. It has its snapshots or its database,
+// or was created earlier. So two passes at once never admit one too many. A branch that exists
+// and whose profile is unknown counts on every profile, so that no deletion lowers the count.
+func (p *pass) counts(o *v1alpha1.PgStorageBranch) bool {
+	made := o.Status.Snapshots != nil || o.Status.Cluster != ""
+	switch profile := p.facts.ProfileOf[o.Name]; {
+	case o.Status.Independent:
+		return false
+	case profile == "":
+		return made
+	case profile != p.facts.Profile.Name:
+		return false
+	}
+	return made || earlier(o, p.b) && queued(o)
 }
 
 // queued says that a branch waits for nothing but its turn or its snapshots, as far as it

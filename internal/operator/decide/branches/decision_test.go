@@ -211,7 +211,7 @@ func TestAdmission(t *testing.T) {
 	}
 	limited := func(w *world, number int32, space string, others ...v1alpha1.PgStorageBranch) {
 		w.facts.Profile.Spec.Branches = &v1alpha1.BranchLimits{MaxPerNamespace: &number, MaxSpacePerNamespace: new(resource.MustParse(space))}
-		w.facts.Branches, w.facts.ProfileOf = others, map[string]string{"shop": "zfs"}
+		w.facts.Branches, w.facts.ProfileOf = others, map[string]string{"a": "zfs", "elsewhere": "other"}
 	}
 	for name, tc := range map[string]struct {
 		change          func(*world)
@@ -253,6 +253,11 @@ func TestAdmission(t *testing.T) {
 		"a promoted one": {func(w *world) {
 			limited(w, 1, "1Gi", other("a", func(o *v1alpha1.PgStorageBranch) { made(o); o.Status.Independent = true }))
 		}, v1alpha1.ReasonSnapshotPending, "data"},
+		"one whose database and source are gone": {func(w *world) { limited(w, 1, "10Gi", other("unknown", made)) }, v1alpha1.ReasonQuotaExceeded, "admits 1"},
+		"one whose source does not exist": {func(w *world) {
+			limited(w, 1, "10Gi", other("unknown", func(o *v1alpha1.PgStorageBranch) { o.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour)) }))
+		}, v1alpha1.ReasonSnapshotPending, "data"},
+		"one on another profile":      {func(w *world) { limited(w, 1, "10Gi", other("elsewhere", made)) }, v1alpha1.ReasonSnapshotPending, "data"},
 		"as much space as is allowed": {func(w *world) { limited(w, 9, "2Gi", other("a", made)) }, v1alpha1.ReasonQuotaExceeded, "2Gi"},
 	} {
 		t.Run(name, func(t *testing.T) {
