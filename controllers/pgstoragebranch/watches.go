@@ -2,13 +2,17 @@ package pgstoragebranch
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -17,6 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers/foreign"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
@@ -30,6 +35,8 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Optio
 		Watches(&v1alpha1.PgStorageCluster{}, handler.EnqueueRequestsFromMapFunc(r.concerned)).
 		// A branch that waits for the deletion of another.
 		Watches(&v1alpha1.PgStorageBranch{}, handler.EnqueueRequestsFromMapFunc(parent)).
+		// The agents report the space of volumes, which the database does not repeat.
+		Watches(&v1alpha1.PgNodeStorage{}, handler.EnqueueRequestsFromMapFunc(r.onNodeStorage), builder.WithPredicates(spaceChanged())).
 		WithOptions(options).
 		Build(reconcile.AsReconciler(mgr.GetClient(), r))
 	if err != nil {
@@ -58,6 +65,50 @@ func (r *Reconciler) concerned(ctx context.Context, obj client.Object) []reconci
 		}
 	}
 	return out
+}
+
+// onNodeStorage wakes the branches that have volumes on a node.
+func (r *Reconciler) onNodeStorage(ctx context.Context, obj client.Object) []reconcile.Request {
+	s, ok := obj.(*v1alpha1.PgNodeStorage)
+	list := &v1alpha1.PgStorageClusterList{}
+	if !ok || r.List(ctx, list, client.MatchingFields{observe.ProfileIndex: s.Spec.Profile}, client.UnsafeDisableDeepCopy) != nil {
+		return nil
+	}
+	here := func(v v1alpha1.VolumeStatus) bool { return v.Node == s.Spec.NodeName }
+	var out []reconcile.Request
+	for i := range list.Items {
+		cr := &list.Items[i]
+		if cr.Labels[naming.LabelBranch] == cr.Name && slices.ContainsFunc(cr.Status.Volumes, here) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(cr)})
+		}
+	}
+	return out
+}
+
+// spaceChanged passes updates of the space that volumes take.
+func spaceChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(*v1alpha1.PgNodeStorage)
+		after, also := e.ObjectNew.(*v1alpha1.PgNodeStorage)
+		return !ok || !also || !maps.Equal(space(before), space(after))
+	}}
+}
+
+// space that each volume takes, and of it that of its snapshots.
+func space(s *v1alpha1.PgNodeStorage) map[string][2]int64 {
+	out := map[string][2]int64{}
+	for _, v := range s.Status.Volumes {
+		out[v.Name] = [2]int64{amount(v.Used), amount(v.UsedBySnapshots)}
+	}
+	return out
+}
+
+// amount in bytes; -1 where it is unknown.
+func amount(q *resource.Quantity) int64 {
+	if q == nil {
+		return -1
+	}
+	return q.Value()
 }
 
 // parent is the branch that another one is a branch of.

@@ -573,6 +573,44 @@ func TestBranchAtRestIsNotWritten(t *testing.T) {
 	}
 }
 
+// The space of a branch follows what the agent of its node reads back, without a change of any
+// other object.
+func TestSpaceOfABranchFollowsItsVolumes(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	s := branchableOnZFS(t, c, "branch-space")
+	w.within = "/namespaces/" + s.ns + "/"
+	takes := func(used, snapshots string) v1alpha1.ObservedVolume {
+		return v1alpha1.ObservedVolume{
+			Name: "tank/pgdata/" + s.volume("pr-1-1"), Type: "Filesystem", Recordsize: 8192,
+			Used: new(resource.MustParse(used)), UsedBySnapshots: new(resource.MustParse(snapshots)),
+		}
+	}
+	simulatedVolume(t, c, "branch-space", takes("64Mi", "0"))
+	b := s.branch(t, "pr-1")
+	s.ready(t, b)
+	has := func(want string) {
+		t.Helper()
+		eventually(t, "status.space "+want, func(ctx context.Context) error {
+			if err := s.c.Get(ctx, client.ObjectKeyFromObject(b), b); err != nil {
+				return err
+			}
+			if got := b.Status.Space; got == nil || got.String() != want {
+				return fmt.Errorf("%v", got)
+			}
+			return nil
+		})
+	}
+	has("64Mi")
+	rest := settled(t, w)
+	simulatedVolume(t, c, "branch-space", takes("512Mi", "128Mi"))
+	has("384Mi")
+	if n := settled(t, w) - rest; n != 1 {
+		t.Errorf("%d writes for one change, the last one %v", n, w.last.Load())
+	}
+}
+
 // lives is the life of a branch, from its creation until nothing of it is left, or until a
 // write was cut.
 func (s *simulatedBranches) lives(t *testing.T, b *v1alpha1.PgStorageBranch, w *writes) {

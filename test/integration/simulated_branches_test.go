@@ -30,6 +30,8 @@ type simulatedBranches struct {
 	keepVolumes bool
 	// stopped: CloudNativePG does nothing.
 	stopped bool
+	// node is the node of zfs-localpv with all volumes; empty for another driver.
+	node string
 }
 
 // branchable is a database of a namespace of its own. Its WAL has a volume, and it admits branches.
@@ -50,9 +52,32 @@ func branchable(t *testing.T, c client.Client, name string, changes ...func(*v1a
 	create(t, c, storageClass(name), p, cr, &snapshotv1.VolumeSnapshotClass{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Driver: "example.com/none", DeletionPolicy: snapshotv1.VolumeSnapshotContentDelete,
 	})
+	return simulatedSource(t, c, cr)
+}
+
+// simulatedSource is a database that runs, and admits branches.
+func simulatedSource(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) *simulatedBranches {
+	t.Helper()
 	s := &simulatedBranches{simulatedSnapshotter: simulatedSnapshotter{t: t, c: c, ns: cr.Namespace}, source: cr}
 	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
 	s.failsOver(t, "shop-1")
+	return s
+}
+
+// branchableOnZFS is a database on the only node of a profile of type ZFSLocalPV. Node and profile
+// have the same name.
+func branchableOnZFS(t *testing.T, c client.Client, name string) *simulatedBranches {
+	t.Helper()
+	p := zfsProfile(name, nil)
+	create(t, c, p)
+	simulatedZFSDriver(t, c, simulatedNode(t, c, name, map[string]string{"test": name}), "tank")
+	simulatedAgent(t, c, name, name, agentReady())
+	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
+	cr := cluster(namespace(t, c), "shop", name)
+	cr.Spec.BranchPolicy = v1alpha1.BranchAny
+	create(t, c, cr)
+	s := simulatedSource(t, c, cr)
+	s.node = name
 	return s
 }
 
@@ -161,13 +186,21 @@ func (s *simulatedBranches) instance(ctx context.Context, pg *cnpgv1.Cluster, na
 
 func (s *simulatedBranches) claim(ctx context.Context, database, instance, name string, from *corev1.TypedLocalObjectReference) error {
 	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name, Labels: map[string]string{naming.LabelCNPGCluster: database, naming.LabelCNPGInstance: instance}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name, Labels: map[string]string{
+			naming.LabelCNPGCluster: database, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA",
+		}},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			VolumeName: s.volume(name), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, DataSource: from,
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 		},
 	}
+	if name != instance {
+		claim.Labels[naming.LabelCNPGPVCRole] = "PG_WAL"
+	}
 	pv := simulatedPV(claim.Spec.VolumeName, s.source.Spec.Profile, "example.com", claim)
+	if s.node != "" {
+		pv.Spec.CSI.Driver, pv.Spec.NodeAffinity = "zfs.csi.openebs.io", onNode(s.node)
+	}
 	pv.Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimDelete
 	if from != nil {
 		if err := s.c.Get(ctx, client.ObjectKey{Namespace: s.ns, Name: from.Name}, &snapshotv1.VolumeSnapshot{}); err != nil {
