@@ -240,6 +240,106 @@ func TestBranchOfADeletedSourceCounts(t *testing.T) {
 	s.ready(t, second)
 }
 
+// A team has a CloudNativePG Cluster with the name of a branch. The branch neither uses nor awaits
+// its claims.
+func TestBranchLeavesAForeignDatabaseAlone(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	s := branchable(t, c, "branch-namesake")
+	foreign := func(name string) *cnpgv1.Cluster {
+		return &cnpgv1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name},
+			Spec:       cnpgv1.ClusterSpec{Instances: 1, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}},
+		}
+	}
+	create(t, c, foreign("pr-1"))
+	b := s.branch(t, "pr-1")
+	s.until(t, b, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonClusterNotOwned)
+	s.taken(t)
+	absent(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageCluster{})
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageBranch{})
+
+	// The other Cluster comes after the PgStorageCluster.
+	b = s.branch(t, "pr-2")
+	key := client.ObjectKeyFromObject(b)
+	s.ready(t, b)
+	s.stopped = true
+	if err := c.Delete(t.Context(), get(t, c, key, &cnpgv1.Cluster{})); err != nil {
+		t.Fatal(err)
+	}
+	pg := foreign(key.Name)
+	eventually(t, "the other Cluster", func(ctx context.Context) error { return c.Create(ctx, pg) })
+	if err := errors.Join(s.removeClaim(t.Context(), "pr-2-1"), s.removeClaim(t.Context(), "pr-2-1-wal"), s.claim(t.Context(), pg, "pr-2-7", "pr-2-7", nil)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "no volume in the status", func(ctx context.Context) error {
+		if err := errors.Join(s.advance(ctx), c.Get(ctx, key, b)); err != nil || len(b.Status.Volumes) > 0 {
+			return errors.Join(err, fmt.Errorf("%v", b.Status.Volumes))
+		}
+		return nil
+	})
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the branch", func(ctx context.Context) error {
+		if err := s.advance(ctx); err != nil {
+			return err
+		}
+		err := c.Get(ctx, key, b)
+		if err == nil {
+			return fmt.Errorf("%+v", b.Status)
+		}
+		return client.IgnoreNotFound(err)
+	})
+	s.taken(t)
+	claim := get(t, c, client.ObjectKey{Namespace: s.ns, Name: "pr-2-7"}, &corev1.PersistentVolumeClaim{})
+	if now := get(t, c, key, &cnpgv1.Cluster{}); now.UID != pg.UID || now.DeletionTimestamp != nil || claim.DeletionTimestamp != nil {
+		t.Errorf("the database of the team is %+v, its claim %+v", now.ObjectMeta, claim.ObjectMeta)
+	}
+}
+
+// A database that its user retained needs the snapshots. The deletion of the branch waits for it,
+// and names it.
+func TestBranchWaitsForARetainedDatabase(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	s := branchable(t, c, "branch-retained")
+	b := s.branch(t, "pr-1")
+	key := client.ObjectKeyFromObject(b)
+	s.ready(t, b)
+	cr := get(t, c, key, &v1alpha1.PgStorageCluster{})
+	changed(t, c, cr, func() { cr.Spec.DeletionPolicy = v1alpha1.DeletionRetain })
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, c, key, &v1alpha1.PgStorageCluster{})
+	if err := c.Delete(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the database in the status", func(ctx context.Context) error {
+		if err := errors.Join(s.advance(ctx), c.Get(ctx, key, b)); err != nil {
+			return err
+		}
+		now := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionDatabaseReady)
+		if want := "kubectl -n " + s.ns + " delete clusters.postgresql.cnpg.io pr-1"; !strings.Contains(now.Message, want) {
+			return fmt.Errorf("%s", now.Message)
+		}
+		return nil
+	})
+	for _, v := range s.taken(t, "shop-1", "shop-1-wal") {
+		if v.DeletionTimestamp != nil {
+			t.Errorf("VolumeSnapshot %s is deleted before the volume that is made of it", v.Name)
+		}
+	}
+	if err := c.Delete(t.Context(), get(t, c, key, &cnpgv1.Cluster{})); err != nil {
+		t.Fatal(err)
+	}
+	s.deleted(t, b)
+}
+
 // maskedBy is the SQL of a ConfigMap.
 func maskedBy(spec *v1alpha1.PgStorageBranchSpec) {
 	spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}

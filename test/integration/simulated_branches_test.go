@@ -170,25 +170,25 @@ func (s *simulatedBranches) instance(ctx context.Context, pg *cnpgv1.Cluster, na
 	if pg.Spec.WalStorage != nil {
 		sources[naming.WALClaim(name)] = nil
 	}
-	if r := pg.Spec.Bootstrap.Recovery; name == pg.Name+"-1" && r != nil && r.VolumeSnapshots != nil {
-		sources[name] = &r.VolumeSnapshots.Storage
-		if wal := r.VolumeSnapshots.WalStorage; wal != nil {
+	if b := pg.Spec.Bootstrap; name == pg.Name+"-1" && b != nil && b.Recovery != nil && b.Recovery.VolumeSnapshots != nil {
+		sources[name] = &b.Recovery.VolumeSnapshots.Storage
+		if wal := b.Recovery.VolumeSnapshots.WalStorage; wal != nil {
 			sources[naming.WALClaim(name)] = wal
 		}
 	}
 	for claim, from := range sources {
-		if err := passing(s.claim(ctx, pg.Name, name, claim, from)); err != nil {
+		if err := passing(s.claim(ctx, pg, name, claim, from)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *simulatedBranches) claim(ctx context.Context, database, instance, name string, from *corev1.TypedLocalObjectReference) error {
+func (s *simulatedBranches) claim(ctx context.Context, pg *cnpgv1.Cluster, instance, name string, from *corev1.TypedLocalObjectReference) error {
 	claim := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: name, Labels: map[string]string{
-			naming.LabelCNPGCluster: database, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA",
-		}},
+			naming.LabelCNPGCluster: pg.Name, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA",
+		}, OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(pg, cnpgv1.SchemeGroupVersion.WithKind(cnpgv1.ClusterKind))}},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			VolumeName: s.volume(name), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, DataSource: from,
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},

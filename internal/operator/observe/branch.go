@@ -7,7 +7,6 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -206,24 +205,38 @@ func (r Readers) snapshot(ctx context.Context, b *v1alpha1.PgStorageBranch, name
 
 // branchCluster reads the database of the branch.
 func (r Readers) branchCluster(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
-	key := client.ObjectKeyFromObject(b)
-	found, err := findEither(ctx, r, key, &v1alpha1.PgStorageCluster{}, &v1alpha1.PgStorageCluster{})
-	if err != nil || found == nil {
+	found, err := findEither(ctx, r, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageCluster{}, &v1alpha1.PgStorageCluster{})
+	if err != nil {
 		return err
 	}
-	if !madeFor(b, found) {
-		facts.ForeignCluster = true
-		return nil
+	if found != nil && madeFor(b, found) {
+		facts.Cluster = found
 	}
-	facts.Cluster = found
+	facts.ForeignCluster = found != nil && facts.Cluster == nil
+	return r.branchDatabase(ctx, b, facts)
+}
+
+// branchDatabase reads the CloudNativePG Cluster that has the name of the branch. The cache has
+// none of other owners, and may still have one that was deleted.
+func (r Readers) branchDatabase(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch) (err error) {
 	if !facts.CNPGInstalled {
 		return nil
 	}
-	database, err := find(ctx, r.Cache, key, &cnpgv1.Cluster{})
-	if err != nil || database == nil || database.Labels[naming.LabelOwnerUID] != string(found.UID) {
-		return err
+	key := client.ObjectKeyFromObject(b)
+	var found *cnpgv1.Cluster
+	if facts.Cluster == nil {
+		found, err = find(ctx, r.Live, key, &cnpgv1.Cluster{})
+	} else {
+		found, err = findEither(ctx, r, key, &cnpgv1.Cluster{}, &cnpgv1.Cluster{})
 	}
-	facts.Database = database
+	switch {
+	case err != nil || found == nil:
+		return err
+	case facts.Cluster != nil && found.Labels[naming.LabelOwnerUID] == string(facts.Cluster.UID):
+		facts.Database = found
+	default:
+		facts.ForeignDatabase = string(found.UID)
+	}
 	return nil
 }
 
@@ -245,37 +258,4 @@ func snapshotsOf(b *v1alpha1.PgStorageBranch, o *v1alpha1.OriginSpec) bool {
 	s := b.Status.Snapshots
 	// With an ObjectStore, WAL of another database would follow them.
 	return s != nil && o.ObjectStore == "" && o.VolumeSnapshots != nil && s.Data == o.VolumeSnapshots.Data && s.WAL == o.VolumeSnapshots.WAL
-}
-
-// branchVolumes reads the claims of the branch, and which of its volumes still exist.
-func (r Readers) branchVolumes(ctx context.Context, b *v1alpha1.PgStorageBranch, facts *observed.Branch, _ plan.Live) error {
-	if b.Status.Cluster == "" {
-		return nil
-	}
-	list, err := r.listClaims(ctx, b.Namespace, client.MatchingLabels{naming.LabelCNPGCluster: b.Name})
-	if err != nil {
-		return err
-	}
-	used := map[string]bool{}
-	for i := range list.Items {
-		c := &list.Items[i]
-		s := c.Spec.DataSource
-		facts.Claims = append(facts.Claims, observed.BranchClaim{
-			Name: c.Name, Instance: c.Labels[naming.LabelCNPGInstance], Volume: c.Spec.VolumeName, FromSnapshot: s != nil && s.Kind == "VolumeSnapshot",
-		})
-		used[c.Spec.VolumeName] = true
-	}
-	for _, name := range b.Status.Volumes {
-		if used[name] {
-			continue
-		}
-		v, err := find(ctx, r.Live, client.ObjectKey{Name: name}, &corev1.PersistentVolume{})
-		if err != nil {
-			return err
-		}
-		if v != nil && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-			facts.Held = append(facts.Held, name)
-		}
-	}
-	return r.space(ctx, facts)
 }

@@ -39,7 +39,10 @@ type Branch struct {
 	ForeignCluster bool
 	// Database is the CloudNativePG Cluster of the branch; nil when there is none.
 	Database *cnpgv1.Cluster
-	// Claims of the branch's instances.
+	// ForeignDatabase is the UID of a CloudNativePG Cluster of another owner that has the branch's
+	// name; empty where none has.
+	ForeignDatabase string
+	// Claims of the branch's instances, and all claims that were made of its snapshots.
 	Claims []BranchClaim
 	// Held are volumes of the branch that still exist and whose driver is to delete them.
 	Held []string
@@ -60,4 +63,6 @@ type BranchClaim struct {
 	Name, Instance, Volume string
 	// FromSnapshot is true where the volume was made of a snapshot.
 	FromSnapshot bool
+	// Foreign is true where the ForeignDatabase has the claim.
+	Foreign bool
 }

@@ -19,6 +19,8 @@ func (p *pass) admitted() outcome.Outcome {
 	switch {
 	case p.facts.ForeignCluster:
 		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgNotOwned, p.b.Name))
+	case p.facts.ForeignDatabase != "":
+		return outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgDatabaseNotOwned, p.b.Name))
 	case p.facts.ForeignSnapshot != "":
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgSnapshotNotOwned, p.facts.ForeignSnapshot))
 	case source == nil:

@@ -28,6 +28,8 @@ func (p *pass) database() (bool, error) {
 		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, p.facts.Refusal))), nil
 	case cr == nil && p.s.Cluster != "":
 		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotFound, fmt.Sprintf(msgClusterDeleted, p.b.Name))), nil
+	case cr == nil && p.facts.ForeignDatabase != "":
+		return p.wait(outcome.InvalidBecause(c, v1alpha1.ReasonClusterNotOwned, fmt.Sprintf(msgDatabaseNotOwned, p.b.Name))), nil
 	case cr == nil && p.facts.Source == nil:
 		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSourceNotFound, fmt.Sprintf(msgSourceNotFound, p.b.Spec.Source.Cluster))), nil
 	case cr == nil:

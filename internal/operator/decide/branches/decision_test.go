@@ -242,6 +242,7 @@ func TestAdmission(t *testing.T) {
 		}, v1alpha1.ReasonSourceNotReady, "not masked yet"},
 		"a volume that snapshots fill": {func(w *world) { w.facts.Tight = []string{"tank/pgwal/pvc-2"} }, v1alpha1.ReasonNotEnoughSpace, "tank/pgwal/pvc-2"},
 		"a database of that name":      {func(w *world) { w.facts.ForeignCluster = true }, v1alpha1.ReasonClusterNotOwned, "pr-1"},
+		"a Cluster of that name":       {func(w *world) { w.facts.ForeignDatabase = "uid" }, v1alpha1.ReasonClusterNotOwned, "a CloudNativePG Cluster pr-1"},
 		"a snapshot of that name":      {func(w *world) { w.facts.ForeignSnapshot = "pr-1-abc" }, v1alpha1.ReasonBranchRefused, "pr-1-abc"},
 		"a backup that is not there":   {func(w *world) { w.b.Spec.Source.Backup = &v1alpha1.BranchBackup{} }, v1alpha1.ReasonBranchRefused, "spec.backup"},
 		"a suspended source":           {func(w *world) { w.facts.Source.Spec.Suspend = new(true) }, v1alpha1.ReasonSourceNotReady, "suspend"},
@@ -314,6 +315,12 @@ func TestDatabaseOfBranch(t *testing.T) {
 		t.Error("a PgStorageCluster that another deleted is created again, without its data")
 	}
 	wants(t, d, v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterNotFound, "deleted by another")
+	w = recorded()
+	w.facts.ForeignDatabase = "uid"
+	if d = w.decide(t); d.Cluster != nil {
+		t.Error("it is created although a Cluster has its name")
+	}
+	wants(t, d, v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterNotOwned, "a CloudNativePG Cluster pr-1")
 	w = recorded()
 	w.facts.Refusal = "invalid"
 	if d = w.decide(t); d.Cluster != nil {
@@ -517,6 +524,8 @@ func TestRemoval(t *testing.T) {
 	deleting(0, "claims")
 	w.facts.Database = nil
 	deleting(0, "claims")
+	w.facts.Claims[1].Foreign = true
+	deleting(0, "claims [pr-1-1-wal] of CloudNativePG Cluster pr-1")
 	w.facts.Claims, w.facts.Held = nil, []string{"pvc-1"}
 	if d := deleting(0, "pvc-1"); !slices.Equal(d.Status.Volumes, []string{"pvc-1"}) {
 		t.Errorf("a volume that exists is not listed: %v", d.Status.Volumes)

@@ -21,7 +21,7 @@ func (p *pass) remove() {
 		p.wait(outcome.WaitFor(c, v1alpha1.ReasonDeleting, msgDeletingCluster))
 		return
 	case p.facts.Database != nil || len(p.facts.Claims) > 0:
-		p.wait(outcome.WaitFor(c, v1alpha1.ReasonDeleting, msgDeletingClaims))
+		p.wait(outcome.WaitFor(c, v1alpha1.ReasonDeleting, p.claimsLeft()))
 		return
 	case len(p.s.Children) > 0:
 		// Some drivers report a volume as deleted, and delete it once no clone of it is left.
@@ -36,6 +36,22 @@ func (p *pass) remove() {
 		return
 	}
 	p.decision.Released = true
+}
+
+// claimsLeft says which claims are, and what deletes them. The garbage collector deletes those of
+// a database that is gone.
+func (p *pass) claimsLeft() string {
+	var foreign []string
+	for _, c := range p.facts.Claims {
+		if c.Foreign {
+			foreign = append(foreign, c.Name)
+		}
+	}
+	if len(foreign) == 0 {
+		return msgDeletingClaims
+	}
+	slices.Sort(foreign)
+	return fmt.Sprintf(msgRetainedClaims, foreign, p.b.Name, p.b.Namespace)
 }
 
 // deleteSnapshots says whether any is left.
