@@ -26,10 +26,11 @@ func (b Backups) snapshots(ctx context.Context, cr *v1alpha1.PgStorageCluster, f
 	if !slices.ContainsFunc(cr.Spec.Backup.Schedules, takes) {
 		return nil
 	}
-	var err error
-	if facts.Backup.SnapshotClass, err = snapshotClassExists(ctx, b.Live, b.Kinds, facts.Profile); err != nil {
+	driver, err := snapshotDriver(ctx, b.Live, b.Kinds, facts.Profile)
+	if err != nil {
 		return err
 	}
+	facts.Backup.SnapshotClass = driver != ""
 	for _, s := range cr.Spec.Backup.Schedules {
 		if !takes(s) {
 			continue

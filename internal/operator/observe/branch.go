@@ -81,7 +81,7 @@ func (r Readers) admission(ctx context.Context, b *v1alpha1.PgStorageBranch, fac
 	if err := r.tight(ctx, facts); err != nil || !facts.VolumeSnapshots {
 		return err
 	}
-	facts.SnapshotClass, err = snapshotClassExists(ctx, r.Live, r.Kinds, facts.Profile)
+	facts.SnapshotDriver, err = snapshotDriver(ctx, r.Live, r.Kinds, facts.Profile)
 	return err
 }
 
@@ -102,18 +102,22 @@ func (r Readers) sourceCluster(ctx context.Context, b *v1alpha1.PgStorageBranch,
 	return err
 }
 
-// snapshotClassExists says whether the VolumeSnapshotClass of a profile exists.
-func snapshotClassExists(ctx context.Context, live client.Reader, kinds profile.Catalog, p *v1alpha1.PgStorageProfile) (bool, error) {
+// snapshotDriver is the CSI driver of a profile's VolumeSnapshotClass; empty where that does not
+// exist.
+func snapshotDriver(ctx context.Context, live client.Reader, kinds profile.Catalog, p *v1alpha1.PgStorageProfile) (string, error) {
 	kind, err := kinds.For(p.Spec.Type)
 	if err != nil {
-		return false, nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
+		return "", nil //nolint:nilerr // another version's type takes no snapshots, which the decision reports
 	}
 	name := kind.Volumes(p).SnapshotClass
 	if name == "" {
-		return false, nil
+		return "", nil
 	}
 	class, err := find(ctx, live, client.ObjectKey{Name: name}, &snapshotv1.VolumeSnapshotClass{})
-	return class != nil, err
+	if err != nil || class == nil {
+		return "", err
+	}
+	return class.Driver, nil
 }
 
 // branches reads the others of the namespace, and the profile of each.

@@ -18,8 +18,9 @@ type Branch struct {
 	SourceCluster *cnpgv1.Cluster
 	// Profile of the source, and of the branch; nil when it does not exist.
 	Profile *v1alpha1.PgStorageProfile
-	// SnapshotClass is true where the VolumeSnapshotClass of the profile exists.
-	SnapshotClass bool
+	// SnapshotDriver is the CSI driver of the profile's VolumeSnapshotClass; empty where that does
+	// not exist.
+	SnapshotDriver string
 	// NoRoom names a pool of the profile that lacks space; empty where none does.
 	NoRoom string
 	// Tight are the datasets of the source whose limit counts snapshots, and that are more than half

@@ -78,7 +78,7 @@ func (p *pass) snapshotable() outcome.Outcome {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgNoSnapshots, profile.Spec.Type, profile.Name))
 	case !p.facts.VolumeSnapshots:
 		return outcome.WaitFor(c, v1alpha1.ReasonCRDNotInstalled, msgNotInstalled)
-	case !p.facts.SnapshotClass:
+	case p.facts.SnapshotDriver == "":
 		return outcome.WaitFor(c, v1alpha1.ReasonSnapshotClassNotFound, fmt.Sprintf(msgNoClass, class, profile.Name))
 	}
 	return outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, "")

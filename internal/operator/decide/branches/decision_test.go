@@ -19,6 +19,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/component/branch"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
@@ -56,9 +57,9 @@ func newWorld() *world {
 				Spec:   cnpgv1.ClusterSpec{WalStorage: &cnpgv1.StorageConfiguration{}},
 				Status: cnpgv1.ClusterStatus{CurrentPrimary: "shop-2", TargetPrimary: "shop-2", CurrentPrimaryTimestamp: since, ReadyInstances: 2},
 			},
-			Profile:       &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "zfs"}, Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeZFSLocalPV, ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{}}},
-			SnapshotClass: true,
-			Snapshots:     map[string]*snapshotv1.VolumeSnapshot{},
+			Profile:        &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "zfs"}, Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeZFSLocalPV, ZFSLocalPV: &v1alpha1.ZFSLocalPVProfile{}}},
+			SnapshotDriver: nodevolumes.Driver,
+			Snapshots:      map[string]*snapshotv1.VolumeSnapshot{},
 		},
 		config: clusters.Config{Branches: true},
 	}
@@ -162,6 +163,54 @@ func TestSnapshotsInOrder(t *testing.T) {
 	}
 }
 
+// A driver may upload snapshots for longer than may lie between that of the data and that of the
+// WAL. It has taken a snapshot when it reports its creation time, as CSI has it. Drivers that
+// report the time of the request do not, and the WAL could be older than the data.
+func TestWALIsTakenOnceTheDataIsCut(t *testing.T) {
+	uploads := func() *snapshotv1.VolumeSnapshotStatus {
+		return &snapshotv1.VolumeSnapshotStatus{ReadyToUse: new(false), CreationTime: new(metav1.NewTime(now))}
+	}
+	for name, tc := range map[string]struct {
+		driver string
+		change func(*snapshotv1.VolumeSnapshot)
+		want   bool
+	}{
+		"uploaded":                {driver: "ebs.csi.aws.com", want: true},
+		"without a time":          {driver: "ebs.csi.aws.com", change: func(s *snapshotv1.VolumeSnapshot) { s.Status.CreationTime = nil }},
+		"failed":                  {driver: "ebs.csi.aws.com", change: func(s *snapshotv1.VolumeSnapshot) { s.Status.Error = &snapshotv1.VolumeSnapshotError{} }},
+		"deleted":                 {driver: "ebs.csi.aws.com", change: func(s *snapshotv1.VolumeSnapshot) { s.DeletionTimestamp = new(metav1.NewTime(now)) }},
+		"accepted by zfs-localpv": {driver: "zfs.csi.openebs.io"},
+		"accepted by lvm-localpv": {driver: "local.csi.openebs.io"},
+	} {
+		w := newWorld()
+		w.facts.SnapshotDriver = tc.driver
+		data := w.decide(t).Snapshot
+		w.take(data, "data")
+		data.Status = uploads()
+		if tc.change != nil {
+			tc.change(data)
+		}
+		if d := w.decide(t); d.Snapshot != nil != tc.want || d.Status.Snapshots != nil {
+			t.Errorf("%s: %+v, %+v", name, d.Snapshot, d.Status.Snapshots)
+		}
+	}
+	w := newWorld()
+	w.facts.SnapshotDriver = "ebs.csi.aws.com"
+	data := w.decide(t).Snapshot
+	w.take(data, "data")
+	data.Status = uploads()
+	w.take(w.decide(t).Snapshot, "wal")
+	d := w.decide(t)
+	wants(t, d, v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonSnapshotPending, "of the data")
+	if d.Status.Snapshots != nil {
+		t.Error("data that is not ready is recorded")
+	}
+	data.Status.ReadyToUse = new(true)
+	if d = w.decide(t); d.Status.Snapshots == nil || d.Status.Snapshots.WAL == "" {
+		t.Errorf("recorded: %+v", d.Status.Snapshots)
+	}
+}
+
 func TestOneVolumeNeedsOneSnapshot(t *testing.T) {
 	w := newWorld()
 	w.facts.SourceCluster.Spec.WalStorage = nil
@@ -235,7 +284,7 @@ func TestAdmission(t *testing.T) {
 			w.facts.Profile.Spec = v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: "x"}}
 		}, v1alpha1.ReasonBranchRefused, "volumeSnapshotClassName"},
 		"no CRDs of snapshots": {func(w *world) { w.facts.VolumeSnapshots = false }, v1alpha1.ReasonCRDNotInstalled, "external-snapshotter"},
-		"no class":             {func(w *world) { w.facts.SnapshotClass = false }, v1alpha1.ReasonSnapshotClassNotFound, "zfs"},
+		"no class":             {func(w *world) { w.facts.SnapshotDriver = "" }, v1alpha1.ReasonSnapshotClassNotFound, "zfs"},
 		"a pool that fills":    {func(w *world) { w.facts.NoRoom = "PgNodeStorage zfs.a is PoolNearlyFull" }, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull"},
 		"a branch that is not masked": {func(w *world) {
 			w.facts.Branches = []v1alpha1.PgStorageBranch{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}, Spec: v1alpha1.PgStorageBranchSpec{Masking: &v1alpha1.BranchMasking{}}}}
@@ -483,6 +532,26 @@ func TestSnapshotsTooFarApart(t *testing.T) {
 	}
 	if d := w.decide(t); len(d.Delete) != 1 || d.Snapshot != nil {
 		t.Errorf("%d go, %+v", len(d.Delete), d.Snapshot)
+	}
+	// The WAL was requested in time, and taken late.
+	w = newWorld()
+	data := w.decide(t).Snapshot
+	w.take(data, "data")
+	wal := w.decide(t).Snapshot
+	w.take(wal, "wal")
+	data.Status.CreationTime = new(metav1.NewTime(now.Add(-10 * time.Minute)))
+	if d := w.decide(t); len(d.Delete) != 2 || d.Status.Snapshots != nil {
+		t.Errorf("%d go, %+v", len(d.Delete), d.Status.Snapshots)
+	}
+	wal.Status = nil
+	if d := w.decide(t); len(d.Delete) != 0 || d.Snapshot != nil {
+		t.Errorf("%d go while the WAL is being taken, %+v", len(d.Delete), d.Snapshot)
+	}
+	// A manager that was away finds both taken in time.
+	w.take(wal, "wal")
+	wal.Status.CreationTime = data.Status.CreationTime
+	if d := w.decide(t); len(d.Delete) != 0 || d.Status.Snapshots == nil {
+		t.Errorf("%d go, %+v", len(d.Delete), d.Status.Snapshots)
 	}
 	w = newWorld()
 	w.facts.Refusal = "exceeded quota"

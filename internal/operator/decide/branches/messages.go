@@ -34,7 +34,7 @@ const (
 	msgTooLarge         = "the branches of the namespace take %s or more, as much as PgStorageProfile %s admits (spec.branches.maxSpacePerNamespace); delete or promote one"
 	msgTaking           = "Waiting for the VolumeSnapshot of the %s"
 	msgPrimaryChanged   = "the primary of the source changed; the snapshots are taken again"
-	msgTooFarApart      = "the snapshot of the data is too old for one of the WAL now; both are taken again"
+	msgTooFarApart      = "more than 5 minutes lie between the snapshots of the data and the WAL; both are taken again"
 	msgSnapshots        = "the volumes of instance %s were copied"
 	msgCreating         = "Waiting for the PgStorageCluster of the branch to be created and started"
 	msgRejected         = "the API server rejects what the branch needs: %s"

@@ -2,6 +2,7 @@ package branches
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	snapshotv1 "github.com/kubernetes-csi/external-snapshotter/client/v8/apis/volumesnapshot/v1"
@@ -12,6 +13,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/component/branch"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/operator/nodevolumes"
 )
 
 // mostSaid is how much of a text of others is kept, in bytes.
@@ -20,6 +22,11 @@ const mostSaid = 512
 // mostBetween is how much later than that of the data the snapshot of the WAL may be taken. The
 // source recycles WAL, and a recovery of the data needs all since its last checkpoint.
 const mostBetween = 5 * time.Minute
+
+// early are CSI drivers that report a creation time when they accept a request. Their nodes take
+// the snapshot later, and only readyToUse shows it (zfs-localpv and lvm-localpv,
+// pkg/driver/controller.go, CreateSnapshot).
+var early = []string{nodevolumes.Driver, "local.csi.openebs.io"}
 
 // snapshots of the source: first of the data, then of the WAL. In this order the WAL has all
 // that a recovery of the data needs.
@@ -64,30 +71,70 @@ func (p *pass) take() bool {
 	if branch.Instance(data) != source.Status.CurrentPrimary || data.Annotations[naming.AnnotationPrimarySince] != source.Status.CurrentPrimaryTimestamp {
 		return p.takeAgain(msgPrimaryChanged)
 	}
-	if text, ready := usable(data); !ready {
-		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "data")+text))
+	if !p.cut(data) {
+		return p.awaits(data, "data")
+	}
+	if source.Spec.WalStorage == nil {
+		return p.taken(data, nil)
+	}
+	wal := p.facts.Snapshots[naming.BranchWALSnapshot(data.Name, string(data.UID))]
+	if p.tooFarApart(data, wal) {
+		return p.takeAgain(msgTooFarApart)
+	}
+	if wal == nil {
+		p.decision.Snapshot = branch.WALSnapshot(p.b, class, data)
+		return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")))
+	}
+	return p.taken(data, wal)
+}
+
+// taken records the snapshots once volumes can be made of them. There is none of the WAL where
+// that is on the data volume.
+func (p *pass) taken(data, wal *snapshotv1.VolumeSnapshot) bool {
+	if _, ready := usable(data); !ready {
+		return p.awaits(data, "data")
 	}
 	taken := &v1alpha1.BranchSnapshots{Data: data.Name, Instance: branch.Instance(data), Time: data.Status.CreationTime}
-	if source.Spec.WalStorage != nil {
-		wal := p.facts.Snapshots[naming.BranchWALSnapshot(data.Name, string(data.UID))]
-		if wal == nil && p.now.Sub(data.Status.CreationTime.Time) > mostBetween {
-			return p.takeAgain(msgTooFarApart)
-		}
-		if wal == nil {
-			p.decision.Snapshot = branch.WALSnapshot(p.b, class, data)
-			return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")))
-		}
-		if text, ready := usable(wal); !ready {
-			return p.wait(outcome.WaitFor(c, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, "WAL")+text))
+	if wal != nil {
+		if _, ready := usable(wal); !ready {
+			return p.awaits(wal, "WAL")
 		}
 		taken.WAL = wal.Name
 	}
 	p.s.Snapshots = taken
 	// The status goes first. Then the PgStorageCluster is made of what it has.
 	p.again(time.Second)
-	p.add(outcome.DoneWith(c, v1alpha1.ReasonSnapshotReady, fmt.Sprintf(msgSnapshots, taken.Instance)))
+	p.add(outcome.DoneWith(v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonSnapshotReady, fmt.Sprintf(msgSnapshots, taken.Instance)))
 	p.add(outcome.WaitFor(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterCreating, msgCreating))
 	return false
+}
+
+// cut says that the storage has taken a snapshot, so that a later one is younger. A driver may
+// still upload it, which can take hours.
+func (p *pass) cut(s *snapshotv1.VolumeSnapshot) bool {
+	if _, ready := usable(s); ready {
+		return true
+	}
+	return s.DeletionTimestamp == nil && s.Status != nil && s.Status.CreationTime != nil && s.Status.Error == nil && !slices.Contains(early, p.facts.SnapshotDriver)
+}
+
+// tooFarApart says that the snapshot of the WAL is, or would be, taken too late after that of the
+// data.
+func (p *pass) tooFarApart(data, wal *snapshotv1.VolumeSnapshot) bool {
+	at := p.now
+	if wal != nil {
+		if wal.Status == nil || wal.Status.CreationTime == nil {
+			return false
+		}
+		at = wal.Status.CreationTime.Time
+	}
+	return at.Sub(data.Status.CreationTime.Time) > mostBetween
+}
+
+// awaits a snapshot, with what the driver says about it.
+func (p *pass) awaits(s *snapshotv1.VolumeSnapshot, of string) bool {
+	text, _ := usable(s)
+	return p.wait(outcome.WaitFor(v1alpha1.ConditionSnapshotReady, v1alpha1.ReasonSnapshotPending, fmt.Sprintf(msgTaking, of)+text))
 }
 
 // takeAgain deletes the snapshots, so that the next passes take both again.
