@@ -44,9 +44,7 @@ func Cluster(cr *v1alpha1.PgStorageCluster, source *cnpgv1.Cluster) (plan.Object
 	if spec["resources"], err = fields(resources(cr.Spec.Backup.Verify.Resources)); err != nil {
 		return plan.Object{}, err
 	}
-	if libraries := source.Spec.PostgresConfiguration.AdditionalLibraries; len(libraries) > 0 {
-		spec["postgresql"] = map[string]any{"shared_preload_libraries": toAny(libraries)}
-	}
+	spec["postgresql"] = postgresql(source.Spec.PostgresConfiguration.AdditionalLibraries)
 	spec["bootstrap"], spec["externalClusters"] = cnpg.FromArchive(cr)
 	owner, err := fields(plan.ControllerReference(kind, cr))
 	if err != nil {
@@ -60,6 +58,17 @@ func Cluster(cr *v1alpha1.PgStorageCluster, source *cnpgv1.Cluster) (plan.Object
 		},
 		"spec": spec,
 	}), nil
+}
+
+// postgresql has the libraries of the database, and starts no subscription. A restored
+// subscription has the publisher, password and slot of the database. Its worker would take the
+// slot and confirm changes that the database never receives.
+func postgresql(libraries []string) map[string]any {
+	out := map[string]any{"parameters": map[string]any{"max_logical_replication_workers": "0"}}
+	if len(libraries) > 0 {
+		out["shared_preload_libraries"] = toAny(libraries)
+	}
+	return out
 }
 
 // fields of an object as an API server has them.

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -70,13 +71,34 @@ func TestRestoredCluster(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %q", path, got, err, want)
 		}
 	}
-	postgres, _, _ := unstructured.NestedMap(spec, "postgresql")
-	if len(postgres) != 1 || spec["instances"] != int64(1) || spec["enableSuperuserAccess"] != true {
-		t.Errorf("postgresql %v, instances %v", postgres, spec["instances"])
+	if spec["instances"] != int64(1) || spec["enableSuperuserAccess"] != true {
+		t.Errorf("instances %v, enableSuperuserAccess %v", spec["instances"], spec["enableSuperuserAccess"])
 	}
 	all, _, _ := unstructured.NestedSlice(spec, "externalClusters")
 	if got, _, _ := unstructured.NestedString(all[0].(map[string]any), "plugin", "parameters", "serverName"); got != "shop.2" { //nolint:forcetypeassert // we wrote it
 		t.Errorf("it is restored from %q", got)
+	}
+}
+
+// A restored subscription has the slot of the database, and takes it if it runs.
+func TestRestoredSubscriptionsDoNotRun(t *testing.T) {
+	parameters := map[string]any{"max_logical_replication_workers": "0"}
+	for name, tc := range map[string]struct {
+		libraries []string
+		want      map[string]any
+	}{
+		"with libraries":    {[]string{"timescaledb"}, map[string]any{"parameters": parameters, "shared_preload_libraries": []any{"timescaledb"}}},
+		"without libraries": {nil, map[string]any{"parameters": parameters}},
+	} {
+		source := running()
+		source.Spec.PostgresConfiguration.AdditionalLibraries = tc.libraries
+		o, err := Cluster(shop(), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, _ := unstructured.NestedMap(o.Content.Object, "spec", "postgresql"); !reflect.DeepEqual(got, tc.want) {
+			t.Errorf("%s: postgresql %v, want %v", name, got, tc.want)
+		}
 	}
 }
 
