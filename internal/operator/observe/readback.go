@@ -121,6 +121,7 @@ func (r *ReadBack) Of(ctx context.Context, c *cnpgv1.Cluster, names []string) ob
 		next.unsettled = last.unsettled + 1
 	}
 	next.at = r.Clock.Now()
+	next.seen.Archive.At = next.at
 	next.watch(last)
 	r.remember(name, next)
 	return next.seen

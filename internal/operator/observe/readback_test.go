@@ -347,6 +347,29 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// An answer that is remembered keeps the time when it was read.
+func TestArchiveHasTheTimeOfItsAnswer(t *testing.T) {
+	server := httptest.NewServer(says(honest + archive))
+	t.Cleanup(server.Close)
+	n := &network{server: server.Listener.Addr().String()}
+	start := time.Unix(1000, 0)
+	clock := testclock.NewFakePassiveClock(start)
+	c := database()
+	c.Status.CurrentPrimary = "db-1"
+	r := &ReadBack{Pods: pods{"db-1": instance(nil)}, Clock: clock, Dial: n.dial}
+	for _, step := range []struct{ now, want time.Time }{
+		{start, start},
+		{start.Add(3 * time.Minute), start},
+		{start.Add(ReadBackEvery), start.Add(ReadBackEvery)},
+	} {
+		clock.SetTime(step.now)
+		if got := r.Of(t.Context(), c, nil).Archive; !got.Read || !got.At.Equal(step.want) {
+			t.Errorf("at %s: %+v, want it of %s", step.now, got, step.want)
+		}
+		r.Settle(types.NamespacedName{Namespace: c.Namespace, Name: c.Name})
+	}
+}
+
 // raw takes the connection over.
 func raw(w http.ResponseWriter, text string) {
 	connection, _, err := http.NewResponseController(w).Hijack()

@@ -45,6 +45,8 @@ type RecoveryWindow struct {
 type Archive struct {
 	// Read says that the primary reported it.
 	Read bool
+	// At is when the answer was read, which the operator remembers for minutes.
+	At time.Time
 	// Last is when WAL was archived last; zero where it never was.
 	Last time.Time
 	// WAL is the file that was archived last, without its timeline; empty where it is not known.

@@ -180,8 +180,9 @@ func archiving(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) (outcome.O
 		}
 		return outcome.InvalidBecause(c, v1alpha1.ReasonArchivingFailing, fmt.Sprintf(msgArchivingFailing, text)), true
 	}
+	// The answer may be minutes old, and WAL was archived since. So its own time counts.
 	seen, limit := facts.ReadBack.Archive, maxArchiveAge(cr)
-	if seen.Read && seen.Waiting > 0 && !seen.Last.IsZero() && facts.Backup.At.Sub(seen.Last) > limit {
+	if seen.Read && seen.Waiting > 0 && !seen.Last.IsZero() && seen.At.Sub(seen.Last) > limit {
 		return outcome.InvalidBecause(c, v1alpha1.ReasonArchiveLate, fmt.Sprintf(msgArchiveLate, limit)), true
 	}
 	return outcome.Outcome{}, false

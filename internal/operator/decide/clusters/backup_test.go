@@ -47,7 +47,7 @@ func protected() observed.Cluster {
 		Retention: "30d", WALCompression: "lz4", DataCompression: "gzip", Encryption: "AES256",
 		Window: observed.RecoveryWindow{First: noon.Add(-34 * time.Hour), LastSuccess: noon.Add(-9 * time.Hour)},
 	}}
-	f.ReadBack.Archive = observed.Archive{Read: true, Last: noon.Add(-3 * time.Minute), Waiting: 1}
+	f.ReadBack.Archive = observed.Archive{Read: true, At: noon, Last: noon.Add(-3 * time.Minute), Waiting: 1}
 	return f
 }
 
@@ -148,9 +148,21 @@ func TestBackedUp(t *testing.T) {
 		"WAL waits": {
 			facts: func(f *observed.Cluster) { f.ReadBack.Archive.Last = noon.Add(-16 * time.Minute) }, reason: v1alpha1.ReasonArchiveLate, message: "more than 15m0s ago", ready: true,
 		},
+		"an old answer, and WAL waited for a moment then": {
+			change: func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Backup.MaxArchiveAge = "1m" },
+			facts: func(f *observed.Cluster) {
+				f.ReadBack.Archive = observed.Archive{Read: true, At: noon.Add(-3 * time.Minute), Last: noon.Add(-3*time.Minute - 2*time.Second), Waiting: 2}
+			}, reason: v1alpha1.ReasonRecoverable, ready: true,
+		},
+		"an old answer, and WAL waited for long then": {
+			change: func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Backup.MaxArchiveAge = "1m" },
+			facts: func(f *observed.Cluster) {
+				f.ReadBack.Archive = observed.Archive{Read: true, At: noon.Add(-3 * time.Minute), Last: noon.Add(-5 * time.Minute), Waiting: 2}
+			}, reason: v1alpha1.ReasonArchiveLate, message: "more than 1m0s ago", ready: true,
+		},
 		"nothing was written": {
 			facts: func(f *observed.Cluster) {
-				f.ReadBack.Archive = observed.Archive{Read: true, Last: noon.Add(-48 * time.Hour)}
+				f.ReadBack.Archive = observed.Archive{Read: true, At: noon, Last: noon.Add(-48 * time.Hour)}
 			}, reason: v1alpha1.ReasonRecoverable, ready: true,
 		},
 		"the last backup failed": {
