@@ -233,8 +233,8 @@ type BackupStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	LastArchivedWAL string `json:"lastArchivedWAL,omitempty"`
-	// lastVerified is when a backup was last restored and passed all checks of
-	// spec.backup.verify.
+	// lastVerified is when a backup of this objectStore and server was last restored and
+	// passed all checks of spec.backup.verify.
 	// +optional
 	LastVerified *metav1.Time `json:"lastVerified,omitempty"`
 	// waitingWAL counts the files of WAL that are complete and not archived.

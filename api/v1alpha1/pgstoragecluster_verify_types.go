@@ -104,6 +104,15 @@ type BackupVerificationStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Cluster string `json:"cluster,omitempty"`
+	// objectStore is the ObjectStore that the verification that runs, or the last one,
+	// restores from. Results about another one do not count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ObjectStore string `json:"objectStore,omitempty"`
+	// server is the folder in objectStore that it restores from.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Server string `json:"server,omitempty"`
 	// startTime is when the verification that runs, or the last one, started.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -121,7 +130,7 @@ type BackupVerificationStatus struct {
 	// nextTime is when the next verification is due; absent while suspended.
 	// +optional
 	NextTime *metav1.Time `json:"nextTime,omitempty"`
-	// lastVerified is when a verification last passed.
+	// lastVerified is when a verification of this objectStore and server last passed.
 	// +optional
 	LastVerified *metav1.Time `json:"lastVerified,omitempty"`
 	// last is the result of the last verification.

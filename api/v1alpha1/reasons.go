@@ -212,7 +212,7 @@ const (
 	// ReasonBackupOverdue means that no base backup succeeded when the schedules asked for
 	// one.
 	ReasonBackupOverdue = "BackupOverdue"
-	// ReasonVerificationPending means that no backup was verified yet.
+	// ReasonVerificationPending means that no backup of the declared folder was verified yet.
 	ReasonVerificationPending = "VerificationPending"
 	// ReasonRestoreFailed means that the newest backup could not be restored.
 	ReasonRestoreFailed = "RestoreFailed"

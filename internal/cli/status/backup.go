@@ -56,11 +56,12 @@ func verification(cr *v1alpha1.PgStorageCluster) string {
 		return "backups are not verified"
 	case s != nil && (s.Step == v1alpha1.VerifyRestoring || s.Step == v1alpha1.VerifyChecking):
 		return "verifying a backup (" + s.Step + ")"
-	case s == nil || s.LastVerified == nil:
+	case s == nil || cr.Status.Backup.LastVerified == nil:
 		return "not verified yet"
 	}
-	text := "verified " + s.LastVerified.UTC().Format(minutes)
-	if last := s.Last; last != nil && last.RestoreSeconds != nil && s.LastVerified.Equal(last.CompletionTime) {
+	verified := cr.Status.Backup.LastVerified
+	text := "verified " + verified.UTC().Format(minutes)
+	if last := s.Last; last != nil && last.RestoreSeconds != nil && verified.Equal(last.CompletionTime) {
 		text += fmt.Sprintf(" (restored in %s)", time.Duration(*last.RestoreSeconds)*time.Second)
 	}
 	return text

@@ -62,7 +62,7 @@ func TestVerificationIsShownAtAGlance(t *testing.T) {
 		"verified 2026-03-01 04:05 UTC":                    verified("", &v1alpha1.BackupVerificationResult{CompletionTime: at(9), RestoreSeconds: new(int64(7))}),
 	} {
 		cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Backup: &v1alpha1.BackupSpec{Verify: &v1alpha1.BackupVerifySpec{}}}}
-		cr.Status.Backup, cr.Status.BackupVerification = &v1alpha1.BackupStatus{FirstRecoverabilityPoint: at(0)}, s
+		cr.Status.Backup, cr.Status.BackupVerification = &v1alpha1.BackupStatus{FirstRecoverabilityPoint: at(0), LastVerified: s.LastVerified}, s
 		got := Builder{}.Cluster(snapshot.Cluster{Cluster: cr}).Details
 		if !slices.Equal(got[1:], []string{"recoverable from 2026-03-01 04:00 UTC", want}) {
 			t.Errorf("%q, want %q", got, want)
@@ -70,6 +70,11 @@ func TestVerificationIsShownAtAGlance(t *testing.T) {
 	}
 	cr := &v1alpha1.PgStorageCluster{Spec: v1alpha1.PgStorageClusterSpec{Backup: &v1alpha1.BackupSpec{Verify: &v1alpha1.BackupVerifySpec{}}}}
 	cr.Status.Backup = &v1alpha1.BackupStatus{FirstRecoverabilityPoint: at(0)}
+	if got := verification(cr); got != "not verified yet" {
+		t.Error(got)
+	}
+	// Another folder was verified.
+	cr.Status.BackupVerification = verified("", passed)
 	if got := verification(cr); got != "not verified yet" {
 		t.Error(got)
 	}

@@ -177,9 +177,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nextTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: objectStore
+      type:
+        scalar: string
     - name: restoredTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: server
+      type:
+        scalar: string
     - name: startTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time

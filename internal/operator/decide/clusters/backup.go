@@ -275,7 +275,7 @@ func backupStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1alph
 	} else if known := cr.Status.Backup; known != nil && known.Server == out.Server {
 		out.LastArchived, out.LastArchivedWAL, out.WaitingWAL = known.LastArchived, known.LastArchivedWAL, known.WaitingWAL
 	}
-	if v := cr.Status.BackupVerification; v != nil {
+	if v := cr.Status.BackupVerification; v != nil && OfArchive(cr, v) {
 		out.LastVerified = v.LastVerified
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
@@ -200,6 +201,40 @@ func TestBackedUp(t *testing.T) {
 	}
 	if o := conditionOf(t, shop(nil), protected(), v1alpha1.ConditionBackedUp); o != nil {
 		t.Errorf("without spec.backup: %+v", o)
+	}
+}
+
+// What a verification found is about the folder that it read. A status that names no folder
+// is of an earlier operator.
+func TestVerificationIsOfAFolder(t *testing.T) {
+	at := metav1.NewTime(noon.Add(-time.Hour))
+	for name, tc := range map[string]struct {
+		store, server string
+		counts        bool
+	}{
+		"this folder":     {"lake", "shop.2", true},
+		"another store":   {"vault", "shop.2", false},
+		"another folder":  {"lake", "shop", false},
+		"no folder known": {"", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cr, f := shop(nightly), protected()
+			cr.Spec.Backup.ObjectStore.Archive, cr.Spec.Backup.Verify = "2", &v1alpha1.BackupVerifySpec{Schedule: "0 4 * * *"}
+			cr.Status.BackupVerification = &v1alpha1.BackupVerificationStatus{
+				ObjectStore: tc.store, Server: tc.server, LastVerified: &at, Last: &v1alpha1.BackupVerificationResult{Reason: v1alpha1.ReasonVerified},
+			}
+			o := conditionOf(t, cr, f, v1alpha1.ConditionRestoreVerified)
+			if counts := o.Kind == outcome.Done; counts != tc.counts || !counts && (!o.Unknown || o.Reason != v1alpha1.ReasonVerificationPending) {
+				t.Errorf("%+v", o)
+			}
+			built, err := Build(cr, f, catalog.All(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := built.Status(cr, f).Backup; (b.LastVerified != nil) != tc.counts {
+				t.Errorf("%+v", b)
+			}
+		})
 	}
 }
 

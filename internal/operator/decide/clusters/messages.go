@@ -202,7 +202,7 @@ const (
 	msgRecoverable         = "WAL is archived, and base backups succeed; status.backup has what can be restored"
 	msgBackupFailed        = "the last base backup failed: %s. CloudNativePG takes the next one by schedule. See the Backup with kubectl describe backups.postgresql.cnpg.io"
 	msgBackupOverdue       = "schedule %s came twice since the last base backup that succeeded; see kubectl describe scheduledbackups.postgresql.cnpg.io"
-	msgVerificationPending = "no backup was verified yet; the first verification starts once the database is recoverable, see status.backupVerification"
+	msgVerificationPending = "no backup in the folder that spec.backup names was verified yet; the first verification starts once the database is recoverable, see status.backupVerification"
 	msgArchivingFailing    = "WAL is not archived, and stays on the volumes until it is: %s. Check the bucket, the endpoint and the Secrets that the ObjectStore names, and the log of container plugin-barman-cloud of the primary"
 	msgArchiveNotEmpty     = "the folder %s of ObjectStore %s has the WAL of another database, so nothing is archived; set spec.backup.objectStore.archive to a name that is new there"
 	msgArchiveLate         = "WAL waits for the archive, and the last was archived more than %s ago (spec.backup.maxArchiveAge); see the log of container plugin-barman-cloud of the primary"

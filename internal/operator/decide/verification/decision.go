@@ -10,6 +10,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
@@ -81,7 +82,7 @@ func (p *pass) next() error {
 	case p.s.Step == v1alpha1.VerifyRemoving:
 		p.remove()
 		return nil
-	case declared(p.cr) == nil:
+	case p.unwanted():
 		p.s.Step = v1alpha1.VerifyRemoving
 		p.again(time.Second)
 		return nil
@@ -107,6 +108,12 @@ func (p *pass) next() error {
 		return p.restore()
 	}
 	return p.check()
+}
+
+// unwanted says that the verification that runs says nothing of use: spec.backup does not
+// declare any, or names another folder by now.
+func (p *pass) unwanted() bool {
+	return declared(p.cr) == nil || !clusters.OfArchive(p.cr, &p.s)
 }
 
 // declared is nil where no verification is.
@@ -159,9 +166,13 @@ func (p *pass) event(kind, reason, message string) {
 	p.decision.Events = append(p.decision.Events, outcome.Event{Type: kind, Reason: reason, Message: message})
 }
 
-// begin a verification.
+// begin a verification. What was found in another folder is not about this one.
 func (p *pass) begin() {
 	kept := p.cr.Status.Backup
+	if !clusters.OfArchive(p.cr, &p.s) {
+		p.s.ObjectStore, p.s.Server = p.cr.Spec.Backup.ObjectStore.Name, cnpg.Server(p.cr)
+		p.s.Last, p.s.LastVerified = nil, nil
+	}
 	p.s.Step, p.s.Cluster = v1alpha1.VerifyRestoring, naming.Verification(p.cr.Name, string(p.cr.UID))
 	p.s.StartTime, p.s.RestoredTime = timeOf(p.now), nil
 	p.s.ExpectedWAL, p.s.BackupTime = kept.LastArchivedWAL, kept.LastSuccessfulBackup

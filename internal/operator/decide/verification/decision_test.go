@@ -267,3 +267,47 @@ func TestVerificationThatIsNoLongerDeclaredIsRemoved(t *testing.T) {
 		t.Errorf("%+v", d.Status)
 	}
 }
+
+// What was found in one folder says nothing about another one. A status that names no folder is
+// of an earlier operator.
+func TestAnotherFolderIsVerifiedAtOnce(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.PgStorageCluster){
+		"another store":   func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Backup.ObjectStore.Name = "vault" },
+		"another archive": func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Backup.ObjectStore.Archive = "2" },
+		"no folder known": func(cr *v1alpha1.PgStorageCluster) {
+			cr.Status.BackupVerification.ObjectStore, cr.Status.BackupVerification.Server = "", ""
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.checking()
+			w.facts.Report = sound
+			w.phase(v1alpha1.VerifyRemoving)
+			w.removed()
+			w.phase("")
+			change(w.cr)
+			w.phase(v1alpha1.VerifyRestoring)
+			s, b := w.cr.Status.BackupVerification, w.cr.Spec.Backup.ObjectStore
+			if s.ObjectStore != b.Name || s.Server != naming.BackupServer("shop", b.Archive) || s.Last != nil || s.LastVerified != nil {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// A verification that runs while the folder changes has no result, and another one begins.
+func TestVerificationOfAnotherFolderIsRemoved(t *testing.T) {
+	w := newWorld(t, nil)
+	w.checking()
+	w.facts.Report = sound
+	w.cr.Spec.Backup.ObjectStore.Name = "vault"
+	w.phase(v1alpha1.VerifyRemoving)
+	if s := w.cr.Status.BackupVerification; s.Last != nil || s.LastVerified != nil || len(w.last.Events) > 0 {
+		t.Errorf("%+v", s)
+	}
+	w.removed()
+	w.phase(v1alpha1.VerifyRestoring)
+	if s := w.cr.Status.BackupVerification; s.ObjectStore != "vault" {
+		t.Errorf("%+v", s)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/cron"
+	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 )
 
 // idle begins a verification that is due, and notes when the next one is.
@@ -40,9 +41,10 @@ func (p *pass) idle() {
 // read from the primary every few minutes. Without it, a missing WAL file cannot be found.
 const patience = 10 * time.Minute
 
-// due says that a time has come since the last verification ended. The first is due at once.
+// due says that a time has come since the last verification ended. The first one of a folder
+// is due at once.
 func (p *pass) due(times cron.Times) bool {
-	if p.s.StartTime == nil {
+	if p.s.StartTime == nil || !clusters.OfArchive(p.cr, &p.s) {
 		return true
 	}
 	since := p.s.StartTime.Time

@@ -28,8 +28,8 @@ type BackupStatusApplyConfiguration struct {
 	// lastArchivedWAL is the WAL file that was archived last, without its timeline: 16
 	// hexadecimal digits.
 	LastArchivedWAL *string `json:"lastArchivedWAL,omitempty"`
-	// lastVerified is when a backup was last restored and passed all checks of
-	// spec.backup.verify.
+	// lastVerified is when a backup of this objectStore and server was last restored and
+	// passed all checks of spec.backup.verify.
 	LastVerified *v1.Time `json:"lastVerified,omitempty"`
 	// waitingWAL counts the files of WAL that are complete and not archived.
 	WaitingWAL *int32 `json:"waitingWAL,omitempty"`

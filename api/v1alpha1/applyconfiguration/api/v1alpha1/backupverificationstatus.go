@@ -15,6 +15,11 @@ type BackupVerificationStatusApplyConfiguration struct {
 	Step *string `json:"step,omitempty"`
 	// cluster is the CloudNativePG Cluster that backups are restored into.
 	Cluster *string `json:"cluster,omitempty"`
+	// objectStore is the ObjectStore that the verification that runs, or the last one,
+	// restores from. Results about another one do not count.
+	ObjectStore *string `json:"objectStore,omitempty"`
+	// server is the folder in objectStore that it restores from.
+	Server *string `json:"server,omitempty"`
 	// startTime is when the verification that runs, or the last one, started.
 	StartTime *v1.Time `json:"startTime,omitempty"`
 	// restoredTime is when its backup was restored.
@@ -26,7 +31,7 @@ type BackupVerificationStatusApplyConfiguration struct {
 	ExpectedWAL *string `json:"expectedWAL,omitempty"`
 	// nextTime is when the next verification is due; absent while suspended.
 	NextTime *v1.Time `json:"nextTime,omitempty"`
-	// lastVerified is when a verification last passed.
+	// lastVerified is when a verification of this objectStore and server last passed.
 	LastVerified *v1.Time `json:"lastVerified,omitempty"`
 	// last is the result of the last verification.
 	Last *BackupVerificationResultApplyConfiguration `json:"last,omitempty"`
@@ -51,6 +56,22 @@ func (b *BackupVerificationStatusApplyConfiguration) WithStep(value string) *Bac
 // If called multiple times, the Cluster field is set to the value of the last call.
 func (b *BackupVerificationStatusApplyConfiguration) WithCluster(value string) *BackupVerificationStatusApplyConfiguration {
 	b.Cluster = &value
+	return b
+}
+
+// WithObjectStore sets the ObjectStore field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ObjectStore field is set to the value of the last call.
+func (b *BackupVerificationStatusApplyConfiguration) WithObjectStore(value string) *BackupVerificationStatusApplyConfiguration {
+	b.ObjectStore = &value
+	return b
+}
+
+// WithServer sets the Server field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Server field is set to the value of the last call.
+func (b *BackupVerificationStatusApplyConfiguration) WithServer(value string) *BackupVerificationStatusApplyConfiguration {
+	b.Server = &value
 	return b
 }
 
