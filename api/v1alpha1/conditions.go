@@ -105,8 +105,9 @@ const (
 	// healthy with all its instances.
 	ConditionDatabaseReady = "DatabaseReady"
 	// ConditionSourceReady says whether a follower can replicate its cluster: it exists,
-	// consents, and is the one that the follower was cloned from. Only followers have it.
-	// While a follower runs, a cluster that is not ready does not take part in Ready.
+	// consents, and is the one that the follower was cloned from. While a follower runs, a
+	// cluster that is not ready does not take part in Ready. A database with spec.origin has
+	// it until it exists, and where the ObjectStore that it was restored from is missing.
 	ConditionSourceReady = "SourceReady"
 	// ConditionReadPoolsReady says whether every pool of spec.readPools is as declared and
 	// serves reads. Clusters without pools do not have it.

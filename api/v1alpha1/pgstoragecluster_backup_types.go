@@ -140,7 +140,8 @@ type BackupSchedule struct {
 // +kubebuilder:validation:XValidation:rule="(has(self.targetTime) ? 1 : 0) + (has(self.targetLSN) ? 1 : 0) + (has(self.targetName) ? 1 : 0) <= 1",message="spec.origin has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
 type OriginSpec struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
-	// the backups. With volumeSnapshots, it has the WAL that follows them.
+	// the backups. With volumeSnapshots, it has the WAL that follows them. Keep it for as long
+	// as the database exists: without it, CloudNativePG does not manage the database.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

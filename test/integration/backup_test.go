@@ -331,11 +331,14 @@ func TestRestoreIsDeclaredOnce(t *testing.T) {
 	}
 	simulatedHealthy(t, c, client.ObjectKeyFromObject(again))
 	hasCondition(t, c, again, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
-	// What it came from is not needed any more.
+	// CloudNativePG needs what it came from for as long as the Cluster names it.
 	if err := c.Delete(t.Context(), lake(ns)); err != nil {
 		t.Fatal(err)
 	}
 	changed(t, c, again, func() { again.Spec.Postgres.Parameters = map[string]string{"work_mem": "8MB"} })
 	simulatedHealthy(t, c, client.ObjectKeyFromObject(again))
+	hasCondition(t, c, again, v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonObjectStoreNotFound)
+	hasCondition(t, c, again, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonObjectStoreNotFound)
+	create(t, c, lake(ns))
 	hasCondition(t, c, again, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
 }

@@ -57,7 +57,7 @@ func (b Backups) Of(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *o
 			return err
 		}
 	}
-	if o := cr.Spec.Origin; o != nil && o.ObjectStore != "" && facts.Cluster == nil {
+	if o := cr.Spec.Origin; o != nil && o.ObjectStore != "" {
 		facts.Backup.Origin, err = b.store(ctx, cr.Namespace, o.ObjectStore, o.Server)
 	}
 	return err

@@ -20,8 +20,8 @@ type Backup struct {
 	SnapshotClass bool
 	// Snapshots are the Backups of each such schedule by its name, of this database alone.
 	Snapshots map[string][]*cnpgv1.Backup
-	// Origin is the ObjectStore that the database is restored from; nil where it does not
-	// exist, and of any other database.
+	// Origin is the ObjectStore that the database is or was restored from; nil where it does
+	// not exist, and of any other database.
 	Origin *ObjectStore
 }
 

@@ -28,16 +28,45 @@ func HasPlugin(c *cnpgv1.Cluster) bool {
 	return slices.ContainsFunc(c.Spec.Plugins, func(p cnpgv1.PluginConfiguration) bool { return p.Name == Plugin && p.IsEnabled() })
 }
 
-// archiver is the plugin as it archives the WAL of a database.
-func archiver(cr *v1alpha1.PgStorageCluster) *cnpgac.PluginConfigurationApplyConfiguration {
-	return cnpgac.PluginConfiguration().WithName(Plugin).WithIsWALArchiver(true).
-		WithParameters(store(cr.Spec.Backup.ObjectStore.Name, Server(cr)))
+// archiver is the plugin as it archives WAL into a folder.
+func archiver(archive map[string]string) *cnpgac.PluginConfigurationApplyConfiguration {
+	return cnpgac.PluginConfiguration().WithName(Plugin).WithIsWALArchiver(true).WithParameters(archive)
 }
 
-// store are the plugin's parameters that name a folder of an ObjectStore.
+// The plugin's parameters that name a folder of an ObjectStore.
+const (
+	storeParameter  = "barmanObjectName"
+	serverParameter = "serverName"
+)
+
 func store(name, server string) map[string]string {
-	return map[string]string{"barmanObjectName": name, "serverName": server}
+	return map[string]string{storeParameter: name, serverParameter: server}
 }
+
+// Archive returns the plugin's parameters of the folder that spec.backup names.
+func Archive(cr *v1alpha1.PgStorageCluster) map[string]string {
+	return store(cr.Spec.Backup.ObjectStore.Name, Server(cr))
+}
+
+// ArchiveOf returns the plugin's parameters of the folder that a Cluster archives to; nil
+// where it does not archive by the plugin.
+func ArchiveOf(c *cnpgv1.Cluster) map[string]string {
+	if !HasPlugin(c) {
+		return nil
+	}
+	out := map[string]string{}
+	for _, p := range c.Spec.Plugins {
+		for _, name := range []string{storeParameter, serverParameter} {
+			if value, set := p.Parameters[name]; set && p.Name == Plugin {
+				out[name] = value
+			}
+		}
+	}
+	return out
+}
+
+// StoreOf returns the ObjectStore that a Cluster archives to; empty where there is none.
+func StoreOf(c *cnpgv1.Cluster) string { return ArchiveOf(c)[storeParameter] }
 
 // backups configures base backups; nil where CloudNativePG's defaults hold.
 func backups(in Inputs) *cnpgac.BackupConfigurationApplyConfiguration {
@@ -84,7 +113,7 @@ func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageC
 // them. They restore the newest backup of a database.
 func FromArchive(cr *v1alpha1.PgStorageCluster) (bootstrap map[string]any, externalClusters []any) {
 	parameters := map[string]any{}
-	for name, value := range store(cr.Spec.Backup.ObjectStore.Name, Server(cr)) {
+	for name, value := range Archive(cr) {
 		parameters[name] = value
 	}
 	bootstrap = map[string]any{"recovery": map[string]any{"source": originName, "database": cr.Spec.Postgres.Database, "owner": cr.Spec.Postgres.Owner}}

@@ -22,8 +22,9 @@ type Inputs struct {
 	BackupFromPrimary bool
 	// SnapshotClass of base backups as VolumeSnapshots; empty where there are none.
 	SnapshotClass string
-	// Archives: WAL goes to the object store of the spec.
-	Archives bool
+	// Archive has the plugin's parameters of the folder that WAL goes to; nil where none is
+	// archived.
+	Archive map[string]string
 	// Probes of the profile; nil where they are CloudNativePG's.
 	Probes *v1alpha1.InstanceProbes
 	// Source is the Cluster that a follower replicates; nil of any other.
@@ -55,8 +56,8 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if b := backups(in); b != nil {
 		spec.WithBackup(b)
 	}
-	if in.Archives {
-		spec.WithPlugins(archiver(cr))
+	if in.Archive != nil {
+		spec.WithPlugins(archiver(in.Archive))
 	}
 	if in.Probes != nil && !asIs(cr) {
 		extend(spec, in.Probes)

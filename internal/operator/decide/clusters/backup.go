@@ -27,33 +27,6 @@ const (
 	mostForeign = 512
 )
 
-// storeFound says whether an ObjectStore can be used.
-func storeFound(condition, field, name string, store *observed.ObjectStore, facts observed.Cluster) outcome.Outcome {
-	switch {
-	case !facts.ObjectStores:
-		return outcome.WaitFor(condition, v1alpha1.ReasonPluginNotInstalled, field+msgPluginNotInstalled)
-	case store == nil:
-		return outcome.WaitFor(condition, v1alpha1.ReasonObjectStoreNotFound, fmt.Sprintf(msgStoreNotFound, field, name))
-	}
-	return outcome.DoneWith(condition, v1alpha1.ReasonReady, fmt.Sprintf(msgStoreFound, name))
-}
-
-// backupStore says whether the ObjectStore of the backups can be used.
-func backupStore(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
-	return storeFound(v1alpha1.ConditionBackedUp, "spec.backup.objectStore", cr.Spec.Backup.ObjectStore.Name, facts.Backup.Store, facts)
-}
-
-// toArchive says whether the Cluster of the plan archives WAL. Without a store, a database
-// that runs stays as it is. CloudNativePG would stop managing a Cluster whose plugin is
-// missing. One whose archive disappears keeps its WAL until it is back.
-func toArchive(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
-	if cr.Spec.Backup == nil {
-		return false
-	}
-	live := existing(facts)
-	return live == nil || facts.Backup.Store != nil || cnpg.HasPlugin(live)
-}
-
 // holdBackup holds back a new database whose WAL has nowhere to go.
 func (c *Cluster) holdBackup(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
 	if cr.Spec.Backup == nil {

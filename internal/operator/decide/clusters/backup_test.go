@@ -280,6 +280,77 @@ func TestMissingStoreStopsNoDatabase(t *testing.T) {
 	}
 }
 
+// CloudNativePG stops managing a database whose Cluster names an ObjectStore that does not
+// exist. So a wrong name is not applied, and the message says what happens meanwhile.
+func TestWrongStoreIsNotApplied(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec, message string
+	}{
+		"a wrong name":     {"laek", "the database archives to ObjectStore lake as before"},
+		"one that is gone": {"lake", "CloudNativePG does not manage this database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cr, f := shop(nightly), protected()
+			cr.Spec.Backup.ObjectStore = v1alpha1.BackupObjectStore{Name: tc.spec, Archive: "2"}
+			f.Backup.Store = nil
+			f.Cluster.Spec.Plugins[0].Parameters = map[string]string{"barmanObjectName": "lake", "serverName": "shop", "other": "x"}
+			built, err := Build(cr, f, catalog.All(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			applied := text(t, &built.Plan)
+			for _, is := range []string{"barmanObjectName: lake", "serverName: shop\n"} {
+				if !strings.Contains(applied, is) {
+					t.Errorf("the plan has no %q", is)
+				}
+			}
+			for _, not := range []string{"barmanObjectName: laek", "serverName: shop.2", "other: x"} {
+				if strings.Contains(applied, not) {
+					t.Errorf("the plan has %q", not)
+				}
+			}
+			if o := conditionOf(t, cr, f, v1alpha1.ConditionBackedUp); o.Reason != v1alpha1.ReasonObjectStoreNotFound || !strings.Contains(o.Message, tc.message) {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+// A database that was restored still names the ObjectStore that it came from.
+func TestLostOriginIsReported(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.PgStorageClusterSpec)
+		origin *observed.ObjectStore
+		lost   bool
+	}{
+		"the store is gone":   {restored, nil, true},
+		"the store exists":    {restored, &observed.ObjectStore{}, false},
+		"of VolumeSnapshots": {func(s *v1alpha1.PgStorageClusterSpec) {
+			s.Origin = &v1alpha1.OriginSpec{VolumeSnapshots: &v1alpha1.OriginVolumeSnapshots{Data: "a"}}
+		}, nil, false},
+		"it was not restored": {nil, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cr, f := shop(tc.change), protected()
+			f.Backup.Origin = tc.origin
+			o := conditionOf(t, cr, f, v1alpha1.ConditionSourceReady)
+			if lost := o != nil && o.Kind == outcome.Wait && o.Reason == v1alpha1.ReasonObjectStoreNotFound && !o.Informative; lost != tc.lost || !lost && o != nil {
+				t.Errorf("%+v", o)
+			}
+			if tc.lost && !strings.Contains(o.Message, "CloudNativePG does not manage this database") {
+				t.Errorf("%+v", o)
+			}
+			built, err := Build(cr, f, catalog.All(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if gate, held := built.Plan.GateOf(plan.StageDatabase); held {
+				t.Errorf("held: %+v", gate)
+			}
+		})
+	}
+}
+
 func TestOrigin(t *testing.T) {
 	at := func(d time.Duration) func(*v1alpha1.PgStorageCluster) {
 		return func(cr *v1alpha1.PgStorageCluster) { cr.Spec.Origin.TargetTime = noon.Add(d).Format(time.RFC3339Nano) }

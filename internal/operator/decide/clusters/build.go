@@ -81,7 +81,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 	parameters, refusals := postgres.Compute(in)
 	out.Parameters = parameters
 	object, overridden, err := database(cnpg.Inputs{
-		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archives: toArchive(cr, facts),
+		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archive: toArchive(cr, facts),
 		BackupFromPrimary: fromPrimary(cr, in), SnapshotClass: snapshotClass(out.snapshots, volumes),
 		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
 		Closed: masking(facts),

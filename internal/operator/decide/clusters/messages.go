@@ -195,6 +195,8 @@ const (
 const (
 	msgPluginNotInstalled  = ": the Barman Cloud plugin of CloudNativePG is not installed (no CRD objectstores.barmancloud.cnpg.io); install it: https://cloudnative-pg.io/plugin-barman-cloud/docs/installation/"
 	msgStoreNotFound       = "%s: ObjectStore %q does not exist in this namespace; create it, or choose one from kubectl get objectstores.barmancloud.cnpg.io"
+	msgUnmanaged           = ". Until it exists, CloudNativePG does not manage this database: it fails over to no standby and replaces no pod"
+	msgStoreKept           = ". Until it exists, the database archives to ObjectStore %s as before"
 	msgStoreFound          = "ObjectStore %s exists"
 	msgScheduleNotOwned    = "spec.backup.schedules: a ScheduledBackup %s of another database exists; choose another name for the schedule"
 	msgBackupLater         = "Waiting for the database to run with the plugin, and to archive its first WAL"
@@ -219,6 +221,7 @@ const (
 	msgOriginTooEarly      = "spec.origin.targetTime: %s in ObjectStore %s can be restored from %s on; choose a later time"
 	msgOriginNoTime        = "spec.origin.targetTime is not a time as in RFC 3339; write it as 2026-03-01T12:00:00Z"
 	msgOriginTooLate       = "spec.origin.targetTime is in the future; choose an earlier time, or remove it to restore all WAL"
+	msgOriginLost          = "spec.origin.objectStore: ObjectStore %q, which the database was restored from, does not exist in this namespace; create it again"
 	msgOriginFound         = "the database is restored from ObjectStore %s"
 	msgOriginSnapshots     = "the database is made of VolumeSnapshot %s"
 	msgOriginConsent       = "spec.origin: backups can be of another's database; %s"

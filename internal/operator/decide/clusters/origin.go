@@ -11,15 +11,28 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
 
-// holdOrigin holds back a database that cannot be restored. One that exists was.
+// holdOrigin holds back a database that cannot be restored. One that exists was restored, and
+// still needs the ObjectStore.
 func (c *Cluster) holdOrigin(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
-	if cr.Spec.Origin == nil || existing(facts) != nil {
+	if cr.Spec.Origin == nil {
+		return
+	}
+	if existing(facts) != nil {
+		c.lostOrigin(cr.Spec.Origin.ObjectStore, facts)
 		return
 	}
 	o := origin(cr, facts)
 	c.Outcomes.Add(o)
 	if o.Kind != outcome.Done {
 		c.Plan.AddGate(plan.StageDatabase, o.Reason, o.Message)
+	}
+}
+
+// lostOrigin reports that the ObjectStore is missing that a database was restored from. Its
+// Cluster names it for as long as it exists, and then CloudNativePG does not manage it.
+func (c *Cluster) lostOrigin(store string, facts observed.Cluster) {
+	if store != "" && facts.CNPGInstalled && facts.ObjectStores && facts.Backup.Origin == nil {
+		c.Outcomes.Add(outcome.WaitFor(v1alpha1.ConditionSourceReady, v1alpha1.ReasonObjectStoreNotFound, fmt.Sprintf(msgOriginLost, store)+msgUnmanaged))
 	}
 }
 

@@ -10,7 +10,8 @@ package v1alpha1
 // bootstrap.recovery in spec.allowedOverrides, and externalClusters for backups.
 type OriginSpecApplyConfiguration struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
-	// the backups. With volumeSnapshots, it has the WAL that follows them.
+	// the backups. With volumeSnapshots, it has the WAL that follows them. Keep it for as long
+	// as the database exists: without it, CloudNativePG does not manage the database.
 	ObjectStore *string `json:"objectStore,omitempty"`
 	// server names the folder of the database in the store, as status.backup.server of its
 	// PgStorageCluster did. Required with objectStore.
