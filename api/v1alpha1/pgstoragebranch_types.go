@@ -50,6 +50,7 @@ type PgStorageBranchSpec struct {
 
 // BranchSource is the database that a branch copies.
 // +kubebuilder:validation:XValidation:rule="!has(self.backup) || (has(self.backup.targetTime) ? 1 : 0) + (has(self.backup.targetLSN) ? 1 : 0) + (has(self.backup.targetName) ? 1 : 0) <= 1",message="spec.source.backup has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL",fieldPath=".backup"
+// +kubebuilder:validation:XValidation:rule="!has(self.backup) || !has(self.backup.targetName) || has(self.backup.backupID)",message="spec.source.backup.targetName needs backupID: a restore point has no time by which a base backup could be chosen; set the ID of one that ended before it",fieldPath=".backup"
 type BranchSource struct {
 	// cluster selects the PgStorageCluster, in the same namespace. Its branchPolicy has to be
 	// Any. The PgStorageCluster of a branch has the name of the branch, and can be a source
@@ -83,11 +84,20 @@ type BranchBackup struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$')",message="spec.source.backup.targetLSN must be a position in WAL, as 0/3000060"
 	TargetLSN string `json:"targetLSN,omitempty"`
 
-	// targetName ends the restore at a restore point that pg_create_restore_point made.
+	// targetName ends the restore at a restore point that pg_create_restore_point made. It
+	// needs backupID.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	TargetName string `json:"targetName,omitempty"`
+
+	// backupID selects the base backup that the restore starts from, as 20260301T023000. It
+	// has to have ended before the target. status.backupId of a Backup (postgresql.cnpg.io) has
+	// it. Default: the newest one before targetTime or targetLSN, or the newest of all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{8}T[0-9]{6}$')",message="spec.source.backup.backupID must be the ID of a base backup, as 20260301T023000; status.backupId of kubectl get backups.postgresql.cnpg.io has it"
+	BackupID string `json:"backupID,omitempty"`
 }
 
 // BranchMasking names the SQL that makes the data of a branch fit for its users.

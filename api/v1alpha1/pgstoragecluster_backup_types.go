@@ -138,6 +138,8 @@ type BackupSchedule struct {
 // +kubebuilder:validation:XValidation:rule="has(self.objectStore) == has(self.server)",message="spec.origin.objectStore and spec.origin.server belong together; set both, or neither with volumeSnapshots"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeSnapshots) || has(self.objectStore) || !has(self.targetTime) && !has(self.targetLSN) && !has(self.targetName)",message="spec.origin.volumeSnapshots has no WAL beyond the snapshot, so a target cannot be reached; set objectStore and server too, or remove targetTime, targetLSN and targetName"
 // +kubebuilder:validation:XValidation:rule="(has(self.targetTime) ? 1 : 0) + (has(self.targetLSN) ? 1 : 0) + (has(self.targetName) ? 1 : 0) <= 1",message="spec.origin has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
+// +kubebuilder:validation:XValidation:rule="!has(self.targetName) || has(self.volumeSnapshots) || has(self.backupID)",message="spec.origin.targetName needs backupID: a restore point has no time by which a base backup could be chosen; set the ID of one that ended before it"
+// +kubebuilder:validation:XValidation:rule="!has(self.backupID) || !has(self.volumeSnapshots)",message="spec.origin.backupID is a base backup of the store, and volumeSnapshots take its place; keep one of the two"
 type OriginSpec struct {
 	// objectStore selects the ObjectStore (barmancloud.cnpg.io) of the namespace that has
 	// the backups. With volumeSnapshots, it has the WAL that follows them. Keep it for as long
@@ -178,11 +180,21 @@ type OriginSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$')",message="spec.origin.targetLSN must be a position in WAL, as 0/3000060"
 	TargetLSN string `json:"targetLSN,omitempty"`
 
-	// targetName ends the restore at a restore point that pg_create_restore_point made.
+	// targetName ends the restore at a restore point that pg_create_restore_point made. It
+	// needs backupID or volumeSnapshots.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	TargetName string `json:"targetName,omitempty"`
+
+	// backupID selects the base backup that the restore starts from, as 20260301T023000. It
+	// has to have ended before the target. status.backupId of a Backup (postgresql.cnpg.io) has
+	// it. Not valid with volumeSnapshots. Default: the newest one before targetTime or
+	// targetLSN, or the newest of all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{8}T[0-9]{6}$')",message="spec.origin.backupID must be the ID of a base backup, as 20260301T023000; status.backupId of kubectl get backups.postgresql.cnpg.io has it"
+	BackupID string `json:"backupID,omitempty"`
 }
 
 // OriginVolumeSnapshots are the VolumeSnapshots of one instance of a database. Later

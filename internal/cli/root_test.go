@@ -141,6 +141,8 @@ func TestWrongArgumentsAreRejected(t *testing.T) {
 		"need --from-backup":                        {"branch", "create", "shop", "--name", "a", "--target-lsn", "0/1"},
 		`--mask "/names.sql" is not CONFIGMAP`:      {"branch", "create", "shop", "--name", "a", "--mask", "/names.sql"},
 		`--cpu "much" is not a quantity`:            {"branch", "create", "shop", "--name", "a", "--cpu", "much", "--memory", "1Gi"},
+		"--target-name needs --backup-id":           {"branch", "create", "shop", "--name", "a", "--from-backup", "--target-name", "b"},
+		"--backup-id need --from-backup":            {"branch", "create", "shop", "--name", "a", "--backup-id", "20260301T023000"},
 		"[target-lsn target-name] were all set":     {"branch", "create", "shop", "--name", "a", "--from-backup", "--target-lsn", "0/1", "--target-name", "b"},
 		"missing [memory]":                          {"branch", "create", "shop", "--name", "a", "--cpu", "1"},
 		"--output needs --wait=false or --dry-run":  {"branch", "create", "shop", "--name", "a", "-o", "json"},

@@ -76,7 +76,9 @@ var validBackup = []edge{
 	{"least origin", "PgStorageCluster", []change{origin()}},
 	{"origin at a time, with backups", "PgStorageCluster", []change{origin("targetTime", "2026-03-01T13:00:00+01:00"), backup()}},
 	{"origin at a position", "PgStorageCluster", []change{origin("targetLSN", "FFFFFFFF/3000060")}},
-	{"origin at a restore point", "PgStorageCluster", []change{origin("targetName", strings.Repeat("p", 63))}},
+	{"origin at a restore point", "PgStorageCluster", []change{origin("targetName", strings.Repeat("p", 63), "backupID", "20260301T023000")}},
+	{"origin in a base backup", "PgStorageCluster", []change{origin("backupID", "20260301T023000")}},
+	{"origin in snapshots, at a restore point", "PgStorageCluster", []change{origin("targetName", "a", "volumeSnapshots", fields("data", "shop-1"))}},
 	{"origin in snapshots, with WAL of a store", "PgStorageCluster", []change{origin("targetTime", "2026-03-01T12:00:00Z", "volumeSnapshots", fields("data", "shop-1", "wal", "shop-1-wal")), set("spec/storage/walSize", "1Gi")}},
 	{"longest server of an origin", "PgStorageCluster", []change{origin("server", strings.Repeat("S", 126)+".2")}},
 }
@@ -102,6 +104,9 @@ func backupRows() []row {
 		together = "spec.origin: a follower, a site, a database in memory and one with defaults: CloudNativePG are not restored from backups"
 		where    = "spec.origin.objectStore must be the name of an ObjectStore of the namespace"
 		server   = "spec.origin.server must be the name of a folder of the store, as status.backup.server says it"
+		point    = "spec.origin.targetName needs backupID: a restore point has no time by which a base backup could be chosen"
+		id       = "spec.origin.backupID must be the ID of a base backup, as 20260301T023000"
+		either   = "spec.origin.backupID is a base backup of the store, and volumeSnapshots take its place; keep one of the two"
 		lsn      = "spec.origin.targetLSN must be a position in WAL, as 0/3000060"
 	)
 	in := func(store map[string]any) change { return backup("objectStore", store) }
@@ -165,11 +170,14 @@ func backupRows() []row {
 		cluster("origin in a store of another namespace", origin("objectStore", "other/lake"), refusedValue(o+"objectStore", `"other/lake"`, where)),
 		cluster("origin that is a path", origin("server", "shop/../bank"), refusedValue(o+"server", `"shop/../bank"`, server)),
 		cluster("origin of a long name", origin("server", strings.Repeat("s", 129)), o+"server: Too long: may not be more than 128 bytes"),
-		cluster("origin at two targets", origin("targetTime", "2026-03-01T12:00:00Z", "targetName", "a"), targets),
+		cluster("origin at two targets", origin("targetTime", "2026-03-01T12:00:00Z", "targetName", "a", "backupID", "20260301T023000"), targets),
 		cluster("origin at a time in words", origin("targetTime", "yesterday"), o+"targetTime", "must be of type date-time"),
 		cluster("origin at a time without a zone", origin("targetTime", "2026-03-01T12:00:00"), o+"targetTime", "must be of type date-time"),
 		cluster("origin at no position", origin("targetLSN", "3000060"), refusedValue(o+"targetLSN", `"3000060"`, lsn)),
-		cluster("origin at a restore point without a name", origin("targetName", ""), o+"targetName", "should be at least 1 chars long"),
+		cluster("origin at a restore point without a base backup", origin("targetName", "a"), point),
+		cluster("origin in a base backup by another name", origin("backupID", "shop-nightly-20"), refusedValue(o+"backupID", `"shop-nightly-20"`, id)),
+		cluster("origin in a base backup and in snapshots", origin("backupID", "20260301T023000", "volumeSnapshots", fields("data", "shop-1")), either),
+		cluster("origin at a restore point without a name", origin("targetName", "", "backupID", "20260301T023000"), o+"targetName", "should be at least 1 chars long"),
 		cluster("origin of a follower", origin(), together).with(set("spec/follow/cluster", "bank")),
 		cluster("origin of a site", origin(), together).and(topology("north")),
 		cluster("origin of a database in memory", origin(), together).and(ephemeral...),

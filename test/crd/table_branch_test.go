@@ -33,7 +33,8 @@ var validBranches = []edge{
 	}},
 	{"branch of all WAL", "PgStorageBranch", []change{restored()}},
 	{"branch at a position", "PgStorageBranch", []change{restored("targetLSN", "FFFFFFFF/3000060")}},
-	{"branch at a restore point", "PgStorageBranch", []change{restored("targetName", strings.Repeat("p", 63))}},
+	{"branch at a restore point", "PgStorageBranch", []change{restored("targetName", strings.Repeat("p", 63), "backupID", "20260301T023000")}},
+	{"branch of a base backup", "PgStorageBranch", []change{restored("backupID", "20260301T023000")}},
 	{"shortest ttl of a branch", "PgStorageBranch", []change{set("spec/ttl", "60s")}},
 	{"ttl of several units", "PgStorageBranch", []change{set("spec/ttl", "1h30m5s")}},
 	{"branch that is not promoted", "PgStorageBranch", []change{set("spec/promote", false)}},
@@ -57,6 +58,8 @@ func branchRows() []row {
 		fixed      = "spec.source is immutable: a branch is made once; create another PgStorageBranch"
 		lsn        = "spec.source.backup.targetLSN must be a position in WAL, as 0/3000060"
 		targets    = "spec.source.backup: Invalid value: spec.source.backup has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
+		point      = "spec.source.backup: Invalid value: spec.source.backup.targetName needs backupID: a restore point has no time by which a base backup could be chosen"
+		id         = "spec.source.backup.backupID must be the ID of a base backup, as 20260301T023000"
 		ttl        = "spec.ttl must be a duration from 1m to 8760h, as 24h"
 		configMap  = "spec.masking.configMap.name must be the name of a ConfigMap of the namespace"
 		key        = "spec.masking.configMap.key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"
@@ -94,8 +97,11 @@ func branchRows() []row {
 		branch("of a cluster of a long name", set("spec/source/cluster", strings.Repeat("s", 51)), s+"cluster: Too long: may not be more than 50 bytes"),
 		branch("of another cluster", set("spec/source/cluster", "bank"), fixed).updated(),
 		branch("from backups after all", restored(), fixed).updated(),
-		branch("at another target", restored("targetName", "b"), fixed).with(restored("targetName", "a")).updated(),
-		branch("at two targets", restored("targetTime", "2026-03-01T12:00:00Z", "targetName", "a"), targets),
+		branch("at another target", restored("targetName", "b", "backupID", "20260301T023000"), fixed).with(restored("targetName", "a", "backupID", "20260301T023000")).updated(),
+		branch("at two targets", restored("targetTime", "2026-03-01T12:00:00Z", "targetName", "a", "backupID", "20260301T023000"), targets),
+		branch("at a restore point without a base backup", restored("targetName", "a"), point),
+		branch("of a base backup by another name", restored("backupID", "shop-nightly-20"), refusedValue(b+"backupID", `"shop-nightly-20"`, id)),
+		branch("of another base backup", restored("backupID", "20260302T023000"), fixed).with(restored("backupID", "20260301T023000")).updated(),
 		branch("at a time and a position", restored("targetTime", "2026-03-01T12:00:00Z", "targetLSN", "0/1"), targets),
 		branch("at a time in words", restored("targetTime", "yesterday"), b+"targetTime", "must be of type date-time"),
 		branch("at a time without a zone", restored("targetTime", "2026-03-01T12:00:00"), b+"targetTime", "must be of type date-time"),

@@ -41,7 +41,11 @@ func New(namespace, source string, o Options) (*v1alpha1.PgStorageBranch, error)
 	if o.FromBackup {
 		b.Spec.Source.Backup = &o.Target
 	} else if o.Target != (v1alpha1.BranchBackup{}) {
-		return nil, errors.New("--target-time, --target-lsn and --target-name need --from-backup: a snapshot has the present state only")
+		return nil, errors.New("--target-time, --target-lsn, --target-name and --backup-id need --from-backup: a snapshot has the present state only")
+	}
+	if o.Target.TargetName != "" && o.Target.BackupID == "" {
+		return nil, errors.New("--target-name needs --backup-id: a restore point has no time by which a base backup could be chosen; " +
+			"kubectl get backups.postgresql.cnpg.io -o custom-columns=NAME:.metadata.name,ENDED:.status.stoppedAt,ID:.status.backupId lists the IDs")
 	}
 	var err error
 	if b.Spec.Masking, err = masking(o.Mask); err != nil {

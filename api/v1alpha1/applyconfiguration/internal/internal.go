@@ -517,6 +517,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.BranchBackup
   map:
     fields:
+    - name: backupID
+      type:
+        scalar: string
     - name: targetLSN
       type:
         scalar: string
@@ -1837,6 +1840,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.pgstorage.pgstorage.api.v1alpha1.OriginSpec
   map:
     fields:
+    - name: backupID
+      type:
+        scalar: string
     - name: objectStore
       type:
         scalar: string

@@ -81,7 +81,7 @@ func origin(b *v1alpha1.PgStorageBranch, source *v1alpha1.PgStorageCluster) *v1a
 	if from := b.Spec.Source.Backup; from != nil {
 		return &v1alpha1.OriginSpec{
 			ObjectStore: source.Spec.Backup.ObjectStore.Name, Server: cnpg.Server(source),
-			TargetTime: from.TargetTime, TargetLSN: from.TargetLSN, TargetName: from.TargetName,
+			TargetTime: from.TargetTime, TargetLSN: from.TargetLSN, TargetName: from.TargetName, BackupID: from.BackupID,
 		}
 	}
 	s := b.Status.Snapshots

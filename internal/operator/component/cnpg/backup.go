@@ -101,7 +101,7 @@ func restore(spec *cnpgac.ClusterSpecApplyConfiguration, cr *v1alpha1.PgStorageC
 	if o.VolumeSnapshots != nil {
 		recovery.WithVolumeSnapshots(snapshots(o.VolumeSnapshots))
 	}
-	if o.TargetTime != "" || o.TargetLSN != "" || o.TargetName != "" {
+	if o.TargetTime != "" || o.TargetLSN != "" || o.TargetName != "" || o.BackupID != "" {
 		recovery.WithRecoveryTarget(target(o))
 	}
 	spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithRecovery(recovery))
@@ -130,6 +130,9 @@ func target(o *v1alpha1.OriginSpec) *cnpgac.RecoveryTargetApplyConfiguration {
 	}
 	if o.TargetName != "" {
 		out.WithTargetName(o.TargetName)
+	}
+	if o.BackupID != "" {
+		out.WithBackupID(o.BackupID)
 	}
 	return out
 }

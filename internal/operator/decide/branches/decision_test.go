@@ -339,10 +339,10 @@ func TestClusterOfBranch(t *testing.T) {
 	}
 	w = newWorld()
 	w.facts.Source.Spec.Backup = &v1alpha1.BackupSpec{ObjectStore: v1alpha1.BackupObjectStore{Name: "lake", Archive: "2"}}
-	w.b.Spec.Source.Backup = &v1alpha1.BranchBackup{TargetLSN: "0/3000060"}
+	w.b.Spec.Source.Backup = &v1alpha1.BranchBackup{TargetLSN: "0/3000060", BackupID: "20260301T023000"}
 	w.facts.VolumeSnapshots = false
 	cr = w.decide(t).Cluster
-	if o := cr.Spec.Origin; o.VolumeSnapshots != nil || o.ObjectStore != "lake" || o.Server != "shop.2" || o.TargetLSN != "0/3000060" {
+	if o := cr.Spec.Origin; o.VolumeSnapshots != nil || o.ObjectStore != "lake" || o.Server != "shop.2" || o.TargetLSN != "0/3000060" || o.BackupID != "20260301T023000" {
 		t.Errorf("origin %+v", o)
 	}
 }

@@ -86,6 +86,10 @@ func TestBackupPlans(t *testing.T) {
 			restored(s)
 			s.Origin.TargetTime = "2026-03-02T11:00:00Z"
 		}, unrestored()},
+		"origin-restore-point": {func(s *v1alpha1.PgStorageClusterSpec) {
+			restored(s)
+			s.Origin.TargetName, s.Origin.BackupID = "before-migration", "20260301T023000"
+		}, unrestored()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			built, err := Build(shop(tc.change), tc.facts, catalog.All(), config)

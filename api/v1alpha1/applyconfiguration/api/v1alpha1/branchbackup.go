@@ -12,8 +12,13 @@ type BranchBackupApplyConfiguration struct {
 	TargetTime *string `json:"targetTime,omitempty"`
 	// targetLSN ends the restore at this position in WAL, as 0/3000060.
 	TargetLSN *string `json:"targetLSN,omitempty"`
-	// targetName ends the restore at a restore point that pg_create_restore_point made.
+	// targetName ends the restore at a restore point that pg_create_restore_point made. It
+	// needs backupID.
 	TargetName *string `json:"targetName,omitempty"`
+	// backupID selects the base backup that the restore starts from, as 20260301T023000. It
+	// has to have ended before the target. status.backupId of a Backup (postgresql.cnpg.io) has
+	// it. Default: the newest one before targetTime or targetLSN, or the newest of all.
+	BackupID *string `json:"backupID,omitempty"`
 }
 
 // BranchBackupApplyConfiguration constructs a declarative configuration of the BranchBackup type for use with
@@ -43,5 +48,13 @@ func (b *BranchBackupApplyConfiguration) WithTargetLSN(value string) *BranchBack
 // If called multiple times, the TargetName field is set to the value of the last call.
 func (b *BranchBackupApplyConfiguration) WithTargetName(value string) *BranchBackupApplyConfiguration {
 	b.TargetName = &value
+	return b
+}
+
+// WithBackupID sets the BackupID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BackupID field is set to the value of the last call.
+func (b *BranchBackupApplyConfiguration) WithBackupID(value string) *BranchBackupApplyConfiguration {
+	b.BackupID = &value
 	return b
 }

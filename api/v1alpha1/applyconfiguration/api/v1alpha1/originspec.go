@@ -28,8 +28,14 @@ type OriginSpecApplyConfiguration struct {
 	TargetTime *string `json:"targetTime,omitempty"`
 	// targetLSN ends the restore at this position in WAL, as 0/3000060.
 	TargetLSN *string `json:"targetLSN,omitempty"`
-	// targetName ends the restore at a restore point that pg_create_restore_point made.
+	// targetName ends the restore at a restore point that pg_create_restore_point made. It
+	// needs backupID or volumeSnapshots.
 	TargetName *string `json:"targetName,omitempty"`
+	// backupID selects the base backup that the restore starts from, as 20260301T023000. It
+	// has to have ended before the target. status.backupId of a Backup (postgresql.cnpg.io) has
+	// it. Not valid with volumeSnapshots. Default: the newest one before targetTime or
+	// targetLSN, or the newest of all.
+	BackupID *string `json:"backupID,omitempty"`
 }
 
 // OriginSpecApplyConfiguration constructs a declarative configuration of the OriginSpec type for use with
@@ -83,5 +89,13 @@ func (b *OriginSpecApplyConfiguration) WithTargetLSN(value string) *OriginSpecAp
 // If called multiple times, the TargetName field is set to the value of the last call.
 func (b *OriginSpecApplyConfiguration) WithTargetName(value string) *OriginSpecApplyConfiguration {
 	b.TargetName = &value
+	return b
+}
+
+// WithBackupID sets the BackupID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BackupID field is set to the value of the last call.
+func (b *OriginSpecApplyConfiguration) WithBackupID(value string) *OriginSpecApplyConfiguration {
+	b.BackupID = &value
 	return b
 }
