@@ -42,13 +42,7 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 	switch {
 	case d.pool.Import != 0:
 		r.Changed = true
-		if err := n.noteImport(s, r.Seen.Network); err != nil {
-			return err
-		}
-		if d.pool.TakeOver {
-			return n.importer(s).TakeOver(ctx, d.pool.Import)
-		}
-		return n.importer(s).Import(ctx, d.pool.Import)
+		return n.importPool(ctx, s, r.Seen, d.pool)
 	case d.pool.Create != nil:
 		r.Changed = true
 		return n.create(ctx, s, r.Seen, d.pool.Create)
@@ -66,6 +60,21 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 	}
 	r.Drift = d.changes.Drift
 	return nil
+}
+
+// importPool imports the pool after it has recorded that.
+func (n *Node) importPool(ctx context.Context, s *v1alpha1.PgNodeStorage, seen decide.Seen, d decide.PoolDecision) error {
+	importer, err := n.importer(s, seen)
+	if err != nil {
+		return err
+	}
+	if err := n.noteImport(s, seen.Network); err != nil {
+		return err
+	}
+	if d.TakeOver {
+		return importer.TakeOver(ctx, d.Import)
+	}
+	return importer.Import(ctx, d.Import)
 }
 
 // create records each consent to wipe, wipes the devices, and creates the pool. ZFS

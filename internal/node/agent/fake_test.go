@@ -66,7 +66,7 @@ func newFake(t *testing.T, changes ...func(*fake)) *fake {
 			{begin: "zpool get", stdout: poolGet},
 			{begin: "zpool status", stdout: poolStatus},
 			{begin: "zfs get", stdout: zfsGet},
-			{begin: "zpool import -d /dev/disk/by-id -d /dev", stderr: "no pools available to import\n", exit: 1},
+			{begin: "zpool import -d /dev/disk/by-id/wwn-b -d", stderr: "no pools available to import\n", exit: 1},
 			{begin: "wipefs -J"},
 			{begin: "blkid", exit: 2},
 			{begin: "udevadm settle"},

@@ -170,6 +170,7 @@ func TestAWipeIsBoundToADisk(t *testing.T) {
 	} {
 		f := newFake(t, gone, put(
 			answer{begin: "lsblk", end: path, stdout: `{"blockdevices": [` + replaced(vdc, `"model": "Disk"`, `"model": "Disk", "serial": "S1"`) + `]}`},
+			answer{begin: "zpool import -d", stderr: "no pools available to import\n", exit: 1},
 			answer{begin: "wipefs -J", end: path, stdout: `{"signatures": [{"type": "ext4", "offset": "0x438"}]}`},
 			answer{begin: "wipefs -a", then: put(answer{begin: "wipefs -J", end: path})},
 		))

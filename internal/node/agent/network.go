@@ -205,19 +205,3 @@ func (n *Node) mounted(pool string) (bool, error) {
 	}
 	return false, nil
 }
-
-// importer of the pools on network devices: it looks only at these, and at disks where
-// the pool has a log there.
-func (n *Node) importer(s *v1alpha1.PgNodeStorage) *zfs.Client {
-	if s.Spec.NetworkDevices == nil {
-		return n.ZFS
-	}
-	c := *n.ZFS
-	c.SearchDirs, c.CacheFile = []string{decide.LinkDir(s.Spec.Profile)}, "none"
-	for _, log := range s.Spec.NetworkDevices.Logs {
-		if dir := filepath.Dir(log.Path); !slices.Contains(c.SearchDirs, dir) {
-			c.SearchDirs = append(c.SearchDirs, dir)
-		}
-	}
-	return &c
-}

@@ -53,7 +53,7 @@ func New(root string, runner host.Runner) *Node {
 	files := os.DirFS(root)
 	return &Node{
 		Root:    root,
-		ZFS:     &zfs.Client{Runner: runner, SearchDirs: []string{"/dev/disk/by-id", "/dev"}},
+		ZFS:     &zfs.Client{Runner: runner},
 		Devices: &blockdev.Client{Runner: runner, FS: files, Open: blockdev.OpenExclusive(root)},
 		Kernel:  zfs.Kernel{FS: files},
 		Clock:   clock.RealClock{},

@@ -92,7 +92,7 @@ func TestPass(t *testing.T) {
 		lost      = "invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …"
 		making    = "… tank … /dev/disk/by-id/wwn-b, /dev/disk/by-id/wwn-c"
 		makeIt    = "zpool create -o ashift=12 -o autotrim=on -o failmode=wait -O canmount=off -O mountpoint=none tank mirror /dev/disk/by-id/wwn-b /dev/disk/by-id/wwn-c"
-		importIt  = "zpool import -N -d /dev/disk/by-id -d /dev 42"
+		importIt  = "zpool import -N -d /dev/disk/by-id/wwn-b -d /dev/disk/by-id/wwn-c -d /dev/vdb -d /dev/vdc 42"
 	)
 	drifted := put(
 		answer{begin: "zpool get", stdout: replaced(poolGet, "failmode\twait", "failmode\tpanic", "autotrim\ton", "autotrim\toff")},

@@ -89,9 +89,8 @@ func (n *Node) observeAbsent(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 			return nil // it is looked for once its devices are attached
 		}
 	}
-	var err error
-	if seen.Importable, err = n.importer(s).Importable(ctx); err != nil {
-		return fmt.Errorf("look for pools to import: %w", err)
+	if err := n.findImportable(ctx, s, seen); err != nil {
+		return err
 	}
 	if !decide.MayCreate(s, *seen) {
 		return nil // a device that cannot be read must not keep a pool from being imported

@@ -77,6 +77,20 @@ func TestErrorsTellTheCommand(t *testing.T) {
 	}
 }
 
+// A search for pools on a node with many disks does not hide what zpool said of it.
+func TestErrorsShortenLongCommands(t *testing.T) {
+	argv := []string{"zpool", "import", "-N"}
+	for i := range 400 {
+		argv = append(argv, "-d", fmt.Sprintf("/dev/disk/by-id/nvme-model-with-a-long-name-%d", i))
+	}
+	failed := &Error{Argv: append(argv, "42"), Err: errors.New("exit status 1"), Stderr: "cannot import 'tank': pool is busy\n"}
+	got := failed.Error()
+	if !strings.HasPrefix(got, "zpool import -N -d /dev/disk/by-id/nvme-model-with-a-long-name-0 ") ||
+		!strings.HasSuffix(got, " ... 42: exit status 1: cannot import 'tank': pool is busy") || len(got) > 2000 || len(failed.Argv) != 804 {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
 func TestRefusedCommandsDoNotStart(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "ran")
 	e := fake(t, "zpool", "touch "+mark)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -45,8 +46,13 @@ type Error struct {
 	Err error
 }
 
-// messageLines of stderr are shown in an error.
-const messageLines = 3
+const (
+	// messageLines of stderr are shown in an error.
+	messageLines = 3
+	// messageWords of the command are shown: a search for pools names all devices of a node,
+	// and what the program said follows the command.
+	messageWords = 32
+)
 
 func (e *Error) Error() string {
 	said := make([]string, 0, messageLines)
@@ -60,11 +66,19 @@ func (e *Error) Error() string {
 		}
 		said = append(said, line)
 	}
-	command := strings.Join(e.Argv, " ")
+	command := strings.Join(shortened(e.Argv), " ")
 	if len(said) == 0 {
 		return fmt.Sprintf("%s: %v", command, e.Err)
 	}
 	return fmt.Sprintf("%s: %v: %s", command, e.Err, strings.Join(said, "; "))
+}
+
+// shortened is a command without the middle of a long list of arguments.
+func shortened(argv []string) []string {
+	if len(argv) <= messageWords {
+		return argv
+	}
+	return append(slices.Clone(argv[:messageWords-2]), "...", argv[len(argv)-1])
 }
 
 // Unwrap gives the cause.

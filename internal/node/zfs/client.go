@@ -13,7 +13,8 @@ import (
 // Client of one node's ZFS.
 type Client struct {
 	host.Runner
-	// SearchDirs are searched for the devices of pools to import. If empty, zpool chooses.
+	// SearchDirs are directories and devices that are searched for pools to import. If empty,
+	// zpool searches all devices of the node.
 	SearchDirs []string
 	// CacheFile of pools that are imported. Empty is the default, so that the next boot imports
 	// them automatically; "none" prevents that.

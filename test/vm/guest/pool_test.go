@@ -312,8 +312,8 @@ func TestExportedPoolIsImportedByItsGUID(t *testing.T) {
 				t.Errorf("message\n%s\nwant\n%s", got, want)
 			}
 			ready(t, n, s)
-			if want := []string{"zpool import -N -d /dev/disk/by-id -d /dev " + known}; !slices.Equal(imports, want) {
-				t.Errorf("ran %q, want %q", imports, want)
+			if len(imports) != 1 || !strings.HasPrefix(imports[0], "zpool import -N -d /dev/disk/by-id/") || !strings.HasSuffix(imports[0], " "+known) {
+				t.Errorf("ran %q, want one import by the GUID", imports)
 			}
 			if got := run(t, "zfs", "get", "-H", "-o", "value", "mounted", "away/volume"); got != "no" || s.Status.Pool.GUID != known {
 				t.Errorf("mounted: %s; GUID %s, want %s", got, s.Status.Pool.GUID, known)
