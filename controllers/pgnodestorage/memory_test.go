@@ -80,6 +80,28 @@ func TestDeletionWaitsForVolumesInUse(t *testing.T) {
 	}
 }
 
+// Without its finalizer the object is gone, and no budget would count the volumes.
+func TestDryRunKeepsTheFinalizerOfMountedVolumes(t *testing.T) {
+	s, memory := inMemory()
+	now := metav1.NewTime(time.Unix(1000, 0))
+	s.Finalizers, s.DeletionTimestamp = []string{naming.NodeStorageFinalizer}, &now
+	c := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(s).Build()
+	recorded := events.NewFakeRecorder(10)
+	r := &Reconciler{
+		Client: c, Node: &agent.Node{Memory: memory, DryRun: func([]string) {}}, NodeName: "n1", Clock: clocktesting.NewFakePassiveClock(now.Time),
+		Events: recorded, Forget: func(name string) { t.Errorf("%s is forgotten", name) },
+	}
+	if _, err := r.Reconcile(t.Context(), s); err == nil {
+		t.Error("the dry run let go of a mounted volume")
+	}
+	if event := <-recorded.Events; !strings.HasPrefix(event, "Warning VolumesNotReleased ") || !strings.Contains(event, "(dry run)") {
+		t.Errorf("event %q", event)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(s), s); err != nil || len(s.Finalizers) != 1 || len(memory.mounts) != 1 {
+		t.Errorf("error %v, finalizers %q, mounted %v", err, s.Finalizers, memory.mounts)
+	}
+}
+
 func TestMetricsOfVolumesInMemory(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry, host.Counting(nil))

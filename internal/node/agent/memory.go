@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
@@ -61,7 +62,7 @@ func (n *Node) actMemory(ctx context.Context, d decide.MemoryDecision) error {
 }
 
 // releaseMemory unmounts all volumes of the profile. The error is tmpfs.ErrInUse until nothing
-// uses them.
+// uses them. A dry run only reports the changes, and returns this error for a mounted volume.
 func (n *Node) releaseMemory(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
 	seen, err := n.Memory.List(ctx, s.Spec.Profile)
 	if err != nil || len(seen.Mounts) == 0 {
@@ -70,6 +71,9 @@ func (n *Node) releaseMemory(ctx context.Context, s *v1alpha1.PgNodeStorage) err
 	var all []tmpfs.Place
 	for _, m := range seen.Mounts {
 		all = append(all, m.Place)
+	}
+	if n.DryRun != nil {
+		return errors.Join(n.actMemory(ctx, decide.MemoryDecision{Unmount: all}), fmt.Errorf(msgDryRunReleases, tmpfs.ErrInUse))
 	}
 	return n.Memory.Unmount(ctx, all...)
 }

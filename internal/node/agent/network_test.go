@@ -718,6 +718,45 @@ func TestNetworkDryRun(t *testing.T) {
 	facts.Same(t, "would", strings.Join(would, "; "), "network devices: … 1 exports … 8388608 bytes")
 }
 
+// A dry run lets go of nothing that is attached: the servers end with their PgNodeStorage, and
+// the pool would wait for them.
+func TestNetworkDryRunReleasesNothing(t *testing.T) {
+	net, n := newNetwork(t)
+	s := storage(fresh, onNetwork)
+	passes(t, n, s)
+	put(answer{begin: "zfs get", stdout: replaced(zfsGet, "tank/pgdata/pvc-1", "tank/other")})(net.f)
+	net.f.changes, net.did = nil, nil
+	before := recordOf(t, n, s)
+	var would []string
+	n.DryRun = func(argv []string) { would = append(would, strings.Join(argv, " ")) }
+	if err := n.Release(t.Context(), s); !errors.Is(err, ErrNotReleased) || !strings.Contains(err.Error(), "(dry run)") {
+		t.Errorf("error %v", err)
+	}
+	same(t, "would", strings.Join(would, "; "), "network devices: release pool; network devices: detach a/x")
+	same(t, "did", len(net.did)+len(net.f.changes), 0)
+	same(t, "record", recordOf(t, n, s), before)
+
+	n.DryRun = nil
+	must(n.releasePool(t.Context(), s, observed(t, n, s)))
+	n.DryRun = func([]string) { t.Error("a dry run reports a change that is not due") }
+	if err := n.Release(t.Context(), s); err != nil {
+		t.Errorf("with nothing attached: %v", err)
+	}
+	if _, err := os.Stat(n.records(s).path); err != nil {
+		t.Errorf("the record of a pool: %v", err)
+	}
+}
+
+// observed is what a pass reads.
+func observed(t *testing.T, n *Node, s *v1alpha1.PgNodeStorage) decide.Seen {
+	t.Helper()
+	net, err := n.observeNetwork(t.Context(), s)
+	must(err)
+	seen, err := n.observe(t.Context(), s, net)
+	must(err)
+	return seen
+}
+
 // Figures of the kernel's files.
 func TestNetworkFigures(t *testing.T) {
 	net, n := newNetwork(t)

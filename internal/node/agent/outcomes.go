@@ -21,6 +21,8 @@ const (
 	msgUnread        = "the node could not be read: %v"
 	msgNetworkUnread = "the network devices could not be read: %v"
 	msgDryRun        = " (dry run: the agent only logs what it would do)"
+	// A dry run does not release a PgNodeStorage that is being deleted.
+	msgDryRunReleases = "%w; the agent only logs what it would do (dry run)"
 )
 
 // outcomes of a pass, DevicesAttached first if the pool is on network devices. The error

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
@@ -14,14 +15,15 @@ var ErrNotReleased = errors.New("the pool on the network devices cannot be relea
 // Release a PgNodeStorage that is being deleted. A pool on disks stays imported. A pool on
 // network devices is exported, and then its devices are detached. Until that is possible
 // the error is ErrNotReleased, and its servers must keep running. Volumes in memory are
-// unmounted. The error is tmpfs.ErrInUse until nothing uses them.
+// unmounted. The error is tmpfs.ErrInUse until nothing uses them. A dry run releases nothing,
+// so it returns these errors while a device is attached or a volume is mounted.
 func (n *Node) Release(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
-	if s.Spec.Memory != nil && n.DryRun == nil {
+	if s.Spec.Memory != nil {
 		if err := n.releaseMemory(ctx, s); err != nil {
 			return err
 		}
 	}
-	if s.Spec.NetworkDevices != nil && n.DryRun == nil {
+	if s.Spec.NetworkDevices != nil {
 		if err := n.releaseNetwork(ctx, s); err != nil {
 			return err
 		}
@@ -47,16 +49,31 @@ func (n *Node) releaseNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage) er
 			return err
 		}
 	}
+	if n.DryRun != nil {
+		return nil
+	}
 	return n.records(s).remove()
 }
 
-// releasePool exports the pool if it is imported, and detaches its devices.
+// releasePool exports the pool if it is imported, and detaches its devices. A dry run only
+// reports both, and returns ErrNotReleased.
 func (n *Node) releasePool(ctx context.Context, s *v1alpha1.PgNodeStorage, seen decide.Seen) error {
-	e := n.networkExecutor(s, seen)
+	var due []decide.NetworkAction
 	if seen.Pool != nil {
-		if err := e.ReleasePool(ctx, decide.ReleasePool{}); err != nil {
+		due = append(due, decide.ReleasePool{})
+	}
+	due = append(due, decide.DetachDevices{Devices: seen.Network.Attached()})
+	for _, action := range due {
+		if n.DryRun != nil {
+			n.DryRun([]string{"network devices:", action.String()})
+			continue
+		}
+		if err := action.Execute(ctx, n.networkExecutor(s, seen)); err != nil {
 			return err
 		}
 	}
-	return e.DetachDevices(ctx, decide.DetachDevices{Devices: seen.Network.Attached()})
+	if n.DryRun != nil {
+		return fmt.Errorf(msgDryRunReleases, ErrNotReleased)
+	}
+	return nil
 }
