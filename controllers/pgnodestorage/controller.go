@@ -108,7 +108,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, s *v1alpha1.PgNodeStorage) (
 
 func (r *Reconciler) next(result agent.PassResult) time.Duration {
 	for _, o := range result.Outcomes {
-		if o.Reason == v1alpha1.ReasonPropertyRefused || o.Reason == v1alpha1.ReasonHostCommandFailed {
+		// An informative one, as of a cache that cannot be read, slows down nothing else.
+		if !o.Informative && (o.Reason == v1alpha1.ReasonPropertyRefused || o.Reason == v1alpha1.ReasonHostCommandFailed) {
 			return retry
 		}
 	}

@@ -265,6 +265,14 @@ func creates(devices ...string) func(*v1alpha1.PgNodeStorage) {
 	}
 }
 
+// selects so many disks.
+func selects(count int32) func(*v1alpha1.PgNodeStorage) {
+	return func(s *v1alpha1.PgNodeStorage) {
+		v := v1alpha1.ZFSVdev{Type: v1alpha1.VdevStripe, Selector: &v1alpha1.ZFSDeviceSelector{Count: count}}
+		s.Spec.Pool.Create = &v1alpha1.ZFSPoolCreate{Vdevs: []v1alpha1.ZFSVdev{v}, Ashift: new(int32(12))}
+	}
+}
+
 // store what a pass has found, as the controller does.
 func store(s *v1alpha1.PgNodeStorage, r PassResult, now time.Time) {
 	conditions := status.Conditions(s.Status.Conditions, s.Generation, metav1.NewTime(now), r.Outcomes)

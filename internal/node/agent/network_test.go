@@ -553,6 +553,32 @@ func TestNetworkMirrorReturns(t *testing.T) {
 	}
 }
 
+// A cache that cannot be read is reported, and keeps the agent from nothing else.
+func TestNetworkMirrorIsServedWithAnUnreadableCache(t *testing.T) {
+	for name, failing := range map[string]answer{
+		"errors": {begin: "wipefs -J", end: "/wwn-b", stderr: "Input/output error\n", exit: 1},
+		"silent": {begin: "wipefs -J", end: "/wwn-b", err: host.ErrStuck},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, n, s := newMirror(t)
+			s.Spec.NetworkDevices.Caches = []v1alpha1.ZFSDevice{{Path: "/dev/disk/by-id/wwn-b"}}
+			put(failing)(net.f)
+			must(zerofs.WriteStatus(filepath.Join(n.Root, "servers/b"), zerofs.ServerStatus{
+				Life: "one", Phase: zerofs.PhaseServing, WaitSeconds: map[string]int64{"x": 61},
+			}))
+			r, err := n.Pass(t.Context(), s)
+			must(err)
+			same(t, "did", net.since(), "disconnect fast/b/x@one")
+			if o := r.Outcomes[1]; o.Condition != v1alpha1.ConditionPoolReady || o.Kind != outcome.Done {
+				t.Error(line(o))
+			}
+			if o := r.Outcomes[3]; o.Reason != v1alpha1.ReasonHostCommandFailed || !o.Informative || !strings.Contains(line(o), "DevicesHealthy wait HostCommandFailed: l2arc: what is on /dev/disk/by-id/wwn-b could not be read: ") {
+				t.Error(line(o))
+			}
+		})
+	}
+}
+
 // Where its server has all that was written, no scrub is due.
 func TestNetworkMirrorReturnsWhole(t *testing.T) {
 	for name, life := range map[string]zerofs.Incarnation{

@@ -29,20 +29,32 @@ func (n *Node) finishNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 	return n.probeContents(ctx, decide.LocalCandidates(s, *seen), seen)
 }
 
-// probeContents adds the contents of devices to seen: only a blank one may be used.
+// probeContents adds the contents of devices to seen: only a blank one may be used. One that
+// cannot be read does not end the pass, because nothing else depends on it. After one that does
+// not answer it reads no further device.
 func (n *Node) probeContents(ctx context.Context, paths []string, seen *decide.Seen) error {
+	if seen.Signatures == nil {
+		seen.Signatures = map[string]blockdev.Signatures{}
+	}
+	seen.Unreadable = map[string]string{}
+	var silent error
 	for _, path := range paths {
-		found, err := n.Devices.Blank(ctx, path)
+		found, err := blockdev.Signatures{}, silent
+		if silent == nil {
+			found, err = n.Devices.Blank(ctx, path)
+		}
 		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("probe device: %w", ctx.Err())
 		case errors.Is(err, blockdev.ErrNoSuchDevice):
 			seen.Missing = append(seen.Missing, path)
 		case err != nil:
-			return fmt.Errorf("probe device: %w", err)
+			seen.Unreadable[path] = err.Error()
 		default:
-			if seen.Signatures == nil {
-				seen.Signatures = map[string]blockdev.Signatures{}
-			}
 			seen.Signatures[path] = found
+		}
+		if endless(err) {
+			silent = err
 		}
 	}
 	return nil

@@ -189,6 +189,18 @@ func TestPass(t *testing.T) {
 			"invalid DeviceNotBlank: pool.create.vdevs[0]: /dev/disk/by-id/wwn-c is not blank (data without a known signature) and is not touched; name another device, or set wipe: true for it if nothing on it is needed", unread,
 		},
 		{
+			"not made, as a device cannot be read", storage(fresh, creates("b!", "c!")), newFake(t, gone, put(answer{begin: "blkid", end: "wwn-b", stderr: "Input/output error\n", exit: 1})), nil, "",
+			"wait HostCommandFailed: pool.create.vdevs[0]: what is on /dev/disk/by-id/wwn-b could not be read: probe of /dev/disk/by-id/wwn-b: blkid -p: exit status 1: Input/output error", unread,
+		},
+		{
+			"not made, as a device does not answer", storage(fresh, creates("b!", "c!")), newFake(t, gone, put(answer{begin: "wipefs -J", end: "wwn-b", err: host.ErrStuck}, answer{begin: "wipefs -J", end: "wwn-c", err: errors.New("must not be read")})), nil, "",
+			"wait HostCommandFailed: pool.create.vdevs[0]: what is on /dev/disk/by-id/wwn-b could not be read: probe of /dev/disk/by-id/wwn-b: wipefs -J: stuck in the kernel", unread,
+		},
+		{
+			"made of others, as one that a selector matches cannot be read", storage(fresh, selects(1)), newFake(t, gone, put(answer{begin: "wipefs -J", end: "wwn-b", stderr: "Input/output error\n", exit: 1})),
+			[]string{"zpool create -o ashift=12 -o autotrim=on -o failmode=wait -O canmount=off -O mountpoint=none tank /dev/disk/by-id/wwn-c"}, "", "wait CreatingPool: … tank … /dev/disk/by-id/wwn-c", unread,
+		},
+		{
 			"making refused", storage(fresh, creates("b", "c")), newFake(t, gone, refusing("zpool create", "invalid vdev specification\nuse '-f' to override the following errors:\n/dev/disk/by-id/wwn-c is in use\n")), []string{makeIt}, "",
 			"invalid HostCommandFailed: " + making + " … in use: zpool create: exit status 1: invalid vdev specification; use '-f' to override the following errors:; /dev/disk/by-id/wwn-c is in use", unread,
 		},
@@ -261,7 +273,6 @@ func TestPassUnread(t *testing.T) {
 		{"datasets that do not answer", storage(), newFake(t, ending("zfs get", host.ErrStuck)), "invalid PoolSuspended: " + stuck + "read datasets: zfs get: stuck in the kernel", host.ErrStuck},
 		{"importable pools", storage(), newFake(t, gone, failing("zpool import -d", "internal error\n")), "wait unknown HostCommandFailed: the node could not be read: look for pools to import: zpool import: exit status 1: internal error", nil},
 		{"importable pools, a device of which does not answer", storage(), newFake(t, gone, ending("zpool import -d", host.ErrStuck)), "invalid PoolSuspended: " + stuck + "look for pools to import: zpool import: stuck in the kernel", host.ErrStuck},
-		{"a device to make the pool of", storage(fresh, creates("b", "c")), newFake(t, gone, failing("blkid", "Input/output error\n")), "wait unknown HostCommandFailed: the node could not be read: probe device: probe of /dev/disk/by-id/wwn-b: blkid -p: exit status 1: Input/output error", nil},
 	} {
 		r, err := c.f.node().Pass(t.Context(), c.s)
 		if err == nil || c.is != nil && !errors.Is(err, c.is) || r.Changed || len(c.f.changes) > 0 {

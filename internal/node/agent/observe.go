@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
 )
@@ -95,7 +94,6 @@ func (n *Node) observeAbsent(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 	if !decide.MayCreate(s, *seen) {
 		return nil // a device that cannot be read must not keep a pool from being imported
 	}
-	seen.Signatures = map[string]blockdev.Signatures{}
 	return n.probeContents(ctx, candidates(s, seen), seen)
 }
 

@@ -80,8 +80,13 @@ func unreadOutcomes(s *v1alpha1.PgNodeStorage, pool outcome.Outcome) []outcome.O
 	}
 }
 
+// endless reports whether a command or a read did not end in its time.
+func endless(err error) bool {
+	return errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded)
+}
+
 func unread(err error) outcome.Outcome {
-	if errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded) {
+	if endless(err) {
 		return outcome.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonPoolSuspended,
 			fmt.Sprintf(msgStuck, err))
 	}

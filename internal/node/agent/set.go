@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/pgstorage/pgstorage/internal/node/decide"
-	"github.com/pgstorage/pgstorage/internal/node/host"
 )
 
 // set makes every change that the node accepts, also after it refused one. It stops at a
@@ -35,7 +34,7 @@ func (n *Node) set(ctx context.Context, pool string, c decide.Changes) error {
 	for _, do := range todo {
 		err := do()
 		failed = append(failed, err)
-		if errors.Is(err, host.ErrStuck) || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		if endless(err) || ctx.Err() != nil {
 			break
 		}
 	}

@@ -28,7 +28,9 @@ type Seen struct {
 	Signatures map[string]blockdev.Signatures
 	// Missing are declared devices that the node does not have.
 	Missing []string
-	ARC     zfs.ARC
+	// Unreadable are devices whose contents could not be read, with the error, by path.
+	Unreadable map[string]string
+	ARC        zfs.ARC
 	// Made is what the node keeps of the pool.
 	Made PoolRecord
 	// Network devices; nil for a pool on disks.
@@ -50,6 +52,14 @@ func (s Seen) health() zfs.Health {
 // stall.
 func (s Seen) Serves() bool {
 	return (s.health() == zfs.Online || s.health() == zfs.Degraded) && !s.Network.Stalls()
+}
+
+// unreadable is why the contents of a device are unknown, as the end of a message.
+func (s Seen) unreadable(path string) string {
+	if why := s.Unreadable[path]; why != "" {
+		return ": " + why
+	}
+	return ""
 }
 
 // dataset by name, or nil.

@@ -128,7 +128,7 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
 	}
 	found, probed := l.seen.Signatures[d.Path]
 	if !probed {
-		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, msgDeviceNotRead, field, d.Path)
+		return refuse(v1alpha1.ReasonHostCommandFailed, outcome.Wait, msgDeviceNotRead, field, d.Path, l.seen.unreadable(d.Path))
 	}
 	if problem := l.unfit(field, d, found); problem != nil {
 		return problem
@@ -187,7 +187,7 @@ func networkCreation(s *v1alpha1.PgNodeStorage, seen Seen) PoolDecision {
 		found, probed := seen.Signatures[d.Attached.Path]
 		switch {
 		case !probed:
-			return wait(v1alpha1.ReasonHostCommandFailed, msgDeviceUnread, d.Attached.Path, d.Name())
+			return wait(v1alpha1.ReasonHostCommandFailed, msgDeviceUnread, d.Attached.Path, d.Name(), seen.unreadable(d.Attached.Path))
 		case !found.Blank():
 			return invalid(v1alpha1.ReasonDeviceNotBlank, msgNetworkNotBlank, s.Spec.Pool.Name, d.Name(), found)
 		}

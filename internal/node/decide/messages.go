@@ -76,12 +76,12 @@ const (
 	msgImporting        = "Waiting for pool %s (GUID %d) to be imported"
 	msgTakingOver       = "Waiting for pool %s (GUID %d) to be taken over from another machine. That machine imported it last, and can no longer write to its stores"
 	msgCreating         = "Waiting for pool %s to be created on %s"
-	msgDeviceUnread     = "the agent could not read what is on %s (%s)"
+	msgDeviceUnread     = "the agent could not read what is on %s (%s)%s"
 	msgNetworkNotBlank  = "no pool %s can be imported from the network devices, and %s is not blank (%s), so the agent creates none. Find out what wrote to its prefix, or create a profile with another one"
 
 	// The first argument of the following eight is the field of pool.create.
 	msgDeviceMissing  = "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)"
-	msgDeviceNotRead  = "%s: what is on %s could not be read"
+	msgDeviceNotRead  = "%s: what is on %s could not be read%s"
 	msgDeviceTwice    = "%s: %s is named twice; name each device once"
 	msgDeviceSerial   = "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched. Attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)"
 	msgDeviceInUse    = "%s: %s is in use (%s) and is not touched; release it, or name another device"
