@@ -38,6 +38,8 @@ func (n *Node) act(ctx context.Context, s *v1alpha1.PgNodeStorage, d decisions, 
 	return n.actOnPool(ctx, s, d, r)
 }
 
+// actOnPool makes the change that is due of the pool. The pool serves without its caches and
+// logs, so where the node refuses a change of these, the properties are still applied.
 func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decisions, r *PassResult) error {
 	switch {
 	case d.pool.Import != 0:
@@ -47,8 +49,18 @@ func (n *Node) actOnPool(ctx context.Context, s *v1alpha1.PgNodeStorage, d decis
 		r.Changed = true
 		return n.create(ctx, s, r.Seen, d.pool.Create)
 	case !d.local.None():
-		r.Changed = true
-		return n.actLocal(ctx, s, r.Seen, d.local)
+		r.localFailed = n.actLocal(ctx, s, r.Seen, d.local)
+		if r.localFailed == nil || endless(r.localFailed) || ctx.Err() != nil {
+			r.Changed = r.localFailed == nil
+			return nil
+		}
+	}
+	return n.applyProperties(ctx, s, d, r)
+}
+
+// applyProperties makes the pool's properties and datasets as declared.
+func (n *Node) applyProperties(ctx context.Context, s *v1alpha1.PgNodeStorage, d decisions, r *PassResult) error {
+	switch {
 	case d.changes.None():
 		return nil
 	case s.Spec.DriftPolicy == v1alpha1.DriftReport && len(d.changes.Drift) > 0:

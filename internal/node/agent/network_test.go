@@ -553,6 +553,64 @@ func TestNetworkMirrorReturns(t *testing.T) {
 	}
 }
 
+// A cache that the node refuses is reported as such, and everything else is applied. One that
+// does not end keeps the rest of the pass from being tried.
+func TestNetworkPropertiesAreAppliedWithoutARefusedCache(t *testing.T) {
+	const small = "cannot add to 'tank': one or more devices is less than the minimum size (64M)"
+	created := strings.Join([]string{
+		"zpool add tank cache /dev/disk/by-id/wwn-b",
+		"zfs create -o canmount=off -o mountpoint=none -o recordsize=131072 tank/pgwal",
+	}, "; ")
+	for name, c := range map[string]struct {
+		add           answer
+		want, devices string
+		changed       bool
+	}{
+		"refused": {answer{begin: "zpool add", stderr: small, exit: 1}, created, "DevicesHealthy invalid HostCommandFailed: … " + small, true},
+		"stuck":   {answer{begin: "zpool add", err: host.ErrStuck}, "zpool add tank cache /dev/disk/by-id/wwn-b", "DevicesHealthy invalid HostCommandFailed: … stuck in the kernel", false},
+		"added":   {answer{begin: "zpool add"}, "zpool add tank cache /dev/disk/by-id/wwn-b", "DevicesHealthy done Healthy: …", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, n := newNetwork(t)
+			s := storage(fresh, onNetwork)
+			passes(t, n, s)
+			s.Spec.NetworkDevices.Caches = []v1alpha1.ZFSDevice{{Path: "/dev/disk/by-id/wwn-b"}}
+			put(c.add, answer{begin: "zfs get", stdout: replaced(zfsGet, "tank/pgwal\t", "tank/other\t")})(net.f)
+			net.f.changes = nil
+			r, err := n.Pass(t.Context(), s)
+			must(err)
+			same(t, "changes", strings.Join(net.f.changes, "; "), c.want)
+			same(t, "changed", r.Changed, c.changed)
+			facts.Same(t, "devices", line(r.Outcomes[3]), c.devices)
+			if o := r.Outcomes[2]; o.Condition != v1alpha1.ConditionPropertiesApplied || o.Reason != v1alpha1.ReasonProgressing {
+				t.Error(line(o))
+			}
+			if o := r.Outcomes[3]; !o.Informative {
+				t.Error("a pool that serves is not ready")
+			}
+		})
+	}
+}
+
+// A refused cache does not have the agent pass without a pause once all else is applied.
+func TestNetworkRestsWithARefusedCache(t *testing.T) {
+	net, n := newNetwork(t)
+	s := storage(fresh, onNetwork)
+	passes(t, n, s)
+	s.Spec.NetworkDevices.Caches = []v1alpha1.ZFSDevice{{Path: "/dev/disk/by-id/wwn-b"}}
+	put(answer{begin: "zpool add", stderr: "too small", exit: 1})(net.f)
+	before := ""
+	for range 2 {
+		r := passes(t, n, s)
+		same(t, "properties", r.Outcomes[2].Reason, v1alpha1.ReasonApplied)
+		now := asStored(t, s)
+		if before != "" && now != before {
+			t.Errorf("the status changes:\n%s\n%s", before, now)
+		}
+		before = now
+	}
+}
+
 // A cache that cannot be read is reported, and keeps the agent from nothing else.
 func TestNetworkMirrorIsServedWithAnUnreadableCache(t *testing.T) {
 	for name, failing := range map[string]answer{

@@ -16,6 +16,7 @@ import (
 // Messages that report what the node answered. All others are in package decide.
 const (
 	msgNodeRefused   = "%s, but the node refused; the agent retries every minute: %v"
+	msgLocalRefused  = "the node refused to change the caches or logs of the pool, which serves as it is; the agent retries with each pass: %v"
 	msgGrowsUnused   = "the devices are attached, and grow once nothing uses the pool: %v"
 	msgStuck         = "a command on the node does not end, as with a suspended pool or a dead device; see zpool status and dmesg there: %v"
 	msgUnread        = "the node could not be read: %v"
@@ -41,7 +42,7 @@ func (n *Node) outcomes(s *v1alpha1.PgNodeStorage, d decisions, r *PassResult, f
 	out = append(out,
 		poolOutcome(d.pool, failed),
 		decide.PropertiesOutcome(s, d.pool.Outcome, d.changes, failed),
-		decide.DevicesOutcome(s, r.Seen),
+		devicesOutcome(decide.DevicesOutcome(s, r.Seen), r.localFailed),
 		decide.CapacityOutcome(s, r.Seen, n.Clock.Now(), fullAt),
 	)
 	if o := decide.Complete(r.Status, r.Seen); o != nil {
@@ -67,6 +68,17 @@ func poolOutcome(decision decide.PoolDecision, failed error) outcome.Outcome {
 	}
 	return outcome.InvalidBecause(v1alpha1.ConditionPoolReady, v1alpha1.ReasonHostCommandFailed,
 		fmt.Sprintf(msgNodeRefused, decision.Outcome.Message, failed))
+}
+
+// devicesOutcome adds the node's answer to a change of caches or logs that it refused. Devices
+// that fail are reported first.
+func devicesOutcome(devices outcome.Outcome, failed error) outcome.Outcome {
+	if failed == nil || devices.Kind != outcome.Done {
+		return devices
+	}
+	o := outcome.InvalidBecause(v1alpha1.ConditionDevicesHealthy, v1alpha1.ReasonHostCommandFailed, fmt.Sprintf(msgLocalRefused, failed))
+	o.Informative = true
+	return o
 }
 
 // unreadOutcomes report every condition as unknown, so that no old one remains and none

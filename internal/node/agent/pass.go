@@ -25,6 +25,8 @@ type PassResult struct {
 	Soon bool
 	// Seen is everything the pass read, for metrics.
 	Seen decide.Seen
+	// localFailed is the node's answer to a change of caches or logs that it refused.
+	localFailed error
 }
 
 // Pass reads the node, decides, and makes at most one kind of change. It changes the network
