@@ -55,11 +55,25 @@ func criteria(s v1alpha1.ZFSDeviceSelector) blockdev.Criteria {
 
 // layouter fills vdevs one after the other, each device at most once.
 type layouter struct {
-	seen  Seen
+	seen Seen
+	// taken devices, by path and by the kernel's name: a disk has several paths.
 	taken map[string]bool
 	wipe  []string
-	// named devices are not for selectors.
+	// named devices are not for selectors. They are known as taken ones are.
 	named map[string]bool
+}
+
+// mark a device in a set, by its path and by the kernel's name where that is known.
+func (l *layouter) mark(set map[string]bool, path string) {
+	set[path] = true
+	if kernel := l.seen.Signatures[path].Is.Kernel; kernel != "" {
+		set[kernel] = true
+	}
+}
+
+// marked reports whether a device was marked, also by another path.
+func (l *layouter) marked(set map[string]bool, path string) bool {
+	return set[path] || set[l.seen.Signatures[path].Is.Kernel]
 }
 
 // NewLayout names the devices of a new pool, or says why there can be none yet.
@@ -67,7 +81,7 @@ func NewLayout(pool v1alpha1.NodePool, seen Seen) (Layout, *outcome.Outcome) {
 	l := layouter{seen: seen, taken: map[string]bool{}, named: map[string]bool{}}
 	create := pool.Create
 	for _, d := range DevicesOf(create) {
-		l.named[d.Path] = true
+		l.mark(l.named, d.Path)
 	}
 	spec := zfs.PoolSpec{
 		Name:         pool.Name,
@@ -133,7 +147,7 @@ func (l *layouter) name(field string, d v1alpha1.ZFSDevice) *outcome.Outcome {
 	if problem := l.unfit(field, d, found); problem != nil {
 		return problem
 	}
-	l.taken[d.Path] = true
+	l.mark(l.taken, d.Path)
 	return nil
 }
 
@@ -142,6 +156,8 @@ func (l *layouter) unfit(field string, d v1alpha1.ZFSDevice, found blockdev.Sign
 	switch {
 	case l.taken[d.Path]:
 		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, msgDeviceTwice, field, d.Path)
+	case l.marked(l.taken, d.Path):
+		return refuse(v1alpha1.ReasonInvalidSpec, outcome.Invalid, msgDeviceTwoPaths, field, d.Path, found.Is.Kernel)
 	case d.Serial != "" && !diskAt(l.seen, d.Path).is(d.Serial):
 		return refuse(v1alpha1.ReasonDeviceNotFound, outcome.Wait, msgDeviceSerial, field, d.Path, diskAt(l.seen, d.Path), d.Serial)
 	case found.InUse():
@@ -165,10 +181,10 @@ func (l *layouter) choose(field string, s v1alpha1.ZFSDeviceSelector) ([]string,
 	var out []string
 	for _, d := range matching {
 		found, probed := l.seen.Signatures[d.Path]
-		if len(out) == int(s.Count) || l.taken[d.Path] || l.named[d.Path] || !probed || !found.Blank() {
+		if len(out) == int(s.Count) || l.marked(l.taken, d.Path) || l.marked(l.named, d.Path) || !probed || !found.Blank() {
 			continue
 		}
-		l.taken[d.Path] = true
+		l.mark(l.taken, d.Path)
 		out = append(out, d.Path)
 	}
 	if len(out) < int(s.Count) {

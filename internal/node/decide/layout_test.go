@@ -76,6 +76,11 @@ func TestNewLayout(t *testing.T) {
 	mounted := blockdev.Signatures{Found: []blockdev.Signature{{What: "/dev/b mounted at /srv", By: blockdev.ByKernel}}}
 	partition := blockdev.Signatures{Found: []blockdev.Signature{{What: "partition /dev/b1", By: blockdev.ByKernel}, {What: "gpt", By: blockdev.ByWipefs}}}
 	data := blockdev.Signatures{Data: true}
+	wholeA := blockdev.Signatures{Is: blockdev.Identity{Kernel: "/dev/a"}}
+	twoPaths := func(seen *Seen) {
+		holding("a", wholeA)(seen)
+		holding("ata-a", wholeA)(seen)
+	}
 	noProbe := func(name string) func(*Seen) {
 		return func(seen *Seen) { delete(seen.Signatures, byID+name) }
 	}
@@ -153,7 +158,13 @@ func TestNewLayout(t *testing.T) {
 			"named twice", v1alpha1.ZFSPoolCreate{Vdevs: []v1alpha1.ZFSVdev{vdev(stripe, "a!")}, Caches: []v1alpha1.ZFSVdev{vdev(stripe, "a!")}}, probe(holding("a", ext4)),
 			"invalid InvalidSpec: pool.create.caches[0]: /dev/disk/by-id/a is named twice; name each device once",
 		},
+		{
+			"named by two paths", v1alpha1.ZFSPoolCreate{Vdevs: []v1alpha1.ZFSVdev{vdev(stripe, "ata-a!")}, Caches: []v1alpha1.ZFSVdev{vdev(stripe, "a!")}}, probe(twoPaths),
+			"invalid InvalidSpec: pool.create.caches[0]: /dev/disk/by-id/a is /dev/a, which another path names too; name each device once",
+		},
 		// Selected.
+		{"named by another path are not for selectors", v1alpha1.ZFSPoolCreate{Vdevs: []v1alpha1.ZFSVdev{selected(stripe, choose(1))}, Caches: []v1alpha1.ZFSVdev{vdev(stripe, "ata-a")}}, probe(twoPaths), "data:(b) cache:(ata-a)"},
+		{"taken by another path", v1alpha1.ZFSPoolCreate{Vdevs: []v1alpha1.ZFSVdev{vdev(stripe, "ata-a")}, Caches: []v1alpha1.ZFSVdev{selected(stripe, choose(1))}}, probe(twoPaths), "data:(ata-a) cache:(b)"},
 		{"smallest paths first", one(selected(mirror2, choose(2))), probe(), "data:mirror(a b)"},
 		{"all", one(selected(stripe, choose(6))), probe(), "data:(a b c d e f)"},
 		{"two selectors share nothing", one(selected(mirror2, choose(2)), selected(mirror2, choose(2))), probe(), "data:mirror(a b) data:mirror(c d)"},

@@ -79,10 +79,11 @@ const (
 	msgDeviceUnread     = "the agent could not read what is on %s (%s)%s"
 	msgNetworkNotBlank  = "no pool %s can be imported from the network devices, and %s is not blank (%s), so the agent creates none. Find out what wrote to its prefix, or create a profile with another one"
 
-	// The first argument of the following eight is the field of pool.create.
+	// The first argument of the following nine is the field of pool.create.
 	msgDeviceMissing  = "%s: the node has no device %s; correct the path, or attach the device (ls -l /dev/disk/by-id on the node)"
 	msgDeviceNotRead  = "%s: what is on %s could not be read%s"
 	msgDeviceTwice    = "%s: %s is named twice; name each device once"
+	msgDeviceTwoPaths = "%s: %s is %s, which another path names too; name each device once"
 	msgDeviceSerial   = "%s: the disk at %s has serial %q, and serial: %s is declared; it is not touched. Attach that disk, or correct path or serial (lsblk -o NAME,SERIAL,WWN on the node)"
 	msgDeviceInUse    = "%s: %s is in use (%s) and is not touched; release it, or name another device"
 	msgDeviceNotBlank = "%s: %s is not blank (%s) and is not touched; name another device, or set wipe: true for it if nothing on it is needed"
