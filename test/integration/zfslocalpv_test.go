@@ -93,6 +93,36 @@ func TestZFSProfileFromNodesToDatabase(t *testing.T) {
 	}
 }
 
+// The agent of one node reports more than the status of the profile may contain. The status
+// of every other node, and of later generations, is written nevertheless.
+func TestALongMessageOfOneAgentDoesNotBlockTheStatus(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	for _, name := range []string{"verbose-1", "verbose-2"} {
+		simulatedZFSDriver(t, c, simulatedNode(t, c, name, map[string]string{"test": "verbose"}), "tank")
+	}
+	p := zfsProfile("verbose", nil)
+	create(t, c, p)
+	failed := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonPoolSuspended, Message: strings.Repeat("x", 30<<10)}
+	reported := func() {
+		t.Helper()
+		simulatedAgent(t, c, "verbose", "verbose-2", agentReady())
+		simulatedAgent(t, c, "verbose", "verbose-1", failed)
+		profileSays(t, c, p, v1alpha1.ConditionNodesReady, v1alpha1.ReasonPoolSuspended)
+		if n := p.Status.Nodes; p.Status.ObservedGeneration != p.Generation || len(n) != 2 || len(n[0].Message) != 4096 || n[1].Ready != metav1.ConditionTrue {
+			t.Errorf("generation %d of %d, nodes %.200v", p.Status.ObservedGeneration, p.Generation, n)
+		}
+	}
+	reported()
+	before := p.DeepCopy()
+	p.Spec.ZFSLocalPV.Data.Compression = "zstd"
+	if err := c.Patch(t.Context(), p, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	profileSays(t, c, p, v1alpha1.ConditionNodesReady, v1alpha1.ReasonAgentNotSeen)
+	reported()
+}
+
 // full_page_writes=off is applied while the volume is proved to be a dataset that
 // never tears a page, and taken back when the proof is lost.
 func TestFullPageWritesFollowTheProof(t *testing.T) {

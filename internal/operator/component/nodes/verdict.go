@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/excerpt"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 )
@@ -64,13 +65,19 @@ func (v Verdict) now() Verdict {
 	return v
 }
 
-// Reported is the node in the profile's status.
+// maxMessage is the schema's limit of a node's message in a profile's status. The agent
+// of a node writes most of the text. The API server rejects the status of the whole
+// profile where one message is longer.
+const maxMessage = 4096
+
+// Reported is the node in the profile's status. It shortens the message to what the
+// schema accepts.
 func (v Verdict) Reported() v1alpha1.ProfileNode {
 	v = v.now()
 	if v.Reason != "" {
-		return v1alpha1.ProfileNode{Name: v.Name, Ready: metav1.ConditionFalse, Message: v.Message}
+		return v1alpha1.ProfileNode{Name: v.Name, Ready: metav1.ConditionFalse, Message: excerpt.Truncate(v.Message, maxMessage)}
 	}
-	return v1alpha1.ProfileNode{Name: v.Name, Ready: metav1.ConditionTrue, Message: v.Note}
+	return v1alpha1.ProfileNode{Name: v.Name, Ready: metav1.ConditionTrue, Message: excerpt.Truncate(v.Note, maxMessage)}
 }
 
 // Judge each node by what its agent says. Further judges a node whose storage is as
