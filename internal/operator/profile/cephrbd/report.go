@@ -49,8 +49,13 @@ func clusterUID(p *v1alpha1.PgStorageProfile, ceph *Facts) string {
 	return p.Status.Ceph.ClusterUID
 }
 
-// copies of the databases on the profile. Without a database they are those of three
-// instances, so that users see them before they pay for them.
+// mostCopies is how many databases the schema of the status allows. Users of any
+// namespace create them.
+const mostCopies = 256
+
+// copies of the databases on the profile, of the first by name where there are more than
+// the status can list. Without a database they are those of three instances, so that
+// users see them before they pay for them.
 func copies(l layout.Ceph, clusters []v1alpha1.PgStorageCluster) []v1alpha1.CephCopies {
 	var out []v1alpha1.CephCopies
 	for i := range clusters {
@@ -60,7 +65,7 @@ func copies(l layout.Ceph, clusters []v1alpha1.PgStorageCluster) []v1alpha1.Ceph
 	if len(out) == 0 {
 		out = append(out, copiesOf(l, "", 3))
 	}
-	return out
+	return out[:min(len(out), mostCopies)]
 }
 
 func copiesOf(l layout.Ceph, cluster string, instances int32) v1alpha1.CephCopies {

@@ -1,6 +1,7 @@
 package cephrbd
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -422,6 +423,14 @@ func TestReport(t *testing.T) {
 	}
 	if c := build(t, p, facts).Status.Ceph.Copies; len(c) != 2 || c[0].Cluster != "dev/shop" || c[0].RawPerByte != "3" || c[1].RawPerByte != "9" {
 		t.Errorf("copies %+v", c)
+	}
+	// The schema of the status allows 256.
+	facts.Clusters = nil
+	for i := range 300 {
+		facts.Clusters = append(facts.Clusters, v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: fmt.Sprintf("shop-%03d", 299-i)}})
+	}
+	if c := build(t, p, facts).Status.Ceph.Copies; len(c) != 256 || c[0].Cluster != "dev/shop-000" || c[255].Cluster != "dev/shop-255" {
+		t.Errorf("%d copies, the first is %s", len(c), c[0].Cluster)
 	}
 	// Of disks, what Ceph counts is shared out: 3 x 25Gi over 3 OSDs.
 	raw := onDevices(nil)
