@@ -155,7 +155,7 @@ type PgStorageBranchStatus struct {
 	// volumes are the PersistentVolumes of the branch. The snapshots are deleted after them.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=253
 	Volumes []string `json:"volumes,omitempty"`
 

@@ -123,7 +123,8 @@ func (p *pass) observe() {
 		}
 	}
 	slices.Sort(volumes)
-	p.s.Volumes = slices.Compact(volumes)
+	volumes = slices.Compact(volumes)
+	p.s.Volumes = volumes[:min(len(volumes), mostVolumes)]
 	if len(p.s.Volumes) == 0 {
 		p.s.Volumes = nil
 	}
@@ -154,8 +155,12 @@ func children(b *v1alpha1.PgStorageBranch, others []v1alpha1.PgStorageBranch) []
 	return out[:min(len(out), mostChildren)]
 }
 
-// mostChildren that a status lists, as the schema bounds it.
-const mostChildren = 64
+// mostChildren and mostVolumes that a status lists, as the schema bounds it. Volumes are
+// two of each of 16 instances, and those that instances before them had.
+const (
+	mostChildren = 64
+	mostVolumes  = 64
+)
 
 func (p *pass) add(o outcome.Outcome) { p.decision.Outcomes.Add(o) }
 

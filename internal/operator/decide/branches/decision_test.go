@@ -1,6 +1,7 @@
 package branches
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,21 @@ func running() *world {
 		{Name: "pr-1-1-wal", Instance: "pr-1-1", Volume: "pvc-2", FromSnapshot: true},
 	}
 	return w
+}
+
+// A user gives the database of a branch more instances, and the namespace more claims. The
+// schema of the status allows 64 volumes.
+func TestVolumesFitTheStatus(t *testing.T) {
+	for _, n := range []int{0, 32, 64, 70} {
+		w := running()
+		w.facts.Claims = nil
+		for i := range n {
+			w.facts.Claims = append(w.facts.Claims, observed.BranchClaim{Name: fmt.Sprintf("c-%d", i), Volume: fmt.Sprintf("pvc-%d", i)})
+		}
+		if got := w.decide(t).Status.Volumes; len(got) != min(n, 64) {
+			t.Errorf("%d volumes are listed of %d", len(got), n)
+		}
+	}
 }
 
 // What the database waits for is what its branch waits for.

@@ -73,9 +73,13 @@ func parameters(in []postgres.Parameter) []v1alpha1.Parameter {
 	return out
 }
 
+// mostVolumes is how many volumes the schema of the status allows. Users of the namespace
+// create claims, and give them the labels of a database.
+const mostVolumes = 64
+
 func volumeStatus(claims []observed.Claim) []v1alpha1.VolumeStatus {
 	var out []v1alpha1.VolumeStatus
-	for _, c := range claims {
+	for _, c := range claims[:min(len(claims), mostVolumes)] {
 		v := v1alpha1.VolumeStatus{Claim: c.Name, Instance: c.Instance, Role: "Data", Node: c.Node}
 		switch {
 		case c.WAL:
