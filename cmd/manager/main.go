@@ -20,6 +20,7 @@ import (
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/controllers"
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
@@ -106,7 +107,7 @@ func podMonitorLabels(text string) (map[string]string, error) {
 		return nil, err
 	}
 	for name := range found {
-		if strings.HasPrefix(name, "app.kubernetes.io/") || strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") {
+		if name == naming.LabelManagedBy || strings.HasPrefix(name, v1alpha1.GroupVersion.Group+"/") {
 			return nil, fmt.Errorf("label %s is set by the operator itself; choose another, as release", name)
 		}
 	}

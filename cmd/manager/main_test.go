@@ -35,11 +35,12 @@ func TestFeatureGates(t *testing.T) {
 
 func TestFlagsRefuse(t *testing.T) {
 	for want, args := range map[string][]string{
-		"--bench-image is required":       {"--agent-image=a", "--namespace=n"},
-		"unrecognized feature gate: Ceph": append(required, "--feature-gates=Ceph=true"),
-		"is set by the operator itself":   append(required, "--pod-monitor-labels=app.kubernetes.io/managed-by=me"),
-		"invalid selector":                append(required, "--pod-monitor-labels=release"),
-		`unknown platform "Talos"`:        append(required, "--platform=Talos"),
+		"--bench-image is required":                           {"--agent-image=a", "--namespace=n"},
+		"unrecognized feature gate: Ceph":                     append(required, "--feature-gates=Ceph=true"),
+		"managed-by is set by the operator itself":            append(required, "--pod-monitor-labels=app.kubernetes.io/managed-by=me"),
+		"pgstorage.dev/cluster is set by the operator itself": append(required, "--pod-monitor-labels=pgstorage.dev/cluster=shop"),
+		"invalid selector":                                    append(required, "--pod-monitor-labels=release"),
+		`unknown platform "Talos"`:                            append(required, "--platform=Talos"),
 	} {
 		set := flag.NewFlagSet("manager", flag.ContinueOnError)
 		set.SetOutput(&strings.Builder{})
@@ -50,7 +51,10 @@ func TestFlagsRefuse(t *testing.T) {
 }
 
 func TestPodMonitorLabels(t *testing.T) {
-	for text, want := range map[string]map[string]string{"": nil, "release=prometheus,team=db": {"release": "prometheus", "team": "db"}} {
+	for text, want := range map[string]map[string]string{
+		"": nil, "release=prometheus,team=db": {"release": "prometheus", "team": "db"},
+		"app.kubernetes.io/part-of=monitoring": {"app.kubernetes.io/part-of": "monitoring"},
+	} {
 		s, err := flags(flag.NewFlagSet("labels", flag.ContinueOnError), append(required, "--pod-monitor-labels="+text))
 		if err != nil || !maps.Equal(s.controllers.Config.PodMonitorLabels, want) {
 			t.Errorf("%q: %v, %v", text, s.controllers.Config.PodMonitorLabels, err)

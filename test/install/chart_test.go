@@ -59,6 +59,7 @@ func TestValuesReachTheManager(t *testing.T) {
 		{name: "clusters of a matrix' own", set: "matrixClusters.enabled=true", args: []string{"--feature-gates=MatrixClusters=true"}},
 		{name: "labels of PodMonitors", set: "metrics.labels.release=kps,metrics.podMonitor.labels.team=db,metrics.serviceMonitor.labels.other=no", args: []string{"--pod-monitor-labels=release=kps,team=db"}},
 		{name: "labels of all monitors", set: "metrics.labels.release=kps", args: []string{"--pod-monitor-labels=release=kps"}},
+		{name: "labels of ServiceMonitors", set: labelsOfServiceMonitors, args: []string{"--pod-monitor-labels=app.kubernetes.io/part-of=monitoring"}},
 		{name: "further arguments", set: "extraArgs={--zap-devel=true}", args: []string{"--zap-devel=true"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,12 +189,16 @@ func TestNamespaceFollowsTheRelease(t *testing.T) {
 	}
 }
 
-// The arguments of the Deployment are flags that the manager has.
+// labelsOfServiceMonitors are labels of PodMonitors too.
+const labelsOfServiceMonitors = `metrics.serviceMonitor.labels.app\.kubernetes\.io/part-of=monitoring`
+
+// The arguments of the Deployment are flags that the manager has, with values that it
+// accepts.
 func TestArgumentsAreFlagsOfTheManager(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the manager")
 	}
-	args := deployment(t, installed(t, everything...)).Spec.Template.Spec.Containers[0].Args
+	args := deployment(t, installed(t, append(slices.Clone(everything), "--set", labelsOfServiceMonitors)...)).Spec.Template.Spec.Containers[0].Args
 	out, err := goRun(t, append([]string{"./cmd/manager", "--version"}, args...)...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
