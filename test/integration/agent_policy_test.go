@@ -120,7 +120,17 @@ func eventsAboutItsOwn(t *testing.T, agent client.Client, own, other *v1alpha1.P
 	eventually(t, "the policy on events", func(ctx context.Context) error {
 		return refused(agent.Create(ctx, about("policy-other", ref(other))), want)
 	})
+	named := func(profile, node string) corev1.ObjectReference {
+		return ref(&v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: naming.NodeStorage(profile, node)}})
+	}
 	for name, regarding := range map[string]corev1.ObjectReference{
+		// These names contain the node's own, but are of other nodes.
+		"longer":         named("policy", "policy-a-b"),
+		"longer-as-hash": named("policy", "policy-a-0123abcd"),
+		"with-domain":    named("policy", "x.policy-a"),
+		"in-the-profile": named("x.policy-a-y", "policy-b"),
+		"all-of-both":    named("x.policy-a", "policy-b"),
+
 		"database": {APIVersion: "postgresql.cnpg.io/v1", Kind: "Cluster", Namespace: "default", Name: "shop.policy-a"},
 		"pod":      {APIVersion: "v1", Kind: "Pod", Namespace: "default", Name: "x.policy-a"},
 		"nothing":  {},
@@ -129,8 +139,10 @@ func eventsAboutItsOwn(t *testing.T, agent client.Client, own, other *v1alpha1.P
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := agent.Create(t.Context(), about("policy-own", ref(own))); err != nil {
-		t.Error(err)
+	for name, regarding := range map[string]corev1.ObjectReference{"own": ref(own), "own-of-a-dotted-profile": named("x.policy", "policy-a")} {
+		if err := agent.Create(t.Context(), about("policy-"+name, regarding)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
