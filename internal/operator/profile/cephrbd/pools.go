@@ -1,6 +1,7 @@
 package cephrbd
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,11 +90,10 @@ func imagePool(p *v1alpha1.PgStorageProfile, name string) *rook.CephBlockPool {
 	s := p.Spec.CephRBD.Pool
 	pool := newPool(p, name)
 	pool.Spec.Replicated = replicated(poolSize(p))
-	if s.TargetSizePercent != nil {
-		pool.Spec.Replicated.TargetSizeRatio = new(float64(*s.TargetSizePercent) / 100)
-	}
 	pool.Spec.Parameters = parameters(p, s.Compression)
 	pool.Spec.Parameters["min_size"] = strconv.Itoa(int(minSize(p)))
+	// Rook ignores 0 in spec.replicated.targetSizeRatio. As a parameter it unsets the ratio.
+	pool.Spec.Parameters["target_size_ratio"] = strconv.FormatFloat(float64(ptr.Deref(s.TargetSizePercent, 0))/100, 'f', -1, 64)
 	return pool
 }
 
@@ -114,14 +114,18 @@ func replicated(size int32) *rook.Replicated {
 	return &rook.Replicated{Size: new(size), RequireSafeReplicaSize: new(size > 1)}
 }
 
-// parameters of a pool by ceph osd pool set, also those at Ceph's default, so that
-// taking one out of the profile sets it back.
+// defaultAlgorithm is Ceph's default (bluestore_compression_algorithm).
+const defaultAlgorithm = "snappy"
+
+// parameters of a pool by ceph osd pool set, also those at Ceph's default. Rook sets what
+// is in the list and unsets nothing, so only this sets a field back that the profile no
+// longer has.
 func parameters(p *v1alpha1.PgStorageProfile, c v1alpha1.CephCompression) map[string]string {
-	out := map[string]string{"compression_mode": c.Mode, "csum_type": p.Spec.CephRBD.Pool.Checksum}
-	if c.Algorithm != "" {
-		out["compression_algorithm"] = c.Algorithm
+	return map[string]string{
+		"compression_mode":      c.Mode,
+		"compression_algorithm": cmp.Or(c.Algorithm, defaultAlgorithm),
+		"csum_type":             p.Spec.CephRBD.Pool.Checksum,
 	}
-	return out
 }
 
 // pendingPool says when a pool is created.

@@ -192,6 +192,12 @@ func TestStages(t *testing.T) {
 			pool.Status.Info = map[string]string{"failureDomain": "osd", "type": "Replicated"}
 			own(*f).Pools["ceph"] = pool
 		}, open: toPool},
+		{name: "a pool with settings that the profile no longer has", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolDiffers, kind: outcome.Wait, facts: func(f *observed.Profile) {
+			pool := own(*f).Pools["ceph"]
+			pool.Spec.Parameters = maps.Clone(pool.Spec.Parameters)
+			pool.Spec.Parameters["target_size_ratio"], pool.Spec.Parameters["compression_algorithm"] = "0.8", "zstd"
+			own(*f).Pools["ceph"] = pool
+		}, open: toPool, message: "CephBlockPool rook-ceph/ceph has parameters.compression_algorithm zstd (declared: snappy), parameters.target_size_ratio 0.8 (declared: 0). It is written as declared once CephReady is True"},
 		{name: "a pool that is deleted", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonBlockPoolNotReady, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{Owner: uid, Deleting: true} }, open: toPool},
 		{name: "somebody else's pool", condition: v1alpha1.ConditionBlockPoolReady, reason: v1alpha1.ReasonCephNotOwned, kind: outcome.Invalid, facts: func(f *observed.Profile) { own(*f).Pools["ceph"] = ObservedPool{} }, open: toCeph},
 		{name: "a driver of another name", condition: v1alpha1.ConditionStorageReady, reason: v1alpha1.ReasonDriverNotInstalled, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Drivers = []string{"rook.rbd.csi.ceph.com"} }, open: toProbe, message: "spec.cephRBD.rook: the CSI driver rook-ceph.rbd.csi.ceph.com is not registered; install the chart ceph-csi-drivers; Rook before v1.20 brings it with its first CephCluster. There are: rook.rbd.csi.ceph.com; set operatorNamespace or driver if it is one of them"},
@@ -391,6 +397,22 @@ func TestDeletedByHand(t *testing.T) {
 	own(facts).Cluster.UID = "another"
 	if got := build(t, p, facts).Status.Ceph.ClusterUID; got != "another" {
 		t.Errorf("known as %q", got)
+	}
+}
+
+// Rook unsets no property of a pool. What the profile does not set is written with Ceph's
+// default.
+func TestPoolsHaveEveryParameter(t *testing.T) {
+	want := map[string]string{"min_size": "2", "csum_type": "crc32c", "compression_mode": "none", "compression_algorithm": "snappy", "target_size_ratio": "0"}
+	if got := imagePool(onZFS(nil), "ceph").Spec.Parameters; !maps.Equal(got, want) {
+		t.Errorf("without fields: %v", got)
+	}
+	p := onZFS(func(c *v1alpha1.CephRBDProfile) {
+		c.Pool.TargetSizePercent, c.Pool.Compression = new(int32(7)), v1alpha1.CephCompression{Mode: "force", Algorithm: "zstd"}
+	})
+	want["compression_mode"], want["compression_algorithm"], want["target_size_ratio"] = "force", "zstd", "0.07"
+	if got := imagePool(p, "ceph").Spec.Parameters; !maps.Equal(got, want) {
+		t.Errorf("with them: %v", got)
 	}
 }
 

@@ -30,9 +30,8 @@ type PoolSpec struct {
 
 // Replicated pool.
 type Replicated struct {
-	Size                   *int32   `json:"size,omitempty"`
-	RequireSafeReplicaSize *bool    `json:"requireSafeReplicaSize,omitempty"`
-	TargetSizeRatio        *float64 `json:"targetSizeRatio,omitempty"`
+	Size                   *int32 `json:"size,omitempty"`
+	RequireSafeReplicaSize *bool  `json:"requireSafeReplicaSize,omitempty"`
 }
 
 // ErasureCoded pool.
