@@ -144,7 +144,7 @@ func claimStorage(p *v1alpha1.PgStorageProfile) *rook.Storage {
 	set := rook.DeviceSet{
 		Name: naming.DeviceSet, Count: new(ptr.Deref(osds.Count, 1)), Portable: new(false), Encrypted: new(ptr.Deref(osds.Encrypted, false)),
 		TuneFast: new(osds.Tune == "" || osds.Tune == "Fast"), TuneSlow: new(osds.Tune == "Slow"),
-		Resources: osdResources(osds), Placement: placement(p),
+		Resources: osdResources(osds), Placement: placement(p), PreparePlacement: preparePlacement(p),
 	}
 	claim := corev1ac.PersistentVolumeClaimSpec().
 		WithAccessModes(corev1.ReadWriteOnce).
@@ -178,14 +178,10 @@ const hostname = "kubernetes.io/hostname"
 // topologyKeys of failure domains above a node (Rook, OSD Topology).
 var topologyKeys = map[string]string{"rack": "topology.rook.io/rack", "zone": "topology.kubernetes.io/zone"}
 
-// placement of OSDs and of the jobs that create them, which decide where an OSD stays.
-// They spread evenly over nodes, and over racks or zones where these are the failure
-// domain.
+// placement returns where OSDs run. They spread evenly over nodes, and over racks or zones
+// where these are the failure domain.
 func placement(p *v1alpha1.PgStorageProfile) *rook.Placement {
 	out := &rook.Placement{}
-	if len(p.Spec.NodeSelector) > 0 {
-		out.NodeAffinity = affinity(p.Spec.NodeSelector)
-	}
 	unsatisfiable := corev1.DoNotSchedule
 	if clusterOf(p).OSDs.Spread == "Preferred" {
 		unsatisfiable = corev1.ScheduleAnyway
@@ -195,6 +191,19 @@ func placement(p *v1alpha1.PgStorageProfile) *rook.Placement {
 			out.TopologySpreadConstraints = append(out.TopologySpreadConstraints, spread(key, unsatisfiable))
 		}
 	}
+	return out
+}
+
+// preparePlacement returns where the jobs run that create OSDs. They decide where an OSD
+// stays. Only new OSDs need the labels of spec.nodeSelector. One whose node lost them has its
+// data there and must start again, so placement does not have them. It is nil where it would
+// be the same.
+func preparePlacement(p *v1alpha1.PgStorageProfile) *rook.Placement {
+	if len(p.Spec.NodeSelector) == 0 {
+		return nil
+	}
+	out := placement(p)
+	out.NodeAffinity = affinity(p.Spec.NodeSelector)
 	return out
 }
 

@@ -400,6 +400,20 @@ func TestDeletedByHand(t *testing.T) {
 	}
 }
 
+// An OSD restarts on a node that lost the labels of spec.nodeSelector. New OSDs need them.
+func TestOnlyNewOSDsNeedTheLabelsOfNodes(t *testing.T) {
+	set := claimStorage(onZFS(nil)).DeviceSets[0]
+	if set.Placement.NodeAffinity != nil || len(set.Placement.TopologySpreadConstraints) != 1 {
+		t.Errorf("placement of OSDs: %+v", set.Placement)
+	}
+	if p := set.PreparePlacement; p == nil || p.NodeAffinity == nil || len(p.TopologySpreadConstraints) != 1 {
+		t.Errorf("placement of the jobs that create them: %+v", p)
+	}
+	if set = claimStorage(onClass(nil)).DeviceSets[0]; set.PreparePlacement != nil {
+		t.Errorf("without spec.nodeSelector Rook takes the placement of OSDs: %+v", set.PreparePlacement)
+	}
+}
+
 // Rook unsets no property of a pool. What the profile does not set is written with Ceph's
 // default.
 func TestPoolsHaveEveryParameter(t *testing.T) {

@@ -113,17 +113,19 @@ type Device struct {
 	Name string `json:"name,omitempty"`
 }
 
-// DeviceSet is OSDs on claims.
+// DeviceSet is OSDs on claims. Rook gives Placement to the OSDs, and to the jobs that
+// prepare them where PreparePlacement is unset.
 type DeviceSet struct {
-	Name      string                                           `json:"name,omitempty"`
-	Count     *int32                                           `json:"count,omitempty"`
-	Portable  *bool                                            `json:"portable,omitempty"`
-	Encrypted *bool                                            `json:"encrypted,omitempty"`
-	TuneSlow  *bool                                            `json:"tuneDeviceClass,omitempty"`
-	TuneFast  *bool                                            `json:"tuneFastDeviceClass,omitempty"`
-	Resources *corev1ac.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
-	Placement *Placement                                       `json:"placement,omitempty"`
-	Claims    []VolumeClaim                                    `json:"volumeClaimTemplates,omitempty"`
+	Name             string                                           `json:"name,omitempty"`
+	Count            *int32                                           `json:"count,omitempty"`
+	Portable         *bool                                            `json:"portable,omitempty"`
+	Encrypted        *bool                                            `json:"encrypted,omitempty"`
+	TuneSlow         *bool                                            `json:"tuneDeviceClass,omitempty"`
+	TuneFast         *bool                                            `json:"tuneFastDeviceClass,omitempty"`
+	Resources        *corev1ac.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
+	Placement        *Placement                                       `json:"placement,omitempty"`
+	PreparePlacement *Placement                                       `json:"preparePlacement,omitempty"`
+	Claims           []VolumeClaim                                    `json:"volumeClaimTemplates,omitempty"`
 }
 
 // Placement of daemons.
