@@ -181,7 +181,7 @@ type S3NBDPool struct {
 // S3Store is a prefix of a bucket. Each node writes below a prefix of its own,
 // <prefix>/<profile>/<node>, because a prefix has one writer (ZeroFS fences a second
 // one by conditional writes).
-// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.startsWith('http://') || (has(self.allowHTTP) && self.allowHTTP)",message="stores.endpoint is http, which exposes the keys of requests on the network; use https, or accept that by allowHTTP: true",fieldPath=".endpoint"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !self.endpoint.lowerAscii().startsWith('http://') || (has(self.allowHTTP) && self.allowHTTP)",message="stores.endpoint is http, which exposes the keys of requests on the network; use https, or accept that by allowHTTP: true",fieldPath=".endpoint"
 type S3Store struct {
 	// name identifies the store in this profile. Valid: 1 to 16 characters.
 	// +required
@@ -212,7 +212,7 @@ type S3Store struct {
 	// https://minio.example:9000. Default: Amazon S3 in region.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getEscapedPath() in ['', '/'] && url(self).getQuery().size() == 0 && !self.contains('@')",message="stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query or user"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && url(self).getEscapedPath() in ['', '/'] && !self.matches('[?#@$]')",message="stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query, fragment, user or variable"
 	Endpoint string `json:"endpoint,omitempty"`
 
 	// region sets the region of the bucket. Default: us-east-1.

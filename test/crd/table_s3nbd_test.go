@@ -133,7 +133,7 @@ func s3StoreRows() []row {
 		bucket   = "stores.bucket must hold only lower case letters, digits, '.' and '-', and begin and end with a letter or digit (Amazon S3, bucket naming rules)"
 		prefix   = "stores.prefix must be names of letters, digits, '_', '-' and '.', separated by single slashes, without one at its ends"
 		region   = "stores.region must hold only lower case letters, digits and '-', as eu-central-1"
-		endpoint = "stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query or user"
+		endpoint = "stores.endpoint must be a URL of scheme and host, as https://minio.example:9000, without path, query, fragment, user or variable"
 		http     = store + ".endpoint: Invalid value: stores.endpoint is http, which exposes the keys of requests on the network; use https, or accept that by allowHTTP: true"
 	)
 	to := func(field string, value any) change { return set("stores/0/"+field, value) }
@@ -149,6 +149,7 @@ func s3StoreRows() []row {
 		s3("endpoint too long", to("endpoint", "https://"+strings.Repeat("e", 250)), tooLong(store+".endpoint", 255)),
 		s3("region too long", to("region", strings.Repeat("r", 64)), tooLong(store+".region", 63)),
 		s3("http without acceptance", to("endpoint", "http://minio.example"), http),
+		s3("http in capitals without acceptance", to("endpoint", "HTTP://minio.example"), http),
 		s3("http refused by hand", to("endpoint", "http://minio.example"), http).and(set(s3Spec+"stores/0/allowHTTP", false)),
 		s3("credentialsSecret empty", to("credentialsSecret", ""), empty(store+".credentialsSecret")),
 		s3("credentialsSecret too long", to("credentialsSecret", strings.Repeat("s", 254)), tooLong(store+".credentialsSecret", 253)),
@@ -169,7 +170,7 @@ func s3StoreRows() []row {
 	wrong("bucket", bucket, "Acme", "acme_pg", "-acme", "acme/pg", "acme.")
 	wrong("prefix", prefix, "/pg", "pg/", "a//b", "a/../b", "../pg", "a b", "${HOME}")
 	wrong("region", region, "eu_central", "EU", "-eu")
-	wrong("endpoint", endpoint, "minio.example", "s3://acme", "https://minio.example/pg", "https://minio.example?x=1", "https://me:secret@minio.example")
+	wrong("endpoint", endpoint, "minio.example", "s3://acme", "https://minio.example/pg", "https://minio.example?x=1", "https://minio.example/?", "https://me:secret@minio.example", "https://minio.example#x", "https://$HOST", "https://", "https://:9000", "https:minio.example")
 	return out
 }
 
