@@ -94,7 +94,7 @@ func spaceChanged() predicate.Predicate {
 	}}
 }
 
-// space that each volume takes, and of it that of its snapshots.
+// space maps each volume to the bytes that it and its snapshots take.
 func space(s *v1alpha1.PgNodeStorage) map[string][2]int64 {
 	out := map[string][2]int64{}
 	for _, v := range s.Status.Volumes {
@@ -103,7 +103,7 @@ func space(s *v1alpha1.PgNodeStorage) map[string][2]int64 {
 	return out
 }
 
-// amount in bytes; -1 where it is unknown.
+// amount returns the bytes of a quantity, or -1 where it is unknown.
 func amount(q *resource.Quantity) int64 {
 	if q == nil {
 		return -1

@@ -38,8 +38,8 @@ func (p *pass) remove() {
 	p.decision.Released = true
 }
 
-// claimsLeft says which claims are, and what deletes them. The garbage collector deletes those of
-// a database that is gone.
+// claimsLeft says what the deletion waits for. The garbage collector deletes the claims of a
+// database that is gone. A user has to delete a database that was retained.
 func (p *pass) claimsLeft() string {
 	var foreign []string
 	for _, c := range p.facts.Claims {
