@@ -241,6 +241,15 @@ func TestNetworkPoolIsRemembered(t *testing.T) {
 	}
 }
 
+// No pool is created on a network device that cannot be read.
+func TestNetworkDeviceThatCannotBeRead(t *testing.T) {
+	net, n := newNetwork(t)
+	put(answer{begin: "wipefs -J", end: "/nbd0", stderr: "Input/output error\n", exit: 1})(net.f)
+	r := passes(t, n, storage(fresh, onNetwork))
+	same(t, "pool", line(r.Outcomes[1]), "PoolReady wait HostCommandFailed: the agent could not read what is on /dev/nbd0 (a/x): probe of /dev/nbd0: wipefs -J: exit status 1: Input/output error")
+	same(t, "commands", strings.Join(net.f.changes, "; "), "modprobe nbd")
+}
+
 // The agent does not detach foreign devices, and leaves a number in use to its owner.
 func TestNetworkLeavesOthersAlone(t *testing.T) {
 	net, n := newNetwork(t)

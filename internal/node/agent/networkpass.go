@@ -34,9 +34,8 @@ func (n *Node) finishNetwork(ctx context.Context, s *v1alpha1.PgNodeStorage, see
 // not answer it reads no further device.
 func (n *Node) probeContents(ctx context.Context, paths []string, seen *decide.Seen) error {
 	if seen.Signatures == nil {
-		seen.Signatures = map[string]blockdev.Signatures{}
+		seen.Signatures, seen.Unreadable = map[string]blockdev.Signatures{}, map[string]string{}
 	}
-	seen.Unreadable = map[string]string{}
 	var silent error
 	for _, path := range paths {
 		found, err := blockdev.Signatures{}, silent

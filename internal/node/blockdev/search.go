@@ -19,9 +19,9 @@ var remote = []string{"/dev/nbd", "/dev/rbd", "/dev/zd"}
 const linksToFollow = 8
 
 // Searchable returns the names in /dev/disk/by-id and /dev of all devices that may carry a
-// pool on disks. It leaves out NBD and RBD devices, zvols, and whatever is on one of them: the
-// agent may be the one that a read of an NBD device waits for. It keeps devices that are named.
-// All are the devices of Inventory.
+// pool on disks. It leaves out NBD and RBD devices, zvols, and whatever is on one of them,
+// unless a device is named. A read of an NBD device may wait for the agent itself. The
+// argument all is the result of Inventory.
 func (c *Client) Searchable(all []Device, named ...string) ([]string, error) {
 	s := search{named: map[string]bool{}, kept: map[string]bool{}, left: map[string]bool{}}
 	for _, name := range named {
