@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
@@ -11,15 +10,16 @@ import (
 
 // DetachDevices disconnects devices, and records GrownTo once all are disconnected. A
 // device that is in use although our pool is not imported belongs to someone else: then
-// it returns an error that wraps blockdev.ErrInUse.
+// it returns an error that wraps blockdev.ErrInUse. A device that does not answer this in time
+// stays attached too: a disconnection would fail the requests of whatever uses it.
 func (e networkExecutor) DetachDevices(ctx context.Context, a decide.DetachDevices) error {
 	for _, d := range a.Devices {
-		in, err := e.Devices.Open(d.Attached.Path)
-		if errors.Is(err, blockdev.ErrInUse) {
-			return fmt.Errorf("%s (%s) is not detached: %w", d.Attached.Path, d.Name(), err)
+		used, err := e.Devices.InUse(ctx, d.Attached.Path)
+		if used {
+			err = blockdev.ErrInUse
 		}
-		if err == nil {
-			_ = in.Close()
+		if err != nil {
+			return fmt.Errorf("%s (%s) is not detached: %w", d.Attached.Path, d.Name(), err)
 		}
 		if err := e.disconnect(ctx, d); err != nil {
 			return err

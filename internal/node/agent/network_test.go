@@ -16,6 +16,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/nbd"
@@ -560,6 +561,78 @@ func TestNetworkMirrorReturns(t *testing.T) {
 	if record := recordOf(t, n, s); record.Scrub {
 		t.Errorf("recorded %+v", record)
 	}
+}
+
+// stalled is a device whose reads, or opens, wait until it is released.
+type stalled struct {
+	opens    bool
+	released chan struct{}
+}
+
+func (d stalled) open(string) (blockdev.Content, error) {
+	if d.opens {
+		<-d.released
+	}
+	return d, nil
+}
+
+func (d stalled) ReadAt([]byte, int64) (int, error) {
+	<-d.released
+	return 0, unix.EIO
+}
+
+func (d stalled) Close() error { return nil }
+
+// A server ends while the agent reads what is on its new device. The read waits for the server,
+// and the pass does not wait for the read.
+func TestNetworkReadThatWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(t *testing.T, net *fakeNetwork)
+		want string
+	}{
+		"a successor": {func(t *testing.T, net *fakeNetwork) {
+			net.lives(t, "first", zerofs.StateStopped)
+			net.lives(t, "second", zerofs.StateRunning, "first")
+		}, "reconnect 0 of fast/a/x@first"},
+		"another life": {func(t *testing.T, net *fakeNetwork) {
+			net.lives(t, "second", zerofs.StateRunning)
+		}, "disconnect fast/a/x@first"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net, n := newNetwork(t)
+			d := stalled{released: make(chan struct{})}
+			defer close(d.released)
+			n.Devices.Open, n.Devices.Patience = d.open, time.Millisecond
+			s := storage(fresh, onNetwork)
+			r := passes(t, n, s)
+			facts.Same(t, "read", line(r.Outcomes[1]), "PoolReady wait HostCommandFailed: … /dev/nbd0 … no answer from /dev/nbd0 within 1ms: context deadline exceeded")
+			net.did, net.f.changes = nil, nil
+			c.end(t, net)
+			_, err := n.Pass(t.Context(), s)
+			must(err)
+			same(t, "did", net.since(), c.want)
+		})
+	}
+}
+
+// A device that cannot even be opened is not detached: something may use it.
+func TestNetworkOpenThatWaits(t *testing.T) {
+	net, n := newNetwork(t)
+	s := storage(fresh, onNetwork)
+	passes(t, n, s)
+	gone(net.f)
+	net.dead, net.did, net.f.changes = true, nil, nil
+	d := stalled{opens: true, released: make(chan struct{})}
+	defer close(d.released)
+	n.Devices.Open, n.Devices.Patience = d.open, time.Millisecond
+	for _, want := range []string{"no answer from /dev/nbd0 within 1ms", "an earlier read of /dev/nbd0 has not ended"} {
+		r, err := n.Pass(t.Context(), s)
+		must(err)
+		if o := r.Outcomes[0]; o.Reason != v1alpha1.ReasonHostCommandFailed || !strings.Contains(o.Message, "/dev/nbd0 (a/x) is not detached: "+want) {
+			t.Errorf("%s, want %s", line(o), want)
+		}
+	}
+	same(t, "did", net.since(), "")
 }
 
 // A cache that the node refuses is reported as such, and everything else is applied. One that

@@ -218,21 +218,25 @@ func parseBlkid(out string) []Signature {
 	return found
 }
 
-func (c *Client) content(_ context.Context, d Device, s *Signatures) error {
+// inspection of the content of a device.
+type inspection struct {
+	found []Signature
+	zero  bool
+}
+
+func (c *Client) content(ctx context.Context, d Device, s *Signatures) error {
 	if d.Size == 0 || d.Size > math.MaxInt64 {
 		return nil // found already
 	}
-	in, err := c.Open(s.Device)
+	read, err := visit(ctx, c, s.Device, func(in Content) (inspection, error) {
+		found, zero, err := inspect(in, int64(d.Size))
+		return inspection{found, zero}, err
+	})
 	if errors.Is(err, ErrInUse) {
 		s.Found = append(s.Found, Signature{What: "device held by the kernel", By: ByKernel})
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	found, zero, err := inspect(in, int64(d.Size))
-	err = errors.Join(err, in.Close())
-	s.Found = append(s.Found, found...)
-	s.Data = !zero
+	s.Found = append(s.Found, read.found...)
+	s.Data = !read.zero
 	return err
 }

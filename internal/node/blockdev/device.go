@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pgstorage/pgstorage/internal/node/host"
 )
@@ -21,6 +22,10 @@ type Client struct {
 	// Open a device to read it, exclusively: ErrInUse where the kernel uses it. See
 	// OpenExclusive.
 	Open func(device string) (Content, error)
+	// Patience with one device that is opened and read. 0 is DefaultPatience.
+	Patience time.Duration
+
+	visits visits
 }
 
 // Errors to compare with errors.Is.
