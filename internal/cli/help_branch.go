@@ -36,7 +36,7 @@ that of its condition. Interrupting this command does not stop the branch.`,
   kubectl pgstorage branch create shop --name before --from-backup --target-time 2026-03-01T12:00:00Z
 
   # The state of a restore point
-  kubectl pgstorage branch create shop --name before --from-backup --target-name before-migration --backup-id 20260301T023000
+  kubectl pgstorage branch create shop --name old --from-backup --target-name v2 --backup-id 20260301T023000
 
   # A file to edit
   kubectl pgstorage branch create shop --name pr-123 --dry-run=client > branch.yaml`,

@@ -105,7 +105,7 @@ func backupRows() []row {
 		where    = "spec.origin.objectStore must be the name of an ObjectStore of the namespace"
 		server   = "spec.origin.server must be the name of a folder of the store, as status.backup.server says it"
 		point    = "spec.origin.targetName needs backupID: a restore point has no time by which a base backup could be chosen"
-		id       = "spec.origin.backupID must be the ID of a base backup, as 20260301T023000"
+		id       = "spec.origin.backupID must be the ID of a base backup, as 20260301T023000; status.backupId of kubectl get backups.postgresql.cnpg.io has it"
 		either   = "spec.origin.backupID is a base backup of the store, and volumeSnapshots take its place; keep one of the two"
 		lsn      = "spec.origin.targetLSN must be a position in WAL, as 0/3000060"
 	)

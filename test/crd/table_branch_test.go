@@ -59,7 +59,7 @@ func branchRows() []row {
 		lsn        = "spec.source.backup.targetLSN must be a position in WAL, as 0/3000060"
 		targets    = "spec.source.backup: Invalid value: spec.source.backup has one of targetTime, targetLSN and targetName at most; keep one, or none to restore all WAL"
 		point      = "spec.source.backup: Invalid value: spec.source.backup.targetName needs backupID: a restore point has no time by which a base backup could be chosen"
-		id         = "spec.source.backup.backupID must be the ID of a base backup, as 20260301T023000"
+		id         = "spec.source.backup.backupID must be the ID of a base backup, as 20260301T023000; status.backupId of kubectl get backups.postgresql.cnpg.io has it"
 		ttl        = "spec.ttl must be a duration from 1m to 8760h, as 24h"
 		configMap  = "spec.masking.configMap.name must be the name of a ConfigMap of the namespace"
 		key        = "spec.masking.configMap.key must be a key of a ConfigMap: letters, digits, '-', '_' and '.'"

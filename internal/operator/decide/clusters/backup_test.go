@@ -327,8 +327,8 @@ func TestLostOriginIsReported(t *testing.T) {
 		origin *observed.ObjectStore
 		lost   bool
 	}{
-		"the store is gone":   {restored, nil, true},
-		"the store exists":    {restored, &observed.ObjectStore{}, false},
+		"the store is gone": {restored, nil, true},
+		"the store exists":  {restored, &observed.ObjectStore{}, false},
 		"of VolumeSnapshots": {func(s *v1alpha1.PgStorageClusterSpec) {
 			s.Origin = &v1alpha1.OriginSpec{VolumeSnapshots: &v1alpha1.OriginVolumeSnapshots{Data: "a"}}
 		}, nil, false},
