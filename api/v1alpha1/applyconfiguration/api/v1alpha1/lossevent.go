@@ -7,7 +7,7 @@ package v1alpha1
 //
 // LossEvent is the effect of one failure on acknowledged commits.
 type LossEventApplyConfiguration struct {
-	// event is ProcessCrash, NodeLoss, SiteLoss, or StoreLoss (of a bucket).
+	// event is ProcessCrash, NodeLoss, FailureDomainLoss, SiteLoss, or StoreLoss (of a bucket).
 	Event *string `json:"event,omitempty"`
 	// acknowledgedCommits is Kept, MayBeLost, Lost, or Unknown when the settings behind
 	// the answer could not be read back.

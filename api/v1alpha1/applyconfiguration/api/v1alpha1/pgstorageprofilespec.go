@@ -36,7 +36,7 @@ type PgStorageProfileSpecApplyConfiguration struct {
 	// characters. Default: none.
 	AllowedOverrides []string `json:"allowedOverrides,omitempty"`
 	// instanceProbes give instances on this storage more time before kubelet restarts
-	// them. It applies to PgStorageClusters with defaults: PgStorage; what a cluster sets
+	// them. It applies to PgStorageClusters with defaults: pgstorage; what a cluster sets
 	// in spec.cnpg.spec (probes, startDelay, livenessProbeTimeout) has priority. Default: CloudNativePG's probes.
 	InstanceProbes *InstanceProbesApplyConfiguration `json:"instanceProbes,omitempty"`
 	// branches limits the PgStorageBranches whose volumes are on this storage. Default: there
