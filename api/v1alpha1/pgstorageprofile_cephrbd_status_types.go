@@ -55,8 +55,8 @@ type ProfileCeph struct {
 	// +kubebuilder:validation:MaxLength=1024
 	UsableFormula string `json:"usableFormula,omitempty"`
 
-	// copies lists the copies of each byte of a database, for the first 256 clusters
-	// that use the profile, or for an example of three instances.
+	// copies lists the copies of each byte of a database. It has the first 256 clusters
+	// that use the profile, or an example of three instances.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256

@@ -113,8 +113,8 @@ func (in Inputs) profiles(candidates []*Candidate) {
 	}
 }
 
-// free returns the first name, beginning with the given one, that a new profile can have: one
-// that has no profile yet, or whose profile is planned for the same StorageClasses. Profiles
+// free returns the first name, beginning with the given one, that a new profile can have. No
+// profile has it yet, or the planned profile of that name has the same StorageClasses. Profiles
 // that exist and serve the description are chosen before.
 func free(named map[string]*v1alpha1.PgStorageProfile, name string, d adoption.Description) string {
 	out := name

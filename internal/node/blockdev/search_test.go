@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// A search for a pool reads no device whose requests may wait for the agent itself, for Ceph or
-// for another pool, and no device that is on one. It reads all others by all their names.
+// A search for a pool reads no device whose requests may wait for the agent, Ceph or another
+// pool. Nor does it read what is on such a device. It reads all others by all their names.
 func TestSearchable(t *testing.T) {
 	block := &fstest.MapFile{Mode: fs.ModeDevice | 0o660}
 	char := &fstest.MapFile{Mode: fs.ModeDevice | fs.ModeCharDevice | 0o660}

@@ -52,9 +52,9 @@ func (v *visits) holds(device string) bool {
 	return v.devices[device]
 }
 
-// InUse reports whether anything but this client uses a device. It opens the device. The error
-// is that of a device which does not answer, and wraps context.DeadlineExceeded. A device that
-// cannot be opened for another reason does not count as used.
+// InUse reports whether anything but this client uses a device, which it opens. Where the device
+// does not answer, the error wraps context.DeadlineExceeded. A device that cannot be opened for
+// another reason does not count as used.
 func (c *Client) InUse(ctx context.Context, device string) (bool, error) {
 	if c.visits.holds(device) {
 		return false, nil // a read of this client waits, and no other program has the device

@@ -281,8 +281,8 @@ func TestFollowerWaitsForASourceThatConsents(t *testing.T) {
 	}
 }
 
-// While the Cluster that it follows does not exist, a follower keeps what was applied: the UID
-// by which it notices another Cluster of that name, the Secrets, and settings of the primary.
+// While the Cluster that it follows does not exist, a follower keeps what was applied. By the
+// UID it notices another Cluster of that name.
 func TestFollowerRemembersTheSourceThatIsGone(t *testing.T) {
 	cr, f := withPools(reports())
 	follower, shop := poolOf(cr, reports()), running("shop", 1)

@@ -81,9 +81,9 @@ func good(b *v1alpha1.PgBenchmark) bool {
 		!meta.IsStatusConditionFalse(b.Status.Conditions, v1alpha1.ConditionNotRegressed)
 }
 
-// baseline returns the run that the next one is compared with, or "". A night in which runs
-// were rejected or failed does not replace a baseline that has all its figures, because a
-// regression would then be forgotten.
+// baseline returns the run that the next one is compared with, or "". A night with rejected or
+// failed runs does not replace a baseline that has all its figures. Otherwise a regression
+// would be forgotten.
 func baseline(s *v1alpha1.PgScheduledBenchmark, own runs) string {
 	switch {
 	case s.Spec.Gate == nil:

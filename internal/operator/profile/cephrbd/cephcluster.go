@@ -194,10 +194,10 @@ func placement(p *v1alpha1.PgStorageProfile) *rook.Placement {
 	return out
 }
 
-// preparePlacement returns where the jobs run that create OSDs. They decide where an OSD
-// stays. Only new OSDs need the labels of spec.nodeSelector. One whose node lost them has its
-// data there and must start again, so placement does not have them. It is nil where it would
-// be the same.
+// preparePlacement returns where the jobs run that create OSDs, which decides where an OSD
+// stays. Only new OSDs need the labels of spec.nodeSelector. An OSD whose node lost them has
+// its data there and must start again. So placement does not have them. It is nil where it
+// would be the same.
 func preparePlacement(p *v1alpha1.PgStorageProfile) *rook.Placement {
 	if len(p.Spec.NodeSelector) == 0 {
 		return nil
