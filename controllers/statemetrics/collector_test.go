@@ -292,6 +292,17 @@ instances{node=n1} 1
 	}
 }
 
+// A database that requests a huge amount does not hide the others of its node.
+func TestRequestsDoNotWrapAround(t *testing.T) {
+	huge := shop()
+	huge.Name = "huge"
+	huge.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("8Ei")}
+	want := "requests_bytes{node=n1} 9.22337203900226e+18\n"
+	if diff := cmp.Diff(want, series(t, "pgstorage_node_instance_memory_", tank(), shop(), huge)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A snapshot whose branch was deleted without its finalizer is garbage.
 func TestBranch(t *testing.T) {
 	b := &v1alpha1.PgStorageBranch{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "pr-1", UID: "uid"}}

@@ -26,8 +26,10 @@ func memoryMetric(name, help string) *prometheus.Desc {
 
 // budget of the memory of one node with a PgNodeStorage.
 type budget struct {
-	arcMax, arcSize             int64
-	requests, buffers, instance int64
+	arcMax, arcSize   int64
+	buffers, instance int64
+	// requests are what users write. A float does not wrap around.
+	requests float64
 }
 
 // memory sends the memory budget of each node with a PgNodeStorage.
@@ -46,7 +48,7 @@ func (s sink) memory(storages []*v1alpha1.PgNodeStorage, nodes []corev1.Node, cl
 	}
 	for name, b := range budgets {
 		s.gauge(memoryInstances, float64(b.instance), name)
-		s.gauge(memoryRequests, float64(b.requests), name)
+		s.gauge(memoryRequests, b.requests, name)
 		s.gauge(memoryBuffers, float64(b.buffers), name)
 		if b.arcMax > 0 {
 			s.gauge(memoryARCMax, float64(b.arcMax), name)
@@ -82,10 +84,10 @@ func place(cr *v1alpha1.PgStorageCluster, budgets map[string]*budget) {
 			continue
 		}
 		b.instance++
-		b.requests += requests.Value()
+		b.requests += requests.AsApproximateFloat64()
 		if v.Path != "" { // the memory of the pod includes its volumes
 			volumes := cnpg.InMemory(cr)
-			b.requests += volumes.Value()
+			b.requests += volumes.AsApproximateFloat64()
 		}
 		b.buffers += nodes.SharedBuffers(cr)
 	}

@@ -82,6 +82,9 @@ func shared(mode corev1.PersistentVolumeAccessMode) bool {
 	return mode != corev1.ReadWriteOnce && mode != corev1.ReadWriteOncePod
 }
 
+// msgSize refuses a size that no node of the profile has room for.
+const msgSize = "the claim requests more than spec.memory.maxPerNode of the profile, %s"
+
 // Size that the claim asks for.
 func (r Request) Size() resource.Quantity {
 	return r.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -109,8 +112,12 @@ func (r Request) Full(all []v1alpha1.PgNodeStorage) string {
 			b.ARC = max(b.ARC, s.Status.ARC.Max.Value())
 		}
 	}
-	size := r.Size()
-	return b.Exceeds(size.Value(), ofProfile, r.Profile.Spec.Memory.MaxPerNode.Value())
+	size, most := r.Size(), r.Profile.Spec.Memory.MaxPerNode
+	// A size beyond int64 has a Value that is 0 or wrong, so quantities are compared first.
+	if size.Cmp(most) > 0 || size.Value() <= 0 {
+		return fmt.Sprintf(msgSize, most.String())
+	}
+	return b.Exceeds(size.Value(), ofProfile, most.Value())
 }
 
 // incarnation of a tmpfs, as agents make them.

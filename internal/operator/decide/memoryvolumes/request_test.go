@@ -91,23 +91,29 @@ func TestNodeIsFullByTheSumOfAllPromises(t *testing.T) {
 	has := storage("cache", "1536Mi")
 	Add(has, "pvc-1", resource.MustParse("1Gi"))
 	for _, tc := range []struct {
-		name string
-		all  []*v1alpha1.PgNodeStorage
-		want string
+		name, size string
+		all        []*v1alpha1.PgNodeStorage
+		want       string
 	}{
-		{"empty", nil, ""},
-		{"beside an ARC", []*v1alpha1.PgNodeStorage{arc, storage("cache", "1Gi")}, ""},
-		{"beside an ARC and another profile's volumes", []*v1alpha1.PgNodeStorage{arc, storage("other", "1Gi"), storage("cache", "1Gi")}, "ARC 5Gi + volumes in memory 2Gi + this one 1Gi"},
-		{"more than the profile gives", []*v1alpha1.PgNodeStorage{mine}, "maxPerNode of the profile, 2Gi"},
-		{"declared already", []*v1alpha1.PgNodeStorage{has}, ""},
-		{"one that the manager did not make does not count", []*v1alpha1.PgNodeStorage{forged}, ""},
+		{"empty", "1Gi", nil, ""},
+		{"beside an ARC", "1Gi", []*v1alpha1.PgNodeStorage{arc, storage("cache", "1Gi")}, ""},
+		{"beside an ARC and another profile's volumes", "1Gi", []*v1alpha1.PgNodeStorage{arc, storage("other", "1Gi"), storage("cache", "1Gi")}, "ARC 5Gi + volumes in memory 2Gi + this one 1Gi"},
+		{"more than the profile gives", "1Gi", []*v1alpha1.PgNodeStorage{mine}, "maxPerNode of the profile, 2Gi"},
+		{"declared already", "1Gi", []*v1alpha1.PgNodeStorage{has}, ""},
+		{"one that the manager did not make does not count", "1Gi", []*v1alpha1.PgNodeStorage{forged}, ""},
+		{"all that the profile gives", "2Gi", nil, ""},
+		{"a size that overflows the sum", "8Ei", []*v1alpha1.PgNodeStorage{storage("cache", "1Gi")}, "maxPerNode of the profile, 2Gi"},
+		{"a size that int64 has as 0", "10E", nil, "maxPerNode of the profile, 2Gi"},
+		{"a size that int64 has as 1", "18446744073709551617", nil, "maxPerNode of the profile, 2Gi"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var all []v1alpha1.PgNodeStorage
 			for _, s := range tc.all {
 				all = append(all, *s)
 			}
-			if got := request().Full(all); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+			r := request()
+			r.Claim.Spec.Resources.Requests[corev1.ResourceStorage] = resource.MustParse(tc.size)
+			if got := r.Full(all); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

@@ -26,16 +26,16 @@ type Budget struct {
 
 // Exceeds says by what sum a further volume is more than the node or its profile gives;
 // empty where it fits. All volumes of a profile on the node, with this one, are at most
-// most.
+// most. The comparisons subtract, because a sum can overflow.
 func (b Budget) Exceeds(size, ofProfile, most int64) string {
-	if ofProfile+size > most {
+	if size > most-ofProfile {
 		return fmt.Sprintf("volumes of %s and one of %s on node %s are more than spec.memory.maxPerNode of the profile, %s",
 			nodes.Quantity(ofProfile), nodes.Quantity(size), b.Node, nodes.Quantity(most))
 	}
 	reserve := nodes.Reserve(b.Memory)
-	if sum := b.ARC + b.Volumes + size + reserve; b.Memory > 0 && sum > b.Memory {
+	if others := b.ARC + b.Volumes + reserve; b.Memory > 0 && size > b.Memory-others {
 		return fmt.Sprintf("on node %s ARC %s + volumes in memory %s + this one %s + reserve %s = %s, of %s allocatable",
-			b.Node, nodes.Quantity(b.ARC), nodes.Quantity(b.Volumes), nodes.Quantity(size), nodes.Quantity(reserve), nodes.Quantity(sum), nodes.Quantity(b.Memory))
+			b.Node, nodes.Quantity(b.ARC), nodes.Quantity(b.Volumes), nodes.Quantity(size), nodes.Quantity(reserve), nodes.Quantity(others+size), nodes.Quantity(b.Memory))
 	}
 	return ""
 }
@@ -73,13 +73,13 @@ func promised(most int64, node observed.Node, facts observed.Profile) (text stri
 	reserve := nodes.Reserve(node.Memory)
 	// Volumes of other profiles count as they are; those of this one, as they may become.
 	other := max(0, node.InMemory-ofProfile(node.Name, facts))
-	sum := node.ARC + most + other + buffers + reserve
+	others := node.ARC + other + buffers + reserve
 	text = fmt.Sprintf("%s: ARC %s + volumes up to %s", node.Name, nodes.Quantity(node.ARC), nodes.Quantity(most))
 	if other > 0 {
 		text += fmt.Sprintf(" + volumes of other profiles %s", nodes.Quantity(other))
 	}
-	text += fmt.Sprintf(" + shared_buffers of %d instances %s + reserve %s = %s of %s", instances, nodes.Quantity(buffers), nodes.Quantity(reserve), nodes.Quantity(sum), nodes.Quantity(node.Memory))
-	return text, sum <= node.Memory
+	text += fmt.Sprintf(" + shared_buffers of %d instances %s + reserve %s = %s of %s", instances, nodes.Quantity(buffers), nodes.Quantity(reserve), nodes.Quantity(others+most), nodes.Quantity(node.Memory))
+	return text, most <= node.Memory-others
 }
 
 // ofProfile is the sum of the profile's own volumes on a node.
