@@ -28,7 +28,7 @@ func claimOfClass(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, 
 	instance := cr.Name + "-1"
 	name := instance + "-" + strings.ToLower(strings.ReplaceAll(role, "_", "-"))
 	create(t, c, &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: name, Labels: map[string]string{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: name, OwnerReferences: controlled(t, c, cr), Labels: map[string]string{
 			"cnpg.io/cluster": cr.Name, "cnpg.io/instanceName": instance, "cnpg.io/pvcRole": role,
 		}},
 		Spec: corev1.PersistentVolumeClaimSpec{

@@ -395,8 +395,12 @@ func TestClaimsWithoutAVolumeAreNamed(t *testing.T) {
 	get(t, c, key, &cnpgv1.Cluster{})
 	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonClusterNotHealthy)
 	claims := map[string]*corev1.PersistentVolumeClaim{}
-	for name, database := range map[string]string{"shop-1": cr.Name, "shop-1-wal": cr.Name, "shop-2": cr.Name, "other-1": "other"} {
+	owner := controlled(t, c, cr)
+	for name, database := range map[string]string{"shop-1": cr.Name, "shop-1-wal": cr.Name, "shop-2": cr.Name, "other-1": "other", "kept-1": cr.Name} {
 		claims[name] = unboundClaim(ns, name, database)
+		if name != "kept-1" {
+			claims[name].OwnerReferences = owner
+		}
 		create(t, c, claims[name])
 	}
 	simulatedStatus(t, c, key, func(s *cnpgv1.ClusterStatus) {

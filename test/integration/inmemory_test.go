@@ -51,10 +51,18 @@ func ephemeral(t *testing.T, c client.Client, name, profile string) *v1alpha1.Pg
 // claimed makes the claim of an instance as CloudNativePG and the scheduler leave it.
 func claimed(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, node, size string) *corev1.PersistentVolumeClaim {
 	t.Helper()
-	claim := &corev1.PersistentVolumeClaim{
+	claim := claimOf(cr, cr.Name+"-1", node, size)
+	claim.OwnerReferences = controlled(t, c, cr)
+	create(t, c, claim)
+	return claim
+}
+
+// claimOf an instance, which no Cluster controls.
+func claimOf(cr *v1alpha1.PgStorageCluster, instance, node, size string) *corev1.PersistentVolumeClaim {
+	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cr.Namespace, Name: cr.Name + "-1",
-			Labels:      map[string]string{naming.LabelCNPGCluster: cr.Name, naming.LabelCNPGInstance: cr.Name + "-1", naming.LabelCNPGPVCRole: "PG_DATA"},
+			Namespace: cr.Namespace, Name: instance,
+			Labels:      map[string]string{naming.LabelCNPGCluster: cr.Name, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA"},
 			Annotations: map[string]string{naming.AnnotationSelectedNode: node, "volume.kubernetes.io/storage-provisioner": naming.MemoryProvisioner},
 		},
 		Spec: corev1.PersistentVolumeClaimSpec{
@@ -62,8 +70,6 @@ func claimed(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster, node,
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}},
 		},
 	}
-	create(t, c, claim)
-	return claim
 }
 
 // declaredOn waits until a PgNodeStorage declares so many volumes, and returns them.
@@ -177,6 +183,40 @@ func TestVolumeInMemoryFromClaimToItsEnd(t *testing.T) {
 		}
 		return errors.Join(err, fmt.Errorf("it has %v", v.Finalizers))
 	})
+}
+
+// The loss of a volume whose claim the Cluster of a read pool does not control does not clone
+// the pool again.
+func TestForeignClaimDoesNotCloneAPoolAgain(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	ns := namespace(t, c)
+	w.within = "/namespaces/" + ns + "/"
+	p := inMemory(t, c, "mem-foreign")
+	storage(t, c, "mem-source")
+	cr := cluster(ns, "shop", "mem-source")
+	cr.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "fast", Profile: p.Name}}
+	create(t, c, cr)
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	pool := get(t, c, client.ObjectKey{Namespace: ns, Name: "shop-fast"}, &v1alpha1.PgStorageCluster{})
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(pool))
+	own, kept := claimed(t, c, pool, p.Name, "1Gi"), claimOf(pool, "shop-fast-9", p.Name, "512Mi")
+	create(t, c, kept)
+	declaredOn(t, c, p.Name, 2)
+	mounted, lost := mountedVolume(p.Name, "pvc-"+string(own.UID)), mountedVolume(p.Name, "pvc-"+string(kept.UID))
+	simulatedMount(t, c, p.Name, mounted, lost)
+	provisioned(t, c, own)
+	provisioned(t, c, kept)
+	hasCondition(t, c, pool, v1alpha1.ConditionVolumesVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
+
+	simulatedMount(t, c, p.Name, mounted, v1alpha1.ObservedMemoryVolume{Name: lost.Name, State: v1alpha1.MemoryVolumeLost})
+	settled(t, w)
+	now := &v1alpha1.PgStorageCluster{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(pool), now); err != nil || now.UID != pool.UID || !now.DeletionTimestamp.IsZero() {
+		t.Fatalf("%v, pool %s is deleted at %v, it was %s", err, now.UID, now.DeletionTimestamp, pool.UID)
+	}
+	hasCondition(t, c, pool, v1alpha1.ConditionVolumesVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
 }
 
 // A node without room is given back to the scheduler, with the sum.

@@ -7,6 +7,8 @@ import (
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 )
 
 // simulatedHealthy writes what CloudNativePG reports of a healthy Cluster.
@@ -25,6 +27,14 @@ func simulatedHealthy(t *testing.T, c client.Client, key client.ObjectKey) {
 		pg.Status.Conditions = []metav1.Condition{{Type: string(cnpgv1.ConditionClusterReady), Status: metav1.ConditionTrue, Reason: "ClusterIsReady", Message: "simulated", LastTransitionTime: metav1.Now()}}
 		return c.Status().Patch(ctx, pg, client.MergeFrom(before))
 	})
+}
+
+// controlled is the reference to the database's Cluster that CloudNativePG gives to its
+// claims.
+func controlled(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster) []metav1.OwnerReference {
+	t.Helper()
+	pg := get(t, c, client.ObjectKeyFromObject(cr), &cnpgv1.Cluster{})
+	return []metav1.OwnerReference{*metav1.NewControllerRef(pg, cnpgv1.SchemeGroupVersion.WithKind("Cluster"))}
 }
 
 // simulatedStatus changes what CloudNativePG reports of a Cluster.

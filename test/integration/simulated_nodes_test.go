@@ -104,7 +104,7 @@ func simulatedClaim(t *testing.T, c client.Client, cr *v1alpha1.PgStorageCluster
 func simulatedClaimOn(t *testing.T, c client.Client, node string, cr *v1alpha1.PgStorageCluster, instance, volume string) {
 	t.Helper()
 	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: instance, Labels: map[string]string{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cr.Namespace, Name: instance, OwnerReferences: controlled(t, c, cr), Labels: map[string]string{
 			"cnpg.io/cluster": cr.Name, "cnpg.io/instanceName": instance, "cnpg.io/pvcRole": "PG_DATA",
 		}},
 		Spec: corev1.PersistentVolumeClaimSpec{

@@ -8,6 +8,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -141,8 +142,9 @@ func claim(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume, volumes 
 	return out
 }
 
-// current: the claim belongs to an instance that CloudNativePG counts. Those that
-// dangle are left to an administrator.
+// current: the claim belongs to an instance that CloudNativePG counts. It counts the claims
+// that the Cluster controls, and makes itself the controller of those that it adopts
+// (its pkg/utils/ownership.go). Those that dangle are left to an administrator.
 func current(cluster *cnpgv1.Cluster, c *corev1.PersistentVolumeClaim) bool {
-	return c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
+	return metav1.IsControlledBy(c, cluster) && c.DeletionTimestamp.IsZero() && !slices.Contains(cluster.Status.DanglingPVC, c.Name)
 }
