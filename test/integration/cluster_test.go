@@ -520,6 +520,35 @@ func TestEscapeHatchReachesTheDatabase(t *testing.T) {
 	hasCondition(t, c, wrong, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonOverrideRefused)
 }
 
+// Zero values that a user sets are not taken for drift: CloudNativePG's Go types omit them.
+func TestOverridesWithZeroValuesAreNotDrift(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	ns := namespace(t, c)
+	w.within = "/namespaces/" + ns + "/"
+	storage(t, c, "zeros")
+	cr := cluster(ns, "shop", "zeros")
+	cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"failoverDelay":0,"nodeMaintenanceWindow":{"inProgress":false},"monitoring":{"tls":{"enabled":false}},"affinity":{"tolerations":[]},"managed":{"roles":[{"name":"app2","login":true,"superuser":false}]}}`)}}
+	create(t, c, cr)
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	rest := settled(t, w)
+	changed(t, c, cr, func() { metav1.SetMetaDataAnnotation(&cr.ObjectMeta, "example.com/note", "wake up") })
+	if n := settled(t, w) - rest; n != 0 {
+		t.Errorf("%d writes at rest, the last one %v", n, w.last.Load())
+	}
+	list := &corev1.EventList{}
+	if err := c.List(t.Context(), list, client.InNamespace(ns)); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list.Items {
+		if e.Reason == "DriftRepaired" {
+			t.Errorf("%s", e.Message)
+		}
+	}
+}
+
 func TestStuckPhaseIsReported(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

@@ -5,6 +5,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -86,8 +87,25 @@ func needs(o plan.Object, seen plan.Seen) (drift string, needed bool, err error)
 	gvk := o.Content.GroupVersionKind()
 	// Typed objects from the cache have no kind.
 	content["apiVersion"], content["kind"] = gvk.ToAPIVersionAndKind()
-	drift = o.Missing(content)
+	drift = o.Missing(content, shown(o.Content.Object, seen))
 	return drift, drift != "", nil
+}
+
+// shown is what remains of wanted content in the Go type of an object that was read. All
+// remains in one without a type, and in one that does not hold the content.
+func shown(want map[string]any, seen plan.Seen) map[string]any {
+	if _, untyped := seen.(runtime.Unstructured); untyped {
+		return want
+	}
+	typed := reflect.New(reflect.TypeOf(seen).Elem()).Interface()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(want, typed); err != nil {
+		return want
+	}
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return want
+	}
+	return out
 }
 
 // Delete removes an object that was seen, and no other one of its name that came

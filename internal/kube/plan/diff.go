@@ -9,9 +9,10 @@ import (
 
 // Missing returns the path of the first field that the object claims and live does not
 // have with that value. It returns "" when live has all of it, and ignores fields that
-// the object does not claim.
-func (o Object) Missing(live map[string]any) string {
-	return missing("", o.Content.Object, live)
+// the object does not claim. Shown is what a read of the object itself would return: a Go
+// type omits some zero values, and what it never shows cannot be missing.
+func (o Object) Missing(live, shown map[string]any) string {
+	return missing("", o.Content.Object, live, shown)
 }
 
 // Stale says whether live was last applied from another intent: a field that is
@@ -20,7 +21,10 @@ func (o Object) Stale(liveAnnotations map[string]string, key string) bool {
 	return liveAnnotations[key] != o.Intent()
 }
 
-func missing(path string, want, have any) string {
+func missing(path string, want, have, shown any) string {
+	if have == nil && shown == nil {
+		return ""
+	}
 	switch w := want.(type) {
 	case map[string]any:
 		h, ok := have.(map[string]any)
@@ -30,13 +34,14 @@ func missing(path string, want, have any) string {
 			}
 			return path
 		}
-		return missingInMap(path, w, h)
+		s, _ := shown.(map[string]any)
+		return missingInMap(path, w, h, s)
 	case []any:
 		h, ok := have.([]any)
 		if !ok {
 			return path
 		}
-		return missingInList(path, w, h)
+		return missingInList(path, w, h, elements(shown, w))
 	}
 	if equalScalar(want, have) {
 		return ""
@@ -44,10 +49,10 @@ func missing(path string, want, have any) string {
 	return path
 }
 
-func missingInMap(path string, want, have map[string]any) string {
+func missingInMap(path string, want, have, shown map[string]any) string {
 	first := ""
 	for k, v := range want {
-		if p := missing(path+"."+k, v, have[k]); p != "" && (first == "" || p < first) {
+		if p := missing(path+"."+k, v, have[k], shown[k]); p != "" && (first == "" || p < first) {
 			first = p
 		}
 	}
@@ -56,7 +61,7 @@ func missingInMap(path string, want, have map[string]any) string {
 
 // missingInList compares lists of objects with names by name, as the API server merges
 // them, and others item by item.
-func missingInList(path string, want, have []any) string {
+func missingInList(path string, want, have, shown []any) string {
 	byName := named(have)
 	if byName == nil && len(want) != len(have) {
 		return path
@@ -69,7 +74,7 @@ func missingInList(path string, want, have []any) string {
 			if !found {
 				return at
 			}
-			if p := missing(at, w, h); p != "" {
+			if p := missing(at, w, h, shown[i]); p != "" {
 				return p
 			}
 			continue
@@ -77,11 +82,19 @@ func missingInList(path string, want, have []any) string {
 		if i >= len(have) {
 			return at
 		}
-		if p := missing(at, w, have[i]); p != "" {
+		if p := missing(at, w, have[i], shown[i]); p != "" {
 			return p
 		}
 	}
 	return ""
+}
+
+// elements of a list that is shown, or all that are wanted where their numbers differ.
+func elements(shown any, want []any) []any {
+	if s, _ := shown.([]any); len(s) == len(want) {
+		return s
+	}
+	return want
 }
 
 func named(list []any) map[string]any {

@@ -39,7 +39,7 @@ func TestMissing(t *testing.T) {
 		{"a string that is no quantity", `{"a": "on"}`, `{"a": "off"}`, ".a"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := missing("", object(t, tc.want), object(t, tc.have)); got != tc.path {
+			if got := missing("", object(t, tc.want), object(t, tc.have), object(t, tc.want)); got != tc.path {
 				t.Errorf("missing %q, want %q", got, tc.path)
 			}
 		})
