@@ -36,6 +36,7 @@ type MaxLag struct {
 // ReadPool is a group of instances that replicate the database asynchronously and serve
 // reads, with storage and parameters of their own.
 // +kubebuilder:validation:XValidation:rule="!has(self.staleReads) || self.staleReads != 'Refuse' || (has(self.maxLag) && has(self.maxLag.bytes))",message="spec.readPools[].staleReads: Refuse needs spec.readPools[].maxLag.bytes, which the readiness probe of CloudNativePG compares; set it, as 64Mi",fieldPath=".staleReads"
+// +kubebuilder:validation:XValidation:rule="!has(self.staleReads) || self.staleReads != 'Refuse' || !has(self.instances) || self.instances == 1",message="spec.readPools[].staleReads: Refuse needs instances: 1, because a further instance compares its lag with the first one only; declare several pools of one instance",fieldPath=".staleReads"
 type ReadPool struct {
 	// name identifies the pool. Its PgStorageCluster, its CloudNativePG Cluster and its
 	// Services are named <cluster>-<name>.
@@ -97,7 +98,8 @@ type ReadPool struct {
 
 	// staleReads selects what happens to reads beyond maxLag.bytes. Serve: the pool
 	// answers with old data. Refuse: the instance is not ready and leaves the Services of
-	// the pool until it has caught up. Default: Serve.
+	// the pool until it has caught up. Refuse needs instances: 1 and maxLag.bytes.
+	// Default: Serve.
 	// +optional
 	// +kubebuilder:default=Serve
 	StaleReads StaleReadsPolicy `json:"staleReads,omitempty"`

@@ -90,6 +90,7 @@ var rows = slices.Concat([]row{
 	cluster("two pools of one name", set("spec/readPools", []any{map[string]any{"name": "far"}, map[string]any{"name": "far"}}), "spec.readPools[1]: Duplicate value"),
 	cluster("pool without instances", set("spec/readPools", pools(map[string]any{"name": "far", "instances": 0})), "spec.readPools[0].instances", "should be greater than or equal to 1"),
 	cluster("stale reads refused without a limit", set("spec/readPools", pools(map[string]any{"name": "far", "staleReads": "Refuse", "maxLag": map[string]any{"time": "30s"}})), "spec.readPools[].staleReads: Refuse needs spec.readPools[].maxLag.bytes"),
+	cluster("stale reads refused by several instances", set("spec/readPools", pools(map[string]any{"name": "far", "instances": 2, "staleReads": "Refuse", "maxLag": map[string]any{"bytes": "64Mi"}})), "spec.readPools[].staleReads: Refuse needs instances: 1"),
 	cluster("lag of nothing", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{}})), "spec.readPools[0].maxLag", "should have at least 1 properties"),
 	cluster("lag of no time", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"time": "0s"}})), "maxLag.time must be a duration from 1s to 24h"),
 	cluster("lag of a week", set("spec/readPools", pools(map[string]any{"name": "far", "maxLag": map[string]any{"time": "168h"}})), "maxLag.time must be a duration from 1s to 24h"),

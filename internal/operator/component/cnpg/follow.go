@@ -67,8 +67,9 @@ func key(secret, name string) corev1.SecretKeySelector {
 }
 
 // refuseStale takes an instance out of its Services while it is too far behind. Its
-// readiness probe compares the WAL that it has not replayed
-// (pkg/management/postgres/webserver/probes/streaming.go of v1.30.0).
+// readiness probe compares the WAL that it has not replayed with what its direct upstream
+// has (pkg/management/postgres/webserver/probes/streaming.go of v1.30.0). So the API refuses
+// it for more than one instance.
 func refuseStale(spec *cnpgac.ClusterSpecApplyConfiguration, f *v1alpha1.FollowSpec) {
 	if f.StaleReads != v1alpha1.StaleReadsRefuse {
 		return

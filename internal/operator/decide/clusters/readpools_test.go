@@ -29,8 +29,15 @@ func reports() v1alpha1.ReadPool {
 	return v1alpha1.ReadPool{
 		Name: "reports", Profile: "slow", Instances: &two, Workload: v1alpha1.WorkloadAnalytics, Parameters: amounts,
 		Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("200Gi")},
-		MaxLag:  &v1alpha1.MaxLag{Bytes: &lag, Time: "5m"}, StaleReads: v1alpha1.StaleReadsRefuse,
+		MaxLag:  &v1alpha1.MaxLag{Bytes: &lag, Time: "5m"}, StaleReads: v1alpha1.StaleReadsServe,
 	}
+}
+
+// fresh is a pool that serves no stale reads, so it has one instance.
+func fresh() v1alpha1.ReadPool {
+	pool := reports()
+	pool.Name, pool.Instances, pool.StaleReads = "fresh", new(int32(1)), v1alpha1.StaleReadsRefuse
+	return pool
 }
 
 // withPools is a healthy cluster with these read pools.
@@ -66,7 +73,7 @@ func condition(name string, status metav1.ConditionStatus, reason, message strin
 }
 
 func TestReadPoolPlans(t *testing.T) {
-	cr, f := withPools(v1alpha1.ReadPool{Name: "near"}, reports())
+	cr, f := withPools(v1alpha1.ReadPool{Name: "near"}, reports(), fresh())
 	cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(`{"imagePullSecrets":[{"name":"pull"}],"startDelay":600,"postgresql":{"shared_preload_libraries":["auto_explain"],"pg_hba":["x"]}}`)}}
 	built, err := Build(cr, f, catalog.All(), config)
 	if err != nil {
@@ -76,8 +83,8 @@ func TestReadPoolPlans(t *testing.T) {
 }
 
 func TestFollowerPlans(t *testing.T) {
-	cr, f := withPools(reports())
-	follower := poolOf(cr, reports())
+	cr, f := withPools(fresh())
+	follower := poolOf(cr, fresh())
 	source := running("shop", 1)
 	source.Spec.PostgresConfiguration.Parameters = map[string]string{"max_connections": "400"}
 	built, err := Build(follower, observed.Cluster{ForeignAPIs: f.ForeignAPIs, Profile: f.Profile, Source: &observed.Source{PgStorageCluster: cr, Cluster: source}}, catalog.All(), config)

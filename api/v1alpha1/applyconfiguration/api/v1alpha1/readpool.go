@@ -46,7 +46,8 @@ type ReadPoolApplyConfiguration struct {
 	MaxLag *MaxLagApplyConfiguration `json:"maxLag,omitempty"`
 	// staleReads selects what happens to reads beyond maxLag.bytes. Serve: the pool
 	// answers with old data. Refuse: the instance is not ready and leaves the Services of
-	// the pool until it has caught up. Default: Serve.
+	// the pool until it has caught up. Refuse needs instances: 1 and maxLag.bytes.
+	// Default: Serve.
 	StaleReads *apiv1alpha1.StaleReadsPolicy `json:"staleReads,omitempty"`
 }
 
