@@ -26,7 +26,7 @@ type PostgresSpecApplyConfiguration struct {
 	// They override computed values. The operator rejects parameters that are unknown,
 	// out of range, fixed by CloudNativePG, or unsafe (fsync=off, synchronous_commit
 	// below the tier). It applies full_page_writes=off only while every volume provably
-	// never tears a page, which needs a profile of type ZFSLocalPV or S3NBD;
+	// never tears a page. That needs a profile of type ZFSLocalPV or S3NBD, and
 	// status.parameters reports what is missing. Valid: at most 128 parameters, 1024 characters a value,
 	// 16384 characters for all names and values together.
 	Parameters map[string]string `json:"parameters,omitempty"`

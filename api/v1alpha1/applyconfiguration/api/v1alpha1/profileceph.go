@@ -35,8 +35,8 @@ type ProfileCephApplyConfiguration struct {
 	Usable *resource.Quantity `json:"usable,omitempty"`
 	// usableFormula is the calculation of usable.
 	UsableFormula *string `json:"usableFormula,omitempty"`
-	// copies lists the copies of each byte of a database, for the first 256 clusters
-	// that use the profile, or for an example of three instances.
+	// copies lists the copies of each byte of a database. It has the first 256 clusters
+	// that use the profile, or an example of three instances.
 	Copies []CephCopiesApplyConfiguration `json:"copies,omitempty"`
 	// writeAmplification estimates how many bytes each layer writes for one byte that
 	// Postgres writes to a page of a volume.
