@@ -9,8 +9,8 @@ import (
 
 // Missing returns the path of the first field that the object claims and live does not
 // have with that value. It returns "" when live has all of it, and ignores fields that
-// the object does not claim. Shown is what a read of the object itself would return: a Go
-// type omits some zero values, and what it never shows cannot be missing.
+// the object does not claim. A read of the object itself would return shown. A Go type
+// omits some zero values, and what it never shows cannot be missing.
 func (o Object) Missing(live, shown map[string]any) string {
 	return missing("", o.Content.Object, live, shown)
 }

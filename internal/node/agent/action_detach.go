@@ -9,9 +9,9 @@ import (
 )
 
 // DetachDevices disconnects devices, and records GrownTo once all are disconnected. A
-// device that is in use although our pool is not imported belongs to someone else. Then
-// it returns an error that wraps blockdev.ErrInUse. A device that does not answer in time
-// stays attached too, because a disconnection would fail the requests of whatever uses it.
+// device that is in use although our pool is not imported belongs to someone else. It stays
+// attached, and so does one that does not answer in time, because a disconnection would fail
+// the requests of whatever uses it. The first returns an error that wraps blockdev.ErrInUse.
 func (e networkExecutor) DetachDevices(ctx context.Context, a decide.DetachDevices) error {
 	for _, d := range a.Devices {
 		used, err := e.Devices.InUse(ctx, d.Attached.Path)
