@@ -228,8 +228,9 @@ func (c *Client) content(ctx context.Context, d Device, s *Signatures) error {
 	if d.Size == 0 || d.Size > math.MaxInt64 {
 		return nil // found already
 	}
+	size := int64(d.Size)
 	read, err := visit(ctx, c, s.Device, func(in Content) (inspection, error) {
-		found, zero, err := inspect(in, int64(d.Size))
+		found, zero, err := inspect(in, size)
 		return inspection{found, zero}, err
 	})
 	if errors.Is(err, ErrInUse) {

@@ -36,6 +36,15 @@ func (r Readers) branchVolumes(ctx context.Context, b *v1alpha1.PgStorageBranch,
 			Name: c.Name, Instance: c.Labels[naming.LabelCNPGInstance], Volume: c.Spec.VolumeName, FromSnapshot: fromSnapshot(c), Foreign: foreign,
 		})
 	}
+	if err := r.held(ctx, b, used, facts); err != nil {
+		return err
+	}
+	return r.space(ctx, facts)
+}
+
+// held reads which volumes of the branch still exist although no claim uses them, and are to be
+// deleted by their driver.
+func (r Readers) held(ctx context.Context, b *v1alpha1.PgStorageBranch, used map[string]bool, facts *observed.Branch) error {
 	for _, name := range b.Status.Volumes {
 		if used[name] {
 			continue
@@ -48,7 +57,7 @@ func (r Readers) branchVolumes(ctx context.Context, b *v1alpha1.PgStorageBranch,
 			facts.Held = append(facts.Held, name)
 		}
 	}
-	return r.space(ctx, facts)
+	return nil
 }
 
 // controlledBy says that an object with this UID controls a claim.

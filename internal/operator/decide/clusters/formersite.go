@@ -35,12 +35,12 @@ func promotes(c *cnpgv1.Cluster) bool {
 	return r != nil && r.PromotionToken != "" && r.PromotionToken != c.Status.LastPromotionToken
 }
 
-// promotedAfter names another site that writes on a later timeline than that on which a token
-// ends; empty if none does. That site was promoted with the token, or after it.
+// promotedAfter refuses a token where another site writes on a later timeline than that on
+// which the token ends; empty if none does. That site was promoted with the token, or after it.
 func promotedAfter(t token, live *cnpgv1.Cluster, facts observed.Cluster) string {
 	for _, m := range facts.Sites.Members {
 		if m.Answered && !m.InRecovery && m.System == live.Status.SystemID && m.Timeline > t.timeline {
-			return m.Name
+			return fmt.Sprintf(msgPromotionElsewhere, m.Name)
 		}
 	}
 	return ""

@@ -195,10 +195,7 @@ func tokenRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) string 
 	case live.Status.DemotionToken != "" && older(t, live.Status.DemotionToken):
 		return msgPromotionOld
 	}
-	if site := promotedAfter(t, live, facts); site != "" {
-		return fmt.Sprintf(msgPromotionElsewhere, site)
-	}
-	return ""
+	return promotedAfter(t, live, facts)
 }
 
 // older says that a token is of an earlier timeline than that on which this site itself was
