@@ -33,7 +33,7 @@ func TestJobIsThatOfTheProfile(t *testing.T) {
 		Config: map[string]string{"bluestore_min_alloc_size": "4096", "osd_memory_target": "2147483648"},
 		Pool: job.Pool{
 			Name: "vm", Copies: 2, FailureDomain: "osd",
-			Parameters: map[string]string{"compression_mode": "none", "csum_type": "crc32c", "min_size": "2"},
+			Parameters: map[string]string{"compression_algorithm": "snappy", "compression_mode": "none", "csum_type": "crc32c", "min_size": "2", "target_size_ratio": "0"},
 		},
 		Images: job.Images{
 			Features: []string{"layering", "exclusive-lock", "object-map", "fast-diff", "deep-flatten"}, FSType: "ext4",
