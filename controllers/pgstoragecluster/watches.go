@@ -166,5 +166,6 @@ func reads(c *cnpgv1.Cluster) any {
 		c.Generation, c.Labels, c.Annotations, c.DeletionTimestamp,
 		c.Status.Phase, c.Status.PhaseReason, c.Status.Instances, c.Status.ReadyInstances,
 		c.Status.CurrentPrimary, c.Status.TargetPrimary, c.Status.Image, c.Status.Conditions, c.Status.InstancesReportedState, c.Status.Topology.NodesUsed,
+		c.Status.InstanceNames, c.Status.LastPromotionToken,
 	}
 }
