@@ -87,7 +87,9 @@ func needs(o plan.Object, seen plan.Seen) (drift string, needed bool, err error)
 	gvk := o.Content.GroupVersionKind()
 	// Typed objects from the cache have no kind.
 	content["apiVersion"], content["kind"] = gvk.ToAPIVersionAndKind()
-	drift = o.Missing(content, shown(o.Content.Object, seen))
+	if drift = o.Missing(content, o.Content.Object); drift != "" {
+		drift = o.Missing(content, shown(o.Content.Object, seen)) // seldom: at rest nothing is missing
+	}
 	return drift, drift != "", nil
 }
 

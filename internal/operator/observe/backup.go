@@ -51,16 +51,29 @@ func (b Backups) Of(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *o
 	if err := b.snapshots(ctx, cr, facts); err != nil {
 		return err
 	}
-	var err error
-	if spec := cr.Spec.Backup; spec != nil {
-		if facts.Backup.Store, err = b.store(ctx, cr.Namespace, spec.ObjectStore.Name, naming.BackupServer(cr.Name, spec.ObjectStore.Archive)); err != nil {
+	return b.stores(ctx, cr, facts)
+}
+
+// stores reads the ObjectStores of the backups and of the origin, which often are the same.
+func (b Backups) stores(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster) (err error) {
+	spec, o := cr.Spec.Backup, cr.Spec.Origin
+	var object *unstructured.Unstructured
+	if spec != nil {
+		if object, err = b.object(ctx, cr.Namespace, spec.ObjectStore.Name); err != nil {
+			return err
+		}
+		facts.Backup.Store = storeOf(object, naming.BackupServer(cr.Name, spec.ObjectStore.Archive))
+	}
+	if o == nil || o.ObjectStore == "" {
+		return nil
+	}
+	if spec == nil || spec.ObjectStore.Name != o.ObjectStore {
+		if object, err = b.object(ctx, cr.Namespace, o.ObjectStore); err != nil {
 			return err
 		}
 	}
-	if o := cr.Spec.Origin; o != nil && o.ObjectStore != "" {
-		facts.Backup.Origin, err = b.store(ctx, cr.Namespace, o.ObjectStore, o.Server)
-	}
-	return err
+	facts.Backup.Origin = storeOf(object, o.Server)
+	return nil
 }
 
 // schedules reads the ScheduledBackups of a database, declared or not. It notes one of another
@@ -96,13 +109,17 @@ func (b Backups) schedules(ctx context.Context, cr *v1alpha1.PgStorageCluster, f
 	return nil
 }
 
-// store is an ObjectStore and its window of one server; nil where it does not exist.
-func (b Backups) store(ctx context.Context, namespace, name, server string) (*observed.ObjectStore, error) {
+// object is an ObjectStore; nil where it does not exist.
+func (b Backups) object(ctx context.Context, namespace, name string) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(objectStoreGVK)
-	found, err := find(ctx, b.Live, client.ObjectKey{Namespace: namespace, Name: name}, object)
-	if err != nil || found == nil {
-		return nil, err
+	return find(ctx, b.Live, client.ObjectKey{Namespace: namespace, Name: name}, object)
+}
+
+// storeOf has the facts of an ObjectStore and its window of one server; nil of none.
+func storeOf(found *unstructured.Unstructured, server string) *observed.ObjectStore {
+	if found == nil {
+		return nil
 	}
 	text := func(path ...string) string {
 		s, _, _ := unstructured.NestedString(found.Object, path...) // its CRD has the types
@@ -122,5 +139,5 @@ func (b Backups) store(ctx context.Context, namespace, name, server string) (*ob
 		DataCompression: text("spec", "configuration", "data", "compression"),
 		Encryption:      text("spec", "configuration", "wal", "encryption"),
 		Window:          observed.RecoveryWindow{First: at("firstRecoverabilityPoint"), LastSuccess: at("lastSuccessfulBackupTime"), LastFailure: at("lastFailedBackupTime")},
-	}, nil
+	}
 }

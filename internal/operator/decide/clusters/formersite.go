@@ -17,7 +17,7 @@ import (
 // refused is declared to write.
 func (c *Cluster) holdFormerSite(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) {
 	live := facts.Cluster
-	if Follows(cr) || live == nil || epochOf(live) == 0 || !replicates(live) && !promotes(live) && !fencedBySites(live) {
+	if Follows(cr) || live == nil || epochOf(live) == 0 || !replicates(live) && !awaitsToken(live) && !fencedBySites(live) {
 		return
 	}
 	o := outcome.InvalidBecause(v1alpha1.ConditionSiteInRole, v1alpha1.ReasonTokenRequired, msgTopologyRemoved)
@@ -28,9 +28,9 @@ func (c *Cluster) holdFormerSite(cr *v1alpha1.PgStorageCluster, facts observed.C
 	c.Plan.AddGate(plan.StageDatabase, o.Reason, o.Message)
 }
 
-// promotes says that CloudNativePG was given a promotion token, and has not promoted the
+// awaitsToken says that CloudNativePG was given a promotion token, and has not promoted the
 // Cluster with it yet. Without the token it would promote at once.
-func promotes(c *cnpgv1.Cluster) bool {
+func awaitsToken(c *cnpgv1.Cluster) bool {
 	r := c.Spec.ReplicaCluster
 	return r != nil && r.PromotionToken != "" && r.PromotionToken != c.Status.LastPromotionToken
 }

@@ -137,10 +137,10 @@ func beyond(c *cnpgv1.Cluster, facts observed.Cluster) bool {
 func promotionRefused(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *outcome.Outcome {
 	const c = v1alpha1.ConditionSiteInRole
 	t, live := cr.Spec.Topology, facts.Cluster
-	if live == nil || !declaredToWrite(t) || !replicates(live) && !promotes(live) {
+	if live == nil || !declaredToWrite(t) || !replicates(live) && !awaitsToken(live) {
 		return nil
 	}
-	if promotes(live) && t.PromotionToken == live.Spec.ReplicaCluster.PromotionToken {
+	if awaitsToken(live) && t.PromotionToken == live.Spec.ReplicaCluster.PromotionToken {
 		return nil // it was judged when it was applied
 	}
 	if t.PromotionToken == "" {
@@ -276,5 +276,5 @@ func topologyStatus(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) *v1al
 // not replicate another one any more, and waits for no token.
 func PromotionConsentUsed(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) bool {
 	live := facts.Cluster
-	return cr.Annotations[naming.AnnotationPromote] != "" && cr.Spec.Topology != nil && live != nil && !replicates(live) && !promotes(live)
+	return cr.Annotations[naming.AnnotationPromote] != "" && cr.Spec.Topology != nil && live != nil && !replicates(live) && !awaitsToken(live)
 }
