@@ -115,8 +115,11 @@ func (p *pass) observe() {
 	if p.facts.Space != nil || p.s.Independent {
 		p.s.Space = p.facts.Space
 	}
-	// A volume stays listed until it is gone.
+	// A volume stays listed until it is gone. No watch shows its end.
 	volumes := slices.Clone(p.facts.Held)
+	if len(volumes) > 0 {
+		p.again(poll)
+	}
 	for _, c := range p.facts.Claims {
 		if c.Volume != "" {
 			volumes = append(volumes, c.Volume)

@@ -137,6 +137,19 @@ func TestVolumesFitTheStatus(t *testing.T) {
 	}
 }
 
+// A volume without a claim is listed until it is gone, which no watch shows.
+func TestHeldVolumeIsLookedAtAgain(t *testing.T) {
+	w := running()
+	w.facts.Cluster.Status.Conditions[0].Status = metav1.ConditionFalse
+	if d := w.decide(t); d.After != 0 {
+		t.Errorf("the branch is read again after %s", d.After)
+	}
+	w.facts.Held = []string{"pvc-9"}
+	if d := w.decide(t); d.After != poll || !slices.Contains(d.Status.Volumes, "pvc-9") {
+		t.Errorf("the branch is read again after %s, its volumes are %v", d.After, d.Status.Volumes)
+	}
+}
+
 // What the database waits for is what its branch waits for.
 func TestDatabaseThatIsNotReady(t *testing.T) {
 	for _, reason := range []string{v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonVolumesPending, v1alpha1.ReasonProfileNotReady, v1alpha1.ReasonVolumeLost} {
