@@ -70,11 +70,21 @@ func Cluster(b *v1alpha1.PgStorageBranch, source *v1alpha1.PgStorageCluster) *v1
 	if b.Spec.Resources != nil {
 		spec.Resources = *b.Spec.Resources
 	}
-	out := &v1alpha1.PgStorageCluster{
+	out := (&v1alpha1.PgStorageCluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name, Labels: naming.BranchLabels(b.Name, string(b.UID))},
 		Spec:       spec,
+	}).DeepCopy()
+	withoutSubscriptions(&out.Spec.Postgres)
+	return out
+}
+
+// withoutSubscriptions keeps the subscriptions of the copied data from running. They would take
+// the replication slots of the source, and the source would lose rows without an error.
+func withoutSubscriptions(s *v1alpha1.PostgresSpec) {
+	if s.Parameters == nil {
+		s.Parameters = map[string]string{}
 	}
-	return out.DeepCopy()
+	s.Parameters["max_logical_replication_workers"] = "0"
 }
 
 func origin(b *v1alpha1.PgStorageBranch, source *v1alpha1.PgStorageCluster) *v1alpha1.OriginSpec {

@@ -366,11 +366,18 @@ func TestClusterOfBranch(t *testing.T) {
 	if o := s.Origin; o == nil || o.VolumeSnapshots == nil || o.VolumeSnapshots.Data != "d" || o.VolumeSnapshots.WAL != "w" || o.ObjectStore != "" {
 		t.Errorf("origin %+v", o)
 	}
+	if got := s.Postgres.Parameters["max_logical_replication_workers"]; got != "0" {
+		t.Errorf("%q workers take the replication slots of the source", got)
+	}
 	w = newWorld()
+	w.facts.Source.Spec.Postgres.Parameters = map[string]string{"max_logical_replication_workers": "8"}
 	w.facts.Source.Spec.Backup = &v1alpha1.BackupSpec{ObjectStore: v1alpha1.BackupObjectStore{Name: "lake", Archive: "2"}}
 	w.b.Spec.Source.Backup = &v1alpha1.BranchBackup{TargetLSN: "0/3000060", BackupID: "20260301T023000"}
 	w.facts.VolumeSnapshots = false
 	cr = w.decide(t).Cluster
+	if got := cr.Spec.Postgres.Parameters["max_logical_replication_workers"]; got != "0" || w.facts.Source.Spec.Postgres.Parameters["max_logical_replication_workers"] != "8" {
+		t.Errorf("%q workers take the replication slots of the source, which has %v", got, w.facts.Source.Spec.Postgres.Parameters)
+	}
 	if o := cr.Spec.Origin; o.VolumeSnapshots != nil || o.ObjectStore != "lake" || o.Server != "shop.2" || o.TargetLSN != "0/3000060" || o.BackupID != "20260301T023000" {
 		t.Errorf("origin %+v", o)
 	}
