@@ -65,12 +65,20 @@ type Reconciler struct {
 // not made to race.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	options.MaxConcurrentReconciles = 1
+	r.Node.Declared = r.declared
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("pgnodestorage").
 		For(&v1alpha1.PgNodeStorage{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options).
 		WatchesRawSource(source.Func((&servers{client: mgr.GetClient(), mark: r.Node.ServersDigest, clock: clock.RealClock{}}).start)).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// declared are the PgNodeStorages of the cache.
+func (r *Reconciler) declared(ctx context.Context) ([]v1alpha1.PgNodeStorage, error) {
+	list := &v1alpha1.PgNodeStorageList{}
+	err := r.List(ctx, list, client.UnsafeDisableDeepCopy)
+	return list.Items, err
 }
 
 // Reconcile one PgNodeStorage.

@@ -3,12 +3,14 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/blockdev"
 	"github.com/pgstorage/pgstorage/internal/node/decide"
 	"github.com/pgstorage/pgstorage/internal/node/host"
@@ -29,6 +31,9 @@ type Node struct {
 	Memory  Memory
 	// Exports of the server with a 9P socket.
 	Exports func(socket string) Exports
+	// Declared lists the PgNodeStorages, of which one node can have several; nil: only the
+	// one of the pass.
+	Declared func(context.Context) ([]v1alpha1.PgNodeStorage, error)
 	// Restart the machine at once.
 	Restart func() error
 	// DryRun, when given, receives each write instead of the node; the Runner does the same for

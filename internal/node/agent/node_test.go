@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/node/zfs"
@@ -349,6 +351,35 @@ func TestARCMax(t *testing.T) {
 		if err != nil || string(after) != c.after || len(f.changes) > 0 {
 			t.Errorf("%s: %q, %v, changed %q", c.name, after, err, f.changes)
 		}
+	}
+}
+
+// Another PgNodeStorage of the node is older, so its limit stays.
+func TestARCMaxOfTwoProfiles(t *testing.T) {
+	s, other := storage(), storage(func(s *v1alpha1.PgNodeStorage) { s.Name = "older.n1"; s.Spec.ARCMax.Set(4 * gib) })
+	s.CreationTimestamp = metav1.Unix(2, 0)
+	other.CreationTimestamp = metav1.Unix(1, 0)
+	f := newFake(t, func(f *fake) { f.write("sys/module/zfs/parameters/zfs_arc_max", fmt.Sprint(4*gib)) })
+	n := f.node()
+	n.Declared = func(context.Context) ([]v1alpha1.PgNodeStorage, error) {
+		return []v1alpha1.PgNodeStorage{*s, *other}, nil
+	}
+	for _, c := range []struct {
+		s    *v1alpha1.PgNodeStorage
+		want string
+	}{
+		{s, "invalid PropertyRefused: … arcMax: … older.n1 limits it to 4Gi…"},
+		{other, "done Applied: 6 properties were read back as declared"},
+	} {
+		r, err := n.Pass(t.Context(), c.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts.Same(t, c.s.Name, line(r.Outcomes[1]), "PropertiesApplied "+c.want)
+	}
+	after, err := os.ReadFile(filepath.Join(f.root, "sys/module/zfs/parameters/zfs_arc_max"))
+	if err != nil || string(after) != fmt.Sprint(4*gib) {
+		t.Errorf("the ARC is limited to %s, %v", after, err)
 	}
 }
 

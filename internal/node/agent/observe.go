@@ -41,6 +41,9 @@ func (n *Node) observeZFS(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *
 	if seen.ARC, err = n.Kernel.ARC(); err != nil {
 		return fmt.Errorf("read ARC: %w", err)
 	}
+	if seen.OlderARC, err = n.olderARC(ctx, s); err != nil {
+		return err
+	}
 	seen.Pool, err = n.ZFS.Pool(ctx, s.Spec.Pool.Name)
 	switch {
 	case errors.Is(err, zfs.ErrNoSuchPool):
@@ -50,6 +53,18 @@ func (n *Node) observeZFS(ctx context.Context, s *v1alpha1.PgNodeStorage, seen *
 		return fmt.Errorf("read pool: %w", err)
 	}
 	return n.observePool(ctx, s.Spec.Pool.Name, seen)
+}
+
+// olderARC reads whether another PgNodeStorage decides on the limit of the ARC.
+func (n *Node) olderARC(ctx context.Context, s *v1alpha1.PgNodeStorage) (*decide.ARCLimit, error) {
+	if n.Declared == nil || s.Spec.ARCMax == nil {
+		return nil, nil
+	}
+	all, err := n.Declared(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list PgNodeStorages: %w", err)
+	}
+	return decide.OlderARCLimit(s, all), nil
 }
 
 // readVersions once for as long as the module stays loaded.

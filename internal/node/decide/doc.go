@@ -31,6 +31,8 @@ type Seen struct {
 	// Unreadable are devices whose contents could not be read, with the error, by path.
 	Unreadable map[string]string
 	ARC        zfs.ARC
+	// OlderARC is the limit that an older PgNodeStorage of the node declares, or nil.
+	OlderARC *ARCLimit
 	// Made is what the node keeps of the pool.
 	Made PoolRecord
 	// Network devices; nil for a pool on disks.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
@@ -22,8 +21,8 @@ type Changes struct {
 	Datasets []DatasetChange
 	// ARCMax to set, in bytes; 0: none.
 	ARCMax uint64
-	// Refused says in words which values this version of ZFS does not take. They are in
-	// none of the changes.
+	// Refused says in words which values this version of ZFS does not take, or another
+	// PgNodeStorage of the node contradicts. They are in none of the changes.
 	Refused []string
 	// Drift describes manual changes, to repair or to report.
 	Drift []string
@@ -55,7 +54,7 @@ func Properties(s *v1alpha1.PgNodeStorage, seen Seen) Changes {
 	for _, want := range s.Spec.Datasets {
 		out.dataset(out.accepted(want, seen.Version), seen.dataset(want.Name))
 	}
-	out.arc(s.Spec.ARCMax, seen.ARC)
+	out.arc(s.Spec.ARCMax, seen.ARC, seen.OlderARC)
 	if !applied(s) {
 		out.Drift = nil
 	}
@@ -79,16 +78,6 @@ func (c *Changes) dataset(want v1alpha1.NodeDataset, have *zfs.Dataset) {
 	}
 	if len(set) > 0 {
 		c.Datasets = append(c.Datasets, DatasetChange{Name: want.Name, Properties: set})
-	}
-}
-
-func (c *Changes) arc(want *resource.Quantity, have zfs.ARC) {
-	if want == nil {
-		return
-	}
-	if n := uint64(max(0, want.Value())); n != have.Max {
-		c.ARCMax = n
-		c.drifts(differs("the node", "zfs_arc_max", want.String(), fmt.Sprint(have.Max)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
@@ -55,6 +56,45 @@ func condition(status metav1.ConditionStatus, reason string, generation int64) f
 // declares properties of tank/pgdata, in place of its own.
 func declares(values ...string) func(*v1alpha1.PgNodeStorage) {
 	return func(s *v1alpha1.PgNodeStorage) { s.Spec.Datasets[0].Properties = properties(values...) }
+}
+
+// limited by an older PgNodeStorage, while ZFS has another limit.
+func limited(max string) func(*Seen) {
+	return func(seen *Seen) {
+		seen.ARC.Max, seen.OlderARC = 16*gib, &ARCLimit{NodeStorage: "older.n1", Max: resource.MustParse(max)}
+	}
+}
+
+// The oldest of a node decides on its ARC, and of two of the same second the first by name.
+func TestOlderARCLimit(t *testing.T) {
+	at := func(name, node string, second int64, change ...func(*v1alpha1.PgNodeStorage)) v1alpha1.PgNodeStorage {
+		s := v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.Unix(second, 0)}}
+		s.Spec.NodeName, s.Spec.ARCMax = node, quantity(fmt.Sprintf("%dGi", second))
+		for _, c := range change {
+			c(&s)
+		}
+		return s
+	}
+	s := at("m", "n1", 5)
+	for _, c := range []struct {
+		name, want string
+		all        []v1alpha1.PgNodeStorage
+	}{
+		{"alone", "", []v1alpha1.PgNodeStorage{s}},
+		{"of another node", "", []v1alpha1.PgNodeStorage{s, at("a", "n2", 1)}},
+		{"younger", "", []v1alpha1.PgNodeStorage{at("a", "n1", 6), s}},
+		{"older", "z 4Gi", []v1alpha1.PgNodeStorage{s, at("z", "n1", 4)}},
+		{"the oldest", "y 3Gi", []v1alpha1.PgNodeStorage{at("z", "n1", 4), s, at("y", "n1", 3)}},
+		{"of the same second", "a 5Gi", []v1alpha1.PgNodeStorage{s, at("a", "n1", 5), at("n", "n1", 5)}},
+		{"without a limit", "", []v1alpha1.PgNodeStorage{at("a", "n1", 1, func(s *v1alpha1.PgNodeStorage) { s.Spec.ARCMax = nil }), s}},
+		{"being deleted", "", []v1alpha1.PgNodeStorage{at("a", "n1", 1, func(s *v1alpha1.PgNodeStorage) { s.DeletionTimestamp = new(metav1.Unix(9, 0)) }), s}},
+	} {
+		got := ""
+		if l := OlderARCLimit(&s, c.all); l != nil {
+			got = l.NodeStorage + " " + l.Max.String()
+		}
+		same(t, c.name, got, c.want)
+	}
 }
 
 func TestProperties(t *testing.T) {
@@ -140,6 +180,8 @@ func TestProperties(t *testing.T) {
 		// ARC.
 		{"ARC", storage(), converged(func(seen *Seen) { seen.ARC.Max = 16 * gib }), "arc 8589934592", "zfs_arc_max of the node is 17179869184, declared is 8Gi", ""},
 		{"ARC not declared", storage(func(s *v1alpha1.PgNodeStorage) { s.Spec.ARCMax = nil }), converged(func(seen *Seen) { seen.ARC.Max = 16 * gib }), "", "", ""},
+		{"ARC of an older PgNodeStorage", storage(), converged(limited("4Gi")), "", "", "arcMax: this node has one ARC, and the older PgNodeStorage older.n1 limits it to 4Gi; declare the same in both profiles, or in one of them only"},
+		{"the same ARC as of an older PgNodeStorage", storage(), converged(limited("8192Mi")), "arc 8589934592", "zfs_arc_max of the node is 17179869184, declared is 8Gi", ""},
 		{"everything", storage(), converged(pools("failmode=continue"), in("tank/pgdata", "quota=1"), without("tank/pgwal"), func(seen *Seen) { seen.ARC.Max = 1 }),
 			"pool failmode=wait, set tank/pgdata quota=none, create tank/pgwal canmount=off mountpoint=none recordsize=131072, arc 8589934592",
 			"failmode of tank is continue, declared is wait; quota of tank/pgdata is 1, declared is none; tank/pgwal does not exist; zfs_arc_max of the node is 1, declared is 8Gi", ""},
