@@ -29,6 +29,11 @@ const (
 
 	// scrapeTimeout bounds the read of all instances of a Cluster, which are read at once.
 	scrapeTimeout = 3 * time.Second
+	// slowTimeout bounds it for slowScrapes Clusters at a time, such as those on a slow node. It
+	// is the default of Prometheus (scrape_timeout), which such an instance needs anyway. All
+	// others keep a worker for scrapeTimeout.
+	slowTimeout = 10 * time.Second
+	slowScrapes = 2
 	// maxInstances that are read of a Cluster: as many as spec.instances may be.
 	maxInstances = 16
 	// maxHeader of an answer.
@@ -37,7 +42,7 @@ const (
 
 // The reasons why no instance was asked. None has text that a tenant wrote.
 var (
-	errNoAnswer    = errors.New("port " + metricsPort + " did not answer with metrics within " + scrapeTimeout.String() + "; does a NetworkPolicy keep the operator out?")
+	errNoAnswer    = errors.New("port " + metricsPort + " did not answer with metrics in time; is the node overloaded, or does a NetworkPolicy keep the operator out?")
 	errNoPod       = errors.New("the API server has no such pod")
 	errForeignPod  = errors.New("the pod is not controlled by this Cluster")
 	errHostNetwork = errors.New("the pod has its node's network, which the operator does not read metrics from")

@@ -23,7 +23,7 @@ const (
 	ReadBackEvery = 5 * time.Minute
 	// retryReadBack is how long the first one is that failed or disagreed. Each further
 	// one lasts twice as long, up to ReadBackEvery: an instance that answers nothing
-	// delays a pass by scrapeTimeout.
+	// delays a pass by scrapeTimeout, or by slowTimeout.
 	retryReadBack = 5 * time.Second
 	// followEvery is how long the read-back of a follower is believed, because its lag
 	// changes. CloudNativePG caches the figures for as long.
@@ -44,6 +44,7 @@ type ReadBack struct {
 
 	once   sync.Once
 	direct *http.Client
+	slow   chan struct{}
 	mu     sync.Mutex
 	known  map[types.NamespacedName]remembered
 }
@@ -183,8 +184,28 @@ func (r *ReadBack) remember(name types.NamespacedName, m remembered) {
 }
 
 func (r *ReadBack) client() *http.Client {
-	r.once.Do(func() { r.direct = metricsClient(r.Dial) })
+	r.once.Do(func() { r.direct, r.slow = metricsClient(r.Dial), make(chan struct{}, slowScrapes) })
 	return r.direct
+}
+
+// bounded returns a context that ends after scrapeTimeout, or after slowTimeout where fewer
+// than slowScrapes others last as long.
+func (r *ReadBack) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	r.client() // makes r.slow
+	ctx, cancel := context.WithTimeout(ctx, slowTimeout)
+	extended := time.AfterFunc(scrapeTimeout, func() {
+		select {
+		case r.slow <- struct{}{}:
+			<-ctx.Done()
+			<-r.slow
+		default:
+			cancel()
+		}
+	})
+	return ctx, func() {
+		extended.Stop()
+		cancel()
+	}
 }
 
 // instance returns the pod, which is nil if there is none, and what it reports.
@@ -200,7 +221,7 @@ func (r *ReadBack) instance(ctx context.Context, c *cnpgv1.Cluster, name string,
 // scrape all instances at once, so that those that do not answer delay a pass no
 // longer than one.
 func (r *ReadBack) scrape(ctx context.Context, c *cnpgv1.Cluster, names []string) observed.ReadBack {
-	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	ctx, cancel := r.bounded(ctx)
 	defer cancel()
 	wanted := make(map[string]bool, len(names))
 	for _, n := range names {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -20,6 +22,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocks "k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -391,6 +394,38 @@ func endless(text string) http.HandlerFunc {
 	}
 }
 
+// TestSlowInstances: two Clusters at a time may take as long as Prometheus lets them, and
+// the next ones have their place once they end.
+func TestSlowInstances(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &ReadBack{Pods: pods{"db-1": instance(nil)}, Clock: clocks.RealClock{}, Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			t.Cleanup(func() { _ = theirs.Close() })
+			go func() { _, _ = io.Copy(io.Discard, theirs) }() // reads, and never answers
+			return ours, nil
+		}}
+		for range 2 {
+			took := make(chan time.Duration, 4)
+			start := time.Now()
+			for range cap(took) {
+				go func() {
+					r.scrape(t.Context(), database(), nil)
+					took <- time.Since(start)
+				}()
+			}
+			var all []time.Duration
+			for range cap(took) {
+				all = append(all, <-took)
+			}
+			slices.Sort(all)
+			if want := []time.Duration{scrapeTimeout, scrapeTimeout, slowTimeout, slowTimeout}; !slices.Equal(all, want) {
+				t.Errorf("took %v, want %v", all, want)
+			}
+			synctest.Wait()
+		}
+	})
+}
+
 // TestSilentInstances: all instances together delay a pass by the time of one, and are
 // asked ever less often.
 func TestSilentInstances(t *testing.T) {
@@ -411,8 +446,8 @@ func TestSilentInstances(t *testing.T) {
 	r := &ReadBack{Pods: all, Clock: clock, Dial: n.dial}
 	start := time.Now()
 	seen := r.Of(t.Context(), c, nil)
-	if took := time.Since(start); took > 2*scrapeTimeout {
-		t.Errorf("took %s, want about %s", took, scrapeTimeout)
+	if took := time.Since(start); took > 2*slowTimeout {
+		t.Errorf("took %s, want about %s", took, slowTimeout)
 	}
 	if len(n.dialed) != maxInstances || len(seen.Errors) != maxInstances || seen.Errors["db-00"] != errNoAnswer.Error() {
 		t.Errorf("%d dialed, %v", len(n.dialed), seen.Errors)
