@@ -45,8 +45,8 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 	}
 	wanted := func(name, _ string) bool { return name == args[0] }
 	if o.node != "" {
-		if nodeState(ctx, c, o.node) == reclone.NodeReady {
-			return fmt.Errorf("node %s is Ready, and its instances may only be restarting; name each instance that lost its volumes", o.node)
+		if err := lostNode(ctx, c, o.node); err != nil {
+			return err
 		}
 		namespace = ""
 		wanted = func(_, node string) bool { return node == o.node }
@@ -102,26 +102,43 @@ func lostInstances(ctx context.Context, c client.Client, namespace string, wante
 			}
 		}
 		in.Pods, in.Claims = pods.Items, claims.Items
-		out = append(out, reclone.Instances(in, func(name string) reclone.NodeState { return nodeState(ctx, c, name) }, wanted)...)
+		out = append(out, reclone.Instances(in, func(name string) reclone.NodeState {
+			state, _ := nodeState(ctx, c, name) // after an error it is NodeUnknown, which refuses
+			return state
+		}, wanted)...)
 	}
 	return out, nil
 }
 
-func nodeState(ctx context.Context, c client.Client, name string) reclone.NodeState {
+// lostNode returns an error unless a node is gone or not Ready. A node that cannot be read
+// may be Ready.
+func lostNode(ctx context.Context, c client.Client, name string) error {
+	state, err := nodeState(ctx, c, name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read node %s: %w", name, err)
+	case state == reclone.NodeReady:
+		return fmt.Errorf("node %s is Ready, and its instances may only be restarting; name each instance that lost its volumes", name)
+	}
+	return nil
+}
+
+// nodeState reads a node. The error comes with NodeUnknown.
+func nodeState(ctx context.Context, c client.Client, name string) (reclone.NodeState, error) {
 	node := &corev1.Node{}
 	err := c.Get(ctx, client.ObjectKey{Name: name}, node)
 	switch {
 	case apierrors.IsNotFound(err):
-		return reclone.NodeGone
+		return reclone.NodeGone, nil
 	case err != nil:
-		return reclone.NodeUnknown
+		return reclone.NodeUnknown, err
 	}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-			return reclone.NodeReady
+			return reclone.NodeReady, nil
 		}
 	}
-	return reclone.NodeNotReady
+	return reclone.NodeNotReady, nil
 }
 
 // release deletes the claims of a planned instance, and then its pod, which lets the claims

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,12 +24,7 @@ func TestRecloneDeletesOneInstance(t *testing.T) {
 	c := apiserver.Client(t, config)
 	const ns = "reclone"
 	namespace(t, c, ns)
-	cluster := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Spec: cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}
-	create(t, c, cluster)
-	cluster.Status.CurrentPrimary, cluster.Status.TargetPrimary = "shop-1", "shop-1"
-	if err := c.Status().Update(t.Context(), cluster); err != nil {
-		t.Fatal(err)
-	}
+	cluster := clusterOfTwo(t, c, ns)
 	instance(t, c, cluster, "shop-1", "here")
 	instance(t, c, cluster, "shop-2", "lost")
 	primaryReady(t, c, ns, "shop-1")
@@ -66,12 +63,7 @@ func TestRecloneSparesANodeThatIsReady(t *testing.T) {
 	c := apiserver.Client(t, config)
 	const ns = "reclone-ready"
 	namespace(t, c, ns)
-	cluster := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Spec: cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}
-	create(t, c, cluster)
-	cluster.Status.CurrentPrimary, cluster.Status.TargetPrimary = "shop-1", "shop-1"
-	if err := c.Status().Update(t.Context(), cluster); err != nil {
-		t.Fatal(err)
-	}
+	cluster := clusterOfTwo(t, c, ns)
 	instance(t, c, cluster, "shop-1", "elsewhere")
 	instance(t, c, cluster, "shop-2", "fine")
 	primaryReady(t, c, ns, "shop-1")
@@ -87,6 +79,45 @@ func TestRecloneSparesANodeThatIsReady(t *testing.T) {
 	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
 		t.Errorf("it left pods and claims %s", got)
 	}
+}
+
+// TestRecloneNeedsToReadTheNode: a node that the user may not read can be Ready.
+func TestRecloneNeedsToReadTheNode(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "reclone-blind"
+	namespace(t, c, ns)
+	cluster := clusterOfTwo(t, c, ns)
+	instance(t, c, cluster, "shop-1", "elsewhere")
+	instance(t, c, cluster, "shop-2", "hidden")
+	primaryReady(t, c, ns, "shop-1")
+	create(t, c,
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: ns}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{cnpgv1.SchemeGroupVersion.Group}, Resources: []string{"clusters"}, Verbs: []string{"list"}},
+			{APIGroups: []string{""}, Resources: []string{"pods", "persistentvolumeclaims"}, Verbs: []string{"list", "delete"}},
+		}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: ns}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "dan"}}})
+	eventually(t, "the binding of dan", func(context.Context) error {
+		_, err := plugin(t, "reclone", "shop-2", "-n", ns, "--as", "dan")
+		return err
+	})
+	if out, err := plugin(t, "reclone", "--node", "hidden", "--apply", "--as", "dan"); err == nil || !strings.Contains(err.Error(), "cannot read node hidden: ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
+		t.Errorf("it left pods and claims %s", got)
+	}
+}
+
+// clusterOfTwo creates the Cluster shop, whose primary is shop-1.
+func clusterOfTwo(t *testing.T, c client.Client, ns string) *cnpgv1.Cluster {
+	t.Helper()
+	cluster := &cnpgv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "shop"}, Spec: cnpgv1.ClusterSpec{Instances: 2, StorageConfiguration: cnpgv1.StorageConfiguration{Size: "1Gi"}}}
+	create(t, c, cluster)
+	cluster.Status.CurrentPrimary, cluster.Status.TargetPrimary = "shop-1", "shop-1"
+	if err := c.Status().Update(t.Context(), cluster); err != nil {
+		t.Fatal(err)
+	}
+	return cluster
 }
 
 // instance creates the pod and the claim of one, without a kubelet that runs it.
