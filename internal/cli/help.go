@@ -125,8 +125,12 @@ cluster failed over without a quorum: see the losses in kubectl pgstorage explai
 The command refuses an instance that is the primary, or ready. If the primary is not
 ready, these volumes may be the only copy, and it refuses too. A pod on a node that
 exists and is not Ready may still run Postgres. It is refused until you delete the
-Node, after the machine is off. --node refuses a node that is Ready, because its
-instances may only be restarting: name each one that lost its volumes.
+Node, after the machine is off.
+
+--node refuses a node that is Ready, because its instances may only be restarting. It
+refuses an instance with a volume that is not on that node alone, such as one of the
+network, or whose PersistentVolume it cannot read. Name an instance to clone it all
+the same.
 
 The exit code is 1 if an instance is Refused.`,
 	example: `  # Node n2 does not return: what was on it?

@@ -28,12 +28,12 @@ func (a *app) reclone() *cobra.Command {
 	c.Args = cobra.MaximumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if (o.node == "") == (len(args) == 0) {
-			return errors.New("name one instance, or use --node for those whose claims are on a node")
+			return errors.New("name one instance, or use --node for those whose volumes were on a node")
 		}
 		return a.runReclone(c.Context(), o, args)
 	}
 	f := c.Flags()
-	f.StringVar(&o.node, "node", "", "all instances whose claims are on this node, in every namespace")
+	f.StringVar(&o.node, "node", "", "all instances whose volumes were on this node, in every namespace")
 	f.BoolVar(&o.apply, "apply", false, "delete the claims and pods of the planned instances; what is on these volumes is lost")
 	return c
 }
@@ -43,15 +43,16 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	wanted := func(name, _ string) bool { return name == args[0] }
-	if o.node != "" {
-		if err := lostNode(ctx, c, o.node); err != nil {
+	var selected reclone.Selection
+	if o.node == "" {
+		selected.Name = args[0]
+	} else {
+		if selected, err = lostNode(ctx, c, o.node); err != nil {
 			return err
 		}
 		namespace = ""
-		wanted = func(_, node string) bool { return node == o.node }
 	}
-	instances, err := lostInstances(ctx, c, namespace, wanted)
+	instances, err := lostInstances(ctx, c, namespace, selected)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (a *app) showReclone(o *recloneOptions, instances []reclone.Instance) error
 	planned := slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Planned })
 	switch {
 	case len(instances) == 0:
-		text = fmt.Sprintf("No instance has claims on node %s.\n", o.node)
+		text = fmt.Sprintf("No instance has volumes on node %s.\n", o.node)
 	case planned:
 		text += "Nothing was deleted. --apply deletes these claims and what is on their volumes; CloudNativePG then clones the instances on other nodes.\n"
 	}
@@ -87,7 +88,7 @@ func (a *app) showReclone(o *recloneOptions, instances []reclone.Instance) error
 }
 
 // lostInstances reads the Clusters of a namespace, or of all.
-func lostInstances(ctx context.Context, c client.Client, namespace string, wanted func(name, node string) bool) ([]reclone.Instance, error) {
+func lostInstances(ctx context.Context, c client.Client, namespace string, selected reclone.Selection) ([]reclone.Instance, error) {
 	clusters := &cnpgv1.ClusterList{}
 	if err := c.List(ctx, clusters, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list CloudNativePG Clusters: %w", err)
@@ -105,22 +106,29 @@ func lostInstances(ctx context.Context, c client.Client, namespace string, wante
 		out = append(out, reclone.Instances(in, func(name string) reclone.NodeState {
 			state, _ := nodeState(ctx, c, name) // after an error it is NodeUnknown, which refuses
 			return state
-		}, wanted)...)
+		}, selected)...)
 	}
 	return out, nil
 }
 
-// lostNode returns an error unless a node is gone or not Ready. A node that cannot be read
-// may be Ready.
-func lostNode(ctx context.Context, c client.Client, name string) error {
+// lostNode selects the instances of a node that is gone or not Ready. It returns an error for
+// a node that cannot be read, because that may be Ready.
+func lostNode(ctx context.Context, c client.Client, name string) (reclone.Selection, error) {
+	out := reclone.Selection{Node: name, Volumes: map[string]corev1.PersistentVolume{}}
 	state, err := nodeState(ctx, c, name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read node %s: %w", name, err)
+		return out, fmt.Errorf("cannot read node %s: %w", name, err)
 	case state == reclone.NodeReady:
-		return fmt.Errorf("node %s is Ready, and its instances may only be restarting; name each instance that lost its volumes", name)
+		return out, fmt.Errorf("node %s is Ready, and its instances may only be restarting; name each instance that lost its volumes", name)
 	}
-	return nil
+	nodes, volumes := &corev1.NodeList{}, &corev1.PersistentVolumeList{}
+	out.Unread = errors.Join(c.List(ctx, nodes), c.List(ctx, volumes))
+	out.Nodes = nodes.Items
+	for _, v := range volumes.Items {
+		out.Volumes[v.Name] = v
+	}
+	return out, nil
 }
 
 // nodeState reads a node. The error comes with NodeUnknown.

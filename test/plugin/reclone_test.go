@@ -45,7 +45,7 @@ func TestRecloneDeletesOneInstance(t *testing.T) {
 	if got := names(t, c, ns); got != "shop-1 shop-1" {
 		t.Errorf("it left pods and claims %s", got)
 	}
-	if out := must(t, "reclone", "--node", "lost"); out != "No instance has claims on node lost.\n" {
+	if out := must(t, "reclone", "--node", "lost"); out != "No instance has volumes on node lost.\n" {
 		t.Errorf("afterwards:\n%s", out)
 	}
 	if _, err := plugin(t, "reclone", "shop-2", "-n", ns); err == nil || !strings.Contains(err.Error(), "has an instance shop-2") {
@@ -105,6 +105,52 @@ func TestRecloneNeedsToReadTheNode(t *testing.T) {
 	}
 	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
 		t.Errorf("it left pods and claims %s", got)
+	}
+}
+
+// TestRecloneSparesNetworkVolumes: a volume that its pod takes to another node is not
+// lost, although its claim names the first node.
+func TestRecloneSparesNetworkVolumes(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "reclone-network"
+	namespace(t, c, ns)
+	cluster := clusterOfTwo(t, c, ns)
+	for name, node := range map[string]string{"shop-1": "elsewhere", "shop-2": "burnt", "shop-3": "burnt"} {
+		instance(t, c, cluster, name, node)
+	}
+	primaryReady(t, c, ns, "shop-1")
+	volume(t, c, ns, "shop-2", "")
+	volume(t, c, ns, "shop-3", "burnt")
+	out, err := plugin(t, "reclone", "--node", "burnt", "--apply")
+	if !errors.Is(err, cli.ErrFindings) || !strings.Contains(out, "the node affinity of PersistentVolume reclone-network-shop-2 does not bind it to node burnt alone") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1 shop-2 shop-2" {
+		t.Errorf("it left pods and claims %s", got)
+	}
+}
+
+// volume binds the claim of an instance to a PersistentVolume, on a node or on the network.
+func volume(t *testing.T, c client.Client, ns, name, node string) {
+	t.Helper()
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: name}, claim); err != nil {
+		t.Fatal(err)
+	}
+	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: ns + "-" + name}, Spec: corev1.PersistentVolumeSpec{
+		AccessModes: claim.Spec.AccessModes, Capacity: claim.Spec.Resources.Requests,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "zfs.csi.openebs.io", VolumeHandle: name}},
+		ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", APIVersion: "v1", Namespace: ns, Name: name, UID: claim.UID},
+	}}
+	if node != "" {
+		v.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "openebs.io/nodeid", Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+		}}}}
+	}
+	create(t, c, v)
+	claim.Spec.VolumeName = v.Name
+	if err := c.Update(t.Context(), claim); err != nil {
+		t.Fatal(err)
 	}
 }
 

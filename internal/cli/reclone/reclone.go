@@ -3,6 +3,7 @@
 package reclone
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,7 +53,7 @@ type Objects struct {
 // Instance that is to be cloned again.
 type Instance struct {
 	Namespace, Cluster, Name string
-	// Node that its claims were given to; empty where no claim says so.
+	// Node that is lost, or that its claims were given to; empty where no claim says so.
 	Node string
 	// Claims of its volumes, and its pod, which is nil if there is none.
 	Claims []corev1.PersistentVolumeClaim
@@ -63,15 +64,16 @@ type Instance struct {
 	Why     string
 }
 
-// Instances of a Cluster that wanted selects by name and node, sorted by name.
-func Instances(in Objects, node func(string) NodeState, wanted func(name, node string) bool) []Instance {
+// Instances of a Cluster that are selected, sorted by name.
+func Instances(in Objects, node func(string) NodeState, selected Selection) []Instance {
 	byName := found{}
 	byName.claims(in)
 	byName.pods(in)
 	var out []Instance
 	for _, i := range byName {
-		if wanted(i.Name, i.Node) {
-			i.decide(in, node)
+		if selected.wants(i) {
+			i.Node = cmp.Or(selected.Node, i.Node)
+			i.decide(in, node, selected)
 			out = append(out, *i)
 		}
 	}
@@ -114,9 +116,10 @@ func (f found) pods(in Objects) {
 	}
 }
 
-// decide refuses what could lose the only copy, or delete the pod of a Postgres that runs.
-func (i *Instance) decide(in Objects, node func(string) NodeState) {
-	i.Outcome, i.Why = Refused, i.keep(in)
+// decide refuses what could lose the only copy or a volume that is intact, or delete the pod
+// of a Postgres that runs.
+func (i *Instance) decide(in Objects, node func(string) NodeState, selected Selection) {
+	i.Outcome, i.Why = Refused, cmp.Or(i.keep(in), selected.intact(i))
 	if i.Why != "" {
 		return
 	}

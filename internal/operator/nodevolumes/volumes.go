@@ -142,7 +142,7 @@ func (o ByNode) Locate(out *observed.Claim, c *corev1.PersistentVolumeClaim, v *
 	case v == nil:
 		out.Unproved = fmt.Sprintf("PersistentVolume %s does not exist", c.Spec.VolumeName)
 		return
-	case !boundTo(v, c):
+	case !IsBoundTo(v, c):
 		out.Unproved = fmt.Sprintf("PersistentVolume %s is not bound to this claim", v.Name)
 		return
 	}
@@ -164,9 +164,9 @@ func (o ByNode) Locate(out *observed.Claim, c *corev1.PersistentVolumeClaim, v *
 	out.Node, out.Observed, out.Detached, out.Unreachable = node, found.volume, found.detached, found.unreachable
 }
 
-// boundTo reports whether a PersistentVolume is bound to a claim. Everybody who may
+// IsBoundTo reports whether a PersistentVolume is bound to a claim. Everybody who may
 // create a claim may write the name of any volume into it.
-func boundTo(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+func IsBoundTo(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	ref := v.Spec.ClaimRef
 	return ref != nil && ref.Namespace == c.Namespace && ref.Name == c.Name && (ref.UID == "" || ref.UID == c.UID)
 }
