@@ -127,10 +127,11 @@ ready, these volumes may be the only copy, and it refuses too. A pod on a node t
 exists and is not Ready may still run Postgres. It is refused until you delete the
 Node, after the machine is off.
 
---node refuses a node that is Ready, because its instances may only be restarting. It
-refuses an instance with a volume that is not on that node alone, such as one of the
-network, or whose PersistentVolume it cannot read. Name an instance to clone it all
-the same.
+--node selects instances of all namespaces, or of the one that --namespace names. It
+refuses a node that is Ready, because its instances may only be restarting. It also
+refuses an instance with a volume that is not bound to that node alone, because a
+network volume is intact. Name an instance if its volumes are lost all the
+same.
 
 The exit code is 1 if an instance is Refused.`,
 	example: `  # Node n2 does not return: what was on it?

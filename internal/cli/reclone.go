@@ -20,6 +20,8 @@ import (
 type recloneOptions struct {
 	node  string
 	apply bool
+	// everywhere says that no flag names a namespace.
+	everywhere bool
 }
 
 func (a *app) reclone() *cobra.Command {
@@ -30,10 +32,11 @@ func (a *app) reclone() *cobra.Command {
 		if (o.node == "") == (len(args) == 0) {
 			return errors.New("name one instance, or use --node for those whose volumes were on a node")
 		}
+		o.everywhere = !c.Flags().Changed("namespace")
 		return a.runReclone(c.Context(), o, args)
 	}
 	f := c.Flags()
-	f.StringVar(&o.node, "node", "", "all instances whose volumes were on this node, in every namespace")
+	f.StringVar(&o.node, "node", "", "all instances whose volumes were on this node, of all namespaces or of that of --namespace")
 	f.BoolVar(&o.apply, "apply", false, "delete the claims and pods of the planned instances; what is on these volumes is lost")
 	return c
 }
@@ -50,7 +53,9 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 		if selected, err = lostNode(ctx, c, o.node); err != nil {
 			return err
 		}
-		namespace = ""
+		if o.everywhere {
+			namespace = ""
+		}
 	}
 	instances, err := lostInstances(ctx, c, namespace, selected)
 	if err != nil {
@@ -66,15 +71,15 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 			}
 		}
 	}
-	return a.showReclone(o, instances)
+	return a.showReclone(o, namespace, instances)
 }
 
-func (a *app) showReclone(o *recloneOptions, instances []reclone.Instance) error {
+func (a *app) showReclone(o *recloneOptions, namespace string, instances []reclone.Instance) error {
 	text := reclone.Table(instances)
 	planned := slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Planned })
 	switch {
 	case len(instances) == 0:
-		text = fmt.Sprintf("No instance has volumes on node %s.\n", o.node)
+		text = fmt.Sprintf("No instances with volumes on node %s found in %s.\n", o.node, where(namespace))
 	case planned:
 		text += "Nothing was deleted. --apply deletes these claims and what is on their volumes; CloudNativePG then clones the instances on other nodes.\n"
 	}

@@ -29,6 +29,9 @@ func TestRecloneDeletesOneInstance(t *testing.T) {
 	instance(t, c, cluster, "shop-2", "lost")
 	primaryReady(t, c, ns, "shop-1")
 
+	if out := must(t, "reclone", "--node", "lost", "-n", "default", "--apply"); out != "No instances with volumes on node lost found in namespace default.\n" {
+		t.Errorf("another namespace:\n%s", out)
+	}
 	out := must(t, "reclone", "--node", "lost")
 	if !strings.Contains(out, "Planned") || !strings.Contains(out, "Nothing was deleted") || strings.Contains(out, "shop-1") {
 		t.Errorf("the plan:\n%s", out)
@@ -45,7 +48,7 @@ func TestRecloneDeletesOneInstance(t *testing.T) {
 	if got := names(t, c, ns); got != "shop-1 shop-1" {
 		t.Errorf("it left pods and claims %s", got)
 	}
-	if out := must(t, "reclone", "--node", "lost"); out != "No instance has volumes on node lost.\n" {
+	if out := must(t, "reclone", "--node", "lost"); out != "No instances with volumes on node lost found in all namespaces.\n" {
 		t.Errorf("afterwards:\n%s", out)
 	}
 	if _, err := plugin(t, "reclone", "shop-2", "-n", ns); err == nil || !strings.Contains(err.Error(), "has an instance shop-2") {
