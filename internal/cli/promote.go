@@ -42,6 +42,9 @@ func (a *app) runPromote(ctx context.Context, o *promoteOptions, name string) er
 	if err != nil {
 		return err
 	}
+	if o.apply {
+		outlive()
+	}
 	p := &sites.Promoting{Runner: a.siteRunner(&o.runOptions), Site: target, Forced: o.Forced}
 	now, err := p.Read(ctx)
 	if err != nil {

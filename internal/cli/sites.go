@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,8 +46,12 @@ func (o *runOptions) validate() error {
 
 // siteRunner waits with the clock of the program.
 func (a *app) siteRunner(o *runOptions) sites.Runner {
-	return sites.Runner{Timeout: o.timeout, Now: a.clock.Now, Pause: pause, Out: a.streams.Out}
+	return sites.Runner{Timeout: o.timeout, Now: a.clock.Now, Pause: pause, Out: a.streams.Out, ErrOut: a.streams.ErrOut}
 }
+
+// outlive keeps the program running when the reader of its output or its terminal ends. Writes
+// are paused until a switch has promoted the other site.
+func outlive() { signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP) }
 
 // refused maps a run that has printed its refusals to the exit code.
 func refused(err error) error {

@@ -47,6 +47,7 @@ func (a *app) runSwitch(ctx context.Context, o *switchOptions, name string) erro
 		return err
 	}
 	if o.apply {
+		outlive()
 		return refused(s.Run(ctx))
 	}
 	now, err := s.Read(ctx)

@@ -1,11 +1,15 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -256,6 +260,50 @@ func TestSwitchAndPromoteChangeTheSiteThatWrites(t *testing.T) {
 	}
 	if out := must(t, "promote", "shop", "-n", "west", "--apply"); out != "Site west writes. Nothing is left to do.\n" {
 		t.Errorf("the second run:\n%s", out)
+	}
+}
+
+// TestSwitchOutlivesItsOutput: the reader of the output and the terminal end while writes are
+// paused.
+func TestSwitchOutlivesItsOutput(t *testing.T) {
+	c := apiserver.Client(t, config)
+	operator := &fakeOperator{client: c}
+	for _, name := range []string{"pipe-a", "pipe-b"} {
+		namespace(t, c, name)
+	}
+	operator.sites = []client.ObjectKey{site(t, c, "pipe-a", "north", "north"), site(t, c, "pipe-b", "south", "north")}
+	operator.pass(t.Context(), t)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	p := exec.CommandContext(ctx, program, "switch", "shop", "--kubeconfig", kubeconfig(t), "--cache-dir", t.TempDir(), "-n", "pipe-a", "--to-namespace", "pipe-b", "--apply")
+	var stderr bytes.Buffer
+	p.Env, p.Stdout, p.Stderr = append(os.Environ(), asProgram+"=1"), writer, &stderr
+	if err := errors.Join(reader.Close(), p.Start(), writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the demotion of site north", func(ctx context.Context) error {
+		if o := readSite(ctx, t, c, operator.sites[0]); o.Spec.Topology.Primary != "south" {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Error(err)
+	}
+	operator.run(t)
+	if err := p.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, &stderr)
+	}
+	if o := readSite(t.Context(), t, c, operator.sites[1]); o.Spec.Topology.PromotionToken != "token-of-north" || o.Status.Topology.Role != v1alpha1.SiteWrites {
+		t.Errorf("site south: %+v %+v", o.Spec.Topology, o.Status.Topology)
 	}
 }
 

@@ -34,7 +34,17 @@ const (
 
 var config *rest.Config
 
-func TestMain(m *testing.M) { os.Exit(apiserver.Run(m, &config)) }
+// asProgram in the environment makes the test's binary the plugin itself, so that real
+// processes get real signals.
+const asProgram = "PGSTORAGE_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+		os.Exit(cli.Main(streams, "v0.1.0", os.Args[1:], nil))
+	}
+	os.Exit(apiserver.Run(m, &config))
+}
 
 // kubeconfig of the API server, as a file.
 func kubeconfig(t *testing.T) string {

@@ -45,7 +45,9 @@ type Runner struct {
 	Now     func() time.Time
 	// Pause waits a moment before the objects are read again.
 	Pause func(context.Context) error
-	Out   io.Writer
+	// Out gets the steps, refusals and advice. ErrOut gets refusals and advice that Out does
+	// not take, such as a pipe whose reader has ended.
+	Out, ErrOut io.Writer
 
 	began     bool
 	step      Step
@@ -141,4 +143,8 @@ func (r *Runner) refuse(refusals []string) error {
 	return ErrRefused
 }
 
-func (r *Runner) print(text string) { _, _ = io.WriteString(r.Out, text) }
+func (r *Runner) print(text string) {
+	if _, err := io.WriteString(r.Out, text); err != nil {
+		_, _ = io.WriteString(r.ErrOut, text)
+	}
+}

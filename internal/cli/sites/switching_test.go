@@ -1,8 +1,10 @@
 package sites
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +141,24 @@ func TestARunThatEndsEarlySaysWhatToDo(t *testing.T) {
 				t.Errorf("no %q in\n%s", tc.out, got)
 			}
 		})
+	}
+}
+
+// broken is a pipe whose reader has ended.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Writes are paused, so the advice has to reach the user.
+func TestAdviceIsAnErrorIfTheOutputFails(t *testing.T) {
+	w := newWorld(writer("north"), follower("south", "north"), follower("west", "north"))
+	s, errs := w.switching(), &bytes.Buffer{}
+	s.Out, s.ErrOut = broken{}, errs
+	if err := s.Run(t.Context()); err == nil || len(w.north.patches) != 1 {
+		t.Fatalf("%v, %d patches", err, len(w.north.patches))
+	}
+	if got := errs.String(); !strings.HasPrefix(got, "To continue, run the same command again.\nTo go back instead, so that site north writes again:\n") {
+		t.Errorf("%q", got)
 	}
 }
 
