@@ -65,28 +65,32 @@ func (a *app) runReclone(ctx context.Context, o *recloneOptions, args []string) 
 		return fmt.Errorf("no Cluster in namespace %s has an instance %s", namespace, args[0])
 	}
 	if o.apply {
-		for i := range instances {
-			if err := release(ctx, c, &instances[i]); err != nil {
-				return err
-			}
-		}
+		err = releaseEach(ctx, c, instances)
 	}
-	return a.showReclone(o, namespace, instances)
+	// After an error the table says what was deleted before.
+	if shown := a.showReclone(o, namespace, instances); err == nil {
+		err = shown
+	}
+	return err
 }
 
 func (a *app) showReclone(o *recloneOptions, namespace string, instances []reclone.Instance) error {
 	text := reclone.Table(instances)
-	planned := slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Planned })
+	has := func(outcome reclone.Outcome) bool {
+		return slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == outcome })
+	}
 	switch {
 	case len(instances) == 0:
 		text = fmt.Sprintf("No instances with volumes on node %s found in %s.\n", o.node, where(namespace))
-	case planned:
+	case has(reclone.Failed):
+		text += "The command ended early. Nothing of a planned instance was deleted. To continue, run the same command again.\n"
+	case has(reclone.Planned):
 		text += "Nothing was deleted. --apply deletes these claims and what is on their volumes; CloudNativePG then clones the instances on other nodes.\n"
 	}
 	if _, err := fmt.Fprint(a.streams.Out, text); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(instances, func(i reclone.Instance) bool { return i.Outcome == reclone.Refused }) {
+	if has(reclone.Refused) {
 		return ErrFindings
 	}
 	return nil
@@ -154,26 +158,41 @@ func nodeState(ctx context.Context, c client.Client, name string) (reclone.NodeS
 	return reclone.NodeNotReady, nil
 }
 
-// release deletes the claims of a planned instance, and then its pod, which lets the claims
-// go. The UIDs keep it from objects that took their names since.
-func release(ctx context.Context, c client.Client, i *reclone.Instance) error {
-	if i.Outcome != reclone.Planned {
-		return nil
+// releaseEach releases the planned instances, until an error.
+func releaseEach(ctx context.Context, c client.Client, instances []reclone.Instance) error {
+	for i := range instances {
+		if instances[i].Outcome != reclone.Planned {
+			continue
+		}
+		deleted, err := release(ctx, c, &instances[i])
+		if err != nil {
+			instances[i].Fail(err, deleted)
+			return err
+		}
+		instances[i].Outcome = reclone.Deleted
 	}
+	return nil
+}
+
+// release deletes the claims of an instance, and then its pod, which lets the claims go. The
+// UIDs keep it from objects that took their names since. It returns the names of the claims
+// that it deleted, also with an error.
+func release(ctx context.Context, c client.Client, i *reclone.Instance) (deleted []string, err error) {
 	for _, claim := range i.Claims {
 		if err := client.IgnoreNotFound(c.Delete(ctx, &claim, client.Preconditions{UID: &claim.UID})); err != nil {
-			return fmt.Errorf("delete claim %s/%s: %w", claim.Namespace, claim.Name, err)
+			return deleted, fmt.Errorf("delete claim %s/%s: %w", claim.Namespace, claim.Name, err)
 		}
+		deleted = append(deleted, claim.Name)
 	}
-	if i.Pod != nil {
-		options := []client.DeleteOption{client.Preconditions{UID: &i.Pod.UID}}
-		if i.Force {
-			options = append(options, client.GracePeriodSeconds(0))
-		}
-		if err := client.IgnoreNotFound(c.Delete(ctx, i.Pod, options...)); err != nil {
-			return fmt.Errorf("delete pod %s/%s, whose claims are deleted: %w", i.Namespace, i.Name, err)
-		}
+	if i.Pod == nil {
+		return deleted, nil
 	}
-	i.Outcome = reclone.Deleted
-	return nil
+	options := []client.DeleteOption{client.Preconditions{UID: &i.Pod.UID}}
+	if i.Force {
+		options = append(options, client.GracePeriodSeconds(0))
+	}
+	if err := client.IgnoreNotFound(c.Delete(ctx, i.Pod, options...)); err != nil {
+		return deleted, fmt.Errorf("delete pod %s/%s, whose claims are deleted: %w", i.Namespace, i.Name, err)
+	}
+	return deleted, nil
 }

@@ -157,6 +157,44 @@ func volume(t *testing.T, c client.Client, ns, name, node string) {
 	}
 }
 
+// TestRecloneShowsWhatItDidBeforeAnError runs as a user who may delete one instance of three.
+func TestRecloneShowsWhatItDidBeforeAnError(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "reclone-fails"
+	namespace(t, c, ns)
+	cluster := clusterOfTwo(t, c, ns)
+	instance(t, c, cluster, "shop-1", "elsewhere")
+	for _, name := range []string{"shop-2", "shop-3", "shop-4"} {
+		instance(t, c, cluster, name, "flooded")
+	}
+	primaryReady(t, c, ns, "shop-1")
+	create(t, c,
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: ns}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{cnpgv1.SchemeGroupVersion.Group}, Resources: []string{"clusters"}, Verbs: []string{"list"}},
+			{APIGroups: []string{""}, Resources: []string{"pods", "persistentvolumeclaims"}, Verbs: []string{"list"}},
+			{APIGroups: []string{""}, Resources: []string{"pods", "persistentvolumeclaims"}, Verbs: []string{"delete"}, ResourceNames: []string{"shop-2"}},
+			{APIGroups: []string{""}, Resources: []string{"nodes", "persistentvolumes"}, Verbs: []string{"get", "list"}},
+		}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: ns}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "erin"}}})
+	args := []string{"reclone", "--node", "flooded", "-n", ns, "--as", "erin"}
+	eventually(t, "the binding of erin", func(context.Context) error {
+		_, err := plugin(t, args...)
+		return err
+	})
+	out, err := plugin(t, append(args, "--apply")...)
+	if err == nil || errors.Is(err, cli.ErrFindings) || !strings.Contains(err.Error(), "delete claim reclone-fails/shop-3: ") {
+		t.Errorf("%v", err)
+	}
+	for _, want := range []string{"shop-2   Deleted   -\n", "shop-3   Failed    delete claim reclone-fails/shop-3: ", "shop-4   Planned   -\n", "The command ended early."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if got := names(t, c, ns); got != "shop-1 shop-1 shop-3 shop-3 shop-4 shop-4" {
+		t.Errorf("it left pods and claims %s", got)
+	}
+}
+
 // clusterOfTwo creates the Cluster shop, whose primary is shop-1.
 func clusterOfTwo(t *testing.T, c client.Client, ns string) *cnpgv1.Cluster {
 	t.Helper()

@@ -27,6 +27,8 @@ const (
 	Deleted Outcome = "Deleted"
 	// Refused means that nothing is deleted; Why says the reason.
 	Refused Outcome = "Refused"
+	// Failed means that an error ended the command at this instance; Why has it.
+	Failed Outcome = "Failed"
 )
 
 // NodeState is what the API server says of a node.
@@ -163,6 +165,14 @@ func ready(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
+}
+
+// Fail notes the error that ended the command, after the named claims were deleted.
+func (i *Instance) Fail(err error, deleted []string) {
+	i.Outcome, i.Why = Failed, err.Error()
+	if len(deleted) > 0 {
+		i.Why += "; deleted before: claims " + strings.Join(deleted, ",")
+	}
 }
 
 // Table of the instances.
