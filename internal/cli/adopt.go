@@ -66,11 +66,11 @@ func (a *app) runAdopt(ctx context.Context, o *adoptOptions, args []string) erro
 		return err
 	}
 	profiles, err := adoptEach(ctx, c, candidates, o.apply)
-	if err != nil {
-		_, printed := fmt.Fprint(a.streams.Out, adopt.Consents(profiles))
-		return errors.Join(err, printed)
+	// After an error the output says what was done before.
+	if shown := a.showAdoption(o, candidates, profiles); err == nil {
+		err = shown
 	}
-	if err := a.showAdoption(o, candidates, profiles); err != nil {
+	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(candidates, func(c *adopt.Candidate) bool { return remains(c, o.apply) }) {
@@ -107,6 +107,7 @@ func eachUnchanged(candidates []*adopt.Candidate, do func(*adopt.Candidate) erro
 			continue
 		}
 		if err := do(candidate); err != nil {
+			candidate.Fail(err)
 			return err
 		}
 	}
@@ -186,8 +187,7 @@ func isSame(live, before *unstructured.Unstructured) bool {
 }
 
 // createProfiles creates the profiles of the candidates whose spec does not change, and
-// returns those that it created. A profile that exists although the command did not see it
-// is used only if it fits.
+// returns those that it created, also with an error.
 func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Candidate) ([]*v1alpha1.PgStorageProfile, error) {
 	var created []*v1alpha1.PgStorageProfile
 	for _, p := range adopt.NewProfiles(candidates, (*adopt.Candidate).IsUnchanged) {
@@ -196,29 +196,36 @@ func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Ca
 		case err == nil:
 			created = append(created, p)
 		case apierrors.IsAlreadyExists(err):
-			if err := useExisting(ctx, c, p.Name, candidates); err != nil {
-				return created, err
-			}
+			err = useExisting(ctx, c, p.Name, candidates)
 		default:
-			return created, fmt.Errorf("create PgStorageProfile %s: %w", p.Name, err)
+			err = fmt.Errorf("create PgStorageProfile %s: %w", p.Name, err)
+		}
+		if err != nil {
+			eachOn(candidates, p.Name, func(candidate *adopt.Candidate) { candidate.Fail(err) })
+			return created, err
 		}
 	}
 	return created, nil
 }
 
-// useExisting reads a profile that exists, and gives it to the candidates that planned a new
-// one of its name.
+// useExisting reads a profile that exists although the command did not see it, and gives it to
+// the candidates that planned a new one of its name. It is used only if it fits.
 func useExisting(ctx context.Context, c client.Client, name string, candidates []*adopt.Candidate) error {
 	existing := &v1alpha1.PgStorageProfile{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, existing); err != nil {
 		return fmt.Errorf("read PgStorageProfile %s, which exists: %w", name, err)
 	}
+	eachOn(candidates, name, func(candidate *adopt.Candidate) { candidate.Use(existing) })
+	return nil
+}
+
+// eachOn calls do for each candidate that is to be adopted on a new profile of a name.
+func eachOn(candidates []*adopt.Candidate, name string, do func(*adopt.Candidate)) {
 	for _, candidate := range candidates {
 		if candidate.IsUnchanged() && candidate.NewProfile && candidate.Profile.Name == name {
-			candidate.Use(existing)
+			do(candidate)
 		}
 	}
-	return nil
 }
 
 // take creates the PgStorageCluster of a candidate whose spec does not change, and then
@@ -227,7 +234,10 @@ func take(ctx context.Context, c client.Client, candidate *adopt.Candidate) erro
 	if err := c.Create(ctx, candidate.Cluster.DeepCopy()); err != nil {
 		return fmt.Errorf("create PgStorageCluster %s: %w", candidate.Cluster.Name, err)
 	}
-	return consent(ctx, c, candidate)
+	if err := consent(ctx, c, candidate); err != nil {
+		return fmt.Errorf("%w; delete PgStorageCluster %s, which exists now, and run the command again", err, candidate.Cluster.Name)
+	}
+	return nil
 }
 
 // attempts to write an annotation while another writer changes the same object.

@@ -310,6 +310,38 @@ func TestAdoptChecksAProfileThatItDidNotSee(t *testing.T) {
 	}
 }
 
+// TestAdoptShowsWhatItDidBeforeAnError runs as a user who may create a profile, and then no
+// PgStorageCluster on it.
+func TestAdoptShowsWhatItDidBeforeAnError(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "adopt-fails"
+	namespace(t, c, ns)
+	create(t, c, on(ns, "first", ns), on(ns, "second", ns),
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: ns}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{"postgresql.cnpg.io"}, Resources: []string{"clusters"}, Verbs: []string{"get", "list", "patch"}},
+			{APIGroups: []string{"pgstorage.dev"}, Resources: []string{"pgstorageclusters"}, Verbs: []string{"list"}},
+			{APIGroups: []string{"pgstorage.dev"}, Resources: []string{"pgstorageprofiles"}, Verbs: []string{"list", "create"}},
+		}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: ns}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "frank"}}})
+	args := []string{"adopt", "--all", "-n", ns, "--as", "frank"}
+	eventually(t, "the binding of frank", func(context.Context) error {
+		_, err := plugin(t, args...)
+		return err
+	})
+	out, err := plugin(t, append(args, "--apply")...)
+	if err == nil || !strings.HasPrefix(err.Error(), "create PgStorageCluster first: ") {
+		t.Errorf("%v", err)
+	}
+	for _, want := range []string{"first    Failed      adopt-fails   Quorum       -          create PgStorageCluster first: ", "second   Unchanged   ", "2 Clusters: 1 unchanged, 1 failed\n", "PgStorageProfile adopt-fails of type External is created"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: ns}, &v1alpha1.PgStorageProfile{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAdoptRefusesByName(t *testing.T) {
 	c := apiserver.Client(t, config)
 	namespace(t, c, "adopt-refused")

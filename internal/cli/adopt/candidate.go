@@ -35,6 +35,8 @@ const (
 	Unknown Outcome = "Unknown"
 	// Adopted: the objects were created and the consent was given.
 	Adopted Outcome = "Adopted"
+	// Failed: an error ended the command at this Cluster.
+	Failed Outcome = "Failed"
 )
 
 // noUID stands for the UID of a PgStorageCluster that does not exist yet.
@@ -150,6 +152,9 @@ func (c *Candidate) IsUnchanged() bool { return c.Outcome == Unchanged }
 
 // isWritten selects the candidates whose objects are documents.
 func (c *Candidate) isWritten() bool { return c.Outcome != Refused && c.Outcome != Owned }
+
+// Fail notes the error that ended the command at a candidate.
+func (c *Candidate) Fail(err error) { c.Outcome, c.Problem = Failed, err.Error() }
 
 // serving returns the existing profile of a description that lacks least consent.
 func (in Inputs) serving(d adoption.Description) *v1alpha1.PgStorageProfile {

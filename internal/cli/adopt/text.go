@@ -89,7 +89,7 @@ func (c *Candidate) reasons() []string {
 func (c *Candidate) Text(style view.Style, created []*v1alpha1.PgStorageProfile) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	state := map[Outcome]view.State{Unchanged: view.Ready, Adopted: view.Ready, Owned: view.Ready, Changed: view.Waiting, Refused: view.Stalled, Unknown: view.Unknown}[c.Outcome]
+	state := map[Outcome]view.State{Unchanged: view.Ready, Adopted: view.Ready, Owned: view.Ready, Changed: view.Waiting, Refused: view.Stalled, Failed: view.Stalled, Unknown: view.Unknown}[c.Outcome]
 	line("%s %s", style.Strong(view.Clean(c.Live.GetNamespace()+"/"+c.Live.GetName())), style.Paint(state, string(c.Outcome)))
 	for _, n := range c.Description.Notes {
 		line("%s %s", style.Paint(view.Waiting, "note:"), view.Clean(n))
@@ -98,9 +98,9 @@ func (c *Candidate) Text(style view.Style, created []*v1alpha1.PgStorageProfile)
 		line("%s %s", style.Paint(view.Stalled, "refused:"), view.Clean(r))
 	}
 	if c.Problem != "" {
-		line("%s %s", style.Paint(view.Unknown, "unknown:"), view.Clean(c.Problem))
+		line("%s %s", style.Paint(state, strings.ToLower(string(c.Outcome))+":"), view.Clean(c.Problem))
 	}
-	if c.Outcome == Refused || c.Outcome == Unknown || c.Outcome == Owned {
+	if c.hasNoPlan() {
 		return b.String() + Consents(created)
 	}
 	b.WriteString(c.profile())
@@ -112,6 +112,11 @@ func (c *Candidate) Text(style view.Style, created []*v1alpha1.PgStorageProfile)
 	b.WriteString(view.Columns(rows...))
 	c.restarts(line)
 	return b.String()
+}
+
+// hasNoPlan reports whether the changes of a candidate are not known, or do not happen.
+func (c *Candidate) hasNoPlan() bool {
+	return c.Outcome == Refused || c.Outcome == Unknown || c.Outcome == Owned || c.Outcome == Failed
 }
 
 func (c *Candidate) profile() string {
@@ -152,7 +157,7 @@ func Table(candidates []*Candidate, created []*v1alpha1.PgStorageProfile) string
 		counts[c.Outcome]++
 		restarts := "none"
 		switch {
-		case c.Outcome == Refused, c.Outcome == Unknown, c.Outcome == Owned:
+		case c.hasNoPlan():
 			restarts = "-"
 		case len(c.Restarts) > 0:
 			restarts = "all"
@@ -160,7 +165,7 @@ func Table(candidates []*Candidate, created []*v1alpha1.PgStorageProfile) string
 		rows = append(rows, []string{c.Live.GetName(), string(c.Outcome), c.Profile.Name, string(c.Cluster.Spec.Durability), restarts, view.Or(strings.Join(c.reasons(), "; "))})
 	}
 	var sums []string
-	for _, o := range []Outcome{Adopted, Unchanged, Changed, Owned, Refused, Unknown} {
+	for _, o := range []Outcome{Adopted, Unchanged, Changed, Owned, Refused, Unknown, Failed} {
 		if counts[o] > 0 {
 			sums = append(sums, fmt.Sprintf("%d %s", counts[o], strings.ToLower(string(o))))
 		}
