@@ -91,6 +91,7 @@ func withoutRights(t *testing.T, c client.Client) {
 	out := must(t, args...)
 	for _, want := range []string{
 		"PgStorageProfile zfs-nvme  Unknown (NotRead)",
+		"Cluster (CloudNativePG) prod/shop  Unknown (NotRead)",
 		"Pods in namespace prod  Unknown (NotRead)",
 		`User "bob" cannot list resource "pods"`,
 		"DatabaseReady=False",

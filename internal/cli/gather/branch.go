@@ -19,7 +19,7 @@ func (r Reader) Branch(ctx context.Context, key client.ObjectKey) (snapshot.Bran
 	}
 	if name := out.Branch.Status.Cluster; name != "" {
 		cr := &v1alpha1.PgStorageCluster{}
-		found, err := r.get(ctx, &n, "PgStorageCluster "+name, client.ObjectKey{Namespace: key.Namespace, Name: name}, cr)
+		found, err := r.get(ctx, &n, snapshot.NamedCluster+name, client.ObjectKey{Namespace: key.Namespace, Name: name}, cr)
 		if err != nil {
 			return out, err
 		}

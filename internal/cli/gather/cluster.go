@@ -51,7 +51,7 @@ func readError(err error, kind string, key client.ObjectKey, resource string) er
 
 func (r Reader) database(ctx context.Context, n *notes, out *snapshot.Cluster) error {
 	pg := &cnpgv1.Cluster{}
-	found, err := r.get(ctx, n, "CloudNativePG Cluster", client.ObjectKeyFromObject(out.Cluster), pg)
+	found, err := r.get(ctx, n, snapshot.Database, client.ObjectKeyFromObject(out.Cluster), pg)
 	if found {
 		out.Database = pg
 	}
@@ -180,7 +180,7 @@ func (r Reader) target(ctx context.Context, n *notes, b *v1alpha1.PgBenchmark) (
 		return nil, nil
 	}
 	target := &v1alpha1.PgStorageCluster{}
-	found, err := r.get(ctx, n, "PgStorageCluster "+b.Spec.Cluster, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}, target)
+	found, err := r.get(ctx, n, snapshot.NamedCluster+b.Spec.Cluster, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}, target)
 	if err != nil || !found {
 		return nil, err
 	}

@@ -19,6 +19,14 @@ type Unread struct {
 	Why  string
 }
 
+// What of an object that a tree shows where it could not be read.
+const (
+	// Database is the CloudNativePG Cluster of a PgStorageCluster.
+	Database = "CloudNativePG Cluster"
+	// NamedCluster comes before the name of a PgStorageCluster.
+	NamedCluster = "PgStorageCluster "
+)
+
 // Profile is a PgStorageProfile and what it depends on.
 type Profile struct {
 	// Name of the profile.
@@ -41,7 +49,7 @@ type Profile struct {
 type Cluster struct {
 	Cluster *v1alpha1.PgStorageCluster
 	Profile Profile
-	// Database is the CloudNativePG Cluster; nil if it does not exist.
+	// Database is the CloudNativePG Cluster; nil if it does not exist or could not be read.
 	Database *cnpgv1.Cluster
 	// Pods and Claims of the instances, sorted by name.
 	Pods   []corev1.Pod
@@ -76,7 +84,8 @@ type Schedule struct {
 // Branch is a PgStorageBranch and its database.
 type Branch struct {
 	Branch *v1alpha1.PgStorageBranch
-	// Cluster is the PgStorageCluster of the branch; nil if it does not exist.
+	// Cluster is the PgStorageCluster of the branch; nil if it does not exist or could not be
+	// read.
 	Cluster *v1alpha1.PgStorageCluster
 	// Branches are all PgStorageBranches of the namespace.
 	Branches []v1alpha1.PgStorageBranch
@@ -86,7 +95,8 @@ type Branch struct {
 // Benchmark is a PgBenchmark and what it runs against.
 type Benchmark struct {
 	Benchmark *v1alpha1.PgBenchmark
-	// Target is nil if it does not exist, or if the PgBenchmark makes its own clusters.
+	// Target is nil if it does not exist or could not be read, or if the PgBenchmark makes its
+	// own clusters.
 	Target *v1alpha1.PgStorageCluster
 	// Pods of the runner, sorted by name.
 	Pods   []corev1.Pod

@@ -45,7 +45,7 @@ func (b Builder) Cluster(c snapshot.Cluster) Tree {
 		i.Children = append(i.Children, b.benchmark(&c.Benchmarks[n]))
 	}
 	i.Children = append(i.Children, b.branches(c.Branches, cr.Namespace, cr.Name, nil)...)
-	i.Children = append(i.Children, unread(c.Unread)...)
+	i.Children = append(i.Children, unread(c.Unread, snapshot.Database)...)
 	return i
 }
 
@@ -86,7 +86,7 @@ func readPool(namespace string, p v1alpha1.ReadPoolStatus) Tree {
 func database(c snapshot.Cluster) Tree {
 	const kind = "Cluster (CloudNativePG)"
 	if c.Database == nil {
-		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "the Cluster does not exist; see condition DatabaseReady for the cause")
+		return missing(kind, c.Cluster.Namespace, c.Cluster.Name, "the Cluster does not exist; see condition DatabaseReady for the cause").orNotRead(c.Unread, snapshot.Database)
 	}
 	pg := c.Database
 	i := Tree{Kind: kind, Namespace: pg.Namespace, Name: pg.Name, State: view.Waiting, Reason: "NotHealthy", Message: pg.Status.Phase}
@@ -228,10 +228,12 @@ func cpuLimited(s v1alpha1.PgBenchmarkStatus) bool {
 // Benchmark returns the tree of a PgBenchmark.
 func (b Builder) Benchmark(s snapshot.Benchmark) Tree {
 	i := b.benchmark(s.Benchmark)
+	what := snapshot.NamedCluster + s.Benchmark.Spec.Cluster
 	switch {
 	case s.Target == nil && s.Benchmark.Spec.Cluster == "":
 	case s.Target == nil:
-		i.Children = append(i.Children, missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "the PgStorageCluster does not exist; list the existing ones with kubectl get pgsc"))
+		target := missing("PgStorageCluster", s.Benchmark.Namespace, s.Benchmark.Spec.Cluster, "the PgStorageCluster does not exist; list the existing ones with kubectl get pgsc")
+		i.Children = append(i.Children, target.orNotRead(s.Unread, what))
 	default:
 		target := b.own("PgStorageCluster", s.Target, s.Target.Status.ObservedGeneration, s.Target.Status.Conditions)
 		i.Children = append(i.Children, target)
@@ -239,6 +241,6 @@ func (b Builder) Benchmark(s snapshot.Benchmark) Tree {
 	for n := range s.Pods {
 		i.Children = append(i.Children, pod(&s.Pods[n]))
 	}
-	i.Children = append(i.Children, unread(s.Unread)...)
+	i.Children = append(i.Children, unread(s.Unread, what)...)
 	return i
 }

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,11 +77,27 @@ func missing(kind, namespace, name, why string) Tree {
 	return Tree{Kind: kind, Namespace: namespace, Name: name, State: view.Waiting, Reason: "NotFound", Message: why}
 }
 
-// unread returns the objects that could not be read.
-func unread(from []snapshot.Unread) []Tree {
+// orNotRead returns a missing object as one that could not be read, if what is among those.
+func (i Tree) orNotRead(from []snapshot.Unread, what string) Tree {
+	for _, u := range from {
+		if u.What == what {
+			i.State, i.Reason, i.Message = view.Unknown, notRead, u.Why
+		}
+	}
+	return i
+}
+
+// notRead is the reason of an object that could not be read.
+const notRead = "NotRead"
+
+// unread returns the objects that could not be read, except those that the tree shows by
+// their names.
+func unread(from []snapshot.Unread, shown ...string) []Tree {
 	var out []Tree
 	for _, u := range from {
-		out = append(out, Tree{Kind: u.What, State: view.Unknown, Reason: "NotRead", Message: u.Why})
+		if !slices.Contains(shown, u.What) {
+			out = append(out, Tree{Kind: u.What, State: view.Unknown, Reason: notRead, Message: u.Why})
+		}
 	}
 	return out
 }

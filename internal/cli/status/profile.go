@@ -19,7 +19,7 @@ func (b Builder) Profile(p snapshot.Profile) Tree {
 	if p.Profile == nil {
 		i := missing(kind, "", p.Name, "the PgStorageProfile does not exist; list the existing ones with kubectl get pgsp")
 		if len(p.Unread) > 0 {
-			i.State, i.Reason, i.Message = view.Unknown, "NotRead", p.Unread[0].Why
+			i.State, i.Reason, i.Message = view.Unknown, notRead, p.Unread[0].Why
 		}
 		return i
 	}

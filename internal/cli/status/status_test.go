@@ -31,7 +31,7 @@ func TestTreesMatchGoldenFiles(t *testing.T) {
 	absent.Profile, absent.Database, absent.Pods, absent.Claims, absent.Benchmarks = snapshot.Profile{Name: "zfs-nvme"}, nil, nil, nil, nil
 	blind := absent
 	blind.Profile.Unread = []snapshot.Unread{{What: "PgStorageProfile zfs-nvme", Why: "forbidden"}}
-	blind.Unread = []snapshot.Unread{{What: "Pods in namespace prod", Why: "forbidden"}}
+	blind.Unread = []snapshot.Unread{{What: snapshot.Database, Why: "forbidden"}, {What: "Pods in namespace prod", Why: "forbidden"}}
 	for name, item := range map[string]Tree{
 		"ready":     b.Cluster(ready),
 		"trouble":   b.Cluster(trouble),
@@ -40,6 +40,7 @@ func TestTreesMatchGoldenFiles(t *testing.T) {
 		"servers":   b.Profile(snapshots.Cluster(t, "testdata/servers.yaml").Profile),
 		"node":      b.NodeStorage(&trouble.Profile.Storages[0]),
 		"benchmark": b.Benchmark(snapshot.Benchmark{Benchmark: &ready.Benchmarks[0], Target: ready.Cluster, Pods: ready.Pods[:1]}),
+		"unseen":    b.Benchmark(snapshot.Benchmark{Benchmark: &trouble.Benchmarks[0], Unread: []snapshot.Unread{{What: "PgStorageCluster shop", Why: "forbidden"}}}),
 		"lonely":    b.Benchmark(snapshot.Benchmark{Benchmark: &trouble.Benchmarks[0]}),
 	} {
 		t.Run(name, func(t *testing.T) { golden.Text(t, "testdata/"+name+".golden.txt", item.Text(view.Style{})) })
