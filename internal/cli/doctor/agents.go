@@ -13,15 +13,15 @@ import (
 // enforceLabel is the label of Pod Security admission on a namespace.
 const enforceLabel = "pod-security.kubernetes.io/enforce"
 
-// agents checks the DaemonSets, which profiles on ZFS need.
+// agents checks the DaemonSets, which profiles on ZFS and in memory need.
 func (c *checker) agents() {
 	needed := slices.ContainsFunc(c.facts.Profiles, needsAgent)
 	none := len(c.facts.Agents) == 0 && !c.blind("DaemonSets")
 	switch {
 	case none && needed:
-		c.add(Failure, "agent", "no DaemonSet found; ZFS profiles need it", "set agent.enabled=true in the chart, or add the kustomize component config/agent", "docs/install.md#the-agent")
+		c.add(Failure, "agent", "no DaemonSet found; ZFS and Memory profiles need it", "set agent.enabled=true in the chart, or add the kustomize component config/agent", "docs/install.md#the-agent")
 	case none:
-		c.add(Note, "agent", "not installed; only ZFS profiles need it", "", "")
+		c.add(Note, "agent", "not installed; only ZFS and Memory profiles need it", "", "")
 	}
 	for i := range c.facts.Agents {
 		c.agent(&c.facts.Agents[i])

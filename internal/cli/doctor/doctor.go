@@ -171,7 +171,9 @@ func (c *checker) uses(types ...v1alpha1.ProfileType) bool {
 }
 
 // needsAgent reports whether a profile needs agents on its nodes.
-func needsAgent(p v1alpha1.PgStorageProfile) bool { return len(p.Spec.NodeSelector) > 0 && onZFS(p) }
+func needsAgent(p v1alpha1.PgStorageProfile) bool {
+	return len(p.Spec.NodeSelector) > 0 && (onZFS(p) || p.Spec.Memory != nil)
+}
 
 // onZFS reports whether a profile uses ZFS pools of nodes.
 func onZFS(p v1alpha1.PgStorageProfile) bool {

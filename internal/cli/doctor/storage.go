@@ -99,10 +99,13 @@ func labelsOf(p v1alpha1.PgStorageProfile) string {
 	return strings.Join(out, " ")
 }
 
-// modules checks the OpenZFS versions that the agents report.
+// modules checks the OpenZFS versions that the agents report. Volumes in memory need none.
 func (c *checker) modules() {
 	for i := range c.facts.Storages {
 		s := &c.facts.Storages[i]
+		if s.Spec.Memory != nil {
+			continue
+		}
 		subject := "ZFS on node " + s.Spec.NodeName
 		v := s.Status.ZFSVersion
 		if v == nil || v.Kernel == "" {
@@ -143,15 +146,12 @@ func (c *checker) noModule(subject string, s *v1alpha1.PgNodeStorage) {
 	c.add(Unknown, subject, "no agent has reported its version", "kubectl pgstorage runbook AgentNotSeen", "docs/runbooks/PgStorageAgentAbsent.md")
 }
 
-// pools checks the pools that the agents report, and the conditions that Ready leaves out.
+// pools checks the pools and volumes in memory that the agents report, and the conditions that
+// Ready leaves out.
 func (c *checker) pools() {
 	for i := range c.facts.Storages {
 		s := &c.facts.Storages[i]
-		subject := fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName)
-		fine := fmt.Sprintf("%d volumes", countOf(s.Status.VolumeCount))
-		if p := s.Status.Pool; p != nil {
-			fine = fmt.Sprintf("%s, %d%% used, %s", p.Health, countOf(p.UsedPercent), fine)
-		}
+		subject, fine := pool(s)
 		c.object(subject, "pgnodestorage", s.Generation, s.Status.ObservedGeneration, s.Status.Conditions, fine)
 		for _, name := range []string{v1alpha1.ConditionDevicesHealthy, v1alpha1.ConditionCapacityHealthy, v1alpha1.ConditionNodeReachable} {
 			if cond := meta.FindStatusCondition(s.Status.Conditions, name); cond != nil && cond.Status != metav1.ConditionTrue {
@@ -161,6 +161,23 @@ func (c *checker) pools() {
 		}
 	}
 	c.orphans()
+}
+
+// pool returns the subject of a PgNodeStorage, and what is fine if nothing is wrong.
+func pool(s *v1alpha1.PgNodeStorage) (subject, fine string) {
+	if s.Spec.Memory != nil {
+		n := 0
+		if s.Status.Memory != nil {
+			n = len(s.Status.Memory.Volumes)
+		}
+		return fmt.Sprintf("memory of profile %s on node %s", s.Spec.Profile, s.Spec.NodeName), fmt.Sprintf("%d volumes", n)
+	}
+	subject = fmt.Sprintf("pool %s on node %s", s.Spec.Pool.Name, s.Spec.NodeName)
+	fine = fmt.Sprintf("%d volumes", countOf(s.Status.VolumeCount))
+	if p := s.Status.Pool; p != nil {
+		fine = fmt.Sprintf("%s, %d%% used, %s", p.Health, countOf(p.UsedPercent), fine)
+	}
+	return subject, fine
 }
 
 func countOf(n *int32) int32 {

@@ -68,8 +68,11 @@ func notes(s snapshot.Cluster, e Explanation) []string {
 
 // storageUnknown returns why there are no properties of pools and datasets.
 func storageUnknown(p *v1alpha1.PgStorageProfile) string {
-	if p.Spec.Type == v1alpha1.ProfileTypeExternal {
+	switch p.Spec.Type {
+	case v1alpha1.ProfileTypeExternal:
 		return "External profiles use existing storage, whose settings are unknown"
+	case v1alpha1.ProfileTypeMemory:
+		return "Memory profiles have volumes in the memory of nodes, without pools and datasets"
 	}
 	return "no PgNodeStorage of the profile found, so the settings of pools and datasets are unknown"
 }

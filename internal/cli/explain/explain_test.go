@@ -53,6 +53,15 @@ func TestExplanationsMatchGoldenFiles(t *testing.T) {
 	golden.Text(t, "testdata/one.golden.json", string(raw)+"\n")
 }
 
+func TestAMemoryProfileHasNoPoolToExplain(t *testing.T) {
+	s := snapshot.Cluster{Cluster: &v1alpha1.PgStorageCluster{}}
+	s.Profile.Profile = &v1alpha1.PgStorageProfile{Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeMemory}}
+	s.Profile.Storages = []v1alpha1.PgNodeStorage{{Spec: v1alpha1.PgNodeStorageSpec{NodeName: "node-1", Memory: &v1alpha1.NodeMemory{}}}}
+	if text := Cluster(s, reference(t)).Text(view.Style{}); !strings.Contains(text, "Memory profiles have volumes in the memory of nodes, without pools and datasets") || strings.Contains(text, "found") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestOnlyRejectsSettingsThatAreNotSet(t *testing.T) {
 	e := Cluster(snapshots.Cluster(t, "testdata/zfs.yaml"), reference(t))
 	if _, err := e.Only("work_mem", "port"); err == nil || !strings.Contains(err.Error(), "does not set port of prod/shop") {
