@@ -49,12 +49,15 @@ func (a *app) benchStart() *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.ValidArgsFunction = a.completeFirst("PgStorageCluster")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := rejectZeros(c.Flags()); err != nil {
+		if err := errors.Join(rejectZeros(c.Flags()), o.validate()); err != nil {
 			return err
+		}
+		if o.format != "" && s.wait && s.dryRun == dryNone {
+			return errors.New("--output needs --dry-run or no --follow, because the progress is text")
 		}
 		return a.start(c.Context(), args[0], s, o)
 	}
-	o.flag(c)
+	o.createFlag(c)
 	s.flags(c)
 	return c
 }

@@ -34,7 +34,7 @@ func (a *app) branchCreate() *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.ValidArgsFunction = a.completeFirst("PgStorageCluster")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := s.validate(); err != nil {
+		if err := errors.Join(s.validate(), o.validate()); err != nil {
 			return err
 		}
 		if o.format != "" && s.wait && s.dryRun == dryNone {
@@ -42,7 +42,7 @@ func (a *app) branchCreate() *cobra.Command {
 		}
 		return a.createBranch(c.Context(), args[0], s, o)
 	}
-	o.flag(c)
+	o.createFlag(c)
 	s.flags(c)
 	return c
 }

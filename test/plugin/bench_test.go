@@ -221,10 +221,12 @@ func TestBenchDryRunsCreateNothing(t *testing.T) {
 		t.Error(out)
 	}
 	for want, args := range map[string][]string{
-		"PgStorageCluster absent does not exist": {"absent"},
-		`--dry-run: unknown value "maybe"`:       {"shop", "--dry-run", "maybe"},
-		"duration and transactions exclude":      {"shop", "--duration", "1m", "--transactions", "5"},
-		`Unsupported value: "Everything"`:        {"shop", "--script", "Everything"},
+		"PgStorageCluster absent does not exist":                                         {"absent"},
+		`--dry-run: unknown value "maybe"`:                                               {"shop", "--dry-run", "maybe"},
+		"duration and transactions exclude":                                              {"shop", "--duration", "1m", "--transactions", "5"},
+		`Unsupported value: "Everything"`:                                                {"shop", "--script", "Everything"},
+		`--output: unknown format "wide"; use json or yaml or name, or omit it for text`: {"shop", "-o", "wide"},
+		"--output needs --dry-run or no --follow, because the progress is text":          {"shop", "-o", "json", "--follow"},
 	} {
 		if _, err := plugin(t, append([]string{"bench", "start", "-n", "plugin-bench-dry"}, args...)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
@@ -233,5 +235,11 @@ func TestBenchDryRunsCreateNothing(t *testing.T) {
 	list := &v1alpha1.PgBenchmarkList{}
 	if err := c.List(t.Context(), list, client.InNamespace("plugin-bench-dry")); err != nil || len(list.Items) != 0 {
 		t.Errorf("dry runs created %d benchmarks, want 0: %v", len(list.Items), err)
+	}
+	if out := must(t, "bench", "start", "shop", "-n", "plugin-bench-dry", "--dry-run", "client", "-o", "name"); out != "pgbenchmark.pgstorage.dev/shop-\n" {
+		t.Error(out)
+	}
+	if out := must(t, "bench", "start", "shop", "-n", "plugin-bench-dry", "-o", "name"); out != "pgbenchmark.pgstorage.dev/"+only(t, c, "plugin-bench-dry").Name+"\n" {
+		t.Error(out)
 	}
 }

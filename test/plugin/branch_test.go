@@ -54,6 +54,13 @@ func TestBranchIsCreatedPromotedAndDeleted(t *testing.T) {
 	if _, err := plugin(t, "branch", "create", "other", "--name", "pr-123", "-n", ns); err == nil || !strings.Contains(err.Error(), "PgStorageCluster other does not exist") {
 		t.Error(err)
 	}
+	named := []string{"branch", "create", "shop", "--name", "pr-123", "-n", ns, "-o"}
+	if _, err := plugin(t, append(named, "wide", "--wait=false")...); err == nil || !strings.Contains(err.Error(), `--output: unknown format "wide"`) {
+		t.Error(err)
+	}
+	if out := must(t, append(named, "name", "--dry-run", "server")...); out != "pgstoragebranch.pgstorage.dev/pr-123\n" {
+		t.Error(out)
+	}
 	out, err := plugin(t, "branch", "create", "shop", "--name", "pr-123", "--ttl", "24h", "-n", ns, "--timeout", "200ms")
 	if err == nil || !strings.HasPrefix(err.Error(), "timeout expired; PgStorageBranch pr-123 is not Ready: 0 of 3  Pending  ") || !strings.Contains(out, `patch pgsc shop --type=merge -p '{"spec":{"branchPolicy":"Any"}}'`) {
 		t.Errorf("%v\n%s", err, out)
