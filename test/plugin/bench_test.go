@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -188,6 +189,24 @@ func TestBenchFollowEndsWithTimeoutAndDeletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-f.done; err == nil || !strings.Contains(err.Error(), "was deleted") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestBenchFollowEndsWithoutPermission runs as a user who may get benchmarks, and not list them.
+func TestBenchFollowEndsWithoutPermission(t *testing.T) {
+	c := apiserver.Client(t, config)
+	const ns = "plugin-bench-blind"
+	measured(t, c, ns)
+	must(t, "bench", "start", "shop", "-n", ns, "--name", "slow")
+	create(t, c,
+		&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: ns}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{"pgstorage.dev"}, Resources: []string{"pgbenchmarks", "pgstorageclusters"}, Verbs: []string{"get"}}}},
+		&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: ns}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "gina"}}})
+	eventually(t, "the binding of gina", func(context.Context) error {
+		_, err := plugin(t, "bench", "result", "slow", "-n", ns, "--as", "gina")
+		return err
+	})
+	if _, err := plugin(t, "bench", "follow", "slow", "-n", ns, "--as", "gina", "--timeout", "1m"); err == nil || !strings.Contains(err.Error(), `User "gina" cannot list resource "pgbenchmarks"`) {
 		t.Errorf("%v", err)
 	}
 }
