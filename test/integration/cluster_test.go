@@ -460,6 +460,13 @@ func TestSuspendTouchesNothing(t *testing.T) {
 	if pg.Spec.PostgresConfiguration.Parameters["work_mem"] == "77MB" {
 		t.Error("a suspended cluster was changed")
 	}
+	// What another writer does is reported all the same.
+	edited := pg.DeepCopy()
+	pg.Spec.PostgresConfiguration.Parameters["synchronous_commit"] = "off"
+	if err := c.Patch(t.Context(), pg, client.MergeFrom(edited), client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	hasCondition(t, c, cr, v1alpha1.ConditionDurabilityVerified, metav1.ConditionFalse, v1alpha1.ReasonDurabilityWeakened)
 	before = cr.DeepCopy()
 	cr.Spec.Suspend = nil
 	if err := c.Patch(t.Context(), cr, client.MergeFrom(before)); err != nil {

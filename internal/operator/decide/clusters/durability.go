@@ -50,6 +50,7 @@ func groundsOf(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) grounds {
 		}
 	}
 	if !follows { // no session of a follower commits
+		g.weak = append(g.weak, commitWeak(cr, facts.Cluster)...)
 		g.override(cr, seen.Overrides)
 	}
 	g.unread = unread(cr, facts)
@@ -135,6 +136,21 @@ func childWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
 		return out
 	}
 	return append(out, quorumWeak(cr, c)...)
+}
+
+// commitWeak says that the child Cluster has a synchronous_commit below the tier. No
+// instance reports the value, because CloudNativePG's own sessions have another one.
+func commitWeak(cr *v1alpha1.PgStorageCluster, c *cnpgv1.Cluster) []string {
+	const name = "synchronous_commit"
+	value, set := c.Spec.PostgresConfiguration.Parameters[name]
+	if !set {
+		return nil // the default of Postgres is on
+	}
+	w := postgres.WeakText(durability.Tier(cr.Spec.Durability), major(cr.Spec.Postgres.Version), name, value)
+	if w == nil {
+		return nil
+	}
+	return []string{"spec.postgresql.parameters of the Cluster: " + w.Text}
 }
 
 // quorumWeak says what of the child Cluster breaks the quorum.

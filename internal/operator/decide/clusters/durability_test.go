@@ -164,6 +164,11 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 		{"the child lets writes go on alone", quorumOf(3), func(f *observed.Cluster) {
 			f.Cluster.Spec.PostgresConfiguration.Synchronous.DataDurability = cnpgv1.DataDurabilityLevelPreferred
 		}, v1alpha1.ReasonDurabilityWeakened, "does not require a standby", commitsMayBeLost, true},
+		{"the child acknowledges before the flush", quorumOf(3), commitsWith("False"), v1alpha1.ReasonDurabilityWeakened, "spec.postgresql.parameters of the Cluster: synchronous_commit is off", commitsMayBeLost, true},
+		{"the child does, and the operator only reports", shop(suspended), commitsWith("off"), v1alpha1.ReasonDurabilityWeakened, "spec.postgresql.parameters of the Cluster: synchronous_commit is off", commitsMayBeLost, true},
+		{"the child waits for less than the quorum", quorumOf(3), commitsWith("remote_write"), v1alpha1.ReasonDurabilityWeakened, "synchronous_commit is remote_write", commitsMayBeLost, true},
+		{"the child waits for more", shop(nil), commitsWith("remote_apply"), v1alpha1.ReasonVerified, "every instance reports", commitsKept, false},
+		{"the child has it in another spelling", shop(nil), commitsWith("YES"), v1alpha1.ReasonVerified, "every instance reports", commitsKept, false},
 		{"a role has less", shop(nil), func(f *observed.Cluster) {
 			f.ReadBack.Overrides = []observed.Override{{Role: "app", Name: "synchronous_commit", Value: "off"}, {Role: "dba", Name: "synchronous_commit", Value: "on"}}
 		}, v1alpha1.ReasonDurabilityOverridden, `sessions of role "app": synchronous_commit is off`, commitsMayBeLost, false},
@@ -190,6 +195,44 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 				t.Errorf("ProcessCrash: %+v, want %s", l, tc.crash)
 			}
 		})
+	}
+}
+
+// commitsWith is a change of the Cluster by another writer.
+func commitsWith(value string) func(*observed.Cluster) {
+	return func(f *observed.Cluster) {
+		f.Cluster.Spec.PostgresConfiguration.Parameters = map[string]string{"synchronous_commit": value}
+	}
+}
+
+func suspended(s *v1alpha1.PgStorageClusterSpec) {
+	yes := true
+	s.Suspend = &yes
+}
+
+// A change of the tier counts once it is applied: until then, the Cluster acknowledges
+// commits by the former one.
+func TestATierBehindAGateIsNotVerified(t *testing.T) {
+	cr := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.Postgres.Parameters = map[string]string{"fsync": "off"} })
+	f := proved(t, cr)
+	commitsWith("off")(&f)
+	built, err := Build(cr, f, catalog.All(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, held := built.Plan.GateOf(plan.StageDatabase); !held {
+		t.Fatal("nothing holds the change back")
+	}
+	if reason := built.AllOutcomes(cr, f).Reason(v1alpha1.ConditionDurabilityVerified); reason != v1alpha1.ReasonDurabilityWeakened {
+		t.Errorf("DurabilityVerified has the reason %s", reason)
+	}
+	if l := lossOf(t, built.Status(cr, f).Durability, "ProcessCrash"); l.AcknowledgedCommits != commitsMayBeLost {
+		t.Errorf("%+v", l)
+	}
+	// No session of a follower commits.
+	follower := shop(func(s *v1alpha1.PgStorageClusterSpec) { s.Follow = &v1alpha1.FollowSpec{Cluster: "shop"} })
+	if o := groundsOf(follower, f).outcome(follower); o.Reason != v1alpha1.ReasonVerified {
+		t.Errorf("%+v", o)
 	}
 }
 
