@@ -105,10 +105,10 @@ func sorters(v numbers) int64 {
 	return (v["max_connections"] + v["max_parallel_workers"] + sorting - 1) / sorting
 }
 
-// senders that run: one for each standby and two for base backups, unless the user sets
-// more than the default of 10.
+// senders that run: those that are needed but for the one that ends, unless more than the
+// default of 10 are set.
 func (in Inputs) senders(v numbers) int64 {
-	used := int64(max(in.Instances, 1) + 1)
+	used := int64(in.leastSenders() - 1)
 	if n := v["max_wal_senders"]; n > max(used, defaults["max_wal_senders"]) {
 		return n
 	}

@@ -54,6 +54,7 @@ func compute(in Inputs, given map[string]string) []Parameter {
 	c.ephemeral()
 	c.planner()
 	c.parallel()
+	c.senders()
 	c.huge()
 	c.memory()
 	c.wal()

@@ -59,6 +59,8 @@ var refused = []struct {
 	{name: "archive_timeout", value: "0", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "0 lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
 	{name: "archive_timeout", value: "16min", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "16min lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
 	{name: "max_wal_senders", value: "4", reason: RefusedUnsafe, message: "4 is too few: 3 instances and backups need at least 5; raise or remove it"},
+	{name: "max_wal_senders", value: "10", reason: RefusedUnsafe, change: func(in *Inputs) { in.Pools = 3 }, message: "10 is too few: 3 instances, 3 read pools and backups need at least 11; raise or remove it"},
+	{name: "max_wal_senders", value: "5", reason: RefusedUnsafe, change: func(in *Inputs) { in.Sites = 1 }, message: "5 is too few: 3 instances, 1 other sites and backups need at least 6; raise or remove it"},
 	{name: "max_replication_slots", value: "0", reason: RefusedUnsafe, message: "0 is too few: 3 instances and backups need at least 5; raise or remove it"},
 	{name: "max_worker_processes", value: "7", reason: RefusedUnsafe, message: "7 is too few: replication and parallel queries share these; use at least 8, or remove it"},
 

@@ -114,7 +114,7 @@ var conditional = map[string]func(in Inputs, name, value string) *Refusal{
 	"wal_log_hints":            hintsForRewind,
 	"session_replication_role": skippedTriggers,
 	"max_wal_senders":          tooFewSenders,
-	"max_replication_slots":    tooFewSenders,
+	"max_replication_slots":    tooFewSlots,
 	"max_worker_processes":     tooFewWorkers,
 	"huge_pages":               hugeUnavailable,
 	"huge_page_size":           hugeSizeUnavailable,
@@ -159,14 +159,6 @@ func skippedTriggers(_ Inputs, name, value string) *Refusal {
 		return nil
 	}
 	return refuse(name, RefusedUnsafe, "%s is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it", value)
-}
-
-func tooFewSenders(in Inputs, name, value string) *Refusal {
-	least := float64(in.Instances + 2)
-	if n, _ := BaseValue(in.Major, name, value); n >= least {
-		return nil
-	}
-	return refuse(name, RefusedUnsafe, "%s is too few: %d instances and backups need at least %g; raise or remove it", value, in.Instances, least)
 }
 
 func tooFewWorkers(in Inputs, name, value string) *Refusal {

@@ -44,6 +44,9 @@ type Inputs struct {
 	Medium    Medium
 	Tier      durability.Tier
 	Instances int
+	// Pools and Sites stream WAL from the primary beside its instances: the first instance of
+	// each read pool, and that of each other site.
+	Pools, Sites int
 	// MemoryBytes that one instance may use: its request. 0 = not stated, and
 	// nothing that depends on memory is computed or checked.
 	MemoryBytes int64

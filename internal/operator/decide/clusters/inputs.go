@@ -29,12 +29,16 @@ func inputs(cr *v1alpha1.PgStorageCluster, v profile.Volumes) postgres.Inputs {
 		Profile:     v.Parameters,
 		DataBytes:   cr.Spec.Storage.Size.Value(),
 
+		Pools:           len(cr.Spec.ReadPools),
 		GivenOnly:       AsIs(cr),
 		HugePages:       hugePages(cr.Spec.Resources),
 		WALSegmentBytes: cnpg.WALSegmentBytes(cr.Spec.CNPG),
 	}
 	if cr.Spec.Backup != nil {
 		in.ArchiveSeconds = int64(maxArchiveAge(cr).Seconds())
+	}
+	if cr.Spec.Topology != nil {
+		in.Sites = len(cr.Spec.Topology.Members) - 1
 	}
 	if w := cr.Spec.Storage.WALSize; w != nil {
 		in.WALBytes = w.Value()

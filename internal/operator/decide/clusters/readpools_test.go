@@ -94,6 +94,48 @@ func TestFollowerPlans(t *testing.T) {
 	golden.Plan(t, "cluster-follower", &built.Plan)
 }
 
+// Every read pool and site that streams needs a sender, and a pool at least as many as its
+// cluster.
+func TestEveryFollowerHasASender(t *testing.T) {
+	cr, f := withPools(v1alpha1.ReadPool{Name: "a"}, v1alpha1.ReadPool{Name: "b"})
+	senders := func(cr *v1alpha1.PgStorageCluster, f observed.Cluster) string {
+		t.Helper()
+		built, err := Build(cr, f, catalog.All(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if accepted, _ := built.Outcomes.Get(v1alpha1.ConditionParametersAccepted); accepted.Kind != outcome.Done {
+			t.Errorf("%+v", accepted)
+		}
+		for _, p := range built.Parameters {
+			if p.Name == "max_wal_senders" {
+				return p.Value
+			}
+		}
+		return ""
+	}
+	if got := senders(cr, f); got != "" {
+		t.Errorf("one instance and two pools have %s", got)
+	}
+	cr.Spec.Instances = new(int32(16))
+	if got := senders(cr, f); got != "23" {
+		t.Errorf("16 instances and two pools have %q", got)
+	}
+	source := running("shop", 16)
+	source.Spec.PostgresConfiguration.Parameters = map[string]string{"max_wal_senders": "23"}
+	pool := poolOf(cr, v1alpha1.ReadPool{Name: "a"})
+	if got := senders(pool, observed.Cluster{ForeignAPIs: f.ForeignAPIs, Profile: f.Profile, Source: &observed.Source{PgStorageCluster: cr, Cluster: source}}); got != "23" {
+		t.Errorf("a pool of a cluster with 23 has %q", got)
+	}
+	site := shop(func(s *v1alpha1.PgStorageClusterSpec) {
+		sites("north", "north")(s)
+		s.Instances = new(int32(9))
+	})
+	if got := senders(site, allowed()); got != "12" {
+		t.Errorf("9 instances of one site of two have %q", got)
+	}
+}
+
 func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 	far := reports()
 	ready := condition(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "")
