@@ -45,7 +45,7 @@ func (in Inputs) merge(given map[string]string) []Parameter {
 	for name, value := range given {
 		out[name] = in.given(name, value)
 		if in.raised[name] != "" {
-			out[name] = raisedParameter(name, value)
+			out[name] = in.raisedParameter(name, value)
 		}
 	}
 	in.showBudget(out)

@@ -47,6 +47,11 @@ func (in Inputs) belowPrimary(given map[string]string) []Refusal {
 
 // raise gives a standby what its primary has, where its own value would be lower. What is
 // raised counts for the rest of the computation, as memory for connections does.
+//
+// It states a value also where the default is enough. When the value of a primary is lowered,
+// a standby can restart before the primary does. It then starts with the former value that
+// its data directory has, which CloudNativePG sets only for a parameter that the Cluster has
+// (verifyParametersForFollower of v1.30.0).
 func (in Inputs) raise(given map[string]string) map[string]string {
 	raised := map[string]string{}
 	if len(in.AtLeast) == 0 {
@@ -61,19 +66,22 @@ func (in Inputs) raise(given map[string]string) map[string]string {
 			continue
 		}
 		own := primaryFirst[name]
-		if p, computed := out[name]; computed {
-			if n, numeric := BaseValue(in.Major, name, p.Value); numeric {
-				own = int64(n)
-			}
+		p, computed := out[name]
+		if n, numeric := BaseValue(in.Major, name, p.Value); computed && numeric {
+			own = int64(n)
 		}
-		if own < least {
-			raised[name] = strconv.FormatInt(least, 10)
+		if own < least || !computed {
+			raised[name] = strconv.FormatInt(max(own, least), 10)
 		}
 	}
 	return raised
 }
 
 // raisedParameter says why a value is as high as it is.
-func raisedParameter(name, value string) Parameter {
-	return Parameter{name, value, FromSafety, fmt.Sprintf("the cluster that is followed has %s, and a standby with less does not replay its WAL", value)}
+func (in Inputs) raisedParameter(name, value string) Parameter {
+	reason := fmt.Sprintf("the cluster that is followed has %s, and a standby with less does not replay its WAL", value)
+	if least := in.AtLeast[name]; value != strconv.FormatInt(least, 10) {
+		reason = fmt.Sprintf("the default; the cluster that is followed has %d, and a standby with less does not replay its WAL", least)
+	}
+	return Parameter{name, value, FromSafety, reason}
 }

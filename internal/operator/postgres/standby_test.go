@@ -15,11 +15,12 @@ func TestStandbyHasAtLeastWhatItsPrimaryHas(t *testing.T) {
 		want    map[string]string
 		refused string
 	}{
-		{"its own is higher", map[string]string{"max_connections": "50"}, nil, map[string]string{"max_connections": "100", "max_wal_senders": ""}, ""},
+		{"its own is higher", map[string]string{"max_connections": "50"}, nil, map[string]string{"max_connections": "100", "max_wal_senders": "10", "max_worker_processes": "32", "max_prepared_transactions": "0"}, ""},
+		{"the primary has less than the default", map[string]string{"max_wal_senders": "5"}, nil, map[string]string{"max_wal_senders": "10"}, ""},
 		{"raised", map[string]string{"max_connections": "300", "max_prepared_transactions": "20", "max_wal_senders": "40"}, nil, map[string]string{"max_connections": "300", "max_prepared_transactions": "20", "max_wal_senders": "40"}, ""},
 		{"the user has more", map[string]string{"max_connections": "150"}, map[string]string{"max_connections": "200"}, map[string]string{"max_connections": "200"}, ""},
 		{"the user has less", map[string]string{"max_connections": "150"}, map[string]string{"max_connections": "120"}, map[string]string{"max_connections": "150"}, "set at least 150"},
-		{"defaults count", nil, map[string]string{"max_locks_per_transaction": "32"}, map[string]string{"max_locks_per_transaction": ""}, "set at least 64"},
+		{"defaults count", nil, map[string]string{"max_locks_per_transaction": "32"}, map[string]string{"max_locks_per_transaction": "64"}, "set at least 64"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			in := small
