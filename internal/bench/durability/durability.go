@@ -138,6 +138,16 @@ func relax(losses []Loss) {
 	}
 }
 
+// asyncCrash is the crash of a process under the tier Async. CloudNativePG promotes a
+// standby then, also where the primary could recover (restart_after_crash is off).
+func asyncCrash(instances int) Loss {
+	lost := "up to 3 x wal_writer_delay of the last commits"
+	if instances >= 2 {
+		lost += ", and what no standby has received"
+	}
+	return Loss{"ProcessCrash", "MayBeLost", lost + "; what remains is consistent"}
+}
+
 // durability on a volume of which nothing is known: where that matters it says so.
 func statement(t Tier, instances int, q Standbys) Statement {
 	const site = "every copy is at one site; keep a WAL archive elsewhere"
@@ -155,13 +165,14 @@ func statement(t Tier, instances int, q Standbys) Statement {
 	case Async:
 		s.Acknowledged = "before it is flushed: up to 3 x wal_writer_delay of commits may be lost"
 		node.Detail = "up to 3 x wal_writer_delay of the last commits, and what no standby has received"
-		crash = Loss{"ProcessCrash", "MayBeLost", "up to 3 x wal_writer_delay of the last commits; what remains is consistent"}
+		crash = asyncCrash(instances)
 	default:
 		s.Acknowledged = "after a flush on the primary"
-	}
-	if instances < 2 && t == Local {
-		node.Detail = "there is no standby: kept only if the volume outlives its node"
-		node.AcknowledgedCommits = "MayBeLost"
+		if instances >= 2 {
+			crash = Loss{"ProcessCrash", "MayBeLost", "kept if the primary restarts before CloudNativePG fails over (spec.failoverDelay, 0 by default); failover to an asynchronous standby may lose the last commits"}
+		} else {
+			node = Loss{"NodeLoss", "MayBeLost", "there is no standby: kept only if the volume outlives its node"}
+		}
 	}
 	s.Losses = []Loss{crash, node}
 	if t == Quorum && instances >= 2 && q.Domain != "" {

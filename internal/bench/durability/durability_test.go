@@ -38,10 +38,37 @@ func TestDurability(t *testing.T) {
 		tier              Tier
 		n                 int
 		crash, node, site string
-	}{{Quorum, 3, "Kept", "Kept", "Lost"}, {Quorum, 1, "Kept", "MayBeLost", "Lost"}, {Local, 1, "Kept", "MayBeLost", "Lost"}, {Local, 3, "Kept", "MayBeLost", "Lost"}, {Async, 2, "MayBeLost", "MayBeLost", "Lost"}} {
+	}{
+		{Quorum, 3, "Kept", "Kept", "Lost"}, {Quorum, 2, "Kept", "Kept", "Lost"}, {Quorum, 1, "Kept", "MayBeLost", "Lost"},
+		{Local, 1, "Kept", "MayBeLost", "Lost"}, {Local, 2, "MayBeLost", "MayBeLost", "Lost"}, {Local, 3, "MayBeLost", "MayBeLost", "Lost"},
+		{Async, 1, "MayBeLost", "MayBeLost", "Lost"}, {Async, 2, "MayBeLost", "MayBeLost", "Lost"},
+	} {
 		s := Of(c.tier, c.n, Standbys{}, Flush{})
 		if got := []string{s.Losses[0].AcknowledgedCommits, s.Losses[1].AcknowledgedCommits, s.Losses[2].AcknowledgedCommits}; !slices.Equal(got, []string{c.crash, c.node, c.site}) || s.Acknowledged == "" {
 			t.Errorf("%s %d: %+v", c.tier, c.n, s)
+		}
+	}
+}
+
+// CloudNativePG answers a crash of the primary by a failover, to a standby that may lack
+// commits unless they waited for one.
+func TestACrashMayEndInAFailover(t *testing.T) {
+	const failover = "kept if the primary restarts before CloudNativePG fails over (spec.failoverDelay, 0 by default); failover to an asynchronous standby may lose the last commits"
+	for _, c := range []struct {
+		tier   Tier
+		n      int
+		detail string
+	}{
+		{Local, 1, "the WAL was flushed to the volume before the acknowledgement"},
+		{Local, 2, failover},
+		{Quorum, 3, "the WAL was flushed to the volume before the acknowledgement"},
+		{Async, 1, "up to 3 x wal_writer_delay of the last commits; what remains is consistent"},
+		{Async, 3, "up to 3 x wal_writer_delay of the last commits, and what no standby has received; what remains is consistent"},
+	} {
+		for _, f := range []Flush{{}, {To: "to bucket b", Node: "kept in the store"}} {
+			if got := Of(c.tier, c.n, Standbys{}, f).Losses[0]; got.Event != "ProcessCrash" || got.Detail != c.detail {
+				t.Errorf("%s %d: %+v, want %q", c.tier, c.n, got, c.detail)
+			}
 		}
 	}
 }
