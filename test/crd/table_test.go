@@ -279,6 +279,7 @@ var rows = slices.Concat([]row{
 	cluster("parameter of a newer version", parameter("io_method", "worker"), "spec.postgres.parameters[io_method]: PostgreSQL 17 has no such parameter; ").condition(),
 	cluster("parameter fixed by CloudNativePG", parameter("restart_after_crash", "on"), "spec.postgres.parameters[restart_after_crash]: CloudNativePG sets it itself and takes no other value; remove it").condition(),
 	cluster("revocation list fixed by CloudNativePG", parameter("ssl_crl_file", "/tmp/crl"), "spec.postgres.parameters[ssl_crl_file]: CloudNativePG sets it itself and takes no other value; remove it").condition(),
+	cluster("library by its path", parameter("session_preload_libraries", "/tmp/evil.so"), `spec.postgres.parameters[session_preload_libraries]: "/tmp/evil.so" is unsafe: Postgres would run a file from outside of the directories of its image`).condition(),
 	cluster("ALTER SYSTEM by parameter", parameter("allow_alter_system", "on"), "spec.postgres.parameters[allow_alter_system]: ALTER SYSTEM is off so that the cluster runs as declared; remove it").condition(),
 	cluster("parameter that only reports", parameter("block_size", "8192"), "spec.postgres.parameters[block_size]: Postgres reports it and does not let it be set; remove it").condition(),
 	cluster("parameter with a wrong unit", parameter("work_mem", "64mb"), `spec.postgres.parameters[work_mem]: "64mb" has an unknown unit; use one of the units B, kB, MB, GB, TB (case matters)`).condition(),

@@ -127,10 +127,10 @@ func UnsafeToAdopt(in Inputs, parameters map[string]string) []string {
 			continue // CloudNativePG sets these itself, whatever is given
 		}
 		s, known := catalogue()[in.Major][name]
-		if !known {
+		if !known && !extension(name) {
 			continue
 		}
-		value, err := s.normalise(parameters[name])
+		value, err := s.normalise(parameters[name]) // a text, where the parameter is an extension's
 		if err != nil {
 			continue // Postgres refuses it too
 		}

@@ -64,6 +64,15 @@ var refused = []struct {
 	{name: "max_replication_slots", value: "0", reason: RefusedUnsafe, message: "0 is too few: 3 instances and backups need at least 5; raise or remove it"},
 	{name: "max_worker_processes", value: "7", reason: RefusedUnsafe, message: "7 is too few: replication and parallel queries share these; use at least 8, or remove it"},
 
+	// Code from outside of the image.
+	{name: "session_preload_libraries", value: "auto_explain, /var/lib/postgresql/evil.so", reason: RefusedUnsafe, message: `"/var/lib/postgresql/evil.so" is unsafe: Postgres would run a file from outside of the directories of its image; use names of libraries, as auto_explain or $libdir/auto_explain`},
+	{name: "session_preload_libraries", value: `"$libdir/../evil"`, reason: RefusedUnsafe, message: `"$libdir/../evil" is unsafe: Postgres would run a file from outside of the directories of its image; use names of libraries, as auto_explain or $libdir/auto_explain`},
+	{name: "oauth_validator_libraries", value: "/tmp/evil", reason: RefusedUnsafe, change: func(in *Inputs) { in.Major = 18 }, message: `"/tmp/evil" is unsafe: Postgres would run a file from outside of the directories of its image; use names of libraries, as auto_explain or $libdir/auto_explain`},
+	{name: "dynamic_library_path", value: "$libdir:/tmp", reason: RefusedUnsafe, message: `"/tmp" is unsafe: Postgres would run files from outside of the directories of its image; use $libdir, or remove it`},
+	{name: "dynamic_library_path", value: ":", reason: RefusedUnsafe, message: `"" is unsafe: Postgres would run files from outside of the directories of its image; use $libdir, or remove it`},
+	{name: "extension_control_path", value: "/tmp:$system", reason: RefusedUnsafe, change: func(in *Inputs) { in.Major = 18 }, message: `"/tmp" is unsafe: Postgres would run files from outside of the directories of its image; use $system, or remove it`},
+	{name: "plperl.on_init", value: "system('id')", reason: RefusedUnsafe, message: "it is unsafe: its value runs with the rights of the server; remove it"},
+
 	// Memory.
 	{name: "shared_buffers", value: "14GB", reason: RefusedMemory, message: "14GB leaves too little of the 16GB of memory for connections; use at most 12GB (three quarters), or raise spec.resources.requests.memory"},
 	{name: "work_mem", value: "16GB", reason: RefusedMemory, message: "16GB is not below the 16GB of memory; lower it, or raise spec.resources.requests.memory"},
@@ -190,6 +199,27 @@ func TestEveryRuleHasARow(t *testing.T) {
 		if !reasons[reason] {
 			t.Errorf("no row with reason %s", reason)
 		}
+	}
+}
+
+func TestCodeOfExtensionsIsRefused(t *testing.T) {
+	for _, name := range programs {
+		in := base
+		in.User = map[string]string{name: "x"}
+		if ps, got := Compute(in); len(got) != 1 || got[0].Reason != RefusedUnsafe || slices.ContainsFunc(ps, func(p Parameter) bool { return p.Name == name }) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if texts := UnsafeToAdopt(base, in.User); len(texts) != 1 {
+			t.Errorf("%s of a Cluster that exists: %q", name, texts)
+		}
+	}
+	for _, given := range []map[string]string{{"session_preload_libraries": "/tmp/x"}, {"dynamic_library_path": "/tmp"}} {
+		if texts := UnsafeToAdopt(base, given); len(texts) != 1 {
+			t.Errorf("%v of a Cluster that exists: %q", given, texts)
+		}
+	}
+	if texts := UnsafeToAdopt(base, map[string]string{"pg_stat_statements.max": "1", "plperl.use_strict": "on", "nonsense": "1"}); len(texts) > 0 {
+		t.Errorf("refused %q", texts)
 	}
 }
 

@@ -104,22 +104,26 @@ func (in Inputs) unsafe(name, value string) *Refusal {
 	if check, ok := conditional[name]; ok {
 		return check(in, name, value)
 	}
-	return nil
+	return program(name)
 }
 
 // conditional are parameters whose safety depends on the rest of the spec.
 var conditional = map[string]func(in Inputs, name, value string) *Refusal{
-	"full_page_writes":         tornPages,
-	"synchronous_commit":       commitBelowTier,
-	"wal_log_hints":            hintsForRewind,
-	"session_replication_role": skippedTriggers,
-	"max_wal_senders":          tooFewSenders,
-	"max_replication_slots":    tooFewSlots,
-	"max_worker_processes":     tooFewWorkers,
-	"huge_pages":               hugeUnavailable,
-	"huge_page_size":           hugeSizeUnavailable,
-	"shared_memory_type":       sharedNotMapped,
-	"archive_timeout":          archivedLate,
+	"full_page_writes":          tornPages,
+	"synchronous_commit":        commitBelowTier,
+	"wal_log_hints":             hintsForRewind,
+	"session_replication_role":  skippedTriggers,
+	"session_preload_libraries": foreignLibrary,
+	"oauth_validator_libraries": foreignLibrary,
+	"dynamic_library_path":      foreignDirectory,
+	"extension_control_path":    foreignDirectory,
+	"max_wal_senders":           tooFewSenders,
+	"max_replication_slots":     tooFewSlots,
+	"max_worker_processes":      tooFewWorkers,
+	"huge_pages":                hugeUnavailable,
+	"huge_page_size":            hugeSizeUnavailable,
+	"shared_memory_type":        sharedNotMapped,
+	"archive_timeout":           archivedLate,
 }
 
 // tornPages: without full-page images Postgres cannot repair a page that a crash tore.
