@@ -55,6 +55,7 @@ var refused = []struct {
 	{name: "synchronous_commit", value: "local", reason: RefusedTier, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "local is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
 	{name: "synchronous_commit", value: "remote_write", reason: RefusedTier, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "remote_write is below durability Quorum; use on or remote_apply, or set spec.durability to Async to accept the loss of the last commits"},
 	{name: "wal_log_hints", value: "off", reason: RefusedUnsafe, message: "off is unsafe: a former primary of 3 instances rejoins by pg_rewind, which needs it; remove it"},
+	{name: "wal_receiver_status_interval", value: "0ms", reason: RefusedUnsafe, change: func(in *Inputs) { in.Tier = durability.Quorum }, message: "0 is unsafe with durability Quorum: standbys would not confirm commits, which would wait; use 1s or more, or remove it"},
 	{name: "session_replication_role", value: "replica", reason: RefusedUnsafe, message: "replica is unsafe: foreign keys and triggers are not enforced; remove it, and set it in the one session that needs it"},
 	{name: "archive_timeout", value: "0", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "0 lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
 	{name: "archive_timeout", value: "16min", reason: RefusedUnsafe, change: func(in *Inputs) { in.ArchiveSeconds = 900 }, message: "16min lets WAL stay longer than the 900 seconds of spec.backup.maxArchiveAge; lower or remove it, or raise maxArchiveAge"},
@@ -243,6 +244,17 @@ func TestUnsupportedVersion(t *testing.T) {
 		in.Major = major
 		if ps, got := Compute(in); len(ps) > 0 || !slices.Equal(got, []Refusal{{"version", RefusedVersion, want}}) {
 			t.Errorf("%d: %v %v", major, ps, got)
+		}
+	}
+}
+
+// Another tier waits for no standby, and any other interval has standbys confirm at once.
+func TestStandbysMayBeSilentWhereNoCommitWaits(t *testing.T) {
+	for tier, value := range map[durability.Tier]string{durability.Local: "0", durability.Async: "0", durability.Quorum: "1"} {
+		in := base
+		in.Tier, in.User = tier, map[string]string{"wal_receiver_status_interval": value}
+		if _, got := Compute(in); len(got) > 0 {
+			t.Errorf("%s: %+v", tier, got)
 		}
 	}
 }

@@ -109,21 +109,22 @@ func (in Inputs) unsafe(name, value string) *Refusal {
 
 // conditional are parameters whose safety depends on the rest of the spec.
 var conditional = map[string]func(in Inputs, name, value string) *Refusal{
-	"full_page_writes":          tornPages,
-	"synchronous_commit":        commitBelowTier,
-	"wal_log_hints":             hintsForRewind,
-	"session_replication_role":  skippedTriggers,
-	"session_preload_libraries": foreignLibrary,
-	"oauth_validator_libraries": foreignLibrary,
-	"dynamic_library_path":      foreignDirectory,
-	"extension_control_path":    foreignDirectory,
-	"max_wal_senders":           tooFewSenders,
-	"max_replication_slots":     tooFewSlots,
-	"max_worker_processes":      tooFewWorkers,
-	"huge_pages":                hugeUnavailable,
-	"huge_page_size":            hugeSizeUnavailable,
-	"shared_memory_type":        sharedNotMapped,
-	"archive_timeout":           archivedLate,
+	"full_page_writes":             tornPages,
+	"synchronous_commit":           commitBelowTier,
+	"wal_log_hints":                hintsForRewind,
+	"wal_receiver_status_interval": silentStandbys,
+	"session_replication_role":     skippedTriggers,
+	"session_preload_libraries":    foreignLibrary,
+	"oauth_validator_libraries":    foreignLibrary,
+	"dynamic_library_path":         foreignDirectory,
+	"extension_control_path":       foreignDirectory,
+	"max_wal_senders":              tooFewSenders,
+	"max_replication_slots":        tooFewSlots,
+	"max_worker_processes":         tooFewWorkers,
+	"huge_pages":                   hugeUnavailable,
+	"huge_page_size":               hugeSizeUnavailable,
+	"shared_memory_type":           sharedNotMapped,
+	"archive_timeout":              archivedLate,
 }
 
 // tornPages: without full-page images Postgres cannot repair a page that a crash tore.
@@ -156,6 +157,15 @@ func hintsForRewind(in Inputs, name, value string) *Refusal {
 		return nil
 	}
 	return refuse(name, RefusedUnsafe, "off is unsafe: a former primary of %d instances rejoins by pg_rewind, which needs it; remove it", in.Instances)
+}
+
+// silentStandbys: with 0, a standby reports a flush only when the primary requests it, which
+// is after half of wal_sender_timeout, or never (XLogWalRcvSendReply of PostgreSQL).
+func silentStandbys(in Inputs, name, value string) *Refusal {
+	if in.Tier != durability.Quorum || value != "0" {
+		return nil
+	}
+	return refuse(name, RefusedUnsafe, "0 is unsafe with durability Quorum: standbys would not confirm commits, which would wait; use 1s or more, or remove it")
 }
 
 func skippedTriggers(_ Inputs, name, value string) *Refusal {
