@@ -36,6 +36,32 @@ func TestWeak(t *testing.T) {
 	}
 }
 
+func TestWeakText(t *testing.T) {
+	for _, tc := range []struct {
+		major       int
+		name, value string
+		text        string // "" is safe
+	}{
+		{17, "synchronous_commit", "true", ""},
+		{17, "synchronous_commit", "YES", ""},
+		{17, "synchronous_commit", "1", ""},
+		{17, "synchronous_commit", "False", "synchronous_commit is off: "},
+		{17, "synchronous_commit", "Local", "synchronous_commit is local: "},
+		{17, "synchronous_commit", "soon", "synchronous_commit is soon: "},
+		{17, "fsync", "t", ""},
+		{17, "fsync", "0", "fsync is off: "},
+		{17, "work_mem", "much", ""},
+		{17, "nonsense", "off", ""},
+		{0, "synchronous_commit", "off", "synchronous_commit is off: "}, // of a version that is not known
+		{0, "synchronous_commit", "on", ""},
+	} {
+		w := WeakText(durability.Local, tc.major, tc.name, tc.value)
+		if (w != nil) != (tc.text != "") || w != nil && !strings.HasPrefix(w.Text, tc.text) {
+			t.Errorf("%d %s=%s: %+v, want %q", tc.major, tc.name, tc.value, w, tc.text)
+		}
+	}
+}
+
 func TestStandbyNames(t *testing.T) {
 	instances := []string{"shop-1", "shop-2", "shop-3"}
 	for _, tc := range []struct {

@@ -69,17 +69,13 @@ func Same(major int, name, a, b string) bool {
 	return err == nil && x == y
 }
 
-// WeakText judges a value as a Cluster spells it; see [Weak].
+// WeakText judges a value as a Cluster, a role or a database spells it; see [Weak]. It takes
+// a spelling that it cannot read for a weak value.
 func WeakText(t durability.Tier, major int, name, value string) *Weakness {
-	s, known := catalogue()[major][name]
-	if !known {
-		return nil
+	if normal, err := catalogue()[major][name].normalise(value); err == nil {
+		value = normal
 	}
-	normal, err := s.normalise(value)
-	if err != nil {
-		return nil
-	}
-	return Weak(t, name, normal)
+	return Weak(t, name, value)
 }
 
 // hazard is a value that is refused, what it does and what to do instead.

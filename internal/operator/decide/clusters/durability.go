@@ -104,7 +104,7 @@ const listed = 5
 
 func (g *grounds) override(cr *v1alpha1.PgStorageCluster, all []observed.Override) {
 	for _, o := range all {
-		w := postgres.Weak(durability.Tier(cr.Spec.Durability), o.Name, o.Value)
+		w := postgres.WeakText(durability.Tier(cr.Spec.Durability), major(cr.Spec.Postgres.Version), o.Name, o.Value)
 		if w == nil {
 			continue
 		}

@@ -172,6 +172,15 @@ func TestDurabilityRestsOnWhatRuns(t *testing.T) {
 		{"a role has less", shop(nil), func(f *observed.Cluster) {
 			f.ReadBack.Overrides = []observed.Override{{Role: "app", Name: "synchronous_commit", Value: "off"}, {Role: "dba", Name: "synchronous_commit", Value: "on"}}
 		}, v1alpha1.ReasonDurabilityOverridden, `sessions of role "app": synchronous_commit is off`, commitsMayBeLost, false},
+		{"a role has the same in another spelling", shop(nil), func(f *observed.Cluster) {
+			f.ReadBack.Overrides = []observed.Override{{Role: "app", Name: "synchronous_commit", Value: "true"}, {Database: "app", Name: "synchronous_commit", Value: "Remote_Apply"}}
+		}, v1alpha1.ReasonVerified, "no role or database has weaker ones", commitsKept, false},
+		{"a role has less in another spelling", shop(nil), func(f *observed.Cluster) {
+			f.ReadBack.Overrides = []observed.Override{{Role: "app", Name: "synchronous_commit", Value: "NO"}}
+		}, v1alpha1.ReasonDurabilityOverridden, "synchronous_commit is off", commitsMayBeLost, false},
+		{"a role has a spelling that is not known", shop(nil), func(f *observed.Cluster) {
+			f.ReadBack.Overrides = []observed.Override{{Role: "app", Name: "synchronous_commit", Value: "soon"}}
+		}, v1alpha1.ReasonDurabilityOverridden, "synchronous_commit is soon", commitsMayBeLost, false},
 		{"metrics out of reach", shop(nil), func(f *observed.Cluster) {
 			f.ReadBack = observed.ReadBack{Errors: map[string]string{"shop-1": "no answer"}}
 		}, v1alpha1.ReasonNotReadBack, "shop-1: no answer", commitsUnknown, false},
