@@ -24,12 +24,20 @@ func (d Difference) Beyond(share float64) bool {
 	return d.Comparison.Interval.Upper <= 1-share
 }
 
-// BeyondAt is Beyond with another confidence, as 0.99, than that of the Interval.
-func (d Difference) BeyondAt(share, confidence float64) bool {
+// simultaneous is the confidence of each of several intervals that hold together with a
+// confidence (Bonferroni). Holm's correction is for P-values: it says whether there is a
+// difference, and not whether the difference is beyond a share.
+func simultaneous(confidence float64, comparisons int) float64 {
+	return 1 - (1-confidence)/float64(max(comparisons, 1))
+}
+
+// BeyondAt is Beyond with another confidence, as 0.99, than that of the Interval. The
+// confidence is that of all comparisons of one question together.
+func (d Difference) BeyondAt(share, confidence float64, comparisons int) bool {
 	if d.Comparison == nil || share < 0 || d.P >= 1-confidence || !d.worse() {
 		return false
 	}
-	interval := d.Comparison.IntervalAt(confidence)
+	interval := d.Comparison.IntervalAt(simultaneous(confidence, comparisons))
 	if d.Comparison.Ratio > 1 {
 		return interval.Lower >= 1+share
 	}
@@ -37,12 +45,13 @@ func (d Difference) BeyondAt(share, confidence float64) bool {
 }
 
 // ExcludesAt reports whether the variant is not worse than the baseline by a share or more,
-// with a confidence. Not even the worse end of the interval reaches the share.
-func (d Difference) ExcludesAt(share, confidence float64) bool {
+// with a confidence of all comparisons together. Not even the worse end of the interval
+// reaches the share.
+func (d Difference) ExcludesAt(share, confidence float64, comparisons int) bool {
 	if d.Comparison == nil {
 		return false
 	}
-	interval := d.Comparison.IntervalAt(confidence)
+	interval := d.Comparison.IntervalAt(simultaneous(confidence, comparisons))
 	if d.lowerIsBetter {
 		return interval.Upper < 1+share
 	}

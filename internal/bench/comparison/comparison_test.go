@@ -221,22 +221,26 @@ func TestBeyondAtAnotherConfidence(t *testing.T) {
 	}
 	slower := of(901, 907, 893, 903, 897)
 	for _, share := range []float64{0, 0.05, 0.09, 0.11} {
-		if slower.BeyondAt(share, 0.95) != slower.Beyond(share) {
+		if slower.BeyondAt(share, 0.95, 1) != slower.Beyond(share) {
 			t.Errorf("%v at 95 %% is not Beyond", share)
 		}
 	}
 	// The interval at 95% is 0.8984 to 0.9013 about, that of 99% is wider.
 	upper := slower.Comparison.IntervalAt(0.99).Upper
-	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99) || !slower.BeyondAt(1-upper-0.0001, 0.99) {
+	if upper <= slower.Comparison.Interval.Upper || slower.BeyondAt(1-upper+0.0001, 0.99, 1) || !slower.BeyondAt(1-upper-0.0001, 0.99, 1) {
 		t.Errorf("upper bound at 99 %%: %v, at 95 %%: %v", upper, slower.Comparison.Interval.Upper)
 	}
-	if slower.ExcludesAt(0.05, 0.95) || !slower.ExcludesAt(0.15, 0.95) {
+	// Five comparisons at 95% together are one at 99%.
+	if !slower.BeyondAt(1-upper-0.0001, 0.95, 5) || slower.BeyondAt(1-upper+0.0001, 0.95, 5) {
+		t.Error("the interval of several comparisons is not corrected")
+	}
+	if slower.ExcludesAt(0.05, 0.95, 1) || !slower.ExcludesAt(0.15, 0.95, 1) {
 		t.Error("what is excluded is what the worse end does not reach")
 	}
-	if faster := of(1101, 1109, 1091, 1104, 1096); faster.BeyondAt(0, 0.95) || !faster.ExcludesAt(0, 0.99) {
+	if faster := of(1101, 1109, 1091, 1104, 1096); faster.BeyondAt(0, 0.95, 1) || !faster.ExcludesAt(0, 0.99, 1) {
 		t.Error("an improvement is no regression")
 	}
-	if few := of(1, 2); few.BeyondAt(0, 0.95) || few.ExcludesAt(0.99, 0.8) {
+	if few := of(1, 2); few.BeyondAt(0, 0.95, 1) || few.ExcludesAt(0.99, 0.8, 1) {
 		t.Error("what cannot be compared is bounded")
 	}
 }

@@ -81,14 +81,14 @@ func (p *pass) against(baseline *v1alpha1.PgBenchmark) outcome.Outcome {
 func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outcome.Outcome {
 	share, confidence := float64(g.Threshold)/100, float64(g.Confidence)/100
 	var worse, unknown []string
-	excluded := 0
+	excluded, compared := 0, testable(differences)
 	for _, d := range differences {
 		switch {
 		case d.Verdict == comparison.NotComparable:
 			unknown = append(unknown, d.Message)
-		case d.BeyondAt(share, confidence):
+		case d.BeyondAt(share, confidence, compared):
 			worse = append(worse, d.Message)
-		case d.ExcludesAt(share, confidence):
+		case d.ExcludesAt(share, confidence, compared):
 			excluded++
 		}
 	}
@@ -100,6 +100,17 @@ func judge(g *v1alpha1.BenchmarkGate, differences []comparison.Difference) outco
 		return gateOutcome(metav1.ConditionUnknown, v1alpha1.ReasonNotComparable, fmt.Sprintf(msgNotComparable, len(unknown), len(differences), g.Baseline, strings.Join(unknown, "; ")))
 	}
 	return gateOutcome(metav1.ConditionTrue, v1alpha1.ReasonNotRegressed, fmt.Sprintf(msgNotRegressed, g.Baseline, bound, excluded, len(differences)))
+}
+
+// testable is how many of the differences were tested: the confidence is of all together.
+func testable(differences []comparison.Difference) int {
+	n := 0
+	for _, d := range differences {
+		if d.Verdict != comparison.NotComparable {
+			n++
+		}
+	}
+	return n
 }
 
 // settingsDiffer names variants that ran with other settings than in the baseline.

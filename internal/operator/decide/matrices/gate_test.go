@@ -1,6 +1,9 @@
 package matrices
 
 import (
+	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/bench/comparison"
 )
 
 // measured is a matrix that has ended, with a factor to what its variants yield.
@@ -66,6 +70,39 @@ func TestGate(t *testing.T) {
 				t.Errorf("a gate takes part in Ready: %+v", ready)
 			}
 		})
+	}
+}
+
+// The confidence of a gate holds over all variants. Of 40 that are worse by a little less
+// than the threshold, chance alone shows one or more beyond it in most nights, by intervals
+// that are right for one variant each. The same holds for what is excluded.
+func TestConfidenceHoldsOverAllVariants(t *testing.T) {
+	const nights, variants, repeats = 100, 40, 5
+	noise := rand.New(rand.NewPCG(1, 2))
+	samples := func(mean float64) []comparison.Sample {
+		var out []comparison.Sample
+		for v := range variants {
+			s := comparison.Sample{Variant: strconv.Itoa(v), Tier: v1alpha1.DurabilityLocal, Values: map[int]float64{}}
+			for r := range repeats {
+				s.Values[r+1] = mean * math.Exp(0.01*noise.NormFloat64())
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	gate := &v1alpha1.BenchmarkGate{Baseline: "before", Threshold: 5, Confidence: 95}
+	regressed, excluded := 0, 0
+	for range nights {
+		if o := judge(gate, comparison.Between(comparison.TPS, "before", samples(1000), samples(950.5))); o.Reason == v1alpha1.ReasonRegressed {
+			regressed++
+		}
+		o := judge(gate, comparison.Between(comparison.TPS, "before", samples(1000), samples(949.5)))
+		if o.Reason == v1alpha1.ReasonNotRegressed && !strings.Contains(o.Message, "excluded for 0 of 40") {
+			excluded++
+		}
+	}
+	if most := nights * 5 / 100; regressed > most || excluded > most {
+		t.Errorf("of %d nights, %d regressed by less than the threshold, and %d excluded a regression that was there; want at most %d", nights, regressed, excluded, most)
 	}
 }
 
