@@ -197,6 +197,29 @@ func TestRunbooksUseCommandsOfThePlugin(t *testing.T) {
 	}
 }
 
+// Sites can be Kubernetes clusters. The command that deletes the data of one names its context.
+func TestRunbooksOfSitesNameTheContext(t *testing.T) {
+	deletes := regexp.MustCompile(`delete clusters?\.postgresql\.cnpg\.io`)
+	seen := 0
+	for name, text := range runbookPages(t) {
+		if !strings.Contains(text, "spec.topology") {
+			continue
+		}
+		for _, code := range inlineCode.FindAllStringSubmatch(text, -1) {
+			if !deletes.MatchString(code[1]) {
+				continue
+			}
+			seen++
+			if !strings.HasPrefix(code[1], "kubectl --context ") {
+				t.Errorf("%s: %s does not name the context of the site", name, code[1])
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no command was found")
+	}
+}
+
 // kinds by their short names.
 var kinds = map[string]string{"pgsc": "pgstorageclusters", "pgbr": "pgstoragebranches", "pgsp": "pgstorageprofiles", "pgns": "pgnodestorages", "pgb": "pgbenchmarks", "pgsb": "pgscheduledbenchmarks"}
 
@@ -208,7 +231,7 @@ func TestRunbooksReadFieldsThatExist(t *testing.T) {
 			schemas[short] = *into[apiextensionsv1.CustomResourceDefinition](t, object).Spec.Versions[0].Schema.OpenAPIV3Schema
 		}
 	}
-	get := regexp.MustCompile(`(?s)kubectl (?:-n \w+ )?get (\w+)\b.*?jsonpath='(.*?)'`)
+	get := regexp.MustCompile(`(?s)kubectl (?:--context \w+ )?(?:-n \w+ )?get (\w+)\b.*?jsonpath='(.*?)'`)
 	field := regexp.MustCompile(`\{(\.(?:spec|status)[^}]*)\}`)
 	seen := 0
 	for name, text := range runbookPages(t) {

@@ -113,14 +113,15 @@ The lag is of WAL that site %[2]s knows of. It does not count what never arrived
 %[3]s must not write any more. Before you promote site %[2]s, make sure that its
 instances are off, or that no client reaches them. If it returns, its operator fences it
 once its watcher reaches site %[2]s. What it wrote until then is lost.
-Its data has diverged, so it has to be cloned again. This deletes its volumes:
+Its data has diverged, so it has to be cloned again. This deletes its volumes. LOST is its
+kubectl context, so that no command reaches site %[2]s:
 `, old, u.self(), strings.ToUpper(old[:1])+old[1:])
 	for _, command := range []string{
 		fmt.Sprintf(`patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":%q}}}'`, u.self()),
 		"delete clusters.postgresql.cnpg.io NAME",
 		"annotate pgsc NAME " + naming.AnnotationRecreate + "=UID",
 	} {
-		fmt.Fprintf(&b, "  kubectl -n NAMESPACE %s\n", command)
+		fmt.Fprintf(&b, "  kubectl --context LOST -n NAMESPACE %s\n", command)
 	}
 	b.WriteString(`UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
 sites, and set the same primary in every further site.

@@ -100,10 +100,11 @@ The lag is of WAL that site south knows of. It does not count what never arrived
 Site north must not write any more. Before you promote site south, make sure that its
 instances are off, or that no client reaches them. If it returns, its operator fences it
 once its watcher reaches site south. What it wrote until then is lost.
-Its data has diverged, so it has to be cloned again. This deletes its volumes:
-  kubectl -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"south"}}}'
-  kubectl -n NAMESPACE delete clusters.postgresql.cnpg.io NAME
-  kubectl -n NAMESPACE annotate pgsc NAME pgstorage.dev/recreate-cluster=UID
+Its data has diverged, so it has to be cloned again. This deletes its volumes. LOST is its
+kubectl context, so that no command reaches site south:
+  kubectl --context LOST -n NAMESPACE patch pgsc NAME --type=merge -p '{"spec":{"topology":{"primary":"south"}}}'
+  kubectl --context LOST -n NAMESPACE delete clusters.postgresql.cnpg.io NAME
+  kubectl --context LOST -n NAMESPACE annotate pgsc NAME pgstorage.dev/recreate-cluster=UID
 UID is status.database.uid of its PgStorageCluster. Then copy its new Secrets to the other
 sites, and set the same primary in every further site.
 `
