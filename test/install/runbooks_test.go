@@ -197,6 +197,25 @@ func TestRunbooksUseCommandsOfThePlugin(t *testing.T) {
 	}
 }
 
+// wrongAdvice is text that leads readers to a step that fails or loses data.
+var wrongAdvice = []struct {
+	pattern *regexp.Regexp
+	because string
+}{
+	{regexp.MustCompile(`\b(?:its|the) claim and`), "CloudNativePG clones an instance once none of its claims is left: delete pvc,pod -l cnpg.io/instanceName=INSTANCE"},
+}
+
+func TestPagesGiveNoWrongAdvice(t *testing.T) {
+	for name := range pages(t) {
+		text := strings.Join(strings.Fields(readFile(t, name)), " ")
+		for _, advice := range wrongAdvice {
+			if found := advice.pattern.FindString(text); found != "" {
+				t.Errorf("%s: %q: %s", name, found, advice.because)
+			}
+		}
+	}
+}
+
 // Sites can be Kubernetes clusters. The command that deletes the data of one names its context.
 func TestRunbooksOfSitesNameTheContext(t *testing.T) {
 	deletes := regexp.MustCompile(`delete clusters?\.postgresql\.cnpg\.io`)
