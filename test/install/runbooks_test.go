@@ -203,6 +203,7 @@ var wrongAdvice = []struct {
 	because string
 }{
 	{regexp.MustCompile(`\b(?:its|the) claim and`), "CloudNativePG clones an instance once none of its claims is left: delete pvc,pod -l cnpg.io/instanceName=INSTANCE"},
+	{regexp.MustCompile("`kubectl cnpg restart \\w+(?: -n \\w+)?`"), "CloudNativePG restarts no supervised primary; name the instance"},
 }
 
 func TestPagesGiveNoWrongAdvice(t *testing.T) {
