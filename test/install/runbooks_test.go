@@ -204,6 +204,7 @@ var wrongAdvice = []struct {
 }{
 	{regexp.MustCompile(`\b(?:its|the) claim and`), "CloudNativePG clones an instance once none of its claims is left: delete pvc,pod -l cnpg.io/instanceName=INSTANCE"},
 	{regexp.MustCompile("`kubectl cnpg restart \\w+(?: -n \\w+)?`"), "CloudNativePG restarts no supervised primary; name the instance"},
+	{regexp.MustCompile("[Ss]et `(?:spec\\.\\w+\\.)?pool\\.name`"), "pool.name of a profile is immutable"},
 }
 
 func TestPagesGiveNoWrongAdvice(t *testing.T) {
