@@ -218,6 +218,23 @@ func TestPagesGiveNoWrongAdvice(t *testing.T) {
 	}
 }
 
+// A page that stops Rook's operator starts it again.
+func TestPagesStartRookAgain(t *testing.T) {
+	const scale = "kubectl -n rook-ceph scale deploy rook-ceph-operator --replicas="
+	seen := 0
+	for name := range pages(t) {
+		if text := readFile(t, name); strings.Contains(text, scale+"0") {
+			seen++
+			if !strings.Contains(text, scale+"1") {
+				t.Errorf("%s stops Rook's operator and never starts it again", name)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no page was found")
+	}
+}
+
 // Sites can be Kubernetes clusters. The command that deletes the data of one names its context.
 func TestRunbooksOfSitesNameTheContext(t *testing.T) {
 	deletes := regexp.MustCompile(`delete clusters?\.postgresql\.cnpg\.io`)
