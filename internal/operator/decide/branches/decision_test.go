@@ -609,6 +609,33 @@ func TestPromotionRefused(t *testing.T) {
 	}
 }
 
+// The second instance of a user is the copy. With more, CloudNativePG may remove another one.
+func TestPromotionOfSeveralInstances(t *testing.T) {
+	further := func(names ...string) *world {
+		w := running()
+		w.b.Spec.Promote = true
+		w.facts.Cluster.Spec.Instances = new(int32(1 + len(names)))
+		w.facts.Database.Status.Instances, w.facts.Database.Status.ReadyInstances = 1+len(names), 1+len(names)
+		for _, name := range names {
+			w.facts.Claims = append(w.facts.Claims, observed.BranchClaim{Name: name, Instance: name, Volume: "pvc-" + name})
+		}
+		return w
+	}
+	w := further("pr-1-2")
+	if d := w.decide(t); d.Primary != "pr-1-2" {
+		t.Errorf("the second instance is not the copy: %+v", d)
+	}
+	w.facts.Cluster.Spec.Backup = &v1alpha1.BackupSpec{}
+	if d := w.decide(t); d.Primary != "pr-1-2" {
+		t.Errorf("spec.backup stops a copy that exists: %+v", d)
+	}
+	d := further("pr-1-2", "pr-1-3").decide(t)
+	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "set its spec.instances to 1 first")
+	if d.Primary != "" || d.Instances != 0 {
+		t.Errorf("it copies: %+v", d)
+	}
+}
+
 // Each step of a deletion waits for the one before it.
 func TestRemoval(t *testing.T) {
 	w := running()
