@@ -634,6 +634,14 @@ func TestPromotionOfSeveralInstances(t *testing.T) {
 	if d.Primary != "" || d.Instances != 0 {
 		t.Errorf("it copies: %+v", d)
 	}
+	// With spec.backup, CloudNativePG made the second instance from the snapshots.
+	w = further("pr-1-2")
+	w.facts.Claims[2].FromSnapshot = true
+	d = w.decide(t)
+	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "set its spec.instances to 1 first")
+	if d.Primary != "" || d.Instances != 0 {
+		t.Errorf("it copies: %+v", d)
+	}
 }
 
 // Each step of a deletion waits for the one before it.

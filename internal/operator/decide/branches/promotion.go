@@ -100,7 +100,8 @@ func (p *pass) promotable() outcome.Outcome {
 	case spec.Backup != nil && len(own) == 0:
 		// CloudNativePG would make the second instance of the snapshots, too.
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgPromoteBackup, p.b.Name))
-	case len(own) > 0 && len(shared)+len(own) > 2:
+	case len(shared) > 1, len(own) > 0 && len(shared)+len(own) > 2:
+		// With two instances that share volumes, CloudNativePG adds no third one as the copy.
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgPromoteInstances, p.b.Name))
 	case p.facts.NoRoom != "" && len(own) == 0:
 		return outcome.WaitFor(c, v1alpha1.ReasonNotEnoughSpace, fmt.Sprintf(msgNoRoom, p.facts.NoRoom))
