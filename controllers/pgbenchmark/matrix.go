@@ -3,7 +3,6 @@ package pgbenchmark
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -98,7 +97,7 @@ func (p *matrixPass) report(context.Context) (reconcile.Result, error) {
 	if p.recorded != nil {
 		p.emitProgress(p.b, p.b.Status, *p.recorded)
 	}
-	if apierrors.IsConflict(p.failure) {
+	if apply.Outdated(p.failure) {
 		return reconcile.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.decision.After}, p.failure

@@ -108,6 +108,9 @@ func (p *runPass) report(ctx context.Context) (reconcile.Result, error) {
 	if err := p.writeStatus(ctx); err != nil || !p.preparing {
 		return reconcile.Result{}, err
 	}
+	if apply.Outdated(p.failure) {
+		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+	}
 	result := reconcile.Result{}
 	for _, o := range p.outcomes {
 		switch o.Reason {

@@ -123,6 +123,9 @@ func (r *Reconciler) next(ctx context.Context, p *pass) error {
 		p.facts.Refusal = err.Error()
 		err = r.decide(p)
 	}
+	if p.conflict = apply.Outdated(err); p.conflict {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

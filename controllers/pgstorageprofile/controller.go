@@ -44,6 +44,9 @@ import (
 // pollInterval is how long until facts are read again that no watch covers.
 const pollInterval = 15 * time.Second
 
+// conflictDelay is when a pass is repeated that met a newer version than it had read.
+const conflictDelay = time.Second
+
 // Reconciler reconciles PgStorageProfiles.
 type Reconciler struct {
 	client.Client
@@ -90,17 +93,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, p *v1alpha1.PgStorageProfile
 	if applyErr == nil {
 		applyErr = r.prune(ctx, work)
 	}
-	if apply.Rejected(applyErr) {
+	return r.settle(ctx, work, built, applyErr)
+}
+
+// settle reports what was built, and returns when to reconcile again.
+func (r *Reconciler) settle(ctx context.Context, work *pass, built profile.Built, applyErr error) (reconcile.Result, error) {
+	result := reconcile.Result{}
+	switch {
+	case apply.Rejected(applyErr):
 		built.Outcomes = append(built.Outcomes, outcome.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonRejected, applyErr.Error()))
 		built.Unwatched, applyErr = true, nil
+	case apply.Outdated(applyErr):
+		result.RequeueAfter, applyErr = conflictDelay, nil
 	}
 	if err := errors.Join(applyErr, r.report(ctx, work, built), r.reportReachable(ctx, work)); err != nil {
 		return reconcile.Result{}, err
 	}
-	if built.Unwatched {
-		return reconcile.Result{RequeueAfter: pollInterval}, nil
+	if built.Unwatched && result.RequeueAfter == 0 {
+		result.RequeueAfter = pollInterval
 	}
-	return reconcile.Result{}, nil
+	return result, nil
 }
 
 func (r *Reconciler) observe(ctx context.Context, p *v1alpha1.PgStorageProfile) (*pass, error) {

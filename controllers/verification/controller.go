@@ -101,6 +101,9 @@ func (r *Reconciler) next(ctx context.Context, p *pass) error {
 		return err
 	}
 	err := r.change(ctx, p)
+	if p.conflict = apply.Outdated(err); p.conflict {
+		return nil
+	}
 	if !apply.Rejected(err) {
 		return err
 	}

@@ -4,12 +4,15 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,7 +49,8 @@ type Result struct {
 // Plan applies every object whose stage is open and which the API server does
 // not hold already. It stops at the first error, because later stages build on
 // earlier ones; a rejected object of a stage that is alone becomes a Rejection. A
-// write is never repeated while neither intent nor object changed.
+// write is never repeated while neither intent nor object changed. An object that was seen
+// is written only while it exists: Outdated reports that it does not.
 func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) (Result, error) {
 	var done Result
 	for _, o := range p.Open() {
@@ -59,7 +63,7 @@ func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) (Result, 
 		}
 		// Children are ours alone: another owner's edit of a field that we claim
 		// is drift, and is taken back.
-		err = w.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.Content.DeepCopy()), client.FieldOwner(naming.FieldOwner), client.ForceOwnership)
+		err = w.Apply(ctx, client.ApplyConfigurationFromUnstructured(sent(o, live[o.Key()])), client.FieldOwner(naming.FieldOwner), client.ForceOwnership)
 		if err != nil {
 			err = fmt.Errorf("apply %s: %w", o.Key(), err)
 			if !o.Stage.Alone() || !Rejected(err) {
@@ -71,6 +75,16 @@ func Plan(ctx context.Context, w Writer, p *plan.Plan, live plan.Live) (Result, 
 		done.Changes = append(done.Changes, Change{Key: o.Key(), Drift: drift})
 	}
 	return done, nil
+}
+
+// sent is the content of a write. With the UID of the object that was seen, the API server
+// does not create another one in place of it.
+func sent(o plan.Object, seen plan.Seen) *unstructured.Unstructured {
+	u := o.Content.DeepCopy()
+	if seen != nil {
+		u.SetUID(seen.GetUID())
+	}
+	return u
 }
 
 func needs(o plan.Object, seen plan.Seen) (drift string, needed bool, err error) {
@@ -124,7 +138,23 @@ func Delete(ctx context.Context, w Writer, obj client.Object, opts ...client.Del
 // Rejected says whether the API server will refuse the same object again: a user must
 // change something.
 func Rejected(err error) bool {
-	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || mistyped(err)
+	return !Outdated(err) && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || mistyped(err))
+}
+
+// Outdated says whether the object that was seen has changed, is gone, or is another one
+// by now. A pass over what there is now is the answer to that, and not an error.
+func Outdated(err error) bool {
+	return apierrors.IsConflict(err) || otherUID(err)
+}
+
+// otherUID recognises a write to an object whose UID is not that of the one that was seen.
+// The API server calls that invalid.
+func otherUID(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }
 
 // mistyped recognises an object that does not fit its schema, which server-side

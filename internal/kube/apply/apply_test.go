@@ -1,12 +1,19 @@
 package apply
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/plan"
@@ -78,5 +85,67 @@ func TestDriftOfAnUntypedObject(t *testing.T) {
 	live.SetAnnotations(map[string]string{naming.AnnotationIntent: "before"})
 	if drift, needed, err := needs(o, live); err != nil || drift != "" || !needed {
 		t.Errorf("an older intent: drift %q, needed %v, %v", drift, needed, err)
+	}
+}
+
+// recording is a Writer that keeps what it is given.
+type recording struct{ applied []map[string]any }
+
+func (r *recording) Apply(_ context.Context, obj runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+	raw, err := json.Marshal(obj)
+	content := map[string]any{}
+	r.applied = append(r.applied, content)
+	return errors.Join(err, json.Unmarshal(raw, &content))
+}
+
+func (*recording) Delete(context.Context, client.Object, ...client.DeleteOption) error { return nil }
+
+// An object that was seen is written with its UID, which takes no part in its intent.
+func TestWriteIsForTheObjectThatWasSeen(t *testing.T) {
+	o, seen := applied(t)
+	seen.UID, seen.Spec.Instances = "first", 2
+	for uid, live := range map[string]plan.Live{"": {}, "first": {o.Key(): seen}} {
+		w := &recording{}
+		if _, err := Plan(t.Context(), w, &plan.Plan{Objects: []plan.Object{o}}, live); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.applied) != 1 {
+			t.Fatalf("%d writes", len(w.applied))
+		}
+		if got, _, _ := unstructured.NestedString(w.applied[0], "metadata", "uid"); got != uid {
+			t.Errorf("applied with UID %q, want %q", got, uid)
+		}
+	}
+	if o.Content.GetUID() != "" {
+		t.Errorf("the plan has UID %s", o.Content.GetUID())
+	}
+}
+
+// A user has nothing to change where the object is gone, or is another one by now.
+func TestOutdatedIsNotRejected(t *testing.T) {
+	of := schema.GroupKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}
+	invalid := func(path ...string) error {
+		return apierrors.NewInvalid(of, "shop", field.ErrorList{field.Invalid(field.NewPath(path[0], path[1:]...), "x", "field is immutable")})
+	}
+	for name, tc := range map[string]struct {
+		err                error
+		outdated, rejected bool
+	}{
+		"none":        {},
+		"gone":        {err: apierrors.NewConflict(schema.GroupResource{}, "shop", errors.New("uid mismatch")), outdated: true},
+		"another one": {err: invalid("metadata", "uid"), outdated: true},
+		"invalid":     {err: invalid("spec", "instances"), rejected: true},
+		"forbidden":   {err: apierrors.NewForbidden(schema.GroupResource{}, "shop", errors.New("quota")), rejected: true},
+		"unknown":     {err: errors.New("connection refused")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := tc.err
+			if err != nil {
+				err = fmt.Errorf("apply Cluster shop: %w", err)
+			}
+			if Outdated(err) != tc.outdated || Rejected(err) != tc.rejected {
+				t.Errorf("outdated %v, rejected %v", Outdated(err), Rejected(err))
+			}
+		})
 	}
 }

@@ -92,6 +92,7 @@ func (r Readers) database(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 		facts.Namesake = &observed.Namesake{UID: string(found.UID), AdoptBy: found.Annotations[naming.AnnotationAdopt]}
 		if facts.Namesake.AdoptBy == cr.Name {
 			facts.Adoptee = found
+			live[keyOf(clusterGVK, found)] = found
 		}
 		return nil
 	}
