@@ -67,12 +67,15 @@ func (f leading) Start(ctx context.Context) error { return f(ctx) }
 func (leading) NeedLeaderElection() bool { return true }
 
 // slim drops what the library does not read: any user can make claims, of any class, with
-// large annotations.
+// large annotations. Claims of the provisioner keep theirs, because the library gives one
+// back to the scheduler with an update, which removes what the object lacks.
 func slim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.PersistentVolumeClaim:
 		o.ManagedFields = nil
-		o.Annotations = kept(o.Annotations)
+		if !provisionedHere(o) {
+			o.Annotations = kept(o.Annotations)
+		}
 		o.Status = corev1.PersistentVolumeClaimStatus{Phase: o.Status.Phase}
 	case *corev1.PersistentVolume:
 		o.ManagedFields = nil
@@ -82,9 +85,19 @@ func slim(obj any) (any, error) {
 	return obj, nil
 }
 
+// The annotations of a claim that name its provisioner. Kubernetes writes both.
+const (
+	provisioner     = "volume.kubernetes.io/storage-provisioner"
+	provisionerBeta = "volume.beta.kubernetes.io/storage-provisioner"
+)
+
+func provisionedHere(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Annotations[provisioner] == naming.MemoryProvisioner || claim.Annotations[provisionerBeta] == naming.MemoryProvisioner
+}
+
 // read are the annotations of claims by which the library finds its own.
 var read = []string{
-	naming.AnnotationSelectedNode, "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner",
+	naming.AnnotationSelectedNode, provisioner, provisionerBeta,
 	"volume.beta.kubernetes.io/storage-class", "volume.kubernetes.io/migrated-to", "pv.kubernetes.io/migrated-to",
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -62,8 +63,12 @@ func claimOf(cr *v1alpha1.PgStorageCluster, instance, node, size string) *corev1
 	return &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: cr.Namespace, Name: instance,
-			Labels:      map[string]string{naming.LabelCNPGCluster: cr.Name, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA"},
-			Annotations: map[string]string{naming.AnnotationSelectedNode: node, "volume.kubernetes.io/storage-provisioner": naming.MemoryProvisioner},
+			Labels: map[string]string{naming.LabelCNPGCluster: cr.Name, naming.LabelCNPGInstance: instance, naming.LabelCNPGPVCRole: "PG_DATA"},
+			Annotations: map[string]string{
+				naming.AnnotationSelectedNode: node, "volume.kubernetes.io/storage-provisioner": naming.MemoryProvisioner,
+				// CloudNativePG starts no instance on a claim without its own.
+				"cnpg.io/nodeSerial": "1", "cnpg.io/pvcStatus": "initializing", "example.com/of-a-user": "yes",
+			},
 		},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			StorageClassName: &cr.Spec.Profile, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -219,12 +224,11 @@ func TestForeignClaimDoesNotCloneAPoolAgain(t *testing.T) {
 	hasCondition(t, c, pool, v1alpha1.ConditionVolumesVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
 }
 
-// A node without room is given back to the scheduler, with the sum.
-func TestClaimWithoutRoomChoosesAnotherNode(t *testing.T) {
-	c := apiserver.Client(t, config)
-	manager.Start(t, config)
-	p := inMemory(t, c, "mem-full")
-	claim := claimed(t, c, ephemeral(t, c, "large", p.Name), p.Name, "3Gi")
+// givenBack waits until a claim has no node, and checks that it lost nothing else.
+func givenBack(t *testing.T, c client.Client, claim *corev1.PersistentVolumeClaim) {
+	t.Helper()
+	want := claim.DeepCopy()
+	delete(want.Annotations, naming.AnnotationSelectedNode)
 	eventually(t, "the claim without a node", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
 			return err
@@ -234,6 +238,30 @@ func TestClaimWithoutRoomChoosesAnotherNode(t *testing.T) {
 		}
 		return nil
 	})
+	if diff := cmp.Diff(want.Annotations, claim.Annotations); diff != "" {
+		t.Errorf("annotations: %s", diff)
+	}
+	if diff := cmp.Diff(want.Labels, claim.Labels); diff != "" {
+		t.Errorf("labels: %s", diff)
+	}
+	if diff := cmp.Diff(want.Finalizers, claim.Finalizers); diff != "" || len(want.Finalizers) == 0 {
+		t.Errorf("finalizers: %s", diff)
+	}
+	if diff := cmp.Diff(want.OwnerReferences, claim.OwnerReferences); diff != "" || len(want.OwnerReferences) == 0 {
+		t.Errorf("owners: %s", diff)
+	}
+	if diff := cmp.Diff(want.Spec, claim.Spec); diff != "" {
+		t.Errorf("spec: %s", diff)
+	}
+}
+
+// A node without room is given back to the scheduler, with the sum.
+func TestClaimWithoutRoomChoosesAnotherNode(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	p := inMemory(t, c, "mem-full")
+	claim := claimed(t, c, ephemeral(t, c, "large", p.Name), p.Name, "3Gi")
+	givenBack(t, c, claim)
 	declaredOn(t, c, p.Name, 0)
 	eventually(t, "an event with the sum", func(ctx context.Context) error {
 		list := &corev1.EventList{}
