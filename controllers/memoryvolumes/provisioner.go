@@ -44,8 +44,9 @@ type Provisioner struct {
 
 var _ controller.Provisioner = (*Provisioner)(nil)
 
-// Provision makes the volume of a claim. A node without room is given back to the
-// scheduler. The claim of anything but a database on the profile is refused.
+// Provision makes the volume of a claim. A claim goes back to the scheduler where its node
+// has no room, is gone, or is not the profile's. The claim of anything but a database on
+// the profile is refused.
 func (p *Provisioner) Provision(ctx context.Context, options controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	request, err := p.request(ctx, options)
 	if err != nil {
@@ -53,6 +54,9 @@ func (p *Provisioner) Provision(ctx context.Context, options controller.Provisio
 	}
 	if refusal := request.Refused(); refusal != "" {
 		return nil, controller.ProvisioningFinished, errors.New(refusal)
+	}
+	if text := request.Misplaced(); text != "" {
+		return nil, controller.ProvisioningReschedule, errors.New(text)
 	}
 	full, err := p.declare(ctx, request)
 	switch {
@@ -112,11 +116,26 @@ func (p *Provisioner) request(ctx context.Context, options controller.ProvisionO
 	if r.Cluster, err = get(ctx, p.Client, client.ObjectKey{Namespace: options.PVC.Namespace, Name: cluster}, &v1alpha1.PgStorageCluster{}); err != nil {
 		return r, err
 	}
-	if r.Node, err = get(ctx, p.Client, client.ObjectKey{Name: options.SelectedNodeName}, &corev1.Node{}); err != nil || r.Profile == nil {
+	if r.Node, err = find(ctx, p, options.SelectedNodeName, &corev1.Node{}, &corev1.Node{}); err != nil || r.Profile == nil {
 		return r, err
 	}
-	r.Storage, err = get(ctx, p.Client, client.ObjectKey{Name: naming.NodeStorage(r.Profile.Name, options.SelectedNodeName)}, &v1alpha1.PgNodeStorage{})
+	r.Storage, err = find(ctx, p, naming.NodeStorage(r.Profile.Name, options.SelectedNodeName), &v1alpha1.PgNodeStorage{}, &v1alpha1.PgNodeStorage{})
 	return r, err
+}
+
+// find an object in the cache. One that is not there, or is being deleted, is read from the
+// API server: its claim would be given back because of a cache that lags.
+func find[T interface {
+	client.Object
+	comparable
+}](ctx context.Context, p *Provisioner, name string, cached, live T) (T, error) {
+	var none T
+	key := client.ObjectKey{Name: name}
+	found, err := get(ctx, p.Client, key, cached)
+	if err != nil || found != none && found.GetDeletionTimestamp() == nil {
+		return found, err
+	}
+	return get(ctx, p.Readers.Live, key, live)
 }
 
 // declare adds the volume to the PgNodeStorage, or says why the node has no room for it.

@@ -277,6 +277,30 @@ func TestClaimWithoutRoomChoosesAnotherNode(t *testing.T) {
 	})
 }
 
+// A node that is gone, or is not the profile's any more, is given back to the scheduler.
+func TestClaimOnANodeWithoutTheProfileChoosesAnother(t *testing.T) {
+	c := apiserver.Client(t, config)
+	manager.Start(t, config)
+	for name, remove := range map[string]func(t *testing.T, node *corev1.Node){
+		"mem-gone": func(t *testing.T, node *corev1.Node) {
+			if err := c.Delete(t.Context(), node); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"mem-unlabelled": func(t *testing.T, node *corev1.Node) {
+			changed(t, c, node, func() { delete(node.Labels, "test") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := inMemory(t, c, name)
+			cr := ephemeral(t, c, "moved", p.Name)
+			remove(t, get(t, c, client.ObjectKey{Name: name}, &corev1.Node{}))
+			gone(t, c, client.ObjectKey{Name: naming.NodeStorage(name, name)}, &v1alpha1.PgNodeStorage{})
+			givenBack(t, c, claimed(t, c, cr, name, "1Gi"))
+		})
+	}
+}
+
 // A manager that is cut off after any of its writes leaves what the next one completes.
 func TestProvisioningIsCutAfterEveryWrite(t *testing.T) {
 	c := apiserver.Client(t, config)

@@ -41,29 +41,33 @@ func (r Request) Refused() string {
 	if text := r.refusedClass(); text != "" {
 		return text
 	}
-	if text := r.refusedNode(); text != "" {
-		return text
-	}
-	switch {
+	switch s := r.Storage; {
 	case r.Cluster == nil || r.Cluster.Spec.Profile != r.Profile.Name:
 		return fmt.Sprintf("the claim belongs to no PgStorageCluster on profile %s in its namespace, and only databases have volumes in memory", r.Profile.Name)
 	case slices.ContainsFunc(r.Claim.Spec.AccessModes, shared):
 		return "a volume in memory is for one node: the claim may ask for ReadWriteOnce and ReadWriteOncePod only"
+	case r.NodeName == "":
+		return "no node is chosen; the StorageClass must have volumeBindingMode WaitForFirstConsumer, and a pod must use the claim"
+	case s != nil && (!nodevolumes.Genuine(r.Profile.Name, s) || s.Spec.Memory == nil):
+		return r.noVolumes()
 	}
 	return ""
 }
 
-// refusedNode says why the node cannot have volumes of the profile.
-func (r Request) refusedNode() string {
-	switch s := r.Storage; {
-	case r.NodeName == "":
-		return "no node is chosen; the StorageClass must have volumeBindingMode WaitForFirstConsumer, and a pod must use the claim"
+// Misplaced says why the node cannot have the volume of a claim that is not refused; empty
+// where it may. Another node may have it, so the scheduler has to choose again.
+func (r Request) Misplaced() string {
+	switch {
 	case r.Node == nil:
 		return fmt.Sprintf("node %s does not exist", r.NodeName)
-	case s == nil || !nodevolumes.Genuine(r.Profile.Name, s) || s.Spec.Memory == nil || !s.DeletionTimestamp.IsZero():
-		return fmt.Sprintf("profile %s has no volumes on node %s: spec.nodeSelector does not select it", r.Profile.Name, r.NodeName)
+	case r.Storage == nil || !r.Storage.DeletionTimestamp.IsZero():
+		return r.noVolumes()
 	}
 	return ""
+}
+
+func (r Request) noVolumes() string {
+	return fmt.Sprintf("profile %s has no volumes on node %s: spec.nodeSelector does not select it", r.Profile.Name, r.NodeName)
 }
 
 // refusedClass says why the class is not one that a profile of type Memory made.

@@ -64,10 +64,7 @@ func TestOnlyClaimsOfDatabasesOnTheProfileGetMemory(t *testing.T) {
 		{"no database", func(r *Request) { r.Cluster = nil }, "only databases have volumes in memory"},
 		{"a database on another profile", func(r *Request) { r.Cluster.Spec.Profile = "disk" }, "only databases have volumes in memory"},
 		{"no node", func(r *Request) { r.NodeName = "" }, "WaitForFirstConsumer"},
-		{"a node that is gone", func(r *Request) { r.Node = nil }, "node n1 does not exist"},
-		{"a node that is not the profile's", func(r *Request) { r.Storage = nil }, "spec.nodeSelector does not select it"},
 		{"a PgNodeStorage of another name", func(r *Request) { r.Storage.Name = "mine" }, "spec.nodeSelector does not select it"},
-		{"a PgNodeStorage that ends", func(r *Request) { r.Storage.DeletionTimestamp = &now }, "spec.nodeSelector does not select it"},
 		{"many nodes", func(r *Request) {
 			r.Claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
 		}, "ReadWriteOnce"},
@@ -76,6 +73,32 @@ func TestOnlyClaimsOfDatabasesOnTheProfileGetMemory(t *testing.T) {
 			r := request()
 			tc.change(r)
 			if got := r.Refused(); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// Another node may have a volume that this one cannot have.
+func TestNodeThatIsNotTheProfilesIsMisplaced(t *testing.T) {
+	now := metav1.Now()
+	for _, tc := range []struct {
+		name   string
+		change func(*Request)
+		want   string
+	}{
+		{"a node of the profile", func(*Request) {}, ""},
+		{"a node that is gone", func(r *Request) { r.Node = nil }, "node n1 does not exist"},
+		{"a node that is not the profile's", func(r *Request) { r.Storage = nil }, "spec.nodeSelector does not select it"},
+		{"a PgNodeStorage that ends", func(r *Request) { r.Storage.DeletionTimestamp = &now }, "spec.nodeSelector does not select it"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := request()
+			tc.change(r)
+			if refused := r.Refused(); refused != "" {
+				t.Errorf("refused: %s", refused)
+			}
+			if got := r.Misplaced(); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
