@@ -60,11 +60,27 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 
 // retain leaves the database running without the operator: it removes our labels and
 // annotations, and nothing else. A fence of ours stays on an instance whose devices are
-// not back. Nothing lifts it later, so an event names these instances.
+// not back. Nothing lifts it later, so an event names these instances. The labels of the
+// Cluster go last: without them, a later pass would not know that the rest is to be done.
 func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.fence(ctx, p); err != nil {
 		return err
 	}
+	if err := r.retainBackups(ctx, p); err != nil {
+		return err
+	}
+	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
+	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
+	}
+	if err := r.retainCluster(ctx, p); err != nil {
+		return err
+	}
+	return r.release(ctx, p.cr)
+}
+
+// retainCluster removes our labels and annotations from the Cluster, which stays.
+func (r *Reconciler) retainCluster(ctx context.Context, p *pass) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": p.facts.Cluster.UID,
 		"labels": map[string]any{
@@ -78,14 +94,7 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.Patch(ctx, p.facts.Cluster.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("release CloudNativePG Cluster %s: %w", p.cr.Name, err)
 	}
-	if err := r.retainBackups(ctx, p); err != nil {
-		return err
-	}
-	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
-	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
-		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
-	}
-	return r.release(ctx, p.cr)
+	return nil
 }
 
 // retainBackups removes our labels from the ScheduledBackups, which stay.

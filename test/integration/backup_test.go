@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,6 +156,77 @@ func TestBackupFromDeclaredToRetained(t *testing.T) {
 	if left := scheduled(t, c, ns, "shop-nightly")[0]; len(left.Labels) != 0 || left.DeletionTimestamp != nil || left.Spec.Cluster.Name != "shop" {
 		t.Errorf("the retained ScheduledBackup is %+v", left.ObjectMeta)
 	}
+}
+
+// A manager that dies after any write of a deletion with Retain leaves what the next one
+// completes: nothing keeps our labels, and an event says how to delete the database.
+func TestRetainSurvivesACrashAfterAnyWrite(t *testing.T) {
+	c := apiserver.Client(t, config)
+	storage(t, c, "retain-cut")
+	cuts := int64(0)
+	for ended := false; !ended && !t.Failed(); cuts++ {
+		t.Run(fmt.Sprintf("write %d", cuts+1), func(t *testing.T) {
+			ns := namespace(t, c)
+			stop := manager.Start(t, config)
+			cr := backedUp(ns, "retain-cut")
+			key := client.ObjectKeyFromObject(cr)
+			create(t, c, lake(ns), cr)
+			simulatedHealthy(t, c, key)
+			simulatedArchiving(t, c, key, metav1.ConditionTrue, "")
+			scheduled(t, c, ns, "shop-nightly", "shop-weekly")
+			stop()
+			if err := c.Delete(t.Context(), cr); err != nil {
+				t.Fatal(err)
+			}
+			w := &writes{failAfter: cuts + 1, within: "/namespaces/" + ns + "/"}
+			stop = manager.Start(t, w.into(config))
+			eventually(t, "the cut or the end", func(ctx context.Context) error {
+				if w.count.Load() > w.failAfter {
+					return nil
+				}
+				err := c.Get(ctx, key, &v1alpha1.PgStorageCluster{})
+				if ended = apierrors.IsNotFound(err); ended {
+					return nil
+				}
+				return errors.Join(fmt.Errorf("%d writes", w.count.Load()), err)
+			})
+			if len(get(t, c, key, &cnpgv1.Cluster{}).Labels) == 0 {
+				emitted(t, c, ns, "DatabaseRetained")
+			}
+			stop()
+			stop = manager.Start(t, config)
+			gone(t, c, key, &v1alpha1.PgStorageCluster{})
+			emitted(t, c, ns, "DatabaseRetained")
+			if left := get(t, c, key, &cnpgv1.Cluster{}).Labels; len(left) != 0 {
+				t.Errorf("the Cluster has labels %v", left)
+			}
+			for _, b := range scheduled(t, c, ns, "shop-nightly", "shop-weekly") {
+				if len(b.Labels) != 0 {
+					t.Errorf("ScheduledBackup %s has labels %v", b.Name, b.Labels)
+				}
+			}
+			stop()
+		})
+	}
+	// Two ScheduledBackups, the Cluster and the finalizer.
+	if cuts < 4 {
+		t.Errorf("the deletion took %d writes: too few to be all of them", cuts)
+	}
+}
+
+// emitted waits for an event with a reason in a namespace.
+func emitted(t *testing.T, c client.Client, ns, reason string) {
+	t.Helper()
+	eventually(t, "the event "+reason, func(ctx context.Context) error {
+		list := &corev1.EventList{}
+		if err := c.List(ctx, list, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list.Items, func(e corev1.Event) bool { return e.Reason == reason }) {
+			return fmt.Errorf("not among %d events", len(list.Items))
+		}
+		return nil
+	})
 }
 
 // simulatedArchiving writes what CloudNativePG reports of the archive.
