@@ -44,8 +44,14 @@ func (r *Reconciler) deletePool(ctx context.Context, pool *v1alpha1.PgStorageClu
 }
 
 // poolsGone deletes the read pools of a cluster that is being deleted, by its own
-// deletionPolicy, and says whether all are gone.
-func (r *Reconciler) poolsGone(ctx context.Context, p *pass) (bool, error) {
+// deletionPolicy, and says whether all are gone. A cache that lags may lack one, which
+// nothing would delete without this object.
+func (r *Reconciler) poolsGone(ctx context.Context, p *pass) (gone bool, err error) {
+	if len(p.facts.Pools) == 0 {
+		if p.facts.Pools, err = r.Readers.LivePools(ctx, p.cr); err != nil {
+			return false, err
+		}
+	}
 	for _, pool := range p.facts.Pools {
 		if !pool.DeletionTimestamp.IsZero() || !r.Config.ReadPools {
 			continue

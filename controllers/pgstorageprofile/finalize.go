@@ -47,6 +47,19 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	if err := r.deleteClasses(ctx, work); err != nil {
 		return reconcile.Result{}, err
 	}
+	return r.release(ctx, work)
+}
+
+// release removes the finalizer once the API server has nothing of the profile any more. The
+// next pass deletes what the cache did not have yet.
+func (r *Reconciler) release(ctx context.Context, work *pass) (reconcile.Result, error) {
+	kind, names, err := r.Readers.Leftovers(ctx, work.profile, work.kind, work.facts)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if len(names) > 0 {
+		return reconcile.Result{RequeueAfter: pollInterval}, r.wait(ctx, work, v1alpha1.ReasonDeleting, objectsEnd(kind, names))
+	}
 	return reconcile.Result{}, apply.RemoveFinalizer(ctx, r.Client, work.profile, naming.ProfileFinalizer)
 }
 

@@ -35,21 +35,36 @@ func (r Readers) followed(ctx context.Context, cr *v1alpha1.PgStorageCluster, fa
 	return nil
 }
 
-// pools reads the PgStorageClusters of read pools: those that this cluster made, and
-// others that have the name of a declared one.
-func (r Readers) pools(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster, live plan.Live) error {
+// LivePools asks the API server for the PgStorageClusters of the read pools that this cluster
+// made, by the name of the pool.
+func (r Readers) LivePools(ctx context.Context, cr *v1alpha1.PgStorageCluster) (map[string]*v1alpha1.PgStorageCluster, error) {
+	return poolsOf(ctx, r.Live, cr)
+}
+
+func poolsOf(ctx context.Context, from client.Reader, cr *v1alpha1.PgStorageCluster) (map[string]*v1alpha1.PgStorageCluster, error) {
 	list := &v1alpha1.PgStorageClusterList{}
-	if err := r.Cache.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.DataBearing(cr.Name, string(cr.UID))), client.HasLabels{naming.LabelReadPool}); err != nil {
-		return fmt.Errorf("list read pools of %s: %w", cr.Name, err)
+	if err := from.List(ctx, list, client.InNamespace(cr.Namespace), client.MatchingLabels(naming.DataBearing(cr.Name, string(cr.UID))), client.HasLabels{naming.LabelReadPool}); err != nil {
+		return nil, fmt.Errorf("list read pools of %s: %w", cr.Name, err)
 	}
-	facts.Pools, facts.PoolsInMemory, facts.ForeignPools = map[string]*v1alpha1.PgStorageCluster{}, map[string]bool{}, map[string]bool{}
+	pools := map[string]*v1alpha1.PgStorageCluster{}
 	for i := range list.Items {
 		c := &list.Items[i]
-		pool := c.Labels[naming.LabelReadPool]
-		if c.Name != naming.ReadPool(cr.Name, pool) {
-			continue // labels are anyone's to give
+		// Labels are anyone's to give.
+		if pool := c.Labels[naming.LabelReadPool]; c.Name == naming.ReadPool(cr.Name, pool) {
+			pools[pool] = c
 		}
-		facts.Pools[pool] = c
+	}
+	return pools, nil
+}
+
+// pools reads the PgStorageClusters of read pools: those that this cluster made, and
+// others that have the name of a declared one.
+func (r Readers) pools(ctx context.Context, cr *v1alpha1.PgStorageCluster, facts *observed.Cluster, live plan.Live) (err error) {
+	if facts.Pools, err = poolsOf(ctx, r.Cache, cr); err != nil {
+		return err
+	}
+	facts.PoolsInMemory, facts.ForeignPools = map[string]bool{}, map[string]bool{}
+	for pool, c := range facts.Pools {
 		on, err := find(ctx, r.Cache, client.ObjectKey{Name: c.Spec.Profile}, &v1alpha1.PgStorageProfile{})
 		if err != nil {
 			return err
