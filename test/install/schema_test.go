@@ -82,6 +82,7 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 
 func TestChartRefusesContradictions(t *testing.T) {
 	for set, want := range map[string]string{
+		"crds.install=false,crds.keep=false":                                           "Upgrade with crds.keep=true first",
 		"replicas=2,leaderElection.enabled=false":                                      "replicas above 1 need leaderElection.enabled",
 		"metrics.enabled=false,metrics.serviceMonitor.enabled=true":                    "metrics.serviceMonitor.enabled needs metrics.enabled",
 		"metrics.enabled=false,metrics.benchmarks.prometheusRule.enabled=true":         "metrics.benchmarks.prometheusRule.enabled needs metrics.enabled",
