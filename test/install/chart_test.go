@@ -76,6 +76,18 @@ func TestValuesReachTheManager(t *testing.T) {
 	}
 }
 
+// Two managers would undo each other's changes.
+func TestUpgradeStartsNoSecondManager(t *testing.T) {
+	for set, want := range map[string]appsv1.DeploymentStrategy{
+		"leaderElection.enabled=true":  {},
+		"leaderElection.enabled=false": {Type: appsv1.RecreateDeploymentStrategyType},
+	} {
+		if got := deployment(t, installed(t, "--set", set)).Spec.Strategy; got != want {
+			t.Errorf("%s: strategy %+v, want %+v", set, got, want)
+		}
+	}
+}
+
 func TestValuesReachThePod(t *testing.T) {
 	pod := deployment(t, installed(t,
 		"--set-json", `tolerations=[{"key":"a","operator":"Exists"}]`,

@@ -50,7 +50,7 @@ func TestUpgradesOfTheChart(t *testing.T) {
 		{set: "crds.keep=false"},
 		{set: "crds.keep=false,crds.install=false", refused: "Upgrade with crds.keep=true first"},
 		{set: "crds.install=false", refused: "Upgrade with crds.install=true and crds.keep=true first"},
-		{set: "crds.keep=true"},
+		{set: "crds.keep=true,leaderElection.enabled=false"},
 		{set: "crds.install=false"},
 	} {
 		out, err := helm(t, "upgrade", "--install", "pgstorage", filepath.Join(repository.Root(), "charts", "pgstorage"),
