@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/node/host"
 	"github.com/pgstorage/pgstorage/internal/operator/component/nbdserver"
 )
 
@@ -139,6 +141,21 @@ func TestValuesReachTheAgent(t *testing.T) {
 		"resources":         agent.Resources.Limits.Memory().String() == "1Gi",
 		"image":             agent.Image == "ghcr.io/pgstorage/pgstorage:v9" && agent.ImagePullPolicy == corev1.PullAlways,
 	})
+}
+
+// A kill during the creation of a pool would leave it half made, so the agent gets the time of its
+// slowest command to end.
+func TestAgentEndsItsChanges(t *testing.T) {
+	for timeout, want := range map[string]int64{"30s": 330, "33s": 360, "1m30s": 930, "0.5h": 18030, "40.5s": 440, "10s": 330, "500ms": 330} {
+		grace := daemonSet(t, "--set", "agent.commandTimeout="+timeout).Spec.Template.Spec.TerminationGracePeriodSeconds
+		least, err := time.ParseDuration(timeout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least *= host.SlowFactor; !is(grace, want) || time.Duration(want)*time.Second <= least {
+			t.Errorf("%s: %d seconds, want %d, more than %s", timeout, *grace, want, least)
+		}
+	}
 }
 
 // The arguments of the DaemonSet are flags that the agent has.

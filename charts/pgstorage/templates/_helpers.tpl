@@ -61,3 +61,10 @@ capabilities:
 {{- merge (deepCopy (.podMonitor.labels | default .serviceMonitor.labels)) .labels | toYaml -}}
 {{- end -}}
 {{- end }}
+
+{{- /* Seconds that an agent gets to end a change: ten times agent.commandTimeout, as SlowFactor
+of internal/node/host, and 30. At least what the default timeout needs. */ -}}
+{{- define "pgstorage.agentGracePeriod" -}}
+{{- $seconds := mustToDate "2006-01-02T15:04:05Z07:00" "1970-01-01T00:00:00.999Z" | mustDateModify .Values.agent.commandTimeout | unixEpoch | int64 -}}
+{{- add 30 (max 300 (mul 10 $seconds)) -}}
+{{- end }}
