@@ -50,6 +50,9 @@ func SiteWatcher(cluster string) string { return cluster + "-sites" }
 // SiteApplication is the name of the application by which a site receives WAL.
 func SiteApplication(site string) string { return "pgstorage-site-" + site }
 
+// PoolApplication is the name of the application by which the Cluster of a read pool receives WAL.
+func PoolApplication(cluster string) string { return "pgstorage-pool-" + cluster }
+
 // ReplicationSecret holds the certificate that standbys authenticate with.
 func ReplicationSecret(cluster string) string { return cluster + "-replication" }
 

@@ -75,7 +75,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 // bootstrapped is how the database is made, and which other it follows.
 func bootstrapped(spec *cnpgac.ClusterSpecApplyConfiguration, in Inputs) {
 	if in.Source != nil {
-		follow(spec, *in.Source)
+		follow(spec, *in.Source, in.CR.Name)
 		return
 	}
 	if in.Site != nil {

@@ -48,14 +48,17 @@ func (s *Source) annotations() map[string]string {
 }
 
 // follow makes a replica cluster that is cloned from its source and streams from it
-// (https://cloudnative-pg.io/documentation/current/replica_cluster/).
-func follow(spec *cnpgac.ClusterSpecApplyConfiguration, s Source) {
+// (https://cloudnative-pg.io/documentation/current/replica_cluster/). The name of the application
+// is never that of an instance of the source. Without it, Postgres takes cluster_name: that of the
+// pool "2" of shop is shop-2, which would confirm commits in place of the instance shop-2.
+func follow(spec *cnpgac.ClusterSpecApplyConfiguration, s Source, follower string) {
 	spec.WithBootstrap(cnpgac.BootstrapConfiguration().WithPgBaseBackup(cnpgac.BootstrapPgBaseBackup().WithSource(s.Name))).
 		WithReplicaCluster(cnpgac.ReplicaClusterConfiguration().WithEnabled(true).WithSource(s.Name)).
 		WithExternalClusters(cnpgac.ExternalCluster().
 			WithName(s.Name).
 			WithConnectionParameters(map[string]string{
 				"host": naming.ReadWriteService(s.Name), "user": cnpgv1.StreamingReplicationUser, "dbname": "postgres", "sslmode": "verify-full",
+				"application_name": naming.PoolApplication(follower),
 			}).
 			WithSSLCert(key(s.Replication, corev1.TLSCertKey)).
 			WithSSLKey(key(s.Replication, corev1.TLSPrivateKeyKey)).
