@@ -164,6 +164,39 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// One tenant does not displace the schedules and benchmarks of another, and a suspended schedule
+// displaces none.
+func TestBoundsAreSharedByNamespaces(t *testing.T) {
+	var schedules []v1alpha1.PgScheduledBenchmark
+	var benchmarks []v1alpha1.PgBenchmark
+	for i := range 131 {
+		s, b := nightly(metav1.ConditionTrue), benchmark(fmt.Sprint("b", i), nil, "", noon.Add(time.Duration(i)*time.Minute))
+		s.Namespace, s.Name, b.Namespace = "aa", fmt.Sprintf("s%03d", i), "aa"
+		if i == 0 {
+			s.Namespace, b.Namespace = "zz", "zz"
+		}
+		s.Spec.Suspend = i == 1
+		schedules, benchmarks = append(schedules, *s), append(benchmarks, *b)
+	}
+	all, left := figuresOf(schedules, benchmarks, noon)
+	found := map[string]bool{}
+	for _, f := range all {
+		found[f.namespace+"/"+f.schedule+f.benchmark] = true
+	}
+	want := map[string]bool{
+		"zz/s000": true, "aa/s001": false, "aa/s002": true, "aa/s100": true, "aa/s101": false,
+		"zz/b0": true, "aa/b31": false, "aa/b32": true, "aa/b130": true,
+	}
+	for name, kept := range want {
+		if found[name] != kept {
+			t.Errorf("%s has series: %t", name, found[name])
+		}
+	}
+	if len(found) != 200 || left != 62 {
+		t.Errorf("%d objects, %d left out", len(found), left)
+	}
+}
+
 // Names and labels are as Prometheus wants them.
 func TestNames(t *testing.T) {
 	s := nightly(metav1.ConditionTrue)

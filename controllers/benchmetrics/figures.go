@@ -2,9 +2,7 @@ package benchmetrics
 
 import (
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/controllers/statemetrics"
 	"github.com/pgstorage/pgstorage/internal/bench/statistics"
 	"github.com/pgstorage/pgstorage/internal/operator/cron"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/matrices"
@@ -43,20 +42,33 @@ type variant struct {
 // figuresOf all objects at a time, and how many of them are left out to keep bounds.
 func figuresOf(schedules []v1alpha1.PgScheduledBenchmark, benchmarks []v1alpha1.PgBenchmark, now time.Time) (all []figures, left int) {
 	own, alone := succeeded(benchmarks)
-	schedules, left = slices.Clone(schedules), max(0, len(schedules)-mostSchedules)+max(0, len(alone)-mostBenchmarks)
-	slices.SortFunc(schedules, func(a, b v1alpha1.PgScheduledBenchmark) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
-	})
-	for i := range schedules[:min(len(schedules), mostSchedules)] {
-		s := &schedules[i]
+	kept := boundedSchedules(schedules)
+	for _, s := range kept {
 		all = append(all, ofSchedule(s, own[s.UID], now))
 	}
-	slices.SortFunc(alone, func(a, b *v1alpha1.PgBenchmark) int { return ended(b).Compare(ended(a)) })
-	for _, b := range alone[:min(len(alone), mostBenchmarks)] {
+	left = len(schedules) - len(kept) + len(alone)
+	for _, b := range statemetrics.InTurns(alone, mostBenchmarks, newestFirst) {
 		all = append(all, ofBenchmark(b))
+		left--
 	}
 	return all, left
 }
+
+// boundedSchedules are those that have series. Suspended ones have what the others leave.
+func boundedSchedules(schedules []v1alpha1.PgScheduledBenchmark) []*v1alpha1.PgScheduledBenchmark {
+	var active, suspended []*v1alpha1.PgScheduledBenchmark
+	for i := range schedules {
+		if s := &schedules[i]; s.Spec.Suspend {
+			suspended = append(suspended, s)
+		} else {
+			active = append(active, s)
+		}
+	}
+	kept := statemetrics.InTurns(active, mostSchedules, statemetrics.AsNamed)
+	return append(kept, statemetrics.InTurns(suspended, mostSchedules-len(kept), statemetrics.AsNamed)...)
+}
+
+func newestFirst(a, b *v1alpha1.PgBenchmark) int { return ended(b).Compare(ended(a)) }
 
 // succeeded benchmarks: the last of each schedule by its UID, and those that nothing made
 // which has their figures.

@@ -4,7 +4,6 @@
 package statemetrics
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -75,18 +74,15 @@ type object[T any] interface {
 	client.Object
 }
 
-// bounded returns the first objects by namespace and name, so that the same ones have
-// series on each scrape. It reports how many it leaves out.
+// bounded returns the objects that have series, the same ones on each scrape. It reports how
+// many it leaves out.
 func bounded[T any, P object[T]](s sink, kind string, items []T) []P {
 	all := make([]P, len(items))
 	for i := range items {
 		all[i] = &items[i]
 	}
-	slices.SortFunc(all, func(a, b P) int {
-		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
-	})
-	kept := all[:min(len(all), mostObjects)]
-	s.gauge(leftOut, float64(len(all)-len(kept)), kind)
+	kept := InTurns(all, mostObjects, AsNamed)
+	s.gauge(leftOut, float64(len(items)-len(kept)), kind)
 	return kept
 }
 

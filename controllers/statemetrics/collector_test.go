@@ -264,6 +264,36 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// Namespaces take turns, whatever the order in which the cache lists their objects.
+func TestInTurns(t *testing.T) {
+	for _, tc := range []struct {
+		limit int
+		want  string
+	}{
+		{0, ""},
+		{2, "a/0 b/0"},
+		{4, "a/0 a/1 b/0 c/0"},
+		{5, "a/0 a/1 b/0 b/1 c/0"},
+		{7, "a/0 a/1 a/2 a/3 b/0 b/1 c/0"},
+		{8, "a/0 a/1 a/2 a/3 a/4 b/0 b/1 c/0"},
+		{9, "a/0 a/1 a/2 a/3 a/4 b/0 b/1 c/0"},
+	} {
+		var all []*v1alpha1.PgStorageCluster
+		for _, name := range []string{"c/0", "a/3", "a/0", "b/1", "a/4", "a/1", "b/0", "a/2"} {
+			cr := &v1alpha1.PgStorageCluster{}
+			cr.Namespace, cr.Name, _ = strings.Cut(name, "/")
+			all = append(all, cr)
+		}
+		var got []string
+		for _, cr := range InTurns(all, tc.limit, AsNamed) {
+			got = append(got, cr.Namespace+"/"+cr.Name)
+		}
+		if text := strings.Join(got, " "); text != tc.want {
+			t.Errorf("%d: %s, want %s", tc.limit, text, tc.want)
+		}
+	}
+}
+
 // Names and help are as Prometheus recommends.
 func TestNames(t *testing.T) {
 	problems, err := promlint.NewWithMetricFamilies(gathered(t, shop(), zfsProfile(), tank(), node("n1", "8Gi"))).Lint()

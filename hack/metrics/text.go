@@ -10,7 +10,7 @@ const managerText = `HTTPS on port 8443 of the manager, for those who may get th
 scrape and end with their object. Each replica of the manager reports the same: aggregate with ` + "`max by`" + `.
 
 Cardinality: a PgStorageCluster has about 25 series, plus one for each volume (at most 64). A PgStorageProfile has about 12, a PgNodeStorage about 20
-and a node 6. Objects beyond 2,000 of a kind have none and are counted. Reasons are those of [the reference](spec/pgstoragecluster.md#conditions).
+and a node 6. Objects beyond 2,000 of a kind have none and are counted; namespaces take turns. Reasons are those of [the reference](spec/pgstoragecluster.md#conditions).
 
 The same port has the metrics of [controller-runtime](https://book.kubebuilder.io/reference/metrics-reference), such as
 ` + "`controller_runtime_reconcile_errors_total` and `workqueue_depth`" + `.`
