@@ -2,6 +2,9 @@ package install_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path"
 	"regexp"
@@ -262,6 +265,68 @@ func TestAgentAlertsUseExistingMetricsAndReasons(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// reasonsIn returns the reasons that functions of a file name.
+func reasonsIn(t *testing.T, file string, functions ...string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), path.Join(root, file), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reasons []string
+	found := 0
+	for _, declaration := range parsed.Decls {
+		function, is := declaration.(*ast.FuncDecl)
+		if !is || !slices.Contains(functions, function.Name.Name) {
+			continue
+		}
+		found++
+		ast.Inspect(function, func(n ast.Node) bool {
+			if selector, is := n.(*ast.SelectorExpr); is {
+				if reason, is := strings.CutPrefix(selector.Sel.Name, "Reason"); is && reason != "" {
+					reasons = append(reasons, reason)
+				}
+			}
+			return true
+		})
+	}
+	if found != len(functions) {
+		t.Fatalf("%s has %d of %q", file, found, functions)
+	}
+	return reasons
+}
+
+// Each reason by which DevicesHealthy can be False has one alert.
+func TestEachReasonOfDevicesHasAnAlert(t *testing.T) {
+	reasons := slices.Concat(
+		reasonsIn(t, "internal/node/decide/health.go", "DevicesOutcome"),
+		reasonsIn(t, "internal/node/decide/layout.go", "name", "unfit"),
+		reasonsIn(t, "internal/node/decide/wipe.go", "mayWipe"),
+		reasonsIn(t, "internal/node/agent/outcomes.go", "devicesOutcome"),
+	)
+	slices.Sort(reasons)
+	reasons = slices.DeleteFunc(slices.Compact(reasons), func(reason string) bool {
+		return reason == v1alpha1.ReasonHealthy || reason == v1alpha1.ReasonNotReadBack
+	})
+	alerts := map[string][]string{}
+	for _, rule := range rulesOf(t, "pgstorage-agent") {
+		for _, of := range regexp.MustCompile(`\{(?:condition="(\w+)",)?reason=~?"([^"]+)"\}`).FindAllStringSubmatch(rule.Expr.String(), -1) {
+			for reason := range strings.SplitSeq(of[2], "|") {
+				if of[1] == "" || of[1] == v1alpha1.ConditionDevicesHealthy {
+					alerts[reason] = append(alerts[reason], rule.Alert)
+				}
+			}
+		}
+	}
+	for _, reason := range reasons {
+		if len(alerts[reason]) != 1 {
+			t.Errorf("%s has the alerts %q", reason, alerts[reason])
+		}
+	}
+	if len(reasons) < 7 {
+		t.Errorf("found only %q", reasons)
 	}
 }
 
