@@ -254,3 +254,28 @@ func TestEveryReasonForUsersHasARunbook(t *testing.T) {
 		}
 	}
 }
+
+// Without Helm, the commands of docs/install.md delete all that install.yaml and the optional
+// parts have, except for the CRDs and the namespace: with these, every database would go.
+func TestUninstallWithoutHelmIsCompleteAndSafe(t *testing.T) {
+	_, section, _ := strings.Cut(readFile(t, "docs/install.md"), "\n## Uninstall without Helm\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	deleted := map[string]bool{} // "namespace/kind"
+	for _, command := range regexp.MustCompile(`kubectl (?:-n ([a-z-]+) )?delete ([a-z,]+) -l app\.kubernetes\.io/name=pgstorage`).FindAllStringSubmatch(section, -1) {
+		for kind := range strings.SplitSeq(command[2], ",") {
+			deleted[command[1]+"/"+kind] = true
+		}
+	}
+	for _, dir := range []string{"testdata/agent-optional", "testdata/openshift-agent"} {
+		for key, object := range parse(t, kustomize(t, dir)) {
+			kind := strings.ToLower(object.GetKind())
+			kept := kind == "customresourcedefinition" || kind == "namespace"
+			if got := deleted[object.GetNamespace()+"/"+kind]; got == kept {
+				t.Errorf("%s: deleted is %t", key, got)
+			}
+			if object.GetLabels()["app.kubernetes.io/name"] != "pgstorage" {
+				t.Errorf("%s has no label to select it by", key)
+			}
+		}
+	}
+}

@@ -41,6 +41,7 @@ func TestPageOnACluster(t *testing.T) {
 			managerIsTheRelease(t)
 			databaseStays(t, pod)
 		}},
+		{"## Uninstall without Helm", func(t *testing.T) { databaseStays(t, pod) }},
 	} {
 		script := blocks(t, page, step.heading)
 		if out, err := shell(t, script); err != nil {
