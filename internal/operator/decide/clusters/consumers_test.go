@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/postgres"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
@@ -25,12 +27,16 @@ func TestWhoReplaysWALWithoutPageImages(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		name      string
+		spec      func(*v1alpha1.PgStorageClusterSpec)
 		overrides string
 		facts     func(*observed.Cluster)
 		value     string
 		reason    string
 	}{
 		{name: "nobody", value: "off"},
+		{name: "a follower", spec: func(s *v1alpha1.PgStorageClusterSpec) { s.Follow = &v1alpha1.FollowSpec{Cluster: "main"} }, value: "on", reason: "a follower writes no WAL of its own"},
+		{name: "other sites", spec: sites("north", "north"), value: "on", reason: "the database has other sites"},
+		{name: "a declared backup", spec: nightly, value: "on", reason: "WAL is archived (spec.backup), "},
 		{name: "an archive in an override", overrides: `{"backup":{"barmanObjectStore":{"destinationPath":"s3://x"}}}`, value: "on", reason: "WAL is archived (spec.backup.barmanObjectStore)"},
 		{name: "a plugin that archives", overrides: `{"plugins":[{"name":"barman-cloud.cloudnative-pg.io","isWALArchiver":true}]}`, value: "on", reason: "WAL is archived (spec.plugins, barman-cloud"},
 		{name: "a plugin that does not", overrides: `{"plugins":[{"name":"other"}]}`, value: "off"},
@@ -62,6 +68,9 @@ func TestWhoReplaysWALWithoutPageImages(t *testing.T) {
 				tc.facts(&f)
 			}
 			cr := shop(withoutFullPages)
+			if tc.spec != nil {
+				tc.spec(&cr.Spec)
+			}
 			if tc.overrides != "" {
 				cr.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(tc.overrides)}}
 			}
@@ -69,10 +78,12 @@ func TestWhoReplaysWALWithoutPageImages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range built.Parameters {
-				if p.Name == "full_page_writes" && (p.Value != tc.value || !strings.Contains(p.Reason, tc.reason)) {
-					t.Errorf("%s: %s; want %s: %s", p.Value, p.Reason, tc.value, tc.reason)
-				}
+			i := slices.IndexFunc(built.Parameters, func(p postgres.Parameter) bool { return p.Name == "full_page_writes" })
+			if i < 0 {
+				t.Fatalf("full_page_writes is not among %+v", built.Parameters)
+			}
+			if p := built.Parameters[i]; p.Value != tc.value || !strings.Contains(p.Reason, tc.reason) {
+				t.Errorf("%s: %s; want %s: %s", p.Value, p.Reason, tc.value, tc.reason)
 			}
 		})
 	}
