@@ -601,9 +601,13 @@ func TestPromotionRefused(t *testing.T) {
 	w.facts.Cluster.Spec.Backup = &v1alpha1.BackupSpec{}
 	d := w.decide(t)
 	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "spec.backup")
+	if d.Instances != 0 {
+		t.Error("it copies the snapshots")
+	}
 	w.facts.Cluster.Spec.Backup = nil
 	w.facts.NoRoom = "PgNodeStorage zfs.a is PoolNearlyFull"
-	wants(t, w.decide(t), v1alpha1.ConditionIndependent, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull")
+	d = w.decide(t)
+	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonNotEnoughSpace, "PoolNearlyFull")
 	if d.Instances != 0 {
 		t.Error("it copies")
 	}
