@@ -15,11 +15,12 @@ import (
 const (
 	makesIt = "zpool create -o ashift=12 -o autotrim=on -o failmode=wait -O canmount=off -O mountpoint=none tank mirror /dev/disk/by-id/wwn-b /dev/disk/by-id/wwn-c"
 	wipesIt = "wipefs -a /dev/disk/by-id/wwn-c"
+	ext4    = `{"signatures": [{"type": "ext4", "offset": "0x438"}]}`
 )
 
 // carries ext4 on the second disk until it is wiped.
 func carries(f *fake) {
-	put(answer{begin: "wipefs -J", end: "wwn-c", stdout: `{"signatures": [{"type": "ext4", "offset": "0x438"}]}`},
+	put(answer{begin: "wipefs -J", end: "wwn-c", stdout: ext4},
 		answer{begin: "wipefs -a", then: put(answer{begin: "wipefs -J", end: "wwn-c"})})(f)
 }
 
@@ -65,13 +66,15 @@ func TestAPoolIsMadeOnce(t *testing.T) {
 	}
 	f.answers = lost
 	carries(f)
+	must(os.Symlink("../../vdc", filepath.Join(f.root, "dev/disk/by-id/wwn-c-too")))
+	put(answer{begin: "lsblk", end: "/wwn-c-too", stdout: `{"blockdevices": [` + vdc + `]}`}, answer{begin: "wipefs -J", end: "wwn-c-too", stdout: ext4})(f)
 	const still = "PoolReady invalid PoolLost: … tank (GUID 42) … 42 in pool.abandonedGUIDs …"
 	for name, again := range map[string]*v1alpha1.PgNodeStorage{
 		"the same object":               s,
 		"the object made again":         recreated(s),
 		"of another profile":            recreated(s, func(s *v1alpha1.PgNodeStorage) { s.Name, s.Spec.Profile = "slow.n1", "slow" }),
 		"another pool abandoned":        recreated(s, abandons("43")),
-		"the same disk by another path": recreated(s, creates("b!", "c!")),
+		"the same disk by another path": recreated(s, creates("b!", "c-too!")),
 	} {
 		if says := onePass(t, f, again); !facts.Match(says, still) || len(f.changes) > 0 {
 			t.Errorf("%s: %s\nran %q", name, says, f.changes)
