@@ -44,7 +44,6 @@ var rules = map[string][]rule{
 	"zfs get":      {{options: "Hprt:o:s:"}},
 	"zfs create":   {{options: "o:u", changes: true, check: oneOperand}},
 	"zfs set":      {{changes: true}},
-	"zfs inherit":  {{changes: true}},
 	"lsblk":        {{options: "Jbpo:"}},
 	"blkid":        {{options: "pio:", check: probes}},
 	"wipefs": {

@@ -121,7 +121,6 @@ func TestBadNamesRunNothing(t *testing.T) {
 		"SetPool":    func(n string) error { return c.SetPool(ctx, n, map[string]string{"autotrim": "on"}) },
 		"SetDataset": func(n string) error { return c.SetDataset(ctx, n, map[string]string{"atime": "off"}) },
 		"Create":     func(n string) error { return c.CreateDataset(ctx, n, nil) },
-		"Inherit":    func(n string) error { return c.InheritDataset(ctx, n, "atime") },
 		"CreatePool": func(n string) error {
 			return c.CreatePool(ctx, PoolSpec{Name: n, Vdevs: []Vdev{{Devices: []string{"/dev/a"}}}})
 		},

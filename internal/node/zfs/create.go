@@ -245,19 +245,3 @@ func (c *Client) CreateDataset(ctx context.Context, name string, props map[strin
 	}
 	return c.change(ctx, "zfs", slices.Concat([]string{"create"}, flagged("-o", set), []string{name})...)
 }
-
-// InheritDataset drops the dataset's own value of a property, which then has that of
-// its parent, or the default.
-func (c *Client) InheritDataset(ctx context.Context, name, property string) error {
-	if err := ValidDatasetName(name); err != nil {
-		return err
-	}
-	rule, err := lookup(property)
-	if err != nil {
-		return err
-	}
-	if !rule.Inheritable {
-		return fmt.Errorf("%w: %s is not inherited; set it on %s instead", ErrInvalid, property, name)
-	}
-	return c.change(ctx, "zfs", "inherit", property, name)
-}

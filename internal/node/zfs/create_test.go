@@ -231,17 +231,6 @@ func TestNoQuotaIsSetAsNone(t *testing.T) {
 	}, "zfs set quota=1073741824 special_small_blocks=0 tank/a")
 }
 
-func TestInheritDataset(t *testing.T) {
-	changes(t, func(c *Client) error { return c.InheritDataset(t.Context(), "tank/pgdata", "atime") },
-		"zfs inherit atime tank/pgdata")
-	for _, property := range []string{"quota", "nosuch", "-r"} {
-		c, r := answering("", hosttest.Answer{})
-		if err := c.InheritDataset(t.Context(), "tank/x", property); !errors.Is(err, ErrInvalid) || len(r.Changes()) > 0 {
-			t.Errorf("%s: %v", property, err)
-		}
-	}
-}
-
 // Force is used for a pool of another machine alone, and then by its GUID.
 func TestTakeOver(t *testing.T) {
 	changes(t, func(c *Client) error {
