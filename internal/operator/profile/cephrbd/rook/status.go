@@ -13,10 +13,8 @@ import (
 const (
 	PhaseReady       = "Ready"
 	PhaseConnected   = "Connected"
-	PhaseConnecting  = "Connecting"
 	PhaseProgressing = "Progressing"
 	PhaseFailure     = "Failure"
-	PhaseDeleting    = "Deleting"
 )
 
 // Conditions by which Rook says that a deletion waits for what depends on it.
