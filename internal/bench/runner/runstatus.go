@@ -41,13 +41,13 @@ const (
 
 // Reasons of a RunStatus whose phase is Failed.
 const (
-	ReasonFailed             = "Failed"
-	ReasonIntegrityFailed    = "IntegrityFailed"
-	ReasonDurabilityMismatch = "DurabilityMismatch"
-	ReasonInterrupted        = "Interrupted"
-	ReasonCacheNotEmptied    = "CacheNotEmptied"
-	ReasonNotEnoughSpace     = "NotEnoughSpace"
-	ReasonFreeSpaceLow       = "FreeSpaceLow"
+	ReasonFailed             = v1alpha1.ReasonFailed
+	ReasonIntegrityFailed    = v1alpha1.ReasonIntegrityFailed
+	ReasonDurabilityMismatch = v1alpha1.ReasonDurabilityDiffers
+	ReasonInterrupted        = v1alpha1.ReasonInterrupted
+	ReasonCacheNotEmptied    = v1alpha1.ReasonCacheNotEmptied
+	ReasonNotEnoughSpace     = v1alpha1.ReasonNotEnoughSpace
+	ReasonFreeSpaceLow       = v1alpha1.ReasonFreeSpaceLow
 )
 
 // Results of an integrity check.
