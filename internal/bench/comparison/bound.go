@@ -1,29 +1,5 @@
 package comparison
 
-// Within reports whether the true difference is smaller than a share, as 0.01 for 1%, in either
-// direction. It has the Confidence of the interval. "No difference can be claimed" does not say
-// that. The interval of 95% makes it the test of two one-sided tests (Schuirmann 1987) at 2.5%
-// each.
-func (d Difference) Within(share float64) bool {
-	if d.Comparison == nil || share <= 0 {
-		return false
-	}
-	return d.Comparison.Interval.Lower > 1/(1+share) && d.Comparison.Interval.Upper < 1+share
-}
-
-// Beyond reports whether the variant is worse than the baseline by at least a share, chance
-// excluded. A difference is claimed, and the whole interval is beyond the share. A gate fails
-// on it.
-func (d Difference) Beyond(share float64) bool {
-	if d.Verdict != Worse || share < 0 {
-		return false
-	}
-	if d.Comparison.Ratio > 1 {
-		return d.Comparison.Interval.Lower >= 1+share
-	}
-	return d.Comparison.Interval.Upper <= 1-share
-}
-
 // simultaneous is the confidence of each of several intervals that hold together with a
 // confidence (Bonferroni). Holm's correction is for P-values: it says whether there is a
 // difference, and not whether the difference is beyond a share.
@@ -31,8 +7,9 @@ func simultaneous(confidence float64, comparisons int) float64 {
 	return 1 - (1-confidence)/float64(max(comparisons, 1))
 }
 
-// BeyondAt is Beyond with another confidence, as 0.99, than that of the Interval. The
-// confidence is that of all comparisons of one question together.
+// BeyondAt reports whether the variant is worse than the baseline by at least a share, with a
+// confidence, as 0.99, of all comparisons of one question together. The whole interval is
+// beyond the share. A gate fails on it.
 func (d Difference) BeyondAt(share, confidence float64, comparisons int) bool {
 	if d.Comparison == nil || share < 0 || d.P >= 1-confidence || !d.worse() {
 		return false
