@@ -67,7 +67,7 @@ func TestManagerCannotCreateClustersByDefault(t *testing.T) {
 		}
 	}
 	if args := deployment(t, installed(t)).Spec.Template.Spec.Containers[0].Args; slices.ContainsFunc(args, func(a string) bool {
-		return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") || strings.Contains(a, "Memory") || strings.Contains(a, "Branches")
+		return strings.Contains(a, "MatrixClusters") || strings.Contains(a, "ReadPools") || strings.Contains(a, "Memory") || strings.Contains(a, "Sites") || strings.Contains(a, "Branches")
 	}) {
 		t.Errorf("%q", args)
 	}

@@ -54,6 +54,7 @@ func TestValuesReachTheManager(t *testing.T) {
 			args: []string{"--kube-api-qps=25", "--kube-api-burst=2000000", "--max-concurrent-reconciles=3", "--zap-log-level=debug"},
 		},
 		{name: "read pools", set: "readPools.enabled=true", args: []string{"--feature-gates=ReadPools=true"}},
+		{name: "sites", set: "sites.enabled=true", args: []string{"--feature-gates=Sites=true"}},
 		{name: "branches", set: "branches.enabled=true", args: []string{"--feature-gates=Branches=true"}},
 		{name: "volumes in memory", set: "memory.enabled=true", args: []string{"--feature-gates=Memory=true"}},
 		{name: "clusters of a matrix' own", set: "matrixClusters.enabled=true", args: []string{"--feature-gates=MatrixClusters=true"}},
