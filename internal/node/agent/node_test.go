@@ -368,7 +368,7 @@ func TestARCMaxOfTwoProfiles(t *testing.T) {
 		s    *v1alpha1.PgNodeStorage
 		want string
 	}{
-		{s, "invalid PropertyRefused: … arcMax: … older.n1 limits it to 4Gi…"},
+		{s, "invalid PropertyRefused: … arcMax: … older.n1 limits to 4Gi…"},
 		{other, "done Applied: 6 properties were read back as declared"},
 	} {
 		r, err := n.Pass(t.Context(), c.s)

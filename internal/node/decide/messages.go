@@ -104,7 +104,7 @@ const (
 	msgPropertiesUnread  = "Waiting for the pool to be imported and to answer, to read its properties"
 	msgPropertiesFailed  = "the node refused a change; the agent retries every minute: %s"
 	msgPropertiesRefused = "refused, so the old values stay while everything else is applied: %s"
-	msgOlderARCLimit     = "arcMax: this node has one ARC, and the older PgNodeStorage %s limits it to %s; declare the same in both profiles, or in one of them only"
+	msgOlderARCLimit     = "arcMax: this node has one ARC, which the older PgNodeStorage %s limits to %s; declare the same in both profiles, or in one only"
 	msgPropertiesApplied = "%d properties were read back as declared"
 	msgPropertiesDrift   = "changed by hand, and driftPolicy is Report: %s"
 	msgPropertiesSetting = "Waiting for properties to be set"

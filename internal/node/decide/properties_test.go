@@ -180,7 +180,7 @@ func TestProperties(t *testing.T) {
 		// ARC.
 		{"ARC", storage(), converged(func(seen *Seen) { seen.ARC.Max = 16 * gib }), "arc 8589934592", "zfs_arc_max of the node is 17179869184, declared is 8Gi", ""},
 		{"ARC not declared", storage(func(s *v1alpha1.PgNodeStorage) { s.Spec.ARCMax = nil }), converged(func(seen *Seen) { seen.ARC.Max = 16 * gib }), "", "", ""},
-		{"ARC of an older PgNodeStorage", storage(), converged(limited("4Gi")), "", "", "arcMax: this node has one ARC, and the older PgNodeStorage older.n1 limits it to 4Gi; declare the same in both profiles, or in one of them only"},
+		{"ARC of an older PgNodeStorage", storage(), converged(limited("4Gi")), "", "", "arcMax: this node has one ARC, which the older PgNodeStorage older.n1 limits to 4Gi; declare the same in both profiles, or in one only"},
 		{"the same ARC as of an older PgNodeStorage", storage(), converged(limited("8192Mi")), "arc 8589934592", "zfs_arc_max of the node is 17179869184, declared is 8Gi", ""},
 		{"everything", storage(), converged(pools("failmode=continue"), in("tank/pgdata", "quota=1"), without("tank/pgwal"), func(seen *Seen) { seen.ARC.Max = 1 }),
 			"pool failmode=wait, set tank/pgdata quota=none, create tank/pgwal canmount=off mountpoint=none recordsize=131072, arc 8589934592",
