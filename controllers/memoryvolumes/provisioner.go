@@ -124,7 +124,7 @@ func (p *Provisioner) request(ctx context.Context, options controller.ProvisionO
 }
 
 // find an object in the cache. One that is not there, or is being deleted, is read from the
-// API server: its claim would be given back because of a cache that lags.
+// API server. The cache can lag, and then its claim would be given back.
 func find[T interface {
 	client.Object
 	comparable

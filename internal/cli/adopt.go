@@ -208,8 +208,8 @@ func createProfiles(ctx context.Context, c client.Client, candidates []*adopt.Ca
 	return created, nil
 }
 
-// useExisting reads a profile that exists although the command did not see it, and gives it to
-// the candidates that planned a new one of its name. It is used only if it fits.
+// useExisting reads a profile that appeared since the command listed them. It gives it to the
+// candidates that planned a new one of its name, if it fits.
 func useExisting(ctx context.Context, c client.Client, name string, candidates []*adopt.Candidate) error {
 	existing := &v1alpha1.PgStorageProfile{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, existing); err != nil {

@@ -256,7 +256,7 @@ func TestEveryReasonForUsersHasARunbook(t *testing.T) {
 }
 
 // Without Helm, the commands of docs/install.md delete all that install.yaml and the optional
-// parts have, except for the CRDs and the namespace: with these, every database would go.
+// parts have. The CRDs and the namespace stay: with these, every database would go.
 func TestUninstallWithoutHelmIsCompleteAndSafe(t *testing.T) {
 	_, section, _ := strings.Cut(readFile(t, "docs/install.md"), "\n## Uninstall without Helm\n")
 	section, _, _ = strings.Cut(section, "\n## ")

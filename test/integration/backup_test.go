@@ -158,8 +158,8 @@ func TestBackupFromDeclaredToRetained(t *testing.T) {
 	}
 }
 
-// A manager that dies after any write of a deletion with Retain leaves what the next one
-// completes: nothing keeps our labels, and an event says how to delete the database.
+// A manager dies after any write of a deletion with Retain, and the next one completes it.
+// Nothing keeps our labels, and an event says how to delete the database.
 func TestRetainSurvivesACrashAfterAnyWrite(t *testing.T) {
 	c := apiserver.Client(t, config)
 	storage(t, c, "retain-cut")

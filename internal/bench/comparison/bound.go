@@ -7,9 +7,9 @@ func simultaneous(confidence float64, comparisons int) float64 {
 	return 1 - (1-confidence)/float64(max(comparisons, 1))
 }
 
-// BeyondAt reports whether the variant is worse than the baseline by at least a share, with a
-// confidence, as 0.99, of all comparisons of one question together. The whole interval is
-// beyond the share. A gate fails on it.
+// BeyondAt reports whether the variant is worse than the baseline by at least a share. The
+// confidence, as 0.99, is that of all comparisons of one question together. The whole interval
+// is beyond the share. A gate fails on it.
 func (d Difference) BeyondAt(share, confidence float64, comparisons int) bool {
 	if d.Comparison == nil || share < 0 || d.P >= 1-confidence || !d.worse() {
 		return false

@@ -19,7 +19,7 @@ type Unread struct {
 	Why  string
 }
 
-// What of an object that a tree shows where it could not be read.
+// Names in a tree of objects that could not be read.
 const (
 	// Database is the CloudNativePG Cluster of a PgStorageCluster.
 	Database = "CloudNativePG Cluster"

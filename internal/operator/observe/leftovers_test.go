@@ -17,7 +17,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
-// What a profile left is found without a cache. What is not its own does not count.
+// The operator finds without a cache what a profile left. Objects of others do not count.
 func TestLeftoversOfAProfile(t *testing.T) {
 	p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "lake", UID: "uid"}, Spec: v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeS3NBD, S3NBD: &v1alpha1.S3NBDProfile{}}}
 	kind, err := catalog.All().For(p.Spec.Type)

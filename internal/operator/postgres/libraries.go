@@ -39,8 +39,8 @@ func foreignDirectory(_ Inputs, name, value string) *Refusal {
 	return nil
 }
 
-// programs are parameters of extensions whose value runs with the rights of the server: code,
-// options of an interpreter, or the path of a library or script.
+// programs are parameters of extensions whose value runs with the rights of the server. It is
+// code, options of an interpreter, or the path of a library or script.
 var programs = []string{
 	"pgsodium.getkey_script", "pljava.classpath", "pljava.libjvm_location", "pljava.module_path", "pljava.vmoptions",
 	"plperl.on_init", "plperl.on_plperl_init", "plperl.on_plperlu_init", "vault.getkey_script",

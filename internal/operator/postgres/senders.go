@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// leastSenders are the WAL senders that a database needs: one for each standby, read pool
-// and other site, two for a base backup, and one for a standby that connects again before
-// its former sender has ended. The clone of a read pool needs as many.
+// leastSenders are the WAL senders that a database needs. Each standby, read pool and other
+// site has one, and a base backup has two. One more is for a standby that connects again before
+// its former sender has ended. The clone of a read pool needs three, too.
 func (in Inputs) leastSenders() int {
 	least := max(in.Instances, 1) - 1 + in.Pools + in.Sites + 3
 	if in.Pools > 0 {

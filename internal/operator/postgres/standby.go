@@ -49,8 +49,8 @@ func (in Inputs) belowPrimary(given map[string]string) []Refusal {
 // raised counts for the rest of the computation, as memory for connections does.
 //
 // It states a value also where the default is enough. When the value of a primary is lowered,
-// a standby can restart before the primary does. It then starts with the former value that
-// its data directory has, which CloudNativePG sets only for a parameter that the Cluster has
+// a standby can restart before the primary does. It then needs the former value, which its
+// data directory has. CloudNativePG sets that only for a parameter that the Cluster has
 // (verifyParametersForFollower of v1.30.0).
 func (in Inputs) raise(given map[string]string) map[string]string {
 	raised := map[string]string{}

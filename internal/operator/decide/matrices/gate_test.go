@@ -73,9 +73,9 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// The confidence of a gate holds over all variants. Of 40 that are worse by a little less
-// than the threshold, chance alone shows one or more beyond it in most nights, by intervals
-// that are right for one variant each. The same holds for what is excluded.
+// The confidence of a gate holds over all variants. Here 40 are worse by a little less than
+// the threshold. With intervals that are right for one variant each, chance alone shows one or
+// more beyond it in most nights. The same holds for what is excluded.
 func TestConfidenceHoldsOverAllVariants(t *testing.T) {
 	const nights, variants, repeats = 100, 40, 5
 	noise := rand.New(rand.NewPCG(1, 2))
