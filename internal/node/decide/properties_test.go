@@ -59,9 +59,9 @@ func declares(values ...string) func(*v1alpha1.PgNodeStorage) {
 }
 
 // limited by an older PgNodeStorage, while ZFS has another limit.
-func limited(max string) func(*Seen) {
+func limited(limit string) func(*Seen) {
 	return func(seen *Seen) {
-		seen.ARC.Max, seen.OlderARC = 16*gib, &ARCLimit{NodeStorage: "older.n1", Max: resource.MustParse(max)}
+		seen.ARC.Max, seen.OlderARC = 16*gib, &ARCLimit{NodeStorage: "older.n1", Max: resource.MustParse(limit)}
 	}
 }
 
