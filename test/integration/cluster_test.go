@@ -483,6 +483,38 @@ func TestSuspendTouchesNothing(t *testing.T) {
 	})
 }
 
+// While spec.suspend is true a deletion waits, and deletionPolicy Delete deletes nothing.
+func TestSuspendHoldsADeletion(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	ns := namespace(t, c)
+	w.within = "/namespaces/" + ns + "/"
+	storage(t, c, "suspend-deletion")
+	cr := cluster(ns, "shop", "suspend-deletion")
+	cr.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+	create(t, c, cr)
+	key := client.ObjectKeyFromObject(cr)
+	simulatedHealthy(t, c, key)
+	hasCondition(t, c, cr, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	changed(t, c, cr, func() { cr.Spec.Suspend = new(true) })
+	if err := c.Delete(t.Context(), cr); err != nil {
+		t.Fatal(err)
+	}
+	got := hasCondition(t, c, cr, v1alpha1.ConditionDatabaseReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
+	if !strings.Contains(got.Message, "the deletion waits") {
+		t.Errorf("message %s", got.Message)
+	}
+	settled(t, w)
+	if now := get(t, c, key, &cnpgv1.Cluster{}); now.UID != pg.UID || !now.DeletionTimestamp.IsZero() {
+		t.Errorf("Cluster %s, deleted %v; before %s", now.UID, now.DeletionTimestamp, pg.UID)
+	}
+	changed(t, c, cr, func() { cr.Spec.Suspend = nil })
+	gone(t, c, key, &v1alpha1.PgStorageCluster{})
+	gone(t, c, key, &cnpgv1.Cluster{})
+}
+
 func TestRefusedParametersChangeNothing(t *testing.T) {
 	c := apiserver.Client(t, config)
 	manager.Start(t, config)

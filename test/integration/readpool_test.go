@@ -125,6 +125,32 @@ func TestReadPoolMovesToAnotherProfile(t *testing.T) {
 	absent(t, c, key, &v1alpha1.PgStorageCluster{})
 }
 
+// While spec.suspend is true, the operator does not delete a pool that is removed from the spec.
+func TestSuspendKeepsARemovedReadPool(t *testing.T) {
+	c := apiserver.Client(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
+	cr, pool := pooled(t, c, "pool-suspended")
+	w.within = "/namespaces/" + cr.Namespace + "/"
+	key := client.ObjectKeyFromObject(pool)
+	simulatedHealthy(t, c, client.ObjectKeyFromObject(cr))
+	pg := get(t, c, key, &cnpgv1.Cluster{})
+	simulatedHealthy(t, c, key)
+	hasCondition(t, c, cr, v1alpha1.ConditionReadPoolsReady, metav1.ConditionTrue, v1alpha1.ReasonReady)
+	changed(t, c, cr, func() { cr.Spec.Suspend, cr.Spec.ReadPools = new(true), nil })
+	hasCondition(t, c, cr, v1alpha1.ConditionReadPoolsReady, metav1.ConditionFalse, v1alpha1.ReasonDeleting)
+	settled(t, w)
+	if now := get(t, c, key, &v1alpha1.PgStorageCluster{}); now.UID != pool.UID || !now.DeletionTimestamp.IsZero() {
+		t.Errorf("pool %s, deleted %v; before %s", now.UID, now.DeletionTimestamp, pool.UID)
+	}
+	if now := get(t, c, key, &cnpgv1.Cluster{}); now.UID != pg.UID || !now.DeletionTimestamp.IsZero() {
+		t.Errorf("Cluster %s, deleted %v; before %s", now.UID, now.DeletionTimestamp, pg.UID)
+	}
+	changed(t, c, cr, func() { cr.Spec.Suspend = nil })
+	deletedFirst(t, c, key, pool.UID, pg.UID)
+	absent(t, c, key, &v1alpha1.PgStorageCluster{})
+}
+
 // The policy of a cluster is that of its pools: with Retain, CloudNativePG goes on alone
 // with both.
 func TestReadPoolIsRetainedWithItsCluster(t *testing.T) {
