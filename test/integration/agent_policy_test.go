@@ -55,6 +55,7 @@ func TestAgentWritesForItsOwnNodeOnly(t *testing.T) {
 	t.Run("it works on its own", func(t *testing.T) { worksOn(t, agent, own) })
 	t.Run("and on nothing else", func(t *testing.T) { worksOnNothingElse(t, c, agent, own, other) })
 	t.Run("events are about its own", func(t *testing.T) { eventsAboutItsOwn(t, agent, own, other) })
+	t.Run("events stay about it", func(t *testing.T) { eventsStay(t, c, agent, own) })
 	t.Run("nobody else is restrained", func(t *testing.T) {
 		if err := annotate(t.Context(), c, own, "by an administrator"); err != nil {
 			t.Error(err)
@@ -146,6 +147,31 @@ func eventsAboutItsOwn(t *testing.T, agent client.Client, own, other *v1alpha1.P
 	}
 }
 
+// eventsStay about what they were. The API server lets no one change that through events.k8s.io,
+// and everyone through the core API. The policy holds there too.
+func eventsStay(t *testing.T, c, agent client.Client, own *v1alpha1.PgNodeStorage) {
+	t.Helper()
+	more := metav1.ObjectMeta{Namespace: "default", Name: "pgstorage-agent-core-events"}
+	create(t, c, &rbacv1.Role{ObjectMeta: more, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"patch"}}}}, &rbacv1.RoleBinding{
+		ObjectMeta: more,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: more.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: agentNamespace, Name: "pgstorage-agent"}},
+	})
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "policy-own"}}
+	patch := func(ctx context.Context, patch string) error {
+		return agent.Patch(ctx, event.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+	}
+	eventually(t, "the agent's rights", func(ctx context.Context) error { return patch(ctx, `{"metadata":{"labels":{"test":"rights"}}}`) })
+	// The other object is of the agent's own node too.
+	other := fmt.Sprintf(`{"involvedObject":{"name":%q}}`, naming.NodeStorage("more", own.Spec.NodeName))
+	if err := refused(patch(t.Context(), other), "an agent may not change what an event is about"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(event), event); err != nil || event.InvolvedObject.Name != own.Name {
+		t.Errorf("the event is about %s, error %v", event.InvolvedObject.Name, err)
+	}
+}
+
 // worksOnNothingElse tries each write that RBAC lets through, and reads what came of it.
 func worksOnNothingElse(t *testing.T, c, agent client.Client, own, other *v1alpha1.PgNodeStorage) {
 	t.Helper()
@@ -169,6 +195,7 @@ func worksOnNothingElse(t *testing.T, c, agent client.Client, own, other *v1alph
 		"its own spec":          {own, "", `{"spec":{"driftPolicy":"Report"}}`, spec},
 		"its labels":            {own, "", `{"metadata":{"labels":{"a":"b"}}}`, metadata},
 		"its annotations":       {own, "", `{"metadata":{"annotations":{"a":"b"}}}`, metadata},
+		"its owners":            {own, "", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"policy-b","uid":"7c1f0e5a-0000-4000-8000-000000000000"}]}}`, metadata},
 		"another finalizer":     {own, "", `{"metadata":{"finalizers":["example.com/other"]}}`, metadata},
 		"labels through status": {own, "status", `{"metadata":{"labels":{"a":"b"}}}`, dropped},
 		"spec through status":   {own, "status", `{"spec":{"driftPolicy":"Report"}}`, dropped},
