@@ -219,7 +219,8 @@ func TestS3NBDPrefixesDoNotMeet(t *testing.T) {
 // no longer selected, and when its profile is deleted.
 func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 	c := apiserver.Client(t, config)
-	manager.Start(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
 	p := s3Profile("outlive", nil)
 	node := simulatedNode(t, c, "outlive", map[string]string{"test": "outlive"})
 	create(t, c, p)
@@ -241,6 +242,8 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 		})
 	}
 	on("outlive")
+	settled(t, w)
+	servers := get(t, c, key, &appsv1.DaemonSet{})
 	before := node.DeepCopy()
 	node.Labels["test"] = "no-more"
 	if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
@@ -255,12 +258,16 @@ func TestS3NBDServersOutliveTheirPools(t *testing.T) {
 		}
 		return nil
 	})
+	settled(t, w)
 	on("outlive")
+	untouched(t, c, servers, &appsv1.DaemonSet{})
 	if err := c.Delete(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonDeleting)
+	settled(t, w)
 	on("outlive")
+	untouched(t, c, servers, &appsv1.DaemonSet{})
 	finalizer(t, c, s, controllerutil.RemoveFinalizer)
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 	absent(t, c, key, &appsv1.DaemonSet{})
@@ -286,12 +293,15 @@ func TestS3NBDIsOffByDefault(t *testing.T) {
 // A database that was retained keeps the servers that its volume lives from.
 func TestServersOutliveTheProfileOfARetainedVolume(t *testing.T) {
 	c := apiserver.Client(t, config)
-	manager.Start(t, config)
+	w := &writes{}
+	manager.Start(t, w.into(config))
 	p := s3Profile("retained", nil)
 	simulatedNode(t, c, "retained", map[string]string{"test": "retained"})
 	create(t, c, p)
-	server := client.ObjectKey{Namespace: manager.Namespace, Name: naming.Server("retained", "main")}
-	get(t, c, server, &appsv1.DaemonSet{})
+	get(t, c, client.ObjectKey{Name: naming.NodeStorage("retained", "retained")}, &v1alpha1.PgNodeStorage{})
+	settled(t, w)
+	servers := get(t, c, client.ObjectKey{Namespace: manager.Namespace, Name: naming.Server("retained", "main")}, &appsv1.DaemonSet{})
+	storage := get(t, c, client.ObjectKey{Name: naming.NodeStorage("retained", "retained")}, &v1alpha1.PgNodeStorage{})
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-retained"}, Spec: corev1.PersistentVolumeSpec{
 		StorageClassName: naming.DataClass("retained"), AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
@@ -302,11 +312,9 @@ func TestServersOutliveTheProfileOfARetainedVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	profileSays(t, c, p, v1alpha1.ConditionReady, v1alpha1.ReasonInUse)
-	storage := &v1alpha1.PgNodeStorage{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: naming.NodeStorage("retained", "retained")}, storage); err != nil || !storage.DeletionTimestamp.IsZero() {
-		t.Errorf("PgNodeStorage: %v, deleted %v", err, storage.DeletionTimestamp)
-	}
-	get(t, c, server, &appsv1.DaemonSet{})
+	settled(t, w)
+	untouched(t, c, servers, &appsv1.DaemonSet{})
+	untouched(t, c, storage, &v1alpha1.PgNodeStorage{})
 	deleted(t, c, volume)
 	gone(t, c, client.ObjectKeyFromObject(p), p)
 }
