@@ -29,28 +29,38 @@ import (
 const knownPassword = "known-to-the-tenant"
 
 // attempts are statements by which a role would get beyond its own database. All of them
-// must fail: one that does not ends the benchmark.
+// must fail because the role lacks a right: any other end ends the benchmark. A block cannot try
+// CREATE DATABASE, DROP DATABASE, CREATE TABLESPACE and ALTER SYSTEM, because Postgres refuses
+// them there whatever the role may do. So it reads the rights that they need.
 const attempts = `DO $do$
 DECLARE statement text;
 BEGIN
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls))
+    OR EXISTS (SELECT FROM pg_database WHERE datname = 'app' AND pg_has_role(datdba, 'USAGE'))
+    OR has_parameter_privilege('fsync', 'ALTER SYSTEM') THEN
+    RAISE EXCEPTION '% has rights beyond its database', current_user;
+  END IF;
   FOREACH statement IN ARRAY ARRAY[
-    'CREATE ROLE mallory', 'CREATE DATABASE mallory', 'DROP DATABASE app', 'ALTER DATABASE app OWNER TO CURRENT_USER', 'ALTER DATABASE app CONNECTION LIMIT 0',
+    'CREATE ROLE mallory', 'ALTER DATABASE app OWNER TO CURRENT_USER', 'ALTER DATABASE app CONNECTION LIMIT 0',
     'ALTER ROLE postgres PASSWORD ''x''', 'ALTER ROLE CURRENT_USER SUPERUSER', 'ALTER ROLE CURRENT_USER REPLICATION', 'ALTER ROLE CURRENT_USER BYPASSRLS',
-    'ALTER SYSTEM SET fsync = off', 'SELECT pg_reload_conf()', 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SET ROLE postgres', 'SET SESSION AUTHORIZATION postgres',
+    'SELECT pg_reload_conf()', 'SELECT pg_switch_wal()', 'CHECKPOINT', 'SET ROLE postgres', 'SET SESSION AUTHORIZATION postgres',
     'SET ROLE streaming_replica', 'GRANT pg_monitor TO CURRENT_USER', 'GRANT pg_read_all_data TO CURRENT_USER', 'GRANT pg_execute_server_program TO CURRENT_USER',
     'COPY (SELECT 1) TO PROGRAM ''id''', 'COPY (SELECT 1) TO ''/tmp/mallory''', 'CREATE TABLE stolen (line text); COPY stolen FROM ''/etc/passwd''',
     'SELECT pg_read_file(''PG_VERSION'')', 'SELECT pg_ls_dir(''.'')', 'SELECT pg_stat_file(''PG_VERSION'')', 'SELECT lo_import(''/etc/passwd'')',
     'SELECT passwd FROM pg_shadow', 'SELECT rolpassword FROM pg_authid', 'SELECT * FROM pg_hba_file_rules',
-    'CREATE EXTENSION dblink', 'CREATE EXTENSION postgres_fdw', 'CREATE EXTENSION file_fdw', 'CREATE EXTENSION adminpack', 'CREATE EXTENSION pageinspect',
-    'CREATE LANGUAGE plpython3u', 'CREATE FUNCTION f() RETURNS int LANGUAGE c AS ''libc'', ''getpid''', 'LOAD ''auto_explain''',
-    'CREATE SUBSCRIPTION s CONNECTION ''host=127.0.0.1'' PUBLICATION p', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION pg_catalog.suppress_redundant_updates_trigger()',
-    'CREATE TABLESPACE t LOCATION ''/tmp''', 'SET session_preload_libraries = ''x''', 'SET log_statement = ''none''', 'SET session_replication_role = replica',
+    'CREATE EXTENSION dblink', 'CREATE EXTENSION postgres_fdw', 'CREATE EXTENSION file_fdw', 'CREATE EXTENSION pageinspect',
+    'CREATE LANGUAGE mallory HANDLER plpgsql_call_handler', 'CREATE FUNCTION f() RETURNS int LANGUAGE c AS ''libc'', ''getpid''', 'LOAD ''auto_explain''',
+    'CREATE SUBSCRIPTION s CONNECTION ''host=127.0.0.1'' PUBLICATION p WITH (connect = false)', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION pg_catalog.suppress_redundant_updates_trigger()',
+    'SET session_preload_libraries = ''x''', 'SET log_statement = ''none''', 'SET session_replication_role = replica',
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ''postgres''', 'SELECT pg_create_physical_replication_slot(''s'')', 'SELECT pg_promote()'
   ] LOOP
     BEGIN
       EXECUTE statement;
-    EXCEPTION WHEN OTHERS THEN
-      CONTINUE;
+    EXCEPTION
+      WHEN insufficient_privilege THEN
+        CONTINUE;
+      WHEN OTHERS THEN
+        RAISE EXCEPTION 'this failed, and not because the role lacks a right: % (% %)', statement, SQLSTATE, SQLERRM;
     END;
     IF statement NOT LIKE 'SELECT pg_terminate_backend%' THEN
       RAISE EXCEPTION 'this was allowed: %', statement;
