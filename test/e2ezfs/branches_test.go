@@ -187,10 +187,11 @@ func branchIsMasked(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if got := mustPSQL(t, copied, "SELECT count(*) FROM pg_hba_file_rules WHERE auth_method = 'reject'"); got != "0" {
 		t.Errorf("%s rules still reject connections", got)
 	}
-	for _, v := range copied.Status.Volumes {
-		origin := zfsGet(t, v.Dataset)["origin"].Value
-		if !strings.HasPrefix(origin, volume(t, shop, v.Role).Dataset+"@") {
-			t.Errorf("%s is a clone of %q", v.Dataset, origin)
+	for _, role := range []string{"Data", "WAL"} {
+		dataset := volume(t, copied, role).Dataset
+		origin := zfsGet(t, dataset)["origin"].Value
+		if !strings.HasPrefix(origin, volume(t, shop, role).Dataset+"@") {
+			t.Errorf("%s is a clone of %q", dataset, origin)
 		}
 	}
 }
@@ -262,10 +263,12 @@ func promotedBranch(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	})
 	t.Logf("the branch was independent after %s", time.Since(began).Round(time.Second))
 	alone := branched(t, b)
-	for _, v := range alone.Status.Volumes {
+	ready(t, alone)
+	for _, role := range []string{"Data", "WAL"} {
 		// A dataset that is not a clone has no such property.
-		if origin := zfsGet(t, v.Dataset)["origin"].Value; origin != "" {
-			t.Errorf("%s is a clone of %s", v.Dataset, origin)
+		dataset := volume(t, alone, role).Dataset
+		if origin := zfsGet(t, dataset)["origin"].Value; origin != "" {
+			t.Errorf("%s is a clone of %s", dataset, origin)
 		}
 	}
 	if err := c.Delete(t.Context(), b); err != nil {

@@ -105,8 +105,8 @@ func bucketToReady(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if err := live.AllTrue(shop.Status.Conditions, shop.Generation, v1alpha1.ConditionProbesApplied); err != nil {
 		t.Error(err)
 	}
-	for _, v := range shop.Status.Volumes {
-		if !strings.HasPrefix(v.Dataset, lake+"/") || v.Node != nodeName {
+	for _, role := range []string{"Data", "WAL"} {
+		if v := volume(t, shop, role); !strings.HasPrefix(v.Dataset, lake+"/") || v.Node != nodeName {
 			t.Errorf("volume %+v is not where it belongs", v)
 		}
 	}
