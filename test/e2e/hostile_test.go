@@ -30,6 +30,21 @@ DO $do$ BEGIN
 END $do$;
 `
 
+// integrity is what the runner checked after a benchmark, by name: each check that it has.
+func integrity(t *testing.T, b *v1alpha1.PgBenchmark) map[string]v1alpha1.IntegrityCheck {
+	t.Helper()
+	checks := map[string]v1alpha1.IntegrityCheck{}
+	for _, check := range b.Status.Run.Integrity {
+		checks[check.Name] = check
+	}
+	for _, name := range []string{"Checksums", "Invariants", "Amcheck"} {
+		if _, ran := checks[name]; !ran || len(checks) != 3 {
+			t.Fatalf("%s is not one of 3 integrity checks: %+v", name, b.Status.Run.Integrity)
+		}
+	}
+	return checks
+}
+
 // hostileScript runs a benchmark whose script attacks what observes and checks it, and
 // keeps the database: what is left must have no superuser.
 func hostileScript(t *testing.T, shop *v1alpha1.PgStorageCluster) {
@@ -54,10 +69,8 @@ func hostileScript(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if b.Status.Phase != "Succeeded" {
 		t.Errorf("phase %s: %+v", b.Status.Phase, b.Status.Run)
 	}
-	for _, check := range b.Status.Run.Integrity {
-		if check.Name == "Amcheck" && check.Result != "Passed" {
-			t.Errorf("%+v", check)
-		}
+	if amcheck := integrity(t, b)["Amcheck"]; amcheck.Result != "Passed" {
+		t.Errorf("%+v", amcheck)
 	}
 	uid := string(b.UID)
 	supers := psql(t, shop.Namespace, shop.Status.Database.Primary, "SELECT rolname FROM pg_roles WHERE rolsuper AND rolname LIKE 'pgstorage%'")

@@ -164,6 +164,9 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if err != nil || tps <= 0 || b.Status.Durability != v1alpha1.DurabilityLocal {
 		t.Errorf("best TPS %q, durability %s", b.Status.BestTPS, b.Status.Durability)
 	}
+	if n := len(b.Status.Run.Results); n != 2 {
+		t.Errorf("%d results, want one of each number of clients: %+v", n, b.Status.Run.Results)
+	}
 	for _, r := range b.Status.Run.Results {
 		if r.LatencyP50 == "" || r.LatencyP95 == "" || r.LatencyP99 == "" || len(r.Statements) == 0 || len(r.TPSOfRuns) != 2 {
 			t.Errorf("result is not whole: %+v", r)
@@ -177,7 +180,7 @@ func benchmarkToResult(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 			}
 		}
 	}
-	for _, check := range b.Status.Run.Integrity {
+	for _, check := range integrity(t, b) {
 		if check.Result != "Passed" {
 			t.Errorf("integrity: %+v", check)
 		}
