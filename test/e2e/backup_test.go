@@ -102,10 +102,8 @@ func (v *vault) first(t *testing.T) {
 	if b == nil || b.Server != "shop" || b.Retention != "30d" || b.WALCompression != "gzip" || b.FirstRecoverabilityPoint == nil {
 		t.Fatalf("status.backup is %+v", b)
 	}
-	for _, l := range v.shop.Status.Durability.Losses {
-		if l.Event == "SiteLoss" && l.AcknowledgedCommits != "MayBeLost" {
-			t.Errorf("%+v", l)
-		}
+	if site, err := loss(v.shop, "SiteLoss"); err != nil || site.AcknowledgedCommits != "MayBeLost" {
+		t.Errorf("%+v, %v", site, err)
 	}
 	primary := v.shop.Status.Database.Primary
 	if got := psql(t, v.shop.Namespace, primary, "SHOW archive_timeout"); got != "1min" {

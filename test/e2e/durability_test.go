@@ -25,12 +25,11 @@ func durabilityIsVerified(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 			if err := holds(shop.Status.Conditions, v1alpha1.ConditionDurabilityVerified, status, reason); err != nil {
 				return err
 			}
-			for _, l := range shop.Status.Durability.Losses {
-				if l.Event == "ProcessCrash" && l.AcknowledgedCommits != commits {
-					return fmt.Errorf("%+v", l)
-				}
+			crash, err := loss(shop, "ProcessCrash")
+			if err == nil && crash.AcknowledgedCommits != commits {
+				err = fmt.Errorf("%+v", crash)
 			}
-			return nil
+			return err
 		})
 	}
 	verified(metav1.ConditionTrue, v1alpha1.ReasonVerified, "Kept")
@@ -42,4 +41,16 @@ func durabilityIsVerified(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	patch(t, shop, func(s *v1alpha1.PgStorageClusterSpec) { s.Postgres.Parameters = nil })
 	verified(metav1.ConditionTrue, v1alpha1.ReasonVerified, "Kept")
 	ready(t, shop)
+}
+
+// loss is what the status of a database says of one event.
+func loss(cr *v1alpha1.PgStorageCluster, event string) (v1alpha1.LossEvent, error) {
+	if d := cr.Status.Durability; d != nil {
+		for _, l := range d.Losses {
+			if l.Event == event {
+				return l, nil
+			}
+		}
+	}
+	return v1alpha1.LossEvent{}, fmt.Errorf("%s is not in status.durability: %+v", event, cr.Status.Durability)
 }

@@ -128,9 +128,9 @@ func (m *inMemory) ephemeral(t *testing.T) {
 		}
 	}
 	has(t, m.tests, v1alpha1.ConditionDurabilityVerified, metav1.ConditionTrue, v1alpha1.ReasonVerified)
-	for _, l := range m.tests.Status.Durability.Losses {
-		if l.AcknowledgedCommits == "Kept" {
-			t.Errorf("%s: commits are said to be kept: %s", l.Event, l.Detail)
+	for _, event := range []string{"ProcessCrash", "NodeLoss", "SiteLoss"} {
+		if l, err := loss(m.tests, event); err != nil || l.AcknowledgedCommits == "Kept" {
+			t.Errorf("%s: commits are %q: %s, %v", event, l.AcknowledgedCommits, l.Detail, err)
 		}
 	}
 	m.onTmpfs(t, m.tests, "tests-1", 1<<30)

@@ -123,15 +123,11 @@ func (z *zones) domainLoss(t *testing.T, want string) {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(z.shop), z.shop); err != nil {
 			return err
 		}
-		for _, l := range z.shop.Status.Durability.Losses {
-			if l.Event == "FailureDomainLoss" {
-				if l.AcknowledgedCommits == want {
-					return nil
-				}
-				return fmt.Errorf("%+v", l)
-			}
+		l, err := loss(z.shop, "FailureDomainLoss")
+		if err == nil && l.AcknowledgedCommits != want {
+			err = fmt.Errorf("%+v", l)
 		}
-		return errors.New("it is not in the status")
+		return err
 	})
 }
 

@@ -127,13 +127,18 @@ func TestBenchmarkRunsAndCleansUp(t *testing.T) {
 		t.Errorf("pgbench runs in %s, not in the server's own image %s", pod.Containers[0].Image, cr.Status.Database.Image)
 	}
 	database := naming.BenchmarkDatabase(string(b.UID))
+	env := map[string]corev1.EnvVar{}
 	for _, e := range pod.Containers[0].Env {
-		if e.Name == "PGDATABASE" && e.Value != database {
-			t.Errorf("the benchmark runs in database %s", e.Value)
-		}
+		env[e.Name] = e
 		if strings.Contains(e.Name, "PASSWORD") && e.Value != "" {
 			t.Errorf("%s is in clear text", e.Name)
 		}
+	}
+	if got := env["PGDATABASE"].Value; got != database {
+		t.Errorf("the benchmark runs in database %q, want %s", got, database)
+	}
+	if from := env["PGPASSWORD"].ValueFrom; from == nil || from.SecretKeyRef == nil {
+		t.Errorf("the password is from %+v, want a Secret", from)
 	}
 	hasPhase(t, c, b, "Preparing")
 	simulatedReport(t, c, b, map[string]any{"phase": "Running", "percent": int64(40), "message": "run 1 of 2"})
@@ -185,10 +190,8 @@ func TestFailedBenchmarkSaysWhy(t *testing.T) {
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(b), b); err != nil {
 		t.Fatal(err)
 	}
-	for _, cond := range b.Status.Conditions {
-		if cond.Type == v1alpha1.ConditionComplete && !strings.Contains(cond.Message, "DeadlineExceeded") {
-			t.Errorf("cleaning up lost the cause: %s", cond.Message)
-		}
+	if complete := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionComplete); complete == nil || !strings.Contains(complete.Message, "DeadlineExceeded") {
+		t.Errorf("cleaning up lost the cause: %+v", complete)
 	}
 }
 
@@ -199,10 +202,8 @@ func TestBenchmarkWithoutAClusterStaysPending(t *testing.T) {
 	b := benchmark(cluster(ns, "nowhere", "x"), "lost")
 	create(t, c, b)
 	hasPhase(t, c, b, "Pending")
-	for _, cond := range b.Status.Conditions {
-		if cond.Type == v1alpha1.ConditionReady && cond.Reason != v1alpha1.ReasonClusterNotFound {
-			t.Errorf("%+v", cond)
-		}
+	if ready := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Reason != v1alpha1.ReasonClusterNotFound {
+		t.Errorf("Ready is %+v", ready)
 	}
 	if err := c.Delete(t.Context(), b); err != nil {
 		t.Fatal(err)

@@ -287,6 +287,9 @@ func TestUnsafeEditsOfTheChildAreReverted(t *testing.T) {
 		if err := c.Get(ctx, key, cr); err != nil {
 			return err
 		}
+		if d := cr.Status.Durability; d == nil || len(d.Losses) == 0 {
+			return fmt.Errorf("durability %+v", d)
+		}
 		for _, l := range cr.Status.Durability.Losses {
 			if l.AcknowledgedCommits == "Kept" {
 				return fmt.Errorf("%+v", l)
