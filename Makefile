@@ -120,7 +120,7 @@ test-unit: ## Test pure packages, and the runner against a real Postgres
 .PHONY: test-install
 test-install: ## Compare chart and kustomization; test rights, alerts and documentation
 	@echo "== install"
-	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) PROMTOOL=$$(hack/tools.sh promtool) $(GO_TEST) ./test/install/...
+	HELM=$$(hack/tools.sh helm) KUSTOMIZE=$$(hack/tools.sh kustomize) PROMTOOL=$$(hack/tools.sh promtool) $(GO_TEST) -timeout 20m ./test/install/...
 
 .PHONY: test-integration
 test-integration: ## Test controllers, CRDs and the kubectl plugin on a real API server

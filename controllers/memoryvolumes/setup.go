@@ -3,6 +3,7 @@ package memoryvolumes
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -66,16 +67,18 @@ func (f leading) Start(ctx context.Context) error { return f(ctx) }
 // NeedLeaderElection is true: two would provision a claim twice.
 func (leading) NeedLeaderElection() bool { return true }
 
+// mostAnnotations of a claim of the provisioner, in bytes of names and values.
+const mostAnnotations = 16 << 10
+
 // slim drops what the library does not read: any user can make claims, of any class, with
 // large annotations. Claims of the provisioner keep theirs, because the library gives one
-// back to the scheduler with an update, which removes what the object lacks.
+// back to the scheduler with an update, which removes what the object lacks. One that has
+// more than mostAnnotations is marked instead, and gets no volume.
 func slim(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *corev1.PersistentVolumeClaim:
 		o.ManagedFields = nil
-		if !provisionedHere(o) {
-			o.Annotations = kept(o.Annotations)
-		}
+		o.Annotations = bounded(o)
 		o.Status = corev1.PersistentVolumeClaimStatus{Phase: o.Status.Phase}
 	case *corev1.PersistentVolume:
 		o.ManagedFields = nil
@@ -93,6 +96,23 @@ const (
 
 func provisionedHere(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[provisioner] == naming.MemoryProvisioner || claim.Annotations[provisionerBeta] == naming.MemoryProvisioner
+}
+
+func bounded(claim *corev1.PersistentVolumeClaim) map[string]string {
+	if !provisionedHere(claim) {
+		return kept(claim.Annotations)
+	}
+	delete(claim.Annotations, naming.AnnotationTooLarge)
+	n := 0
+	for name, value := range claim.Annotations {
+		n += len(name) + len(value)
+	}
+	if n <= mostAnnotations {
+		return claim.Annotations
+	}
+	out := kept(claim.Annotations)
+	out[naming.AnnotationTooLarge] = strconv.Itoa(n)
+	return out
 }
 
 // read are the annotations of claims by which the library finds its own.

@@ -3,6 +3,8 @@ package memoryvolumes
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,5 +40,23 @@ func TestOnlyClaimsOfOthersLoseAnnotations(t *testing.T) {
 		if len(claim.Labels) != 1 || len(claim.Finalizers) != 1 || len(claim.OwnerReferences) != 1 {
 			t.Errorf("%s: kept %+v", tc.value, claim.ObjectMeta)
 		}
+	}
+}
+
+// Annotations are bounded, and an update with less than the claim has never happens: the claim
+// is refused.
+func TestLargeAnnotationsAreNotKept(t *testing.T) {
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+		provisioner: naming.MemoryProvisioner, "example.com/large": strings.Repeat("x", mostAnnotations), naming.AnnotationTooLarge: "made by a user",
+	}}}
+	if _, err := slim(claim); err != nil {
+		t.Fatal(err)
+	}
+	if len(claim.Annotations) != 2 || claim.Annotations[naming.AnnotationTooLarge] != strconv.Itoa(mostAnnotations+len("example.com/large")+len(provisioner)+len(naming.MemoryProvisioner)) {
+		t.Errorf("%d annotations, too large: %s", len(claim.Annotations), claim.Annotations[naming.AnnotationTooLarge])
+	}
+	claim.Annotations = map[string]string{provisioner: naming.MemoryProvisioner, naming.AnnotationTooLarge: "made by a user"}
+	if _, err := slim(claim); err != nil || claim.Annotations[naming.AnnotationTooLarge] != "" {
+		t.Errorf("a user marks a claim: %v, %v", claim.Annotations, err)
 	}
 }

@@ -92,8 +92,8 @@ const (
 	// all instances, because another site writes. Its value is the list of fences that
 	// there was before.
 	AnnotationFencedBySites = "pgstorage.dev/fenced-by-sites"
-	// AnnotationTooLarge is on a cached object whose status exceeds what the cache keeps,
-	// with the size of its JSON in bytes. It is never written to the API server.
+	// AnnotationTooLarge is on a cached object whose status, or a claim whose annotations,
+	// exceed what the cache keeps, with their size in bytes. It is never written to the API server.
 	AnnotationTooLarge = "pgstorage.dev/too-large"
 
 	// AnnotationHibernation of CloudNativePG stops the instances of a Cluster and keeps

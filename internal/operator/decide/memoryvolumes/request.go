@@ -46,6 +46,8 @@ func (r Request) Refused() string {
 		return fmt.Sprintf("the claim belongs to no PgStorageCluster on profile %s in its namespace, and only databases have volumes in memory", r.Profile.Name)
 	case slices.ContainsFunc(r.Claim.Spec.AccessModes, shared):
 		return "a volume in memory is for one node: the claim may ask for ReadWriteOnce and ReadWriteOncePod only"
+	case r.Claim.Annotations[naming.AnnotationTooLarge] != "":
+		return "the claim has more than 16 KiB of annotations; remove some, for example those that inheritedMetadata adds"
 	case r.NodeName == "":
 		return "no node is chosen; the StorageClass must have volumeBindingMode WaitForFirstConsumer, and a pod must use the claim"
 	case s != nil && (!nodevolumes.Genuine(r.Profile.Name, s) || s.Spec.Memory == nil):

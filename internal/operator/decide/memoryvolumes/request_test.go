@@ -56,6 +56,7 @@ func TestOnlyClaimsOfDatabasesOnTheProfileGetMemory(t *testing.T) {
 		want   string
 	}{
 		{"a database's claim", func(*Request) {}, ""},
+		{"large annotations", func(r *Request) { r.Claim.Annotations = map[string]string{naming.AnnotationTooLarge: "17000"} }, "more than 16 KiB of annotations"},
 		{"no profile", func(r *Request) { r.Profile = nil }, "was not made by a PgStorageProfile of type Memory"},
 		{"a profile of another type", func(r *Request) { r.Profile.Spec.Type = v1alpha1.ProfileTypeExternal }, "was not made by a PgStorageProfile of type Memory"},
 		{"a class of another name", func(r *Request) { r.Class.Name = "other" }, "StorageClass other was not made by"},
