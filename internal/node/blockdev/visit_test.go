@@ -56,6 +56,9 @@ func TestAReadThatDoesNotEndIsLeftAlone(t *testing.T) {
 			t.Errorf("error %v, want %s...", err, want)
 		}
 	}
+	for !c.visits.holds(device) { // the patience can end before the device is open
+		runtime.Gosched()
+	}
 	// The read holds the device, which is not a use by another program.
 	if used, err := c.InUse(t.Context(), device); used || err != nil || w.opens != 1 {
 		t.Errorf("used %v, %v, opened %d times", used, err, w.opens)
