@@ -37,9 +37,6 @@ import (
 // users, CRDs that appear.
 const pollInterval = 30 * time.Second
 
-// retry is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
-
 var gvk = v1alpha1.GroupVersion.WithKind("PgBenchmark")
 
 // Reconciler reconciles PgBenchmarks.

@@ -98,7 +98,7 @@ func (p *matrixPass) report(context.Context) (reconcile.Result, error) {
 		p.emitProgress(p.b, p.b.Status, *p.recorded)
 	}
 	if apply.Outdated(p.failure) {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+		return reconcile.Result{RequeueAfter: apply.OutdatedDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.decision.After}, p.failure
 }

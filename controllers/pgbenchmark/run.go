@@ -109,7 +109,7 @@ func (p *runPass) report(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{}, err
 	}
 	if apply.Outdated(p.failure) {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+		return reconcile.Result{RequeueAfter: apply.OutdatedDelay}, nil
 	}
 	result := reconcile.Result{}
 	for _, o := range p.outcomes {

@@ -32,9 +32,6 @@ import (
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgscheduledbenchmarks/status,verbs=patch
 // +kubebuilder:rbac:groups=pgstorage.dev,resources=pgbenchmarks,verbs=get;list;watch;create;delete
 
-// retry is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
-
 var gvk = v1alpha1.GroupVersion.WithKind("PgScheduledBenchmark")
 
 // Reconciler reconciles PgScheduledBenchmarks.
@@ -133,7 +130,7 @@ func (r *Reconciler) report(p *pass) (reconcile.Result, error) {
 		r.Events.Eventf(p.s, nil, corev1.EventTypeNormal, schedules.EventPruned, "Schedule", "PgBenchmark %s is beyond the history limits", b.Name)
 	}
 	if apierrors.IsConflict(p.failure) {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+		return reconcile.Result{RequeueAfter: apply.OutdatedDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.decision.After}, p.failure
 }

@@ -5,7 +5,6 @@ package pgstoragebranch
 
 import (
 	"context"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,9 +29,6 @@ import (
 
 // The rights to make and delete branches are in config/branches, for those who switch on
 // Branches. Those to read them are in the role of the manager.
-
-// conflictDelay is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageBranch")
 
@@ -83,7 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, b *v1alpha1.PgStorageBranch)
 		return reconcile.Result{}, err
 	}
 	if p.conflict {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+		return reconcile.Result{RequeueAfter: apply.OutdatedDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.decision.After}, nil
 }

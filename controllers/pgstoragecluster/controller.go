@@ -55,9 +55,6 @@ const pollInterval = time.Minute
 // ObjectStore, the first base backup in it, and the volumes of claims.
 const shortInterval = 15 * time.Second
 
-// conflictDelay is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
-
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
 // Reconciler reconciles PgStorageClusters.
@@ -228,7 +225,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, err
 	r.emit(before, want, p.applied.Changes)
 	result := r.requeue(p)
 	if apply.Outdated(p.failure) {
-		result.RequeueAfter, p.failure = conflictDelay, nil
+		result.RequeueAfter, p.failure = apply.OutdatedDelay, nil
 	}
 	return result, p.failure
 }

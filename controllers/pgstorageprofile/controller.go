@@ -44,9 +44,6 @@ import (
 // pollInterval is how long until facts are read again that no watch covers.
 const pollInterval = 15 * time.Second
 
-// conflictDelay is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
-
 // Reconciler reconciles PgStorageProfiles.
 type Reconciler struct {
 	client.Client
@@ -104,7 +101,7 @@ func (r *Reconciler) settle(ctx context.Context, work *pass, built profile.Built
 		built.Outcomes = append(built.Outcomes, outcome.InvalidBecause(v1alpha1.ConditionStorageReady, v1alpha1.ReasonRejected, applyErr.Error()))
 		built.Unwatched, applyErr = true, nil
 	case apply.Outdated(applyErr):
-		result.RequeueAfter, applyErr = conflictDelay, nil
+		result.RequeueAfter, applyErr = apply.OutdatedDelay, nil
 	}
 	if err := errors.Join(applyErr, r.report(ctx, work, built), r.reportReachable(ctx, work)); err != nil {
 		return reconcile.Result{}, err

@@ -4,7 +4,6 @@ package verification
 
 import (
 	"context"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,9 +33,6 @@ import (
 // +kubebuilder:rbac:groups=postgresql.cnpg.io,resources=clusters,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods;persistentvolumeclaims,verbs=list
-
-// conflictDelay is when a pass is repeated that met a newer version than it had read.
-const conflictDelay = time.Second
 
 var gvk = v1alpha1.GroupVersion.WithKind("PgStorageCluster")
 
@@ -89,7 +85,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, cr *v1alpha1.PgStorageCluste
 		return reconcile.Result{}, err
 	}
 	if p.conflict {
-		return reconcile.Result{RequeueAfter: conflictDelay}, nil
+		return reconcile.Result{RequeueAfter: apply.OutdatedDelay}, nil
 	}
 	return reconcile.Result{RequeueAfter: p.decision.After}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,6 +147,9 @@ func Rejected(err error) bool {
 func Outdated(err error) bool {
 	return apierrors.IsConflict(err) || otherUID(err)
 }
+
+// OutdatedDelay is when the pass is repeated that met an outdated object.
+const OutdatedDelay = time.Second
 
 // otherUID recognises a write to an object whose UID is not that of the one that was seen.
 // The API server calls that invalid.
