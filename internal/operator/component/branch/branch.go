@@ -84,7 +84,7 @@ func withoutSubscriptions(s *v1alpha1.PostgresSpec) {
 	if s.Parameters == nil {
 		s.Parameters = map[string]string{}
 	}
-	s.Parameters["max_logical_replication_workers"] = "0"
+	s.Parameters[cnpg.SubscriptionWorkers] = "0"
 }
 
 func origin(b *v1alpha1.PgStorageBranch, source *v1alpha1.PgStorageCluster) *v1alpha1.OriginSpec {

@@ -43,3 +43,7 @@ func Close(content map[string]any, cr *v1alpha1.PgStorageCluster) {
 
 // Reject is the rule of pg_hba by which a Cluster is closed.
 const Reject = "host all all all reject"
+
+// SubscriptionWorkers is the parameter that bounds the workers of subscriptions. With 0, a copy of
+// a database takes no replication slot of that database.
+const SubscriptionWorkers = "max_logical_replication_workers"

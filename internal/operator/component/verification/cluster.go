@@ -64,7 +64,7 @@ func Cluster(cr *v1alpha1.PgStorageCluster, source *cnpgv1.Cluster) (plan.Object
 // subscription has the publisher, password and slot of the database. Its worker would take the
 // slot and confirm changes that the database never receives.
 func postgresql(libraries []string) map[string]any {
-	out := map[string]any{"parameters": map[string]any{"max_logical_replication_workers": "0"}}
+	out := map[string]any{"parameters": map[string]any{cnpg.SubscriptionWorkers: "0"}}
 	if len(libraries) > 0 {
 		out["shared_preload_libraries"] = toAny(libraries)
 	}
