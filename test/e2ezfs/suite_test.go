@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp() (err error) {
-	c, err = live.Client("test-e2e-zfs", "PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE", "PGSTORAGE_ZFS_CLUSTER", "HELM")
+	c, err = live.Client("test-e2e-zfs", "PGSTORAGE_IMAGE", "PGSTORAGE_POSTGRES_REPOSITORY", "PGSTORAGE_ZFS_CLUSTER", "HELM")
 	if err != nil {
 		return err
 	}
