@@ -639,12 +639,67 @@ func TestPromotionOfSeveralInstances(t *testing.T) {
 		t.Errorf("it copies: %+v", d)
 	}
 	// With spec.backup, CloudNativePG made the second instance from the snapshots.
-	w = further("pr-1-2")
-	w.facts.Claims[2].FromSnapshot = true
-	d = w.decide(t)
-	wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "set its spec.instances to 1 first")
-	if d.Primary != "" || d.Instances != 0 {
-		t.Errorf("it copies: %+v", d)
+	for _, names := range [][]string{{"pr-1-2"}, {"pr-1-2", "pr-1-3"}} {
+		w = further(names...)
+		w.facts.Claims[2].FromSnapshot = true
+		d = w.decide(t)
+		wants(t, d, v1alpha1.ConditionIndependent, v1alpha1.ReasonBranchRefused, "set its spec.instances to 1 first")
+		if d.Primary != "" || d.Instances != 0 {
+			t.Errorf("it copies beside %v: %+v", names, d)
+		}
+	}
+}
+
+// copied has as many instances with volumes of their own, and none that shares volumes. Its
+// snapshots still exist.
+func copied(instances int) *world {
+	w := running()
+	w.b.Spec.Promote = true
+	w.facts.Snapshots = map[string]*snapshotv1.VolumeSnapshot{"d": {}, "w": {}}
+	w.facts.Cluster.Spec.Instances = new(int32(instances))
+	s := &w.facts.Database.Status
+	s.Instances, s.ReadyInstances, s.CurrentPrimary, s.TargetPrimary = instances, instances, "pr-1-2", "pr-1-2"
+	w.facts.Claims = nil
+	for i := range instances {
+		name := fmt.Sprintf("pr-1-%d", i+2)
+		w.facts.Claims = append(w.facts.Claims, observed.BranchClaim{Name: name, Instance: name, Volume: "pvc-" + name})
+	}
+	return w
+}
+
+// The snapshots of a complete copy can stay for long, because other branches need them. Its user
+// may add instances meanwhile: none of them shares volumes, and the operator removes none.
+func TestCompleteCopyMayHaveInstances(t *testing.T) {
+	child := []v1alpha1.PgStorageBranch{{
+		ObjectMeta: metav1.ObjectMeta{Name: "child"}, Spec: v1alpha1.PgStorageBranchSpec{Source: v1alpha1.BranchSource{Cluster: "pr-1"}},
+		Status: v1alpha1.PgStorageBranchStatus{Snapshots: &v1alpha1.BranchSnapshots{}},
+	}}
+	for name, tc := range map[string]struct {
+		change          func(*world)
+		reason, message string
+		deleted         int
+	}{
+		"it has children": {func(w *world) { w.facts.Branches = child }, v1alpha1.ReasonWaitingForChildren, "child", 0},
+		"it has children, and its WAL is archived": {func(w *world) {
+			w.facts.Branches, w.facts.Cluster.Spec.Backup = child, &v1alpha1.BackupSpec{}
+		}, v1alpha1.ReasonWaitingForChildren, "child", 0},
+		"its pool is nearly full": {func(w *world) {
+			w.facts.Branches, w.facts.NoRoom = child, "PgNodeStorage zfs.a is PoolNearlyFull"
+		}, v1alpha1.ReasonWaitingForChildren, "child", 0},
+		"former volumes are left":  {func(w *world) { w.facts.Held = []string{"pvc-1"} }, v1alpha1.ReasonCopying, "pvc-1", 0},
+		"an instance is not ready": {func(w *world) { w.facts.Database.Status.ReadyInstances-- }, v1alpha1.ReasonCopying, "Waiting for every instance of PgStorageCluster pr-1 to be ready", 0},
+		"nothing is left":          {func(*world) {}, v1alpha1.ReasonCopying, "VolumeSnapshots", 2},
+		"the snapshots are gone":   {func(w *world) { w.facts.Snapshots = nil }, v1alpha1.ReasonIndependent, "", 0},
+	} {
+		for _, instances := range []int{1, 2, 3, 16} {
+			w := copied(instances)
+			tc.change(w)
+			d := w.decide(t)
+			wants(t, d, v1alpha1.ConditionIndependent, tc.reason, tc.message)
+			if d.Instances != 0 || d.Primary != "" || len(d.Delete) != tc.deleted || d.Status.Independent != (tc.reason == v1alpha1.ReasonIndependent) {
+				t.Errorf("%s, %d instances: %+v", name, instances, d)
+			}
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ const (
 	msgCopying          = "a second instance copies all data onto new volumes; see kubectl get pods"
 	msgSwitching        = "Waiting for the instance with volumes of its own to become the primary"
 	msgDropping         = "Waiting for the instance that shares volumes with the source to be removed"
+	msgSettling         = "Waiting for every instance of PgStorageCluster %s to be ready; none shares volumes with the source"
 	msgIndependent      = "the branch shares nothing with its source. Its PgStorageCluster stays when this object is deleted"
 	msgPromoteBackup    = "spec.promote: CloudNativePG would make the copy of the snapshots while PgStorageCluster %s has spec.backup; remove that until the branch is independent"
 	msgPromoteInstances = "spec.promote: PgStorageCluster %s has further instances; set its spec.instances to 1 first"

@@ -45,7 +45,9 @@ func (p *pass) standsAlone(own map[string]bool) bool {
 func (p *pass) copy(shared, own map[string]bool) (waits string) {
 	database := p.facts.Database
 	switch {
-	case len(shared) == 0: // the claims of the database do not exist yet, or change
+	case len(shared) == 0 && len(own) > 0:
+		return fmt.Sprintf(msgSettling, p.b.Name)
+	case len(shared) == 0: // the claims of the database do not exist yet
 		return msgCopying
 	case len(own) == 0:
 		p.decision.Instances = 2
@@ -100,8 +102,9 @@ func (p *pass) promotable() outcome.Outcome {
 	case spec.Backup != nil && len(own) == 0:
 		// CloudNativePG would make the second instance of the snapshots, too.
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgPromoteBackup, p.b.Name))
-	case len(shared) > 1, len(own) > 0 && len(shared)+len(own) > 2:
-		// With two instances that share volumes, CloudNativePG adds no third one as the copy.
+	case len(shared) > 1, len(shared) == 1 && len(own) > 1:
+		// With two instances that share volumes, CloudNativePG adds no third one as the copy. Of
+		// several further ones, it may remove another than the one that shares volumes.
 		return outcome.InvalidBecause(c, v1alpha1.ReasonBranchRefused, fmt.Sprintf(msgPromoteInstances, p.b.Name))
 	case p.facts.NoRoom != "" && len(own) == 0:
 		return outcome.WaitFor(c, v1alpha1.ReasonNotEnoughSpace, fmt.Sprintf(msgNoRoom, p.facts.NoRoom))
