@@ -182,6 +182,7 @@ const (
 	msgPoolsReady     = "%d read pools are ready"
 	msgPoolNotOwned   = "spec.readPools: read pool %s needs the name %s. A PgStorageCluster of that name exists, and this one did not create it; choose another name for the pool"
 	msgPoolCreating   = "Waiting for PgStorageCluster %[2]s of read pool %[1]s to be reconciled"
+	msgPoolStaleReads = "%[1]s.staleReads: Refuse needs instances: 1, and %[1]s.instances is %[2]d. A further instance compares its lag with the first one only, and would serve stale reads. Set instances to 1 and declare further pools, or set staleReads to Serve"
 	msgPoolAgain      = "read pool %s is deleted with its volumes and cloned again: %s"
 	msgPoolNotReady   = "read pool %s: %s: %s"
 	msgLargerThanNode = "spec.storage: the volumes of an instance are %s, and profile %s gives at most %s of a node. Lower spec.storage, or raise spec.memory.maxPerNode there"

@@ -23,12 +23,21 @@ var leastResources = map[corev1.ResourceName]resource.Quantity{
 	corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("256Mi"),
 }
 
-// refusedPool says what is wrong with the amounts of a pool, by the rules of the same fields
-// outside of pools; empty where nothing is. The API server would refuse the PgStorageCluster
-// of the pool. Rules on a list of pools would exceed the cost limit of a CRD.
+// refusedPool says what is wrong with a pool; empty where nothing is. Its amounts have the rules
+// of the same fields outside of pools: the API server would refuse the PgStorageCluster of the
+// pool. Rules on a list of pools would exceed the cost limit of a CRD.
 func refusedPool(cr *v1alpha1.PgStorageCluster, pool v1alpha1.ReadPool) string {
 	field := fmt.Sprintf("spec.readPools[%s]", pool.Name)
-	return strings.Join(append(tooSmall(field, pool), refusedResources(cr, field+".resources", pool.Resources)...), "; ")
+	return strings.Join(slices.Concat(servesStale(field, pool), tooSmall(field, pool), refusedResources(cr, field+".resources", pool.Resources)), "; ")
+}
+
+// servesStale refuses staleReads: Refuse for several instances, because those behind the first
+// one would serve stale reads. The API refuses it too, but not in objects from before that rule.
+func servesStale(field string, pool v1alpha1.ReadPool) []string {
+	if pool.StaleReads != v1alpha1.StaleReadsRefuse || pool.Instances == nil || *pool.Instances == 1 {
+		return nil
+	}
+	return []string{fmt.Sprintf(msgPoolStaleReads, field, *pool.Instances)}
 }
 
 // leastVolume and leastLag are the least amounts of storage and of maxLag.bytes.

@@ -165,6 +165,19 @@ func TestReadPoolsAreReadyWhenEachIs(t *testing.T) {
 			f.Pools["reports"] = poolOf(cr, far, ready)
 			cr.Spec.ReadPools[0].Storage = &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Mi")}
 		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "spec.readPools[reports].storage.size must be at least 1Gi; raise it", nil},
+		{"stale reads refused by several instances, as an object has it from before that rule", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			cr.Spec.ReadPools[0].StaleReads = v1alpha1.StaleReadsRefuse
+			f.Pools["reports"] = poolOf(cr, cr.Spec.ReadPools[0], ready)
+			f.Pools["reports"].Spec.Profile = "fast"
+		}, outcome.Invalid, v1alpha1.ReasonInvalidSpec, "spec.readPools[reports].staleReads: Refuse needs instances: 1, and spec.readPools[reports].instances is 2", nil},
+		{"stale reads refused by one instance", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			cr.Spec.ReadPools[0].StaleReads, cr.Spec.ReadPools[0].Instances = v1alpha1.StaleReadsRefuse, new(int32(1))
+			f.Pools["reports"] = poolOf(cr, cr.Spec.ReadPools[0], ready)
+		}, outcome.Done, v1alpha1.ReasonReady, "", nil},
+		{"stale reads refused by the default of instances", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
+			cr.Spec.ReadPools[0].StaleReads, cr.Spec.ReadPools[0].Instances = v1alpha1.StaleReadsRefuse, nil
+			f.Pools["reports"] = poolOf(cr, cr.Spec.ReadPools[0], ready)
+		}, outcome.Done, v1alpha1.ReasonReady, "", nil},
 		{"another profile, with resources that are refused", func(cr *v1alpha1.PgStorageCluster, f *observed.Cluster) {
 			f.Pools["reports"] = poolOf(cr, far, ready)
 			f.Pools["reports"].Spec.Profile = "fast"
@@ -265,6 +278,25 @@ func TestPoolThatIsClonedAgainIsNotApplied(t *testing.T) {
 	cr, f := withPools(reports(), v1alpha1.ReadPool{Name: "near"})
 	f.Pools["reports"] = poolOf(cr, reports())
 	f.Pools["reports"].Spec.Profile = "fast"
+	if pools := poolsOfPlan(t, cr, f); !slices.Equal(pools, []string{"shop-near"}) {
+		t.Errorf("the plan has %v", pools)
+	}
+}
+
+// A pool that breaks a rule stays as it is, and the others are applied.
+func TestRefusedPoolIsNotApplied(t *testing.T) {
+	stored := fresh()
+	stored.Instances = new(int32(3))
+	cr, f := withPools(stored, v1alpha1.ReadPool{Name: "near"})
+	f.Pools["fresh"] = poolOf(cr, stored)
+	if pools := poolsOfPlan(t, cr, f); !slices.Equal(pools, []string{"shop-near"}) {
+		t.Errorf("the plan has %v", pools)
+	}
+}
+
+// poolsOfPlan are the PgStorageClusters of pools that a plan applies.
+func poolsOfPlan(t *testing.T, cr *v1alpha1.PgStorageCluster, f observed.Cluster) []string {
+	t.Helper()
 	built, err := Build(cr, f, catalog.All(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -275,9 +307,7 @@ func TestPoolThatIsClonedAgainIsNotApplied(t *testing.T) {
 			pools = append(pools, o.Key().Name)
 		}
 	}
-	if !slices.Equal(pools, []string{"shop-near"}) {
-		t.Errorf("the plan has %v", pools)
-	}
+	return pools
 }
 
 func TestFollowerWaitsForASourceThatConsents(t *testing.T) {
