@@ -340,6 +340,7 @@ type CNPGOverrides struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=pgsc,categories=pgstorage
+// +kubebuilder:selectablefield:JSONPath=`.spec.profile`
 // +kubebuilder:printcolumn:name="Profile",type=string,JSONPath=`.spec.profile`
 // +kubebuilder:printcolumn:name="Instances",type=integer,JSONPath=`.spec.instances`
 // +kubebuilder:printcolumn:name="Up",type=integer,JSONPath=`.status.database.readyInstances`

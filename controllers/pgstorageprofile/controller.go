@@ -181,7 +181,14 @@ func (r *Reconciler) prune(ctx context.Context, work *pass) error {
 		if nodes[s.Spec.NodeName] {
 			continue
 		}
-		if err := r.deleteStorage(ctx, s); err != nil {
+		gone, err := r.Readers.NodeGone(ctx, s.Spec.NodeName)
+		if err != nil {
+			return err
+		}
+		if !gone && work.facts.Reachable[s.Spec.NodeName].Gone {
+			continue // only the cache lacks the Node, so whether it is selected is unknown
+		}
+		if err := r.deleteStorage(ctx, s, gone); err != nil {
 			return err
 		}
 	}

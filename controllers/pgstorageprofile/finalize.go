@@ -2,7 +2,6 @@ package pgstorageprofile
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +12,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/apply"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/kube/outcome"
+	"github.com/pgstorage/pgstorage/internal/operator/observe"
+	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
@@ -30,15 +31,8 @@ func (r *Reconciler) finalize(ctx context.Context, work *pass) (reconcile.Result
 	if result, done, err := r.teardown(ctx, work); !done {
 		return result, err
 	}
-	var nodes []string
-	for _, s := range work.facts.Storages {
-		if err := r.deleteStorage(ctx, s); err != nil {
-			return reconcile.Result{}, err
-		}
-		nodes = append(nodes, s.Spec.NodeName)
-	}
-	if len(nodes) > 0 {
-		return reconcile.Result{}, r.wait(ctx, work, v1alpha1.ReasonDeleting, agentsRelease(nodes))
+	if result, done, err := r.deleteStorages(ctx, work); !done {
+		return result, err
 	}
 	// No agent needs the servers any more. Snapshots do not need their class.
 	if err := r.deleteOwn(ctx, work, "DaemonSet", "ConfigMap", "VolumeSnapshotClass", "Job"); err != nil {
@@ -64,13 +58,15 @@ func (r *Reconciler) release(ctx context.Context, work *pass) (reconcile.Result,
 }
 
 // teardown performs the next action that the kind asks for, and reports whether none is
-// left. The next pass comes when the objects that this one deleted are gone.
+// left. The next pass comes when the objects that this one deleted are gone. A pass that
+// only waits reads caches.
 func (r *Reconciler) teardown(ctx context.Context, work *pass) (result reconcile.Result, done bool, err error) {
-	next := work.kind.Hooks().Teardown
-	if next == nil {
-		return result, true, nil
+	action := nextAction(work, work.facts)
+	if action.Waits == "" && (!action.Done() || !releasing(work)) {
+		if action, err = r.confirm(ctx, work); err != nil {
+			return result, false, err
+		}
 	}
-	action := next(work.profile, work.facts)
 	if action.Done() {
 		return result, true, nil
 	}
@@ -88,23 +84,78 @@ func (r *Reconciler) teardown(ctx context.Context, work *pass) (result reconcile
 	return result, false, r.wait(ctx, work, v1alpha1.ReasonDeleting, objectsEnd(action.Kind, action.Names))
 }
 
+// confirm returns the next action by what the API server has. A cache that lags may lack the
+// newest database, volume or pool, and the action would delete what it needs.
+func (r *Reconciler) confirm(ctx context.Context, work *pass) (profile.Teardown, error) {
+	users, err := observe.ClustersOf(ctx, r.Readers.Live, work.profile.Name, client.Limit(1)) // one is enough to wait
+	if err != nil {
+		return profile.Teardown{}, err
+	}
+	if len(users) > 0 {
+		work.users = users
+		return profile.Teardown{Reason: v1alpha1.ReasonInUse, Waits: inUse(users), Unwatched: true}, nil
+	}
+	facts, err := r.Readers.Guards(ctx, work.profile, work.kind, work.facts, work.live)
+	if err != nil {
+		return profile.Teardown{}, err
+	}
+	action := nextAction(work, facts)
+	action.Unwatched = true // until the cache has what this pass saw
+	return action, nil
+}
+
+// nextAction that the kind asks for; none where it needs none.
+func nextAction(work *pass, facts observed.Profile) profile.Teardown {
+	if next := work.kind.Hooks().Teardown; next != nil {
+		return next(work.profile, facts)
+	}
+	return profile.Teardown{}
+}
+
 func (r *Reconciler) wait(ctx context.Context, work *pass, reason, message string) error {
 	return r.report(ctx, work, profile.Keep(work.profile, outcome.WaitFor(v1alpha1.ConditionStorageReady, reason, message)))
 }
 
+// deleteStorages deletes the PgNodeStorages, and reports whether the API server has none any
+// more. Servers must not end while an agent has their devices in a pool.
+func (r *Reconciler) deleteStorages(ctx context.Context, work *pass) (result reconcile.Result, done bool, err error) {
+	var nodes []string
+	for _, s := range work.facts.Storages {
+		gone, err := r.Readers.NodeGone(ctx, s.Spec.NodeName)
+		if err != nil {
+			return result, false, err
+		}
+		if err := r.deleteStorage(ctx, s, gone); err != nil {
+			return result, false, err
+		}
+		nodes = append(nodes, s.Spec.NodeName)
+	}
+	if len(nodes) > 0 {
+		return result, false, r.wait(ctx, work, v1alpha1.ReasonDeleting, agentsRelease(nodes))
+	}
+	names, err := r.Readers.StoragesLeft(ctx, work.profile, work.kind)
+	if err != nil || len(names) == 0 {
+		return result, err == nil, err
+	}
+	result.RequeueAfter = pollInterval
+	return result, false, r.wait(ctx, work, v1alpha1.ReasonDeleting, objectsEnd("PgNodeStorage", names))
+}
+
+// releasing reports whether all that is left to do before the next deletion is to wait
+// for agents.
+func releasing(work *pass) bool {
+	return len(work.facts.Storages) > 0 && !slices.ContainsFunc(work.facts.Storages, func(s *v1alpha1.PgNodeStorage) bool { return s.DeletionTimestamp.IsZero() })
+}
+
 // deleteStorage deletes a PgNodeStorage. Where the node itself is gone, no agent can
 // remove the finalizer, and the manager does.
-func (r *Reconciler) deleteStorage(ctx context.Context, s *v1alpha1.PgNodeStorage) error {
-	err := r.Get(ctx, client.ObjectKey{Name: s.Spec.NodeName}, &corev1.Node{})
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read Node %s: %w", s.Spec.NodeName, err)
-	}
+func (r *Reconciler) deleteStorage(ctx context.Context, s *v1alpha1.PgNodeStorage, nodeGone bool) error {
 	if s.DeletionTimestamp.IsZero() {
 		if err := apply.Delete(ctx, r.Client, s); err != nil {
 			return err
 		}
 	}
-	if err == nil {
+	if !nodeGone {
 		return nil
 	}
 	return apply.RemoveFinalizer(ctx, r.Client, s, naming.NodeStorageFinalizer)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,17 +17,12 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// Leftovers returns the objects of one kind that a deleted profile still has, and none where
-// it has none. It asks the API server: a cache may lag, and without the profile nothing
-// deletes what it left. Classes that volumes still have stay, and do not count.
+// Leftovers returns the objects of one kind that a deleted profile still has besides its
+// PgNodeStorages, and none where it has none. It asks the API server: a cache may lag, and
+// without the profile nothing deletes what it left. Classes that volumes still have stay, and
+// do not count.
 func (r Readers) Leftovers(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, facts observed.Profile) (of string, names []string, err error) {
-	hooks := kind.Hooks()
-	if hooks.Nodes {
-		if names, err = r.storagesLeft(ctx, p); err != nil || len(names) > 0 {
-			return "PgNodeStorage", names, err
-		}
-	}
-	if hooks.Servers != nil {
+	if kind.Hooks().Servers != nil {
 		if names, err = r.serversLeft(ctx, p, facts.Operator.Namespace); err != nil || len(names) > 0 {
 			return "DaemonSet", names, err
 		}
@@ -37,7 +33,12 @@ func (r Readers) Leftovers(ctx context.Context, p *v1alpha1.PgStorageProfile, ki
 	return "StorageClass", names, err
 }
 
-func (r Readers) storagesLeft(ctx context.Context, p *v1alpha1.PgStorageProfile) (names []string, err error) {
+// StoragesLeft returns the PgNodeStorages of a deleted profile that the API server still has.
+// Their agents need the profile's servers.
+func (r Readers) StoragesLeft(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type) (names []string, err error) {
+	if !kind.Hooks().Nodes {
+		return nil, nil
+	}
 	list := &v1alpha1.PgNodeStorageList{}
 	if err := r.Live.List(ctx, list, client.MatchingLabels{naming.LabelProfile: p.Name}); err != nil {
 		return nil, fmt.Errorf("list PgNodeStorages of profile %s: %w", p.Name, err)
@@ -72,4 +73,11 @@ func (r Readers) classesLeft(ctx context.Context, p *v1alpha1.PgStorageProfile, 
 		}
 	}
 	return names, nil
+}
+
+// NodeGone reports whether a Node does not exist. The API server answers for a Node that the
+// cache lacks.
+func (r Readers) NodeGone(ctx context.Context, name string) (bool, error) {
+	node, err := findEither(ctx, r, client.ObjectKey{Name: name}, &corev1.Node{}, &corev1.Node{})
+	return err == nil && node == nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/external"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/s3nbd"
 )
 
 // The operator finds without a cache what a profile left. Objects of others do not count.
@@ -28,8 +31,6 @@ func TestLeftoversOfAProfile(t *testing.T) {
 	meta := func(namespace, name, uid string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: naming.ProfileLabels("lake", uid)}
 	}
-	name := naming.NodeStorage("lake", "n1")
-	storage := &v1alpha1.PgNodeStorage{ObjectMeta: meta("", name, "uid"), Spec: v1alpha1.PgNodeStorageSpec{Profile: "lake", NodeName: "n1"}}
 	class := kind.Classes(p)[0]
 	for _, tc := range []struct {
 		name  string
@@ -38,8 +39,6 @@ func TestLeftoversOfAProfile(t *testing.T) {
 		want  []string
 	}{
 		{"nothing", &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "standard"}}, "StorageClass", nil},
-		{"a PgNodeStorage", storage, "PgNodeStorage", []string{name}},
-		{"a PgNodeStorage that the operator did not make", &v1alpha1.PgNodeStorage{ObjectMeta: meta("", "forged", "uid"), Spec: storage.Spec}, "StorageClass", nil},
 		{"a DaemonSet", &appsv1.DaemonSet{ObjectMeta: meta("system", "server", "uid")}, "DaemonSet", []string{"server"}},
 		{"a DaemonSet elsewhere", &appsv1.DaemonSet{ObjectMeta: meta("tenant", "server", "uid")}, "StorageClass", nil},
 		{"its class", &storagev1.StorageClass{ObjectMeta: meta("", class, "uid")}, "StorageClass", []string{class}},
@@ -58,5 +57,34 @@ func TestLeftoversOfAProfile(t *testing.T) {
 	r := Readers{Live: fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(&storagev1.StorageClass{ObjectMeta: meta("", class, "uid")}).Build()}
 	if of, got, err := r.Leftovers(t.Context(), p, kind, facts); err != nil || len(got) > 0 {
 		t.Errorf("a class that volumes have: %s %v, %v", of, got, err)
+	}
+}
+
+// Only the API server says which PgNodeStorages are left. Forged ones do not count.
+func TestStoragesLeftOfAProfile(t *testing.T) {
+	p := &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "lake", UID: "uid"}}
+	labels := naming.ProfileLabels("lake", "uid")
+	spec := v1alpha1.PgNodeStorageSpec{Profile: "lake", NodeName: "n1"}
+	name := naming.NodeStorage("lake", "n1")
+	r := Readers{Cache: fakeClient(), Live: fakeClient(
+		&v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Spec: spec},
+		&v1alpha1.PgNodeStorage{ObjectMeta: metav1.ObjectMeta{Name: "forged", Labels: labels}, Spec: spec},
+	)}
+	if got, err := r.StoragesLeft(t.Context(), p, s3nbd.Type{}); err != nil || !slices.Equal(got, []string{name}) {
+		t.Errorf("%v, %v; want %s", got, err, name)
+	}
+	if got, err := r.StoragesLeft(t.Context(), p, external.Type{}); err != nil || len(got) > 0 {
+		t.Errorf("a kind without nodes: %v, %v", got, err)
+	}
+}
+
+// A Node is gone only if the API server does not have it either.
+func TestNodeGone(t *testing.T) {
+	node := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	r := Readers{Cache: fakeClient(node("cached")), Live: fakeClient(node("new"))}
+	for name, want := range map[string]bool{"cached": false, "new": false, "none": true} {
+		if got, err := r.NodeGone(t.Context(), name); err != nil || got != want {
+			t.Errorf("%s: gone %t, %v", name, got, err)
+		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
-// ProfileIndex is the cache index of PgStorageClusters by their profile.
+// ProfileIndex is the cache index of PgStorageClusters by their profile, and the field that
+// the API server selects them by.
 const ProfileIndex = "spec.profile"
 
 // IndexProfile is the index function of ProfileIndex.
@@ -35,9 +36,10 @@ func IndexProfile(obj client.Object) []string {
 }
 
 // ClustersOf lists the PgStorageClusters that use a profile, as namespace/name.
-func ClustersOf(ctx context.Context, r client.Reader, profile string) ([]string, error) {
+func ClustersOf(ctx context.Context, r client.Reader, profile string, opts ...client.ListOption) ([]string, error) {
 	list := &v1alpha1.PgStorageClusterList{}
-	if err := r.List(ctx, list, client.MatchingFields{ProfileIndex: profile}, client.UnsafeDisableDeepCopy); err != nil {
+	opts = append(opts, client.MatchingFields{ProfileIndex: profile}, client.UnsafeDisableDeepCopy)
+	if err := r.List(ctx, list, opts...); err != nil {
 		return nil, fmt.Errorf("list PgStorageClusters of profile %s: %w", profile, err)
 	}
 	users := make([]string, 0, len(list.Items))
@@ -52,7 +54,7 @@ func ClustersOf(ctx context.Context, r client.Reader, profile string) ([]string,
 func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, apis observed.ForeignAPIs, operator observed.Operator) (observed.Profile, plan.Live, error) {
 	facts, live := observed.Profile{ForeignAPIs: apis, Operator: operator}, plan.Live{}
 	hooks := kind.Hooks()
-	if err := r.classes(ctx, kind.Classes(p), &facts, live); err != nil {
+	if err := classes(ctx, r.Cache, kind.Classes(p), &facts, live); err != nil {
 		return facts, nil, err
 	}
 	if hooks.Nodes {
@@ -71,10 +73,10 @@ func (r Readers) Profile(ctx context.Context, p *v1alpha1.PgStorageProfile, kind
 	return facts, live, r.others(ctx, p, &facts)
 }
 
-func (r Readers) classes(ctx context.Context, names []string, facts *observed.Profile, live plan.Live) error {
+func classes(ctx context.Context, from client.Reader, names []string, facts *observed.Profile, live plan.Live) error {
 	facts.Classes = map[string]*storagev1.StorageClass{}
 	for _, name := range names {
-		class, err := find(ctx, r.Cache, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
+		class, err := find(ctx, from, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
 		if err != nil {
 			return err
 		}

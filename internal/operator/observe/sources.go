@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +22,26 @@ import (
 // Sources lists the objects that a kind of storage declares as its sources, and has the
 // kind read them into facts. It reads nothing but caches.
 func (r Readers) Sources(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, facts *observed.Profile, live plan.Live) error {
+	return r.read(ctx, p, kind, facts, live, r.cached)
+}
+
+// Guards returns the facts with what guards a teardown read again, from the API server: the
+// classes, and the sources with Guards. It puts the profile's own objects into live.
+func (r Readers) Guards(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, facts observed.Profile, live plan.Live) (observed.Profile, error) {
+	if kind.Hooks().Read == nil {
+		return facts, nil
+	}
+	if err := classes(ctx, r.Live, kind.Classes(p), &facts, live); err != nil {
+		return facts, err
+	}
+	err := r.read(ctx, p, kind, &facts, live, r.guarding)
+	return facts, err
+}
+
+// lister lists the objects of a source.
+type lister func(ctx context.Context, p *v1alpha1.PgStorageProfile, s profile.Source) ([]profile.Object, error)
+
+func (r Readers) read(ctx context.Context, p *v1alpha1.PgStorageProfile, kind profile.Type, facts *observed.Profile, live plan.Live, list lister) error {
 	hooks := kind.Hooks()
 	if hooks.Read == nil {
 		return nil
@@ -34,7 +55,7 @@ func (r Readers) Sources(ctx context.Context, p *v1alpha1.PgStorageProfile, kind
 		if !s.Served(facts.ForeignAPIs) {
 			continue
 		}
-		found, err := r.source(ctx, p, s)
+		found, err := list(ctx, p, s)
 		if err != nil {
 			return err
 		}
@@ -46,13 +67,28 @@ func (r Readers) Sources(ctx context.Context, p *v1alpha1.PgStorageProfile, kind
 	return hooks.Read(p, objects, facts)
 }
 
-func (r Readers) source(ctx context.Context, p *v1alpha1.PgStorageProfile, s profile.Source) ([]profile.Object, error) {
+func (r Readers) cached(ctx context.Context, p *v1alpha1.PgStorageProfile, s profile.Source) ([]profile.Object, error) {
+	return r.source(ctx, p, s, r.BySource[SourceGroup{Type: p.Spec.Type, Group: s.Group}], client.UnsafeDisableDeepCopy)
+}
+
+// guarding asks the API server for what guards a teardown, and the cache for the rest.
+func (r Readers) guarding(ctx context.Context, p *v1alpha1.PgStorageProfile, s profile.Source) ([]profile.Object, error) {
+	if !s.Guards {
+		return r.cached(ctx, p, s)
+	}
+	selector, err := labels.Parse(s.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("select %s: %w", s.Kind, err)
+	}
+	return r.source(ctx, p, s, r.Live, client.MatchingLabelsSelector{Selector: selector})
+}
+
+func (r Readers) source(ctx context.Context, p *v1alpha1.PgStorageProfile, s profile.Source, from client.Reader, options ...client.ListOption) ([]profile.Object, error) {
 	list := listOf(r.Scheme, s)
-	options := []client.ListOption{client.UnsafeDisableDeepCopy}
 	if s.Namespace != nil {
 		options = append(options, client.InNamespace(s.Namespace(p)))
 	}
-	if err := r.BySource[SourceGroup{Type: p.Spec.Type, Group: s.Group}].List(ctx, list, options...); err != nil {
+	if err := from.List(ctx, list, options...); err != nil {
 		return nil, fmt.Errorf("list objects of kind %s: %w", s.Kind.Kind, err)
 	}
 	var out []profile.Object

@@ -30,7 +30,8 @@ type Hooks struct {
 	// Read turns the objects of Sources into facts, usually the kind's own in facts.Own.
 	Read func(p *v1alpha1.PgStorageProfile, objects Objects, facts *observed.Profile) error
 	// Teardown returns what must be deleted or awaited before the controller deletes the
-	// profile's PgNodeStorages, servers and classes.
+	// profile's PgNodeStorages, servers and classes. It decides only by sources with Guards,
+	// by facts.Classes and by facts.ClassesInUse.
 	Teardown func(p *v1alpha1.PgStorageProfile, facts observed.Profile) Teardown
 	// Serves reports whether databases that run keep their storage although the profile is
 	// not Ready, for a reason that concerns new volumes only. nil: it is not known to.

@@ -47,6 +47,9 @@ type Source struct {
 	// Created means that the profile creates objects of the kind; those with its UID in
 	// their label are updated and deleted by it.
 	Created bool
+	// Guards means that Teardown decides by objects of the kind. The controller lists them
+	// from the API server before it deletes anything, because a cache may lag.
+	Guards bool
 }
 
 // Served reports whether the manager can read the source.

@@ -99,7 +99,7 @@ func (sixth) Hooks() profile.Hooks {
 		Alpha: "which exist in a test",
 		Sources: []profile.Source{{
 			Kind: arrayKind, CRDs: []string{arrayCRD},
-			Trim: trimArray,
+			Trim: trimArray, Guards: true,
 			Concerns: func(p *v1alpha1.PgStorageProfile, o profile.Object) bool {
 				return o.GetName() == p.Name
 			},

@@ -39,14 +39,14 @@ var rookCRDs = []string{"cephclusters.ceph.rook.io", "cephblockpools.ceph.rook.i
 // sources that Rook, Kubernetes and zfs-localpv write.
 func sources() []profile.Source {
 	return []profile.Source{
-		{Kind: rook.CephClusterKind, CRDs: rookCRDs, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimCluster, Created: true},
-		{Kind: rook.CephBlockPoolKind, CRDs: rookCRDs, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimPool, Created: true},
+		{Kind: rook.CephClusterKind, CRDs: rookCRDs, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimCluster, Created: true, Guards: true},
+		{Kind: rook.CephBlockPoolKind, CRDs: rookCRDs, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimPool, Created: true, Guards: true},
 		{Kind: deployments, Selector: "app=rook-ceph-osd", Namespace: rookNamespace, Concerns: inNamespace, Trim: trimDeployment},
 		{Kind: claims, Selector: labelDeviceSet, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimClaim},
-		{Kind: volumes, Concerns: ofClass, Trim: trimVolume},
+		{Kind: volumes, Concerns: ofClass, Trim: trimVolume, Guards: true},
 		{Kind: pods, Selector: "app in (" + appOSD + "," + appOSDPrepare + "," + naming.ProbeApp + ")", Namespace: rookNamespace, Concerns: inNamespace, Trim: trimPod},
 		{Kind: pods, Group: "instances", Selector: naming.LabelCNPGCluster, Concerns: onCeph, Trim: trimPod},
-		{Kind: jobs, Selector: naming.LabelManagedBy + "=" + naming.ManagedBy + "," + naming.LabelProfile, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimJob, Created: true},
+		{Kind: jobs, Selector: naming.LabelManagedBy + "=" + naming.ManagedBy + "," + naming.LabelProfile, Namespace: rookNamespace, Concerns: inNamespace, Trim: trimJob, Created: true, Guards: true},
 		{Kind: drivers, Metadata: true, Trim: trimDriver},
 		{Kind: recordedZvol, CRDs: []string{"zfsvolumes.zfs.openebs.io"}, Concerns: onZvols, Trim: profile.TrimSpec("volumeType", "volblocksize", "thinProvision")},
 	}
