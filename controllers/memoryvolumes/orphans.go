@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/memoryvolumes"
@@ -40,12 +42,22 @@ func (p *Provisioner) removeOrphans(ctx context.Context, claims, volumes cache.S
 	claimed := names(claims, func(o metav1.Object) string { return "pvc-" + string(o.GetUID()) })
 	for i := range list.Items {
 		for _, volume := range memoryvolumes.Orphans(&list.Items[i], made, claimed) {
-			if err := p.edit(ctx, list.Items[i].Name, func(s *v1alpha1.PgNodeStorage) { memoryvolumes.Remove(s, volume) }); err != nil {
+			if err := p.removeOrphan(ctx, list.Items[i].Name, volume); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// removeOrphan removes a volume unless the API server has its PersistentVolume: the informers
+// may lag, and the agent would unmount it.
+func (p *Provisioner) removeOrphan(ctx context.Context, storage, volume string) error {
+	made, err := get(ctx, p.Readers.Live, client.ObjectKey{Name: volume}, &corev1.PersistentVolume{})
+	if err != nil || made != nil {
+		return err
+	}
+	return p.edit(ctx, storage, func(s *v1alpha1.PgNodeStorage) { memoryvolumes.Remove(s, volume) })
 }
 
 // names of the objects of a store.
