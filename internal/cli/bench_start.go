@@ -8,22 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
-	"github.com/pgstorage/pgstorage/config/crd"
-	"github.com/pgstorage/pgstorage/internal/cli/admit"
-	"github.com/pgstorage/pgstorage/internal/cli/gather"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/benchmarks"
-)
-
-// Values of --dry-run, as kubectl's.
-const (
-	dryNone   = "none"
-	dryClient = "client"
-	dryServer = "server"
 )
 
 // startOptions are the flags of bench start. The API server sets the defaults of those
@@ -78,14 +66,13 @@ func (s *startOptions) flags(c *cobra.Command) {
 	f.Int32Var(&s.spec.MaxTries, "max-tries", 0, "maximum tries of a transaction that fails with a serialization error or a deadlock")
 	f.StringVar(&s.integrity, "integrity", "", "integrity checks after the run: Full or Basic")
 	f.StringVar(&s.cleanup, "cleanup", "", "deletion of the database, role and Job: Always, OnSuccess or Never")
-	f.StringVar(&s.dryRun, "dry-run", dryNone, "none, client (print the object without contacting a cluster) or server (validate the object without creating it)")
+	dryRunFlag(c, &s.dryRun)
 	f.BoolVar(&s.wait, "follow", false, "show the progress until the benchmark ends, and then its result")
 	s.follow.flags(c)
 	complete(c, "script", string(v1alpha1.ScriptTPCB), string(v1alpha1.ScriptSimpleUpdate), string(v1alpha1.ScriptSelectOnly))
 	complete(c, "protocol", string(v1alpha1.ProtocolSimple), string(v1alpha1.ProtocolExtended), string(v1alpha1.ProtocolPrepared))
 	complete(c, "integrity", string(v1alpha1.IntegrityFull), string(v1alpha1.IntegrityBasic))
 	complete(c, "cleanup", string(v1alpha1.CleanupAlways), string(v1alpha1.CleanupOnSuccess), string(v1alpha1.CleanupNever))
-	complete(c, "dry-run", dryNone, dryClient, dryServer)
 }
 
 // benchmark returns the PgBenchmark that the flags describe.
@@ -119,24 +106,6 @@ func rejectZeros(flags *pflag.FlagSet) error {
 	return errors.Join(wrong...)
 }
 
-// validate checks an object as the API server does, which completes a generateName. It does
-// not change the object.
-func validate(ctx context.Context, b client.Object) error {
-	schemas, err := admit.Load(crd.Bases)
-	if err != nil {
-		return err
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b)
-	if err != nil {
-		return fmt.Errorf("convert %T: %w", b, err)
-	}
-	o := &unstructured.Unstructured{Object: content}
-	if o.GetName() == "" {
-		o.SetName(o.GetGenerateName() + "x7k2p")
-	}
-	return schemas.Admit(ctx, o)
-}
-
 // optional returns nil for a flag that is not set.
 func optional(n int32) *int32 {
 	if n == 0 {
@@ -151,56 +120,18 @@ func (a *app) start(ctx context.Context, cluster string, s *startOptions, o *out
 		return err
 	}
 	b := s.benchmark(namespace, cluster)
-	switch s.dryRun {
-	case dryClient:
-		return a.dryRun(ctx, b, o)
-	case dryNone, dryServer:
-	default:
-		return fmt.Errorf("--dry-run: unknown value %q; use none, client or server", s.dryRun)
-	}
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	if err := a.create(ctx, c, b, s, o); err != nil || !s.wait || s.dryRun == dryServer {
+	c, err := a.create(ctx, &creation{
+		object: b, dryRun: s.dryRun, cluster: cluster,
+		consent: func(target *v1alpha1.PgStorageCluster) string {
+			if benchmarks.Admits(target, b) {
+				return ""
+			}
+			return benchmarks.NeedsConsent(namespace, cluster)
+		},
+		hint: "Follow it with: kubectl pgstorage bench follow %s -n %s\n", wait: s.wait,
+	}, o)
+	if err != nil || !s.wait || s.dryRun != dryNone {
 		return err
 	}
 	return a.follow(ctx, c, client.ObjectKeyFromObject(b), s.follow)
-}
-
-// dryRun validates an object offline, and prints it.
-func (a *app) dryRun(ctx context.Context, b client.Object, o *output) error {
-	if err := validate(ctx, b); err != nil {
-		return err
-	}
-	if o.format == "" {
-		o.format = "yaml"
-	}
-	return o.print(a.streams.Out, b, nil)
-}
-
-// create creates the benchmark, and prints its name and what to do next.
-func (a *app) create(ctx context.Context, c client.Client, b *v1alpha1.PgBenchmark, s *startOptions, o *output) error {
-	key := client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Cluster}
-	cluster, err := gather.Reader{Reader: c}.Target(ctx, key)
-	if err != nil {
-		return err
-	}
-	var options []client.CreateOption
-	done := "created"
-	if s.dryRun == dryServer {
-		options, done = append(options, client.DryRunAll), "created (server dry run)"
-	}
-	if err := c.Create(ctx, b, options...); err != nil {
-		return fmt.Errorf("create PgBenchmark: %w", err)
-	}
-	b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("PgBenchmark"))
-	text := fmt.Sprintf("pgbenchmark.pgstorage.dev/%s %s\n", b.Name, done)
-	if !benchmarks.Admits(cluster, b) {
-		text += "Waiting for consent: " + benchmarks.NeedsConsent(b.Namespace, cluster.Name) + "\n"
-	}
-	if s.dryRun != dryServer && !s.wait {
-		text += fmt.Sprintf("Follow it with: kubectl pgstorage bench follow %s -n %s\n", b.Name, b.Namespace)
-	}
-	return o.print(a.streams.Out, b, plain(text))
 }

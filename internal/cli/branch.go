@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/cli/branch"
-	"github.com/pgstorage/pgstorage/internal/cli/gather"
 )
 
 func (a *app) branch() *cobra.Command {
@@ -59,9 +57,8 @@ func (s *branchCreateOptions) flags(c *cobra.Command) {
 	f.StringVar(&s.Target.BackupID, "backup-id", "", "ID of the base backup that the restore starts from, such as 20260301T023000; needed by --target-name (default: the newest before the target)")
 	f.StringVar(&s.CPU, "cpu", "", "CPU request of the instance, such as 500m (default: as the source)")
 	f.StringVar(&s.Memory, "memory", "", "memory request and limit of the instance, such as 2Gi (default: as the source)")
-	f.StringVar(&s.dryRun, "dry-run", dryNone, "none, client (print the object without contacting a cluster) or server (validate the object without creating it)")
+	dryRunFlag(c, &s.dryRun)
 	s.waitOptions.flags(c, true, "show the progress until the branch is Ready")
-	complete(c, "dry-run", dryNone, dryClient, dryServer)
 	c.MarkFlagsRequiredTogether("cpu", "memory")
 	c.MarkFlagsMutuallyExclusive("target-time", "target-lsn", "target-name")
 	if err := c.MarkFlagRequired("name"); err != nil {
@@ -78,18 +75,11 @@ func (a *app) createBranch(ctx context.Context, source string, s *branchCreateOp
 	if err != nil {
 		return err
 	}
-	switch s.dryRun {
-	case dryClient:
-		return a.dryRun(ctx, b, o)
-	case dryNone, dryServer:
-	default:
-		return fmt.Errorf("--dry-run: unknown value %q; use none, client or server", s.dryRun)
-	}
-	c, err := a.client()
-	if err != nil {
-		return err
-	}
-	if err := a.submitBranch(ctx, c, b, s, o); err != nil || !s.wait || s.dryRun == dryServer {
+	c, err := a.create(ctx, &creation{
+		object: b, dryRun: s.dryRun, cluster: source, consent: branch.Consent,
+		hint: "See its state with: kubectl pgstorage status pgbr/%s -n %s\n", wait: s.wait,
+	}, o)
+	if err != nil || !s.wait || s.dryRun != dryNone {
 		return err
 	}
 	if b, err = a.waitForBranch(ctx, c, b, branch.Ready, s.timeout); err != nil {
@@ -97,31 +87,6 @@ func (a *app) createBranch(ctx context.Context, source string, s *branchCreateOp
 	}
 	_, err = fmt.Fprint(a.streams.Out, branch.Outcome(b))
 	return err
-}
-
-// submitBranch creates the branch, and prints its name and what to do next.
-func (a *app) submitBranch(ctx context.Context, c client.Client, b *v1alpha1.PgStorageBranch, s *branchCreateOptions, o *output) error {
-	source, err := gather.Reader{Reader: c}.Target(ctx, client.ObjectKey{Namespace: b.Namespace, Name: b.Spec.Source.Cluster})
-	if err != nil {
-		return err
-	}
-	var options []client.CreateOption
-	done := "created"
-	if s.dryRun == dryServer {
-		options, done = append(options, client.DryRunAll), "created (server dry run)"
-	}
-	if err := c.Create(ctx, b, options...); err != nil {
-		return fmt.Errorf("create PgStorageBranch: %w", err)
-	}
-	b.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(branch.Kind))
-	text := fmt.Sprintf("pgstoragebranch.pgstorage.dev/%s %s\n", b.Name, done)
-	if consent := branch.Consent(source); consent != "" {
-		text += "Waiting for consent: " + consent + "\n"
-	}
-	if s.dryRun != dryServer && !s.wait {
-		text += fmt.Sprintf("See its state with: kubectl pgstorage status pgbr/%s -n %s\n", b.Name, b.Namespace)
-	}
-	return o.print(a.streams.Out, b, plain(text))
 }
 
 func (a *app) branchList() *cobra.Command {

@@ -73,7 +73,7 @@ func (o *output) print(to io.Writer, value any, text func() (string, error)) err
 	case "yaml":
 		raw, err = yaml.Marshal(value)
 	case "name":
-		raw = []byte(nameOf(value))
+		raw = []byte(nameOf(value) + "\n")
 	}
 	if err != nil {
 		return err
@@ -82,15 +82,15 @@ func (o *output) print(to io.Writer, value any, text func() (string, error)) err
 	return err
 }
 
-// nameOf returns the line that kubectl prints for -o name, such as
-// pgbenchmark.pgstorage.dev/nightly. An object that the API server is to name has its prefix.
+// nameOf returns what kubectl prints for -o name, such as pgbenchmark.pgstorage.dev/nightly.
+// An object that the API server is to name has its prefix.
 func nameOf(value any) string {
 	o, ok := value.(client.Object)
 	if !ok {
 		return ""
 	}
 	kind := o.GetObjectKind().GroupVersionKind()
-	return strings.ToLower(kind.Kind) + "." + kind.Group + "/" + cmp.Or(o.GetName(), o.GetGenerateName()) + "\n"
+	return strings.ToLower(kind.Kind) + "." + kind.Group + "/" + cmp.Or(o.GetName(), o.GetGenerateName())
 }
 
 // plain returns text that is computed already, for print.
