@@ -117,7 +117,8 @@ const (
 	ConditionSiteInRole = "SiteInRole"
 	// ConditionSitesAgree says whether the other sites answer and agree: on which one writes,
 	// on the members, and in what their database is. Only databases with spec.topology
-	// have it. What only the network or a switch under way causes does not take part in Ready.
+	// have it. What only the network, a switch under way or a rejected watcher causes does not
+	// take part in Ready.
 	ConditionSitesAgree = "SitesAgree"
 	// ConditionFollowersCaughtUp says whether every follower is within its maxLag. A cluster
 	// has it of its read pools. A read pool, or a site that follows, has it of its instances.

@@ -207,10 +207,10 @@ func disposable(child plan.Seen, cr *v1alpha1.PgStorageCluster) bool {
 // API server rejects becomes an outcome: a retry would not help.
 func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, error) {
 	for _, rejection := range p.applied.Rejected {
-		p.outcomes.Add(clusters.Rejected(rejection.Stage, rejection.Err))
+		clusters.AddRejected(&p.outcomes, rejection.Stage, rejection.Err)
 	}
 	if apply.Rejected(p.failure) {
-		p.outcomes.Add(clusters.Rejected(plan.StageDatabase, p.failure))
+		clusters.AddRejected(&p.outcomes, plan.StageDatabase, p.failure)
 		p.failure = nil
 	}
 	want := p.built.Status(p.cr, p.facts)
@@ -224,6 +224,9 @@ func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, err
 	}
 	r.emit(before, want, p.applied.Changes)
 	result := r.requeue(p)
+	if len(p.applied.Rejected) > 0 && (result.RequeueAfter == 0 || result.RequeueAfter > pollInterval) {
+		result.RequeueAfter = pollInterval
+	}
 	if apply.Outdated(p.failure) {
 		result.RequeueAfter, p.failure = apply.OutdatedDelay, nil
 	}

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -264,14 +263,8 @@ func TestRejectedBackupAndPodMonitorLeaveTheDatabaseReady(t *testing.T) {
 	manager.Start(t, config)
 	ns := namespace(t, c)
 	storage(t, c, "backups-rejected")
-	zero := resource.MustParse("0")
-	none := corev1.ResourceList{"count/scheduledbackups.postgresql.cnpg.io": zero, "count/podmonitors.monitoring.coreos.com": zero}
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
-	create(t, c, lake(ns), quota)
-	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
-	if err := c.Status().Update(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	create(t, c, lake(ns))
+	quota := admitsNone(t, c, ns, "scheduledbackups.postgresql.cnpg.io", "podmonitors.monitoring.coreos.com")
 	cr := backedUp(ns, "backups-rejected")
 	cr.Spec.Benchmark = &v1alpha1.InlineBenchmark{}
 	key := client.ObjectKeyFromObject(cr)

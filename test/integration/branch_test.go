@@ -461,14 +461,7 @@ func TestBranchReportsARejectedSnapshot(t *testing.T) {
 	manager.Start(t, w.into(config))
 	s := branchable(t, c, "branch-rejected")
 	w.within = "/namespaces/" + s.ns + "/volumesnapshots"
-	const counted = "count/volumesnapshots.snapshot.storage.k8s.io"
-	none := corev1.ResourceList{counted: resource.MustParse("0")}
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "snapshots"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
-	create(t, c, quota)
-	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
-	if err := c.Status().Update(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	admitsNone(t, c, s.ns, "volumesnapshots.snapshot.storage.k8s.io")
 	b := s.branch(t, "pr-1")
 	eventually(t, "the attempt", func(context.Context) error {
 		if w.count.Load() == 0 {

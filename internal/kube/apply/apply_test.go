@@ -121,6 +121,48 @@ func TestWriteIsForTheObjectThatWasSeen(t *testing.T) {
 	}
 }
 
+// rejecting is a Writer whose API server rejects the objects of one kind.
+type rejecting struct {
+	recording
+	kind string
+}
+
+func (r *rejecting) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if err := r.recording.Apply(ctx, obj, opts...); err != nil {
+		return err
+	}
+	if r.applied[len(r.applied)-1]["kind"] == r.kind {
+		return apierrors.NewForbidden(schema.GroupResource{}, "shop", errors.New("exceeded quota"))
+	}
+	return nil
+}
+
+// A rejected object holds others back only where they build on it.
+func TestRejectionHoldsBackOnlyWhatBuildsOnIt(t *testing.T) {
+	stages := []plan.Stage{plan.StageDatabase, plan.StageBackups, plan.StageReadPools, plan.StageSites, plan.StageMonitors, plan.StageInlineBenchmark}
+	p := &plan.Plan{}
+	for _, stage := range stages {
+		p.Add(plan.FromContent(stage, map[string]any{"apiVersion": "v1", "kind": stage.String(), "metadata": map[string]any{"name": "shop"}}))
+	}
+	for _, stage := range stages {
+		t.Run(stage.String(), func(t *testing.T) {
+			done, err := Plan(t.Context(), &rejecting{kind: stage.String()}, p, plan.Live{})
+			if stage == plan.StageDatabase {
+				if !Rejected(err) || len(done.Changes) > 0 || len(done.Rejected) > 0 {
+					t.Errorf("%+v, %v", done, err)
+				}
+				return
+			}
+			if err != nil || len(done.Changes) != len(stages)-1 {
+				t.Fatalf("%d changes, %v", len(done.Changes), err)
+			}
+			if r := done.Rejected; len(r) != 1 || r[0].Stage != stage || !Rejected(r[0].Err) {
+				t.Errorf("rejected %+v", r)
+			}
+		})
+	}
+}
+
 // A user has nothing to change where the object is gone, or is another one by now.
 func TestOutdatedIsNotRejected(t *testing.T) {
 	of := schema.GroupKind{Group: "postgresql.cnpg.io", Kind: "Cluster"}

@@ -61,7 +61,7 @@ func TestIntentFollowsContent(t *testing.T) {
 
 func TestGates(t *testing.T) {
 	p := Plan{}
-	for stage := StageAccess; stage <= StageBenchmark; stage++ {
+	for stage := StageAccess; stage <= StageInlineBenchmark; stage++ {
 		p.Add(FromContent(stage, map[string]any{"kind": stage.String()}))
 	}
 	p.AddGate(StageDatabase, "Because", "it waits")
@@ -77,17 +77,16 @@ func TestGates(t *testing.T) {
 			t.Errorf("a held object left the plan: %s", o.Key())
 		}
 	}
-	alone := Plan{}
-	alone.AddGate(StageBackups, "NoPlugin", "")
-	alone.AddGate(StageMonitors, "NoCRD", "")
-	for _, stage := range []Stage{StageReadPools, StageSites, StageBenchmark} {
-		if _, held := alone.GateOf(stage); held {
-			t.Errorf("the gate of backups or monitors holds stage %s", stage)
-		}
-	}
-	for _, stage := range []Stage{StageBackups, StageMonitors} {
-		if _, held := alone.GateOf(stage); !held {
-			t.Errorf("its own gate does not hold stage %s", stage)
+}
+
+func TestGateOfAStageThatIsAloneHoldsNoOther(t *testing.T) {
+	for _, alone := range []Stage{StageBackups, StageReadPools, StageSites, StageMonitors, StageInlineBenchmark} {
+		p := Plan{}
+		p.AddGate(alone, "Because", "it waits")
+		for stage := StageAccess; stage <= StageInlineBenchmark; stage++ {
+			if _, held := p.GateOf(stage); held != (stage == alone) {
+				t.Errorf("the gate of %s holds %s: %v", alone, stage, held)
+			}
 		}
 	}
 }

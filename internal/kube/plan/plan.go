@@ -39,17 +39,24 @@ const (
 	StageReadPools
 	StageSites
 	StageMonitors
+	// StageBenchmark has the Job or the runs of a PgBenchmark, and the Job of a verification.
 	StageBenchmark
+	// StageInlineBenchmark has the PgBenchmark of a PgStorageCluster.
+	StageInlineBenchmark
 )
 
 func (s Stage) String() string {
-	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "backups", "read-pools", "sites", "monitors", "benchmark"}[s]
+	return [...]string{"access", "servers", "nodes", "backing", "ceph", "ceph-pool", "pool", "probe", "storage", "database", "backups", "read-pools", "sites", "monitors", "benchmark", "inline-benchmark"}[s]
 }
 
 // Alone says that no stage builds on this one. Neither its gate nor an object of it that
 // the API server rejects holds another stage back.
 func (s Stage) Alone() bool {
-	return s == StageBackups || s == StageMonitors
+	switch s {
+	case StageBackups, StageReadPools, StageSites, StageMonitors, StageInlineBenchmark:
+		return true
+	}
+	return false
 }
 
 // Key identifies an object.

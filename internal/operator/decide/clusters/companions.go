@@ -45,7 +45,7 @@ func addCompanions(p *plan.Plan, cr *v1alpha1.PgStorageCluster, facts observed.C
 	if err != nil {
 		return err
 	}
-	o, err := plan.FromApply(plan.StageBenchmark, benchmark)
+	o, err := plan.FromApply(plan.StageInlineBenchmark, benchmark)
 	if err != nil {
 		return err
 	}

@@ -44,16 +44,33 @@ func (c *Cluster) AllOutcomes(cr *v1alpha1.PgStorageCluster, facts observed.Clus
 	return out
 }
 
-// Rejected is the outcome where the API server rejects an object of a stage. A database
-// is Ready without a backup or a PodMonitor.
-func Rejected(stage plan.Stage, err error) outcome.Outcome {
+// AddRejected adds the outcome where the API server rejects an object of a stage. If the
+// condition already needs a user's action, its outcome stays and gets the API server's words.
+func AddRejected(outcomes *outcome.Set, stage plan.Stage, err error) {
+	o := rejected(stage, err)
+	if have, found := outcomes.Get(o.Condition); found && have.Kind == outcome.Invalid && stage.Alone() {
+		have.Message += "; " + o.Message
+		o = have
+	}
+	outcomes.Add(o)
+}
+
+// rejected returns the outcome of one rejection. A database is Ready without a backup, a
+// PodMonitor, a benchmark or the watcher of other sites. Ready includes read pools.
+func rejected(stage plan.Stage, err error) outcome.Outcome {
 	o := outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonRejected, fmt.Sprintf(msgRejected, err))
 	switch stage {
 	case plan.StageBackups:
 		o.Condition = v1alpha1.ConditionBackedUp
+	case plan.StageReadPools:
+		o.Condition = v1alpha1.ConditionReadPoolsReady
+	case plan.StageSites:
+		o.Condition, o.Unknown = v1alpha1.ConditionSitesAgree, true
 	case plan.StageMonitors:
 		o.Condition = v1alpha1.ConditionMonitored
+	case plan.StageInlineBenchmark:
+		o.Condition = v1alpha1.ConditionBenchmarkComplete
 	}
-	o.Informative = stage.Alone()
+	o.Informative = stage.Alone() && stage != plan.StageReadPools
 	return o
 }

@@ -272,8 +272,8 @@ func TestReadPoolsAreRefusedWithoutTheirGate(t *testing.T) {
 	}
 }
 
-// A pool that is cloned again is not in the plan. The API server would refuse the change,
-// and the rest of the plan would stay unwritten.
+// A pool that is cloned again is not in the plan, because the API server would reject the
+// change.
 func TestPoolThatIsClonedAgainIsNotApplied(t *testing.T) {
 	cr, f := withPools(reports(), v1alpha1.ReadPool{Name: "near"})
 	f.Pools["reports"] = poolOf(cr, reports())
