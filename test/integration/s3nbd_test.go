@@ -398,6 +398,7 @@ func TestLostDevicesFenceTheirInstance(t *testing.T) {
 	if kept["cnpg.io/fencedInstances"] != `["shop-1","shop-7"]` || kept[naming.AnnotationFenced] != "" {
 		t.Errorf("a retained database has %v", kept)
 	}
+	emitted(t, c, key.Namespace, "FenceLeft")
 }
 
 // A pass that changes nothing writes nothing, whatever the API server has added to a
