@@ -6,7 +6,8 @@
 #   TestTutorialOfBranches, TestBranchFaults, TestSnapshotBackups, TestMemory, or
 #   TestS3NBD, or more of them with | between
 # BARMAN=1 installs the Barman Cloud plugin.
-# KEEP=1 keeps the cluster and the machines, to look at.
+# KEEP=1 keeps the cluster and the machines, to look at; STEPS="blank|pool fills" runs only
+# steps with such names.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
 TEST=${2:-TestJourney}
@@ -86,4 +87,4 @@ if [ -n "${BARMAN:-}" ]; then
 	pin barman-cloud
 fi
 cd "$REPO" || exit
-go test -tags e2ezfs -count=1 -v -timeout 150m -run "^($TEST)\$" ./test/e2ezfs/...
+go test -tags e2ezfs -count=1 -v -timeout 150m -run "^($TEST)\$${STEPS:+/($STEPS)}" ./test/e2ezfs/...
