@@ -94,19 +94,16 @@ func (f *branchFaults) restart(t *testing.T, boot string) time.Time {
 }
 
 // manyBranches are made at once of a source that is written to. Each has every row that was
-// acknowledged before it was created, and no damaged page.
+// acknowledged before it was created, and no damaged page. The writer ends once all snapshots
+// are taken: two emulated processors cannot serve it beside eleven databases.
 func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluster) {
-	writer := loaded(t, shop)
 	for round := range rounds {
+		writer := loaded(t, shop)
 		rows := acknowledged(must(t)(logs(t.Context(), writer)))
 		began := time.Now()
-		var branches []*v1alpha1.PgStorageBranch
-		for i := range atOnce {
-			b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
-			b.Spec.Resources = fewProcessors("384Mi")
-			branches = append(branches, b)
-			create(t, b)
-		}
+		branches := f.atOnce(t, shop, round)
+		snapshotted(t, branches)
+		nothingLost(t, shop, writer)
 		var copies []*v1alpha1.PgStorageCluster
 		for _, b := range branches {
 			copies = append(copies, branched(t, b))
@@ -125,7 +122,26 @@ func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluste
 			branchGone(t, b)
 		}
 	}
-	nothingLost(t, shop, writer)
+}
+
+func (f *branchFaults) atOnce(t *testing.T, shop *v1alpha1.PgStorageCluster, round int) (branches []*v1alpha1.PgStorageBranch) {
+	for i := range atOnce {
+		b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
+		b.Spec.Resources = fewProcessors("384Mi")
+		branches = append(branches, b)
+		create(t, b)
+	}
+	return branches
+}
+
+// snapshotted waits until the database of each branch is created, of snapshots that are ready.
+func snapshotted(t *testing.T, branches []*v1alpha1.PgStorageBranch) {
+	t.Helper()
+	for _, b := range branches {
+		eventually(t, "the snapshots of branch "+b.Name, func(ctx context.Context) error {
+			return c.Get(ctx, client.ObjectKeyFromObject(b), &v1alpha1.PgStorageCluster{})
+		})
+	}
 }
 
 func (f *branchFaults) cutInSnapshot(t *testing.T, shop *v1alpha1.PgStorageCluster) {
