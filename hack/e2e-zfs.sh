@@ -46,24 +46,19 @@ postgres=$("$REPO/hack/images.sh" postgres)
 cnpg=$("$REPO/hack/images.sh" cnpg)
 driver=$("$REPO/hack/zfs-localpv.sh" image)
 # Only what these tests use: ZeroFS alone takes ten minutes to compile.
-zerofs=()
+zerofs=() store=()
 PGSTORAGE_ZEROFS_IMAGE='' PGSTORAGE_ZEROFS_NEXT_IMAGE='' PGSTORAGE_S3_IMAGE=''
-case $TEST in
-*TestS3NBD*)
+if [[ $TEST == *TestS3NBD* ]]; then
 	PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
 	# The same image by another name, for a profile that changes its image.
 	PGSTORAGE_ZEROFS_NEXT_IMAGE=$PGSTORAGE_ZEROFS_IMAGE-next
 	docker tag "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
 	zerofs=("$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE")
-	;;
-esac
-store=()
-case $TEST in
-*TestS3NBD* | *TestSnapshotBackups*)
+fi
+if [[ $TEST == *TestS3NBD* || $TEST == *TestSnapshotBackups* ]]; then
 	PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 	store=("$PGSTORAGE_S3_IMAGE")
-	;;
-esac
+fi
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
 PGSTORAGE_ZFS_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)

@@ -224,9 +224,6 @@ func (r *Reconciler) report(ctx context.Context, p *pass) (reconcile.Result, err
 	}
 	r.emit(before, want, p.applied.Changes)
 	result := r.requeue(p)
-	if len(p.applied.Rejected) > 0 && (result.RequeueAfter == 0 || result.RequeueAfter > pollInterval) {
-		result.RequeueAfter = pollInterval
-	}
 	if apply.Outdated(p.failure) {
 		result.RequeueAfter, p.failure = apply.OutdatedDelay, nil
 	}

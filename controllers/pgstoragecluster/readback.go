@@ -29,25 +29,29 @@ func parameterNames(cr *v1alpha1.PgStorageCluster, cluster *cnpgv1.Cluster) []st
 // requeue returns when to reconcile again for what no watch covers, and lets a read-back
 // that was as declared be valid for longer.
 func (r *Reconciler) requeue(p *pass) reconcile.Result {
-	result := reconcile.Result{}
-	within := func(d time.Duration) {
-		if result.RequeueAfter == 0 || d < result.RequeueAfter {
-			result.RequeueAfter = d
-		}
-	}
+	var after time.Duration
 	for _, o := range p.outcomes {
-		if after := r.recheck(p, o); after > 0 {
-			within(after)
-		}
+		after = sooner(after, r.recheck(p, o))
+	}
+	if len(p.applied.Rejected) > 0 { // another reason of the same condition can have displaced it
+		after = sooner(after, pollInterval)
 	}
 	if (clusters.Follows(p.cr) || p.cr.Spec.Topology != nil) && p.facts.Cluster != nil {
-		within(r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
+		after = sooner(after, r.ReadBack.Next(client.ObjectKeyFromObject(p.facts.Cluster)))
 	}
 	if p.cr.Spec.Topology != nil && r.Config.Sites {
-		within(sitesInterval)
+		after = sooner(after, sitesInterval)
 	}
 	r.settle(p)
-	return result
+	return reconcile.Result{RequeueAfter: after}
+}
+
+// sooner returns the shorter of two delays; 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // recheck returns after how long one outcome is to be decided again; 0 if a watch covers it.

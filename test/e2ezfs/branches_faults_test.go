@@ -101,7 +101,7 @@ func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluste
 		writer := loaded(t, shop)
 		rows := acknowledged(must(t)(logs(t.Context(), writer)))
 		began := time.Now()
-		branches := f.atOnce(t, shop, round)
+		branches := createAtOnce(t, shop, round)
 		snapshotted(t, branches)
 		nothingLost(t, shop, writer)
 		var copies []*v1alpha1.PgStorageCluster
@@ -124,7 +124,8 @@ func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluste
 	}
 }
 
-func (f *branchFaults) atOnce(t *testing.T, shop *v1alpha1.PgStorageCluster, round int) (branches []*v1alpha1.PgStorageBranch) {
+// createAtOnce creates the branches of a round without waiting for any.
+func createAtOnce(t *testing.T, shop *v1alpha1.PgStorageCluster, round int) (branches []*v1alpha1.PgStorageBranch) {
 	for i := range atOnce {
 		b := branchOf(shop.Name, fmt.Sprintf("many-%d-%d", round+1, i+1))
 		b.Spec.Resources = fewProcessors("384Mi")

@@ -37,6 +37,9 @@ const (
 // TestS3NBD follows one database whose pool is in an S3 store through the failures of each of
 // its parts.
 func TestS3NBD(t *testing.T) {
+	if err := live.Needs("test-e2e-s3nbd", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_ZEROFS_NEXT_IMAGE", "PGSTORAGE_S3_IMAGE"); err != nil {
+		t.Fatal(err)
+	}
 	if err := helm("extraArgs={--feature-gates=S3NBD=true}", "agent.resync=60s"); err != nil {
 		t.Fatal(err)
 	}

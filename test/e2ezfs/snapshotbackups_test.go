@@ -47,6 +47,9 @@ type snapshotVault struct {
 // would be on the node of its primary. So a profile of type External selects the same classes, for
 // a database of one instance.
 func TestSnapshotBackups(t *testing.T) {
+	if err := live.Needs("test-e2e-snapshot-backups", "PGSTORAGE_S3_IMAGE"); err != nil {
+		t.Fatal(err)
+	}
 	if err := helm("branches.enabled=true"); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,9 @@ func deletionWaits(t *testing.T, c client.Client, r *pgstorageprofile.Reconciler
 		t.Fatalf("it went before %T %s: %v", o, o.GetName(), err)
 	}
 	ready := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady)
-	if ready == nil || ready.Reason != reason || !strings.Contains(ready.Message, o.GetName()) {
+	// What uses the profile can be followed by what to do about it.
+	if ready == nil || ready.Reason != reason || !strings.HasSuffix(ready.Message, " "+o.GetName()) &&
+		(reason != v1alpha1.ReasonInUse || !strings.Contains(ready.Message, o.GetName())) {
 		t.Errorf("it waits for %T %s, and Ready is %+v", o, o.GetName(), ready)
 	}
 }

@@ -27,13 +27,22 @@ import (
 // OperatorNamespace is where Helm installs the operator.
 const OperatorNamespace = "pgstorage-system"
 
+// Needs returns an error where a variable of the environment is not set, and names the make
+// target that sets it.
+func Needs(target string, variables ...string) error {
+	for _, name := range variables {
+		if os.Getenv(name) == "" {
+			return fmt.Errorf("%s must be set; run make %s", name, target)
+		}
+	}
+	return nil
+}
+
 // Client returns a client of the current cluster. It returns an error where a variable of
 // the environment is not set, and names the make target that sets it.
 func Client(target string, variables ...string) (client.Client, error) {
-	for _, name := range variables {
-		if os.Getenv(name) == "" {
-			return nil, fmt.Errorf("%s must be set; run make %s", name, target)
-		}
+	if err := Needs(target, variables...); err != nil {
+		return nil, err
 	}
 	config, err := ctrl.GetConfig()
 	if err != nil {
