@@ -63,6 +63,8 @@ func (u *unanswered) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // cephStack is a profile on an API server of its own, and the simulated rest.
 type cephStack struct {
+	// whole test, of which a stage leaves objects for later ones.
+	whole     *testing.T
 	c         client.Client
 	config    *rest.Config
 	writes    *writes
@@ -86,7 +88,7 @@ func newCephStack(t *testing.T) *cephStack {
 			t.Log(err)
 		}
 	})
-	s := &cephStack{c: apiserver.Client(t, env.Config), config: env.Config, writes: &writes{}, reads: &unanswered{path: "/zfsnodes"}, namespace: "rook-ceph"}
+	s := &cephStack{whole: t, c: apiserver.Client(t, env.Config), config: env.Config, writes: &writes{}, reads: &unanswered{path: "/zfsnodes"}, namespace: "rook-ceph"}
 	config := s.writes.into(env.Config)
 	config.Wrap(func(inner http.RoundTripper) http.RoundTripper {
 		s.reads.inner = inner
@@ -477,8 +479,8 @@ func (s *cephStack) deletedByHand(t *testing.T) {
 
 // instances are found on the nodes of their pods, on volumes that nothing attaches.
 func (s *cephStack) instances(t *testing.T) {
-	cr := cluster(namespace(t, s.c), "shop", "ceph")
-	create(t, s.c, cr)
+	cr := cluster(namespace(s.whole, s.c), "shop", "ceph")
+	create(s.whole, s.c, cr)
 	eventually(t, "the copies of shop", func(context.Context) error {
 		s.says(t, v1alpha1.ConditionReady, v1alpha1.ReasonReady)
 		if c := s.p.Status.Ceph.Copies; len(c) != 1 || c[0].Cluster != cr.Namespace+"/shop" {
@@ -554,8 +556,8 @@ func (s *cephStack) deletionIsBlocked(t *testing.T) {
 	for _, o := range []*unstructured.Unstructured{s.cluster(), poolIn(s.namespace, "ceph"), poolIn(s.namespace, "builtin-mgr")} {
 		simulatedFinalizer(t, s.c, o, true)
 	}
-	cr := cluster(namespace(t, s.c), "last", "ceph")
-	create(t, s.c, cr)
+	cr := cluster(namespace(s.whole, s.c), "last", "ceph")
+	create(s.whole, s.c, cr)
 	before := s.made(t)
 	eventually(t, "the cluster is counted", func(context.Context) error {
 		s.says(t, v1alpha1.ConditionStorageReady, v1alpha1.ReasonStorageClassApplied)

@@ -29,6 +29,7 @@ func create(t *testing.T, c client.Client, objects ...client.Object) {
 		if err := c.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
+		removedAtTheEnd(t, c, o)
 	}
 }
 

@@ -33,6 +33,9 @@ func TestManagerSurvivesARestartOfTheAPIServer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// The second server ends after what is removed from it.
+	end := func() {}
+	t.Cleanup(func() { end() })
 	c := apiserver.Client(t, env.Config)
 	w := &writes{}
 	manager.Start(t, w.into(env.Config))
@@ -46,7 +49,7 @@ func TestManagerSurvivesARestartOfTheAPIServer(t *testing.T) {
 	get(t, c, client.ObjectKeyFromObject(before), database)
 	settledAt := settled(t, w)
 
-	restart(t, env.Config)
+	end = restart(t, env.Config)
 
 	eventually(t, "the API server", func(ctx context.Context) error {
 		return c.Get(ctx, client.ObjectKeyFromObject(before), before)
@@ -66,8 +69,8 @@ func TestManagerSurvivesARestartOfTheAPIServer(t *testing.T) {
 	}
 }
 
-// restart kills the API server at an address and runs its command line again.
-func restart(t *testing.T, config *rest.Config) {
+// restart kills the API server at an address and runs its command line again, until end is called.
+func restart(t *testing.T, config *rest.Config) (end func()) {
 	t.Helper()
 	pid, argv := serverAt(t, config)
 	process, err := os.FindProcess(pid)
@@ -89,10 +92,10 @@ func restart(t *testing.T, config *rest.Config) {
 	if err := again.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	return func() {
 		_ = again.Process.Kill()
 		_ = again.Wait()
-	})
+	}
 }
 
 // serverAt finds the API server by its port among this process's children.

@@ -44,9 +44,8 @@ func TestMain(m *testing.M) {
 func namespace(t *testing.T, c client.Client) string {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "it-"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatal(err)
-	}
+	create(t, c, ns)
+	emptied(t, c, ns.Name)
 	return ns.Name
 }
 
@@ -63,13 +62,10 @@ func storageClass(name string) *storagev1.StorageClass {
 
 func profile(t *testing.T, c client.Client, name string) {
 	t.Helper()
-	p := &v1alpha1.PgStorageProfile{
+	create(t, c, &v1alpha1.PgStorageProfile{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       v1alpha1.PgStorageProfileSpec{Type: v1alpha1.ProfileTypeExternal, External: &v1alpha1.ExternalProfile{StorageClassName: name}},
-	}
-	if err := c.Create(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 // cluster is a valid PgStorageCluster that was not created yet.
