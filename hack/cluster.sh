@@ -46,7 +46,8 @@ environment() {
 	"$REPO/hack/docker.sh" env
 }
 
-# kind_config OWN-NODE-IMAGE: what nodes built here need is said only for them.
+# kind_config OWN-NODE-IMAGE: what nodes built here need is said only for them. Their etcd does not
+# wait for the disk, which databases under test use; a cluster does not outlive its machine.
 kind_config() {
 	local i
 	cat <<-CONFIG
@@ -62,6 +63,9 @@ kind_config() {
 		- |
 		  kind: KubeletConfiguration
 		  failCgroupV1: false
+		- |
+		  kind: ClusterConfiguration
+		  etcd: {local: {extraArgs: [{name: unsafe-no-fsync, value: "true"}]}}
 		containerdConfigPatches:
 		- |-
 		  [plugins."io.containerd.grpc.v1.cri"]

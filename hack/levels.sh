@@ -21,9 +21,9 @@ levels() {
 		site           test-site           2  main     second  -
 		browser        test-browser        2  main     second  -
 		integration    test-integration    4  main     -       one
-		zerofs         test-zerofs         2  main     -       -
-		release        test-release        3  main     -       -
 		vm             test-vm             6  machine  -       one
+		zerofs         test-zerofs         2  machine  -       -
+		release        test-release        3  machine  -       -
 		e2e            test-e2e            6  cluster  -       one
 		ceph           test-ceph           5  -        -       one
 		e2e-memory     test-e2e-memory     6  -        -       one

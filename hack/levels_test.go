@@ -77,7 +77,7 @@ func TestLevelsReportWhatEachCost(t *testing.T) {
 	}
 	l.wantLines(t,
 		`^lint +main +\d+ +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
-		`^integration +main `, `^zerofs +main `, `^vm +machine +\d+ +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^release +main `, `^e2e +cluster `, `^total +3 +\d+ +\d+ +\d+  passed `,
+		`^integration +main `, `^zerofs +machine `, `^vm +machine +\d+ +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^release +machine `, `^e2e +cluster `, `^total +3 +\d+ +\d+ +\d+  passed `,
 		// The closing lines of the levels.
 		`^shellcheck: no findings$`, `^--- PASS: TestA \(1.0s\)$`, `^guest cases, disks: 1 passed$`, `^ok  \tvm\t1s$`, `^ok  \tpackage/of/test-e2e\t0.1s$`,
 	)
@@ -96,7 +96,7 @@ func TestFailedLevelFailsTheRunAndStopsNoOther(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	l.wantLines(t, `FAILED: unit after`, `^---- unit: FAILED, whole output$`, `^    b_test.go:1: the reason$`, `^unit +main +\d+ +\d+ +\d+  FAILED +1 packages passed, 1 failed$`,
-		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^release +main +\d+ +\d+ +\d+  passed `, `^total +3 +\d+ +\d+ +\d+  FAILED `)
+		`^e2e +cluster +\d+ +\d+ +\d+  passed `, `^release +machine +\d+ +\d+ +\d+  passed `, `^total +3 +\d+ +\d+ +\d+  FAILED `)
 	if reason, table := strings.Index(l.out.String(), "the reason"), strings.Index(l.out.String(), "level           lane"); reason > table {
 		t.Error("the table comes before a level's whole output")
 	}
