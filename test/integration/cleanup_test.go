@@ -21,8 +21,8 @@ import (
 // removal bounds how long one object may take to go.
 const removal = 10 * time.Second
 
-// removedAtTheEnd of the test, if it is of our kinds: the managers of later tests would each
-// reconcile what is left, which was a third of this suite's processor time.
+// removedAtTheEnd of the test, if it is of our kinds. The managers of later tests would reconcile
+// what is left. That was a third of this suite's processor time.
 func removedAtTheEnd(t *testing.T, c client.Client, o client.Object) {
 	t.Helper()
 	gvk, err := apiutil.GVKForObject(o, c.Scheme())
