@@ -16,7 +16,6 @@ levels() {
 		lint           lint                3  main     main    -
 		verify         verify              2  main     main    -
 		unit           test-unit           2  main     second  -
-		install        test-install        2  main     second  -
 		plugin         test-plugin         2  -        second  -
 		site           test-site           2  main     second  -
 		browser        test-browser        2  main     second  -
@@ -24,6 +23,7 @@ levels() {
 		vm             test-vm             6  machine  -       one
 		zerofs         test-zerofs         2  machine  -       -
 		release        test-release        3  machine  -       -
+		install        test-install        2  machine  second  -
 		e2e            test-e2e            6  cluster  -       one
 		ceph           test-ceph           5  -        -       one
 		e2e-memory     test-e2e-memory     6  -        -       one

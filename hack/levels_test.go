@@ -76,7 +76,7 @@ func TestLevelsReportWhatEachCost(t *testing.T) {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	l.wantLines(t,
-		`^lint +main +\d+ +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +main `, `^browser +main `,
+		`^lint +main +\d+ +\d+ +\d+  passed +-$`, `^verify +main .* passed +1 packages passed, 0 failed$`, `^unit +main `, `^install +machine `, `^browser +main `,
 		`^integration +main `, `^zerofs +machine `, `^vm +machine +\d+ +\d+ +\d+  passed +1 passed, 0 failed, 1 skipped$`, `^release +machine `, `^e2e +cluster `, `^total +3 +\d+ +\d+ +\d+  passed `,
 		// The closing lines of the levels.
 		`^shellcheck: no findings$`, `^--- PASS: TestA \(1.0s\)$`, `^guest cases, disks: 1 passed$`, `^ok  \tvm\t1s$`, `^ok  \tpackage/of/test-e2e\t0.1s$`,
