@@ -61,7 +61,7 @@ func (r *Reconciler) release(ctx context.Context, work *pass) (reconcile.Result,
 // left. The next pass comes when the objects that this one deleted are gone. A pass that
 // only waits reads caches.
 func (r *Reconciler) teardown(ctx context.Context, work *pass) (result reconcile.Result, done bool, err error) {
-	action := nextAction(work, work.facts)
+	action := nextAction(work.kind, work.profile, work.facts)
 	if action.Waits == "" && (!action.Done() || !releasing(work)) {
 		if action, err = r.confirm(ctx, work); err != nil {
 			return result, false, err
@@ -85,7 +85,8 @@ func (r *Reconciler) teardown(ctx context.Context, work *pass) (result reconcile
 }
 
 // confirm returns the next action by what the API server has. A cache that lags may lack the
-// newest database, volume or pool, and the action would delete what it needs.
+// newest database, volume or pool, and the action would delete what it needs. It may also lack
+// a deletionPolicy that a user has changed to Retain during the deletion.
 func (r *Reconciler) confirm(ctx context.Context, work *pass) (profile.Teardown, error) {
 	users, err := observe.ClustersOf(ctx, r.Readers.Live, work.profile.Name, client.Limit(1)) // one is enough to wait
 	if err != nil {
@@ -95,19 +96,23 @@ func (r *Reconciler) confirm(ctx context.Context, work *pass) (profile.Teardown,
 		work.users = users
 		return profile.Teardown{Reason: v1alpha1.ReasonInUse, Waits: inUse(users), Unwatched: true}, nil
 	}
-	facts, err := r.Readers.Guards(ctx, work.profile, work.kind, work.facts, work.live)
+	newest := &v1alpha1.PgStorageProfile{}
+	if err := r.Readers.Live.Get(ctx, client.ObjectKeyFromObject(work.profile), newest); err != nil {
+		return profile.Teardown{}, err
+	}
+	facts, err := r.Readers.Guards(ctx, newest, work.kind, work.facts, work.live)
 	if err != nil {
 		return profile.Teardown{}, err
 	}
-	action := nextAction(work, facts)
+	action := nextAction(work.kind, newest, facts)
 	action.Unwatched = true // until the cache has what this pass saw
 	return action, nil
 }
 
 // nextAction that the kind asks for; none where it needs none.
-func nextAction(work *pass, facts observed.Profile) profile.Teardown {
-	if next := work.kind.Hooks().Teardown; next != nil {
-		return next(work.profile, facts)
+func nextAction(kind profile.Type, p *v1alpha1.PgStorageProfile, facts observed.Profile) profile.Teardown {
+	if next := kind.Hooks().Teardown; next != nil {
+		return next(p, facts)
 	}
 	return profile.Teardown{}
 }

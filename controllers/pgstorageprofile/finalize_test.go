@@ -4,15 +4,19 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/kube/plan"
 	"github.com/pgstorage/pgstorage/internal/kube/scheme"
 	"github.com/pgstorage/pgstorage/internal/operator/observe"
 	"github.com/pgstorage/pgstorage/internal/operator/observed"
+	"github.com/pgstorage/pgstorage/internal/operator/profile/cephrbd"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/memory"
 )
 
@@ -63,5 +67,39 @@ func TestPruneAsksForTheNode(t *testing.T) {
 				t.Errorf("stays %t: %v", tc.stays, err)
 			}
 		})
+	}
+}
+
+// A user may set deletionPolicy: Retain while the profile is being deleted. Nothing is deleted
+// after that, whatever the cache still has.
+func TestConfirmReadsDeletionPolicy(t *testing.T) {
+	ceph := func(policy v1alpha1.DeletionPolicy) *v1alpha1.PgStorageProfile {
+		return &v1alpha1.PgStorageProfile{ObjectMeta: metav1.ObjectMeta{Name: "ceph", UID: "1"}, Spec: v1alpha1.PgStorageProfileSpec{
+			Type: v1alpha1.ProfileTypeCephRBD, CephRBD: &v1alpha1.CephRBDProfile{DeletionPolicy: policy, Rook: v1alpha1.RookNames{Namespace: "rook-ceph"}},
+		}}
+	}
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: naming.DataClass("ceph"), Labels: map[string]string{naming.LabelOwnerUID: "1"}}}
+	for _, tc := range []struct {
+		policy  v1alpha1.DeletionPolicy
+		deletes bool
+	}{
+		{v1alpha1.DeletionDelete, true},
+		{v1alpha1.DeletionRetain, false},
+	} {
+		c := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(ceph(tc.policy), class.DeepCopy()).
+			WithIndex(&v1alpha1.PgStorageCluster{}, observe.ProfileIndex, observe.IndexProfile).Build()
+		caches := map[observe.SourceGroup]client.Reader{}
+		for _, s := range (cephrbd.Type{}).Hooks().Sources {
+			caches[observe.SourceGroup{Type: v1alpha1.ProfileTypeCephRBD, Group: s.Group}] = c
+		}
+		r := &Reconciler{Client: c, Readers: observe.Readers{Cache: c, Live: c, Scheme: scheme.New(), BySource: caches}}
+		work := &pass{kind: cephrbd.Type{}, profile: ceph(v1alpha1.DeletionDelete), live: plan.Live{}}
+		action, err := r.confirm(t.Context(), work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deletes := action.Kind == "StorageClass"; deletes != tc.deletes {
+			t.Errorf("the API server has %s: %+v", tc.policy, action)
+		}
 	}
 }
