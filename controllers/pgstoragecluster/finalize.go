@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,7 +59,8 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 
 // retain leaves the database running without the operator: it removes our labels and
 // annotations, and nothing else. A fence of ours stays on an instance whose devices are
-// not back. Nothing lifts it later, so an event names these instances. The labels of the
+// not back, and around a site that another one outranks. Nothing lifts it later, so an event
+// names what stays fenced. The labels of the
 // Cluster go last: without them, a later pass would not know that the rest is to be done.
 func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.fence(ctx, p); err != nil {
@@ -70,8 +70,8 @@ func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 		return err
 	}
 	r.Events.Eventf(p.cr, nil, corev1.EventTypeNormal, "DatabaseRetained", "Delete", "deletionPolicy is Retain: the CloudNativePG Cluster %s and its volumes stay; delete them with: kubectl -n %s delete clusters.postgresql.cnpg.io %s", p.cr.Name, p.cr.Namespace, p.cr.Name)
-	if left := clusters.Fence(p.facts).Ours; len(left) > 0 {
-		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(left, ", "), p.cr.Name)
+	for _, left := range clusters.FencesLeft(p.facts) {
+		r.Events.Eventf(p.cr, nil, corev1.EventTypeWarning, "FenceLeft", "Delete", "%s", left)
 	}
 	if err := r.retainCluster(ctx, p); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (r *Reconciler) retainCluster(ctx context.Context, p *pass) error {
 		"labels": map[string]any{
 			naming.LabelManagedBy: nil, naming.LabelCluster: nil, naming.LabelOwnerUID: nil,
 		},
-		"annotations": map[string]any{naming.AnnotationIntent: nil, naming.AnnotationAdopt: nil, naming.AnnotationFenced: nil},
+		"annotations": map[string]any{naming.AnnotationIntent: nil, naming.AnnotationAdopt: nil, naming.AnnotationFenced: nil, naming.AnnotationFencedBySites: nil},
 	}})
 	if err != nil {
 		return fmt.Errorf("marshal release of %s: %w", p.cr.Name, err)

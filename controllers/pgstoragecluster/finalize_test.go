@@ -95,6 +95,28 @@ func TestRetainReportsTheFencesThatStay(t *testing.T) {
 	}
 }
 
+// Another site may write: a site that is released stays stopped, and an event says so.
+func TestRetainReportsTheFenceOfASite(t *testing.T) {
+	c, p := retained(t, `["*"]`, "", observed.DevicesWhole)
+	p.facts.Cluster.Annotations[naming.AnnotationFencedBySites] = `["shop-7"]`
+	if err := c.Update(t.Context(), p.facts.Cluster); err != nil {
+		t.Fatal(err)
+	}
+	recorded := events.NewFakeRecorder(10)
+	r := &Reconciler{Client: c, Events: recorded, ReadBack: &observe.ReadBack{}}
+	if err := r.retain(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"all instances stay fenced, because another site wrote too; if this site is the one to write, run: kubectl cnpg fencing off shop '*'"}
+	if got := fencesLeft(recorded); !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
+	pg := &cnpgv1.Cluster{}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(p.cr), pg); err != nil || pg.Annotations[clusters.AnnotationCNPGFenced] != `["*"]` || pg.Annotations[naming.AnnotationFencedBySites] != "" {
+		t.Errorf("annotations %v, %v; want the fence around all instances", pg.Annotations, err)
+	}
+}
+
 // The last write removes the record of our fences, so the event comes before it.
 func TestInterruptedRetainHasReportedTheFences(t *testing.T) {
 	c, p := retained(t, `["shop-1"]`, `["shop-1"]`, observed.DevicesLost)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 
@@ -89,6 +90,19 @@ func Fence(facts observed.Cluster) Fencing {
 	f.All = sorted(slices.DeleteFunc(append(slices.Clone(all), f.Fenced...), gone))
 	f.Ours = sorted(slices.DeleteFunc(append(slices.Clone(ours), f.Fenced...), gone))
 	return f
+}
+
+// FencesLeft says what of the operator's fences stays around a Cluster that it releases, and how
+// an administrator lifts it.
+func FencesLeft(facts observed.Cluster) (left []string) {
+	name := facts.Cluster.Name
+	if ours := Fence(facts).Ours; len(ours) > 0 {
+		left = append(left, fmt.Sprintf("these instances stay fenced, because their devices were lost and are not back: %s; once they are, run: kubectl cnpg fencing off %s INSTANCE", strings.Join(ours, ", "), name))
+	}
+	if fencedBySites(facts.Cluster) {
+		left = append(left, fmt.Sprintf("all instances stay fenced, because another site wrote too; if this site is the one to write, run: kubectl cnpg fencing off %s '*'", name))
+	}
+	return left
 }
 
 // needsFence: its devices are lost, or they were, and are not all back.
