@@ -49,7 +49,8 @@ func TestBranches(t *testing.T) {
 	// Right before the branch, so that both start on a node that has made the tables.
 	step("an empty database, to compare with", f.emptyDatabase)
 	step("a branch of a source at rest", f.quietBranch)
-	step("the source while it is branched", f.branchedUnderPgbench)
+	step("the source at its full rate while it is branched", f.branchedAtFullRate)
+	step("the source at half of its rate while it is branched", f.branchedAtHalfRate)
 	step("a branch while commits are acknowledged", branchUnderLoad)
 	step("the branch is masked, and shares what nobody changed", branchIsMasked)
 	step("a branch of a branch outlives it", branchOfBranch)
