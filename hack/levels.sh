@@ -13,7 +13,7 @@ patience=180
 # set. A lane runs its levels from top to bottom.
 levels() {
 	cat <<-LEVELS
-		lint           lint                3  main     main    -
+		lint           lint                4  main     main    -
 		verify         verify              2  main     main    -
 		unit           test-unit           2  main     second  -
 		plugin         test-plugin         2  -        second  -
@@ -86,10 +86,11 @@ timed() {
 }
 
 # niceness of a lane. The end-to-end tests are the longest lane, and without caches they wait
-# first for what compilers make. The others yield to both.
+# first for what compilers make. The others yield to both, and most the one that waits least.
 niceness() {
 	case $1 in
-	main | machine) echo 4 ;;
+	machine) echo 4 ;;
+	main) echo 8 ;;
 	*) echo 0 ;;
 	esac
 }
