@@ -90,7 +90,7 @@ timed() {
 niceness() {
 	case $1 in
 	machine) echo 4 ;;
-	main) echo 8 ;;
+	main) echo 6 ;;
 	*) echo 0 ;;
 	esac
 }

@@ -57,7 +57,7 @@ func (f *fake) reconfigure(_ context.Context, d Device, s sockets) error {
 	if f.change == nil {
 		return nil
 	}
-	all, err := readState(f.folder(d.Index), d.Index)
+	all, err := readState(os.DirFS(f.folder(d.Index)), d.Index)
 	f.change(&all)
 	return errors.Join(err, f.make(all))
 }

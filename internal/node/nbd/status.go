@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // State of an attached device.
@@ -40,9 +41,9 @@ func (c *Client) Status(ctx context.Context) ([]State, error) {
 	slices.Sort(configured)
 	var all []State
 	for _, index := range configured {
-		s, err := readState(filepath.Join("/", c.root, "sys/block", kernelName(index)), index)
+		s, err := readState(os.DirFS(filepath.Join("/", c.root, "sys/block", kernelName(index))), index)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // merely open, or just disconnected
+		case vanished(err): // merely open, or just disconnected
 		case err != nil:
 			return nil, fmt.Errorf("status of %s: %w", Path(index), err)
 		default:
@@ -50,6 +51,11 @@ func (c *Client) Status(ctx context.Context) ([]State, error) {
 		}
 	}
 	return all, nil
+}
+
+// vanished says that the kernel has removed a file: before it was opened, or while it was read.
+func vanished(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENODEV)
 }
 
 // state of one device, nil if it is not attached.
@@ -65,33 +71,37 @@ func (c *Client) state(ctx context.Context, index int) (*State, error) {
 	return &all[i], nil
 }
 
-// readState from a device's folder in /sys/block. The file pid is there while it is
+// readState from the files of a device in /sys/block. The file pid is there while it is
 // attached, backend if it then has an identifier.
-func readState(folder string, index int) (State, error) {
+func readState(files fs.FS, index int) (State, error) {
 	s := State{Index: index}
-	pid, err := readNumber(filepath.Join(folder, "pid"), 32)
+	pid, err := readNumber(files, "pid", 32)
 	if err != nil {
 		return s, err
 	}
-	sectors, err := readNumber(filepath.Join(folder, "size"), 54)
+	sectors, err := readNumber(files, "size", 54)
 	if err != nil {
 		return s, err
 	}
-	block, err := readNumber(filepath.Join(folder, "queue/logical_block_size"), 32)
+	block, err := readNumber(files, "queue/logical_block_size", 32)
 	if err != nil {
 		return s, err
 	}
 	s.PID, s.Bytes, s.BlockSize = int(pid), sectors*sectorBytes, uint32(block) //nolint:gosec // G115: 32 bits
-	backend, err := os.ReadFile(filepath.Join(folder, "backend"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	backend, err := fs.ReadFile(files, "backend")
+	if errors.Is(err, fs.ErrNotExist) {
+		// The kernel removes pid first, and then backend.
+		_, err = fs.Stat(files, "pid")
+	}
+	if err != nil {
 		return s, err
 	}
 	s.Identifier = strings.TrimSpace(string(backend))
 	return s, nil
 }
 
-func readNumber(path string, bits int) (uint64, error) {
-	text, err := os.ReadFile(path)
+func readNumber(files fs.FS, path string, bits int) (uint64, error) {
+	text, err := fs.ReadFile(files, path)
 	if err != nil {
 		return 0, err
 	}
