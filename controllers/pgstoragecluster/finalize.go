@@ -60,8 +60,8 @@ func (r *Reconciler) remove(ctx context.Context, p *pass) (reconcile.Result, err
 // retain leaves the database running without the operator: it removes our labels and
 // annotations, and nothing else. A fence of ours stays on an instance whose devices are
 // not back, and around a site that another one outranks. Nothing lifts it later, so an event
-// names what stays fenced. The labels of the
-// Cluster go last: without them, a later pass would not know that the rest is to be done.
+// names what stays fenced. The labels of the Cluster go last: without them, a later pass
+// would not know that the rest is to be done.
 func (r *Reconciler) retain(ctx context.Context, p *pass) error {
 	if err := r.fence(ctx, p); err != nil {
 		return err

@@ -1,7 +1,6 @@
 package nbd
 
 import (
-	"io"
 	"io/fs"
 	"maps"
 	"syscall"
@@ -29,26 +28,18 @@ type noDevice struct{ fs.File }
 func (noDevice) Read([]byte) (int, error) { return 0, syscall.ENODEV }
 
 // disconnected loses pid and backend before backend is opened.
-type disconnected struct{ fstest.MapFS }
+type disconnected struct {
+	fs.FS
+	files fstest.MapFS
+}
 
 func (d disconnected) Open(name string) (fs.File, error) {
 	if name == "backend" {
-		delete(d.MapFS, "pid")
-		delete(d.MapFS, "backend")
+		delete(d.files, "pid")
+		delete(d.files, "backend")
 	}
-	return d.MapFS.Open(name)
+	return d.FS.Open(name)
 }
-
-// ReadFile opens, as os.DirFS does.
-func (d disconnected) ReadFile(name string) ([]byte, error) {
-	file, err := d.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(file)
-}
-
-func (d disconnected) Stat(name string) (fs.FileInfo, error) { return d.MapFS.Stat(name) }
 
 // A device may be disconnected while its files are read, or between two of them.
 func TestReadStateOfAVanishingDevice(t *testing.T) {
@@ -63,7 +54,8 @@ func TestReadStateOfAVanishingDevice(t *testing.T) {
 			t.Errorf("%s is removed while it is read: %+v, %v", name, s, err)
 		}
 	}
-	if s, err := readState(disconnected{maps.Clone(attached)}, 3); !vanished(err) {
+	lost := maps.Clone(attached)
+	if s, err := readState(disconnected{lost, lost}, 3); !vanished(err) {
 		t.Errorf("the last file is gone: %+v, %v", s, err)
 	}
 	unnamed := maps.Clone(attached)

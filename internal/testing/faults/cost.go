@@ -26,12 +26,12 @@ func Cost(date string, ways ...Way) (string, error) {
 	var b strings.Builder
 	b.WriteString("Medians of " + date + ":\n\n| way | TPS | lowest | highest | times as many | mark |\n|---|---|---|---|---|---|\n")
 	first := 0.0
-	for _, way := range ways {
+	for i, way := range ways {
 		s, err := statistics.Summarise(way.TPS)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", way.Name, err)
 		}
-		if first == 0 {
+		if i == 0 {
 			first = s.Median
 		}
 		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %.0f | %.2f | %s |\n", way.Name, s.Median, s.Min, s.Max, s.Median/first, verdict(way.Mark, s.Median/first))
