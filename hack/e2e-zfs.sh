@@ -17,6 +17,9 @@ NODES=(zfs1)
 # by hand: kind's own node image and network would not fit.
 export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=no
 
+# The tutorial of branches migrates one by psql, as a reader does.
+[[ $TEST != *TestTutorialOfBranches* ]] || packages postgresql-client
+
 # Before the traps below: a logged step has its own.
 logged plugin make -C "$REPO" plugin
 PGSTORAGE_PLUGIN=$REPO/bin/kubectl-pgstorage

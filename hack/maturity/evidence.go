@@ -107,7 +107,12 @@ func (r root) tutorial(evidence string) (shows, open string, err error) {
 			continue
 		}
 		all++
-		if b.Needs != "" && b.Needs != "offline" {
+		switch test := walkthrough.Needs[b.Needs].RunBy; {
+		case test != "":
+			if _, _, err := r.test(test); err != nil {
+				return "", "", err
+			}
+		case b.Needs != "":
 			needs["`"+b.Needs+"`"]++
 		}
 	}

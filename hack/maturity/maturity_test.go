@@ -28,10 +28,14 @@ func tree(t *testing.T, files map[string]string) root {
 var sample = map[string]string{
 	"CHANGELOG.md":     "# Changes\n\n## v0.1.0 - not released\n",
 	"test/a/x_test.go": "package a\n\nfunc TestJourney(t *testing.T) {}\n",
-	"docs/t.md":        "# T\n\n```sh\ntrue\n```\n\n<!-- needs: ceph -->\n```sh\nfalse\n```\n",
-	"docs/u.md":        "# U\n\n```sh\ntrue\n```\n",
-	"docs/f.jsonl":     `{"case":"cut","acknowledged":5,"seconds":2}` + "\n" + `{"case":"cut","acknowledged":5,"seconds":9}` + "\n",
-	"docs/lost.jsonl":  `{"case":"cut","acknowledged":5,"lost":1,"seconds":2}` + "\n",
+
+	"test/install/x_test.go": "package install\n\nfunc TestOfflineCommandsOfTutorialsRun(t *testing.T) {}\n",
+	"docs/v.md":              "# V\n\n<!-- needs: offline -->\n```sh\ntrue\n```\n",
+	"docs/w.md":              "# W\n\n<!-- needs: branches -->\n```sh\ntrue\n```\n",
+	"docs/t.md":              "# T\n\n```sh\ntrue\n```\n\n<!-- needs: ceph -->\n```sh\nfalse\n```\n",
+	"docs/u.md":              "# U\n\n```sh\ntrue\n```\n",
+	"docs/f.jsonl":           `{"case":"cut","acknowledged":5,"seconds":2}` + "\n" + `{"case":"cut","acknowledged":5,"seconds":9}` + "\n",
+	"docs/lost.jsonl":        `{"case":"cut","acknowledged":5,"lost":1,"seconds":2}` + "\n",
 }
 
 func TestEvidenceDecidesTheVerdict(t *testing.T) {
@@ -49,6 +53,7 @@ func TestEvidenceDecidesTheVerdict(t *testing.T) {
 		"a lost commit":         {claim{Evidence: "docs/lost.jsonl"}, r.faults, verdict{"open: [1 runs](ROOTdocs/lost.md), 1 of 5 acknowledged commits lost", false}},
 		"no run":                {claim{Evidence: "docs/none.jsonl"}, r.faults, verdict{"open: no run is recorded", false}},
 		"a walked tutorial":     {claim{Evidence: "docs/u.md"}, r.tutorial, verdict{"[all 1 blocks](ROOTdocs/u.md)", true}},
+		"one of another test":   {claim{Evidence: "docs/v.md"}, r.tutorial, verdict{"[all 1 blocks](ROOTdocs/v.md)", true}},
 		"a tutorial with needs": {claim{Evidence: "docs/t.md"}, r.tutorial, verdict{"open: of [2 blocks](ROOTdocs/t.md) 1 need `ceph`", false}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,6 +69,9 @@ func TestEvidenceMustExist(t *testing.T) {
 	r := tree(t, sample)
 	if _, err := (claim{Evidence: "test/a TestOther"}).judge(r.test); err == nil {
 		t.Error("a test that does not exist is evidence")
+	}
+	if _, err := (claim{Evidence: "docs/w.md"}).judge(r.tutorial); err == nil {
+		t.Error("a test of another folder that does not exist runs the tutorial")
 	}
 	if _, err := (claim{Evidence: "docs/other.md"}).judge(r.tutorial); err == nil {
 		t.Error("a tutorial that does not exist is evidence")

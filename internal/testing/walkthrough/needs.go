@@ -18,18 +18,25 @@ const (
 	Branches = "docs/tutorial-branches.md"
 )
 
-// Needs has each marker of a block, and why a kind cluster does not run the block.
-var Needs = map[string]string{
-	"aws":        "an account at Amazon, whose resources are billed",
-	"branches":   "a database on a node with OpenZFS; make test-e2e-branches types the commands there",
-	"ceph":       "three nodes with ZFS and Rook; make test-e2e-ceph takes the steps of Rook through the API, on other disks",
-	"migrations": "psql, and migrations of the reader",
-	"minio":      "a MinIO server of the reader; its client is not a dependency of the tests",
-	"offline":    "nothing: make test-install runs it without a cluster",
-	"s3nbd":      "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API",
-	"registry":   "public registries; a release is installed by make test-install from local ones",
-	"snapshots":  "a driver with VolumeSnapshots; make test-e2e-snapshot-backups takes the same steps through the API",
-	"zfs-node":   "a node with OpenZFS and blank disks; make test-e2e-zfs takes the same steps through the API",
+// Need is what the tests on kind lack for a block of commands.
+type Need struct {
+	// What the block needs, and which test comes nearest to it.
+	What string
+	// RunBy is the test that types the block elsewhere, as FOLDER NAME. Empty: none does.
+	RunBy string
+}
+
+// Needs has each marker of a block.
+var Needs = map[string]Need{
+	"aws":       {What: "an account at Amazon, whose resources are billed"},
+	"branches":  {What: "a database on a node with OpenZFS, and psql", RunBy: "test/e2ezfs TestTutorialOfBranches"},
+	"ceph":      {What: "three nodes with ZFS and Rook; make test-e2e-ceph takes the steps of Rook through the API, on other disks"},
+	"minio":     {What: "a MinIO server of the reader; its client is not a dependency of the tests"},
+	"offline":   {What: "no cluster", RunBy: "test/install TestOfflineCommandsOfTutorialsRun"},
+	"s3nbd":     {What: "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API"},
+	"registry":  {What: "public registries; a release is installed by make test-install from local ones"},
+	"snapshots": {What: "a driver with VolumeSnapshots; make test-e2e-snapshot-backups takes the same steps through the API"},
+	"zfs-node":  {What: "a node with OpenZFS and blank disks; make test-e2e-zfs takes the same steps through the API"},
 }
 
 // Tutorials returns every tutorial of the repository.
