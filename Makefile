@@ -192,6 +192,11 @@ test-e2e-zfs: ## Test a database on a node with real ZFS and zfs-localpv; not in
 	@echo "== e2e-zfs"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER)
 
+.PHONY: test-e2e-zfs-tutorial
+test-e2e-zfs-tutorial: ## Type the tutorial for ZFS on a node with real ZFS and disks of NVMe; not in test; KEEP=1 keeps both
+	@echo "== e2e-zfs-tutorial"
+	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTutorialOfZFS
+
 .PHONY: test-e2e-zfs-nodes
 test-e2e-zfs-nodes: ## Test a database on two nodes with real ZFS, one of which is lost for good; not in test; KEEP=1 keeps all
 	@echo "== e2e-zfs-nodes"

@@ -3,7 +3,7 @@
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
 #   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestBranches,
-#   TestTutorialOfBranches, TestBranchFaults, TestSnapshotBackups, TestMemory, or
+#   TestTutorialOfBranches, TestTutorialOfZFS, TestBranchFaults, TestSnapshotBackups, TestMemory, or
 #   TestS3NBD, or more of them with | between
 # BARMAN=1 installs the Barman Cloud plugin.
 # KEEP=1 keeps the cluster and the machines, to look at; STEPS="blank|pool fills" runs only
@@ -13,6 +13,8 @@ NAME=${1:?usage: hack/e2e-zfs.sh NAME [TEST]}
 TEST=${2:-TestJourney}
 NODES=(zfs1)
 [ "$TEST" != TestTwoNodes ] || NODES=(zfs1 zfs2)
+# The tutorial begins with a blank disk, and one that is not.
+[ "$TEST" != TestTutorialOfZFS ] || export PGSTORAGE_ZFS_NODE_NVME="A X"
 # The machine's images come from this machine's Docker, and its pods are routed
 # by hand: kind's own node image and network would not fit.
 export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=no

@@ -35,6 +35,7 @@ levels() {
 		e2e-protection test-e2e-protection 6  -        -       one
 		e2e-install    test-e2e-install    6  -        -       one
 		e2e-zfs        test-e2e-zfs        8  -        -       one
+		e2e-zfs-tutorial test-e2e-zfs-tutorial 8 -     -       one
 		e2e-zfs-nodes  test-e2e-zfs-nodes 12  -        -       one
 		e2e-branches   test-e2e-branches   8  -        -       one
 		e2e-branch-faults test-e2e-branch-faults 8 -   -       one

@@ -22,6 +22,8 @@ TAP=pgstzfs$NUMBER
 SOCKET=$RUN/$CLUSTER.$NODE
 MEMORY=${PGSTORAGE_ZFS_NODE_MEMORY:-4096}
 POOL_SIZE=16G
+# Serials of disks of NVMe, with one letter each: A is blank, and X has a file system.
+NVME=${PGSTORAGE_ZFS_NODE_NVME:-}
 PAUSE_IMAGE=registry.k8s.io/pause:$PAUSE_VERSION
 PROXY_IMAGE=registry.k8s.io/kube-proxy:$KUBERNETES_VERSION
 
@@ -132,6 +134,24 @@ alive() { [ -s "$1" ] && grep -qaF "$DIR/" "/proc/$(cat "$1")/cmdline" 2>/dev/nu
 
 drive() { printf -- '-drive if=none,id=%s,%s -device virtio-blk-pci,drive=%s,serial=%s,werror=report,rerror=report ' "$1" "$2" "$1" "$1"; }
 
+# nvme prints the disks of NVMe. Nothing cuts their power.
+nvme() {
+	local serial
+	for serial in $NVME; do
+		printf -- '-drive if=none,id=nvme%s,format=raw,cache=unsafe,discard=unmap,file=%s -device nvme,drive=nvme%s,serial=%s ' "$serial" "$DIR/nvme-$serial.img" "$serial" "$serial"
+	done
+}
+
+# nvme_disks makes them anew, all sparse.
+nvme_disks() {
+	local serial
+	rm -f "$DIR"/nvme-*.img
+	for serial in $NVME; do
+		truncate -s 100G "$DIR/nvme-$serial.img"
+		[ "$serial" != X ] || mkfs.ext4 -q -E lazy_itable_init=1,lazy_journal_init=1,nodiscard "$DIR/nvme-$serial.img"
+	done
+}
+
 # power starts the pool's disk, whose unflushed writes live in nbdkit alone, and
 # the machine. Both outlive this script.
 power() {
@@ -143,7 +163,7 @@ power() {
 	# In the foreground it would end with this script.
 	TMPDIR=$DIR nbdkit --pidfile "$DIR/nbdkit.pid" -U "$SOCKET" --filter=cache file "$DIR/tank.img" cache=writeback cache-min-block-size=4K </dev/null 8>&- 9>&-
 	until_ok 20 "nbdkit" test -s "$DIR/nbdkit.pid"
-	# shellcheck disable=SC2046 # drive prints words
+	# shellcheck disable=SC2046 # drive and nvme print words
 	TMPDIR=$DIR setsid nohup nice -n 5 qemu-system-x86_64 "${acceleration[@]}" -smp 2 -m "$MEMORY" \
 		-nodefaults -no-user-config -display none -serial "file:$DIR/console.log" -no-reboot \
 		-kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
@@ -153,7 +173,7 @@ power() {
 		$(drive root "format=raw,snapshot=on,cache=unsafe,file=$image/root.img") \
 		$(drive payload "format=raw,readonly=on,cache=unsafe,file=$DIR/payload.img") \
 		$(drive node "format=raw,cache=unsafe,discard=unmap,file=$DIR/node.img") \
-		$(drive tank "driver=nbd,server.type=unix,server.path=$SOCKET,discard=unmap,cache=writeback") \
+		$(drive tank "driver=nbd,server.type=unix,server.path=$SOCKET,discard=unmap,cache=writeback") $(nvme) \
 		>"$DIR/qemu.log" 2>&1 </dev/null 8>&- 9>&- &
 	echo $! >"$DIR/qemu.pid"
 }
@@ -203,6 +223,7 @@ anew() {
 	cp --sparse=always "$(cat "$DIR/disk")" "$DIR/node.img"
 	rm -f "$DIR/tank.img"
 	truncate -s "$POOL_SIZE" "$DIR/tank.img"
+	nvme_disks
 	payload
 	interface
 	power

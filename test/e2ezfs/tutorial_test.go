@@ -41,6 +41,12 @@ func TestTutorialOfBranches(t *testing.T) {
 	})
 }
 
+// TestTutorialOfZFS types the commands of the tutorial as they stand.
+func TestTutorialOfZFS(t *testing.T) {
+	reader := walkthrough.Reader(t, "SCALE=2", "DISK=/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_A")
+	reader.Walk(t, walkthrough.ZFS, "zfs-node", gather)
+}
+
 // migrations writes what a reader with an application has: a migration, and a test that reads what
 // it changed and what the branch has masked.
 func migrations(t *testing.T, dir string) {

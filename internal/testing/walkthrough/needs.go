@@ -16,6 +16,8 @@ const (
 	Backup    = "docs/tutorial-backup.md"
 	// Branches needs a node with ZFS.
 	Branches = "docs/tutorial-branches.md"
+	// ZFS needs one with blank disks.
+	ZFS = "docs/tutorial-zfs.md"
 )
 
 // Need is what the tests on kind lack for a block of commands.
@@ -36,7 +38,7 @@ var Needs = map[string]Need{
 	"s3nbd":     {What: "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API"},
 	"registry":  {What: "public registries; a release is installed by make test-install from local ones"},
 	"snapshots": {What: "a driver with VolumeSnapshots; make test-e2e-snapshot-backups takes the same steps through the API"},
-	"zfs-node":  {What: "a node with OpenZFS and blank disks; make test-e2e-zfs takes the same steps through the API"},
+	"zfs-node":  {What: "a node with OpenZFS and blank disks", RunBy: "test/e2ezfs TestTutorialOfZFS"},
 }
 
 // Tutorials returns every tutorial of the repository.
