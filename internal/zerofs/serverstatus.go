@@ -30,7 +30,8 @@ const (
 	PhaseStarting Phase = "Starting"
 	// PhaseServing: requests go to ZeroFS.
 	PhaseServing Phase = "Serving"
-	// PhaseHolding: ZeroFS is away, and is being started again; requests wait.
+	// PhaseHolding: ZeroFS is away, and is being started again, or it has not answered a request for
+	// 30 s. Requests wait.
 	PhaseHolding Phase = "Holding"
 	// PhaseFenced: another writer opened the prefix; requests wait indefinitely.
 	PhaseFenced Phase = "Fenced"

@@ -9,7 +9,7 @@ import (
 
 // failed ends a ZeroFS that failed, so that it is restarted.
 func (l *life) failed(p *process, err error) {
-	if p == nil || p != l.process || p.broken != nil || l.drained || l.fenced {
+	if p == nil || p != l.process || p.broken != nil || !l.drained.IsZero() || l.fenced {
 		return
 	}
 	p.broken = err

@@ -7,8 +7,16 @@ import (
 	"github.com/pgstorage/pgstorage/internal/zerofs"
 )
 
-// silenceLimit is how long ZeroFS may leave a request pending.
-const silenceLimit = 10 * time.Minute
+const (
+	// silenceLimit is how long ZeroFS may leave a request pending until it is restarted.
+	silenceLimit = 10 * time.Minute
+	// holdLimit is how long it may do so until the server reports that it holds requests. A store
+	// that is silent breaks no connection and gives no error.
+	holdLimit = 30 * time.Second
+	// closeLimit is how long ZeroFS may take to exit once everything is flushed. ZeroFS 0.19.1 sometimes
+	// waits indefinitely then, and another server of the prefix would wait with it.
+	closeLimit = time.Minute
+)
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -17,29 +25,54 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// check ends a ZeroFS that does not answer, which may happen without an error.
+// check ends a ZeroFS that does not answer or does not exit, which may happen without an error.
 func (l *life) check() {
-	if !l.stopping.IsZero() {
+	if !l.stopping.IsZero() && l.drained.IsZero() {
 		l.Log.Info("still flushing", "for", l.Clock.Since(l.stopping).Round(time.Second), "unflushedBytes", l.relay.Stats().Unflushed)
 	}
-	now := l.Clock.Now()
-	switch {
+	switch export, waited := l.longest(); {
 	case l.process == nil:
-	case l.up.IsZero() && now.Sub(l.process.begun) > silenceLimit:
+	case !l.drained.IsZero():
+		l.closing()
+	case l.up.IsZero() && l.Clock.Since(l.process.begun) > silenceLimit:
 		l.failed(l.process, fmt.Errorf("ZeroFS does not serve after %s", silenceLimit))
-	case !l.up.IsZero():
-		for export, since := range l.relay.Stats().Waiting {
-			if now.Sub(latest(since, l.up)) > silenceLimit {
-				l.failed(l.process, fmt.Errorf("a request on export %s has waited for %s", export, silenceLimit))
-			}
-		}
+	case waited > silenceLimit:
+		l.failed(l.process, fmt.Errorf("a request on export %s has waited for %s", export, silenceLimit))
 	}
 	l.show()
 }
 
+// closing kills a ZeroFS that does not exit. Nothing is lost, because everything is flushed.
+func (l *life) closing() {
+	took := l.Clock.Since(l.drained)
+	l.Log.Info("ZeroFS has flushed everything, and still runs", "for", took.Round(time.Second))
+	if took > closeLimit {
+		l.kill(l.process)
+	}
+}
+
+// longest is the export whose request has waited longest since ZeroFS serves, and how long.
+func (l *life) longest() (export string, waited time.Duration) {
+	if l.up.IsZero() {
+		return "", 0
+	}
+	for name, since := range l.relay.Stats().Waiting {
+		if w := l.Clock.Since(latest(since, l.up)); w > waited {
+			export, waited = name, w
+		}
+	}
+	return export, waited
+}
+
 // show writes the status.
 func (l *life) show() {
-	l.board.enter(l.phase(), l.last, l.Clock.Now())
+	phase, why := l.phase(), l.last
+	if _, waited := l.longest(); phase == zerofs.PhaseServing && waited > holdLimit {
+		phase = zerofs.PhaseHolding
+		why = l.complete(&zerofs.Failure{Reason: zerofs.ReasonStoreLost, Message: fmt.Sprintf(
+			"ZeroFS runs, and has not answered a request for more than %s; the store may be silent", holdLimit)})
+	}
+	l.board.enter(phase, why, l.Clock.Now())
 	if err := l.board.show(l.Dir, l.Clock.Now()); err != nil {
 		l.Log.Warn("cannot write the status", "error", err)
 	}

@@ -36,7 +36,7 @@ func (l *life) flushed(signal os.Signal, err error) {
 		l.Log.Error("not everything is flushed", "error", err)
 		return
 	}
-	l.drained = true
+	l.drained = l.Clock.Now()
 	// From here on nothing is lost, even if ZeroFS does not end before it is killed.
 	l.incarnation.State = zerofs.StateStopped
 	if err := zerofs.WriteIncarnation(l.Dir, l.incarnation); err != nil {
@@ -63,7 +63,7 @@ func (l *life) abort() {
 		<-p.lives.Done()
 	}
 	l.last = &zerofs.Failure{Reason: zerofs.ReasonServerFailed, Message: context.Cause(l.within).Error()}
-	if l.drained {
+	if !l.drained.IsZero() {
 		l.end(zerofs.StateStopped, exitFailed)
 		return
 	}

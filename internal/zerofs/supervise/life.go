@@ -57,8 +57,8 @@ type life struct {
 	fenced bool
 	// stopping since when; zero before a signal asked the server to stop.
 	stopping time.Time
-	// drained is true once every acknowledged write is flushed and no client is left.
-	drained bool
+	// drained since when; zero until every acknowledged write is flushed and no client is left.
+	drained time.Time
 	// ended is true once nothing is left to do.
 	ended bool
 	state zerofs.State
@@ -156,7 +156,7 @@ func (l *life) restartLater() {
 	delay := l.delay()
 	l.Log.Warn("ZeroFS will be restarted", "after", delay, "reason", l.last.Reason, "message", l.last.Message)
 	l.after(delay, func() {
-		if l.process == nil && !l.fenced && !l.drained {
+		if l.process == nil && !l.fenced && l.drained.IsZero() {
 			_ = l.start()
 		}
 	})
@@ -181,7 +181,7 @@ func (l *life) gone(p *process, code int) {
 		l.away(failure)
 	}
 	switch {
-	case l.drained, !l.stopping.IsZero() && !l.listening:
+	case !l.drained.IsZero(), !l.stopping.IsZero() && !l.listening:
 		l.end(l.stopped(code), code)
 	case l.fenced, failure.Reason == zerofs.ReasonFenced:
 		l.fence(l.last)

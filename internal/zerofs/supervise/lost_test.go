@@ -311,6 +311,68 @@ func TestRealSilent(t *testing.T) {
 	}
 }
 
+// A ZeroFS that has flushed everything and does not exit is killed, and the server ends cleanly.
+func TestRealDoesNotExit(t *testing.T) {
+	r := newReal(t)
+	now := &ahead{}
+	r.clock = now
+	run := r.run()
+	r.up()
+	r.fill(r.disk(), 10)
+	r.signal(syscall.SIGSTOP)
+	run.signals <- syscall.SIGTERM
+	until(time.Minute, func() bool {
+		life, err := zerofs.ReadIncarnation(run.Dir)
+		return err == nil && life.State == zerofs.StateStopped // it has flushed
+	})
+	now.by.Add(int64(61 * time.Second))
+	if code := run.end(t); code != 0 || !strings.Contains(run.log.String(), "still runs") {
+		t.Errorf("exit code %d: %s", code, &run.log)
+	}
+	life, err := zerofs.ReadIncarnation(run.Dir)
+	if err != nil || life.State != zerofs.StateStopped {
+		t.Errorf("%v %+v", err, life)
+	}
+	if lost := r.again(10); lost > 0 {
+		t.Errorf("%d of 10 flushed blocks lost", lost)
+	}
+}
+
+// A store that accepts connections and answers nothing is reported, although ZeroFS runs.
+func TestRealStoreSilent(t *testing.T) {
+	r, store, _ := newFaulty(t)
+	now := &ahead{}
+	r.clock = now
+	run := r.run()
+	r.up()
+	d := r.disk()
+	r.fill(d, 10)
+	if err := store.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan error, 1)
+	go func() { waits <- d.keep(10) }()
+	run.metric(t, "held_requests 1")
+	now.by.Add(int64(31 * time.Second))
+	s := r.status(in(zerofs.PhaseHolding))
+	if s.Reason != zerofs.ReasonStoreLost || !strings.Contains(s.Message, "for more than 30s") || s.Restarts != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := store.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waits; err != nil {
+		t.Error(err)
+	}
+	if s := r.status(in(zerofs.PhaseServing)); s.Reason != "" || s.Message != "" || s.Restarts != 0 {
+		t.Errorf("%+v", s)
+	}
+	r.stop(run)
+	if lost := r.again(11); lost > 0 {
+		t.Errorf("%d of 11 flushed blocks lost", lost)
+	}
+}
+
 // second server of the same prefix.
 func (r *parts) second() (*parts, *running) {
 	r.Helper()
