@@ -57,7 +57,7 @@ func failover(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if diff := cmp.Diff(before, claims(t, shop)); diff != "" {
 		t.Errorf("the claims are other ones: %s", diff)
 	}
-	acknowledgedAtLeast(t, writer, rows+50)
+	acknowledgedAtLeast(t, writer, rows+afterFault)
 	nothingLost(t, shop, writer)
 	for pod := range pods(t, shop) {
 		intact(t, shop, pod)

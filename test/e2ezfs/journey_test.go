@@ -237,13 +237,17 @@ func withoutFullPages(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	}
 }
 
+// beforeFault is how many commits a client has had acknowledged before a fault, and afterFault how
+// many more it must have after it. Some storage does one a second here.
+var beforeFault, afterFault = 100, 50
+
 // loaded starts a client, and returns once it has had commits acknowledged.
 func loaded(t *testing.T, shop *v1alpha1.PgStorageCluster) *corev1.Pod {
 	t.Helper()
 	mustPSQL(t, shop, "SET ROLE app; DROP TABLE IF EXISTS stop, acked; CREATE TABLE acked (id int PRIMARY KEY)")
 	writer := loader(shop)
 	create(t, writer)
-	acknowledgedAtLeast(t, writer, 100)
+	acknowledgedAtLeast(t, writer, beforeFault)
 	return writer
 }
 
@@ -267,6 +271,7 @@ func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.P
 	}
 	if len(told) > 0 {
 		t.Errorf("%d of %d acknowledged rows are lost: %v", len(told), all, told)
+		return
 	}
 	t.Logf("%d rows were acknowledged, none is lost", all)
 }
@@ -310,8 +315,8 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		}
 		return nil
 	})
-	acknowledgedAtLeast(t, writer, before+50)
-	t.Logf("50 more commits were acknowledged %s after the cut", time.Since(cut).Round(time.Second))
+	acknowledgedAtLeast(t, writer, before+afterFault)
+	t.Logf("%d more commits were acknowledged %s after the cut", afterFault, time.Since(cut).Round(time.Second))
 	ready(t, shop)
 	if got := nodeStorage(t).Status.Pool.GUID; got != guid {
 		t.Errorf("pool %s is another one than %s", got, guid)

@@ -119,8 +119,8 @@ func (two *twoNodes) nodeGone(t *testing.T) {
 		}
 		return err
 	})
-	acknowledgedAtLeast(t, writer, rows+50)
-	t.Logf("50 more commits were acknowledged %s after the cut", time.Since(begin).Round(time.Second))
+	acknowledgedAtLeast(t, writer, rows+afterFault)
+	t.Logf("%d more commits were acknowledged %s after the cut", afterFault, time.Since(begin).Round(time.Second))
 	ready(t, two.shop)
 	for instance, home := range two.homes() {
 		if home != two.kept || instance == former {
