@@ -232,6 +232,11 @@ test-e2e-s3nbd: ## Test a database on a node whose pool is in an S3 store; not i
 	@echo "== e2e-s3nbd"
 	@hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestS3NBD
 
+.PHONY: test-e2e-s3nbd-tutorial
+test-e2e-s3nbd-tutorial: ## Type the tutorial for S3NBD on a node with real ZFS and NBD; not in test; KEEP=1 keeps both
+	@echo "== e2e-s3nbd-tutorial"
+	@PGSTORAGE_ZFS_NODE_MEMORY=8192 hack/e2e-zfs.sh $(E2E_ZFS_CLUSTER) TestTutorialOfS3NBD
+
 .PHONY: test-e2e-ceph
 test-e2e-ceph: ## Test a database on a real Rook and Ceph on three nodes, with faults; not in test; KEEP=1 keeps them
 	@echo "== e2e-ceph"

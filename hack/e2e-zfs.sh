@@ -3,8 +3,8 @@
 # machines with real ZFS as its nodes, the real zfs-localpv, and the operator and
 # the agent as the chart installs them. Needs root. Usage: hack/e2e-zfs.sh NAME [TEST]
 #   TEST is TestJourney, of ZFSLocalPV on a node, TestTwoNodes, TestBranches,
-#   TestTutorialOfBranches, TestTutorialOfZFS, TestBranchFaults, TestSnapshotBackups, TestMemory, or
-#   TestS3NBD, or more of them with | between
+#   TestTutorialOfBranches, TestTutorialOfZFS, TestTutorialOfS3NBD, TestBranchFaults,
+#   TestSnapshotBackups, TestMemory, or TestS3NBD, or more of them with | between
 # BARMAN=1 installs the Barman Cloud plugin.
 # KEEP=1 keeps the cluster and the machines, to look at; STEPS="blank|pool fills" runs only
 # steps with such names.
@@ -21,6 +21,14 @@ export PGSTORAGE_PUBLISHED_ghcr_io=no PGSTORAGE_PUBLISHED_registry_1_docker_io=n
 
 # The tutorial of branches migrates one by psql, as a reader does.
 [[ $TEST != *TestTutorialOfBranches* ]] || packages postgresql-client
+
+# The tutorial of S3NBD creates buckets and users.
+if [[ $TEST == *TestTutorialOfS3NBD* ]]; then
+	aws=$("$REPO/hack/aws.sh")
+	versitygw=$("$REPO/hack/tools.sh" versitygw)
+	PATH=$aws:${versitygw%/*}:$PATH
+	export PATH
+fi
 
 # Before the traps below: a logged step has its own.
 logged plugin make -C "$REPO" plugin
@@ -53,14 +61,14 @@ driver=$("$REPO/hack/zfs-localpv.sh" image)
 # Only what these tests use: ZeroFS alone takes ten minutes to compile.
 zerofs=() store=()
 PGSTORAGE_ZEROFS_IMAGE='' PGSTORAGE_ZEROFS_NEXT_IMAGE='' PGSTORAGE_S3_IMAGE=''
-if [[ $TEST == *TestS3NBD* ]]; then
+if [[ $TEST == *S3NBD* ]]; then
 	PGSTORAGE_ZEROFS_IMAGE=$("$REPO/hack/images.sh" zerofs)
 	# The same image by another name, for a profile that changes its image.
 	PGSTORAGE_ZEROFS_NEXT_IMAGE=$PGSTORAGE_ZEROFS_IMAGE-next
 	docker tag "$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE"
 	zerofs=("$PGSTORAGE_ZEROFS_IMAGE" "$PGSTORAGE_ZEROFS_NEXT_IMAGE")
 fi
-if [[ $TEST == *TestS3NBD* || $TEST == *TestSnapshotBackups* ]]; then
+if [[ $TEST == *S3NBD* || $TEST == *TestSnapshotBackups* ]]; then
 	PGSTORAGE_S3_IMAGE=$("$REPO/hack/images.sh" s3)
 	store=("$PGSTORAGE_S3_IMAGE")
 fi

@@ -42,6 +42,7 @@ levels() {
 		e2e-snapshot-backups test-e2e-snapshot-backups 8 - -   one
 		e2e-tmpfs      test-e2e-tmpfs      6  -        -       one
 		e2e-s3nbd      test-e2e-s3nbd      8  -        -       one
+		e2e-s3nbd-tutorial test-e2e-s3nbd-tutorial 8 - -   one
 		e2e-ceph       test-e2e-ceph      16  -        -       one
 	LEVELS
 }

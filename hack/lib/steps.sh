@@ -198,3 +198,20 @@ published() {
 	fi
 	[ "${!answer}" = yes ]
 }
+
+# python_folder NAME LOCK prints the place in the cache for an environment with the packages that
+# LOCK pins. It differs by version of Python.
+python_folder() {
+	local version
+	python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3-venv
+	version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "$1 needs Python 3.11 or newer; python3 is $version"
+	echo "$CACHE/$1/$version-$(sha256sum "$2" | cut -c1-16)"
+}
+
+# python_environment LOCK FOLDER makes an environment with the packages that LOCK pins by hash.
+python_environment() {
+	python3 -m venv "$2"
+	# Only wheels: building a package would run its code.
+	"$2/bin/python" -m pip install --quiet --require-hashes --no-deps --only-binary :all: -r "$1"
+}

@@ -94,7 +94,7 @@ var features = []feature{
 	{
 		Name: "Profile `S3NBD`: ZFS in S3 buckets, by ZeroFS 0.19.1", Gate: "feature gate `S3NBD`",
 		Note:     "limits in [ADR 20](ROOTdocs/adr/0020-relay.md); ZeroFS 2 never ran",
-		EndToEnd: claim{Evidence: "test/e2ezfs TestS3NBD", Where: "`make test-e2e-s3nbd`", Open: "the test has not passed: liveness probes end Postgres on an emulated node"},
+		EndToEnd: claim{Evidence: "test/e2ezfs TestS3NBD", Where: "a virtual machine as a node of kind, `make test-e2e-s3nbd`"},
 		Faults:   claim{Evidence: "docs/faults/s3nbd.jsonl"},
 		Tutorial: claim{Evidence: "docs/tutorial-s3nbd.md"},
 	},

@@ -4,15 +4,21 @@ package e2ezfs
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
 
@@ -46,6 +52,71 @@ func TestTutorialOfBranches(t *testing.T) {
 func TestTutorialOfZFS(t *testing.T) {
 	reader := walkthrough.Reader(t, "SCALE=2", "DURATION=15s", "DISK=/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_A")
 	reader.Walk(t, walkthrough.ZFS, "zfs-node", gather)
+}
+
+// TestTutorialOfS3NBD types the commands of the tutorial as they stand. A stand-in for Amazon's APIs
+// answers those for Amazon. All others use a store that runs beside the node.
+func TestTutorialOfS3NBD(t *testing.T) {
+	if err := live.Needs("test-e2e-s3nbd-tutorial", "PGSTORAGE_ZEROFS_IMAGE", "PGSTORAGE_S3_IMAGE"); err != nil {
+		t.Fatal(err)
+	}
+	walkthrough.Reader(t, amazon(t)...).Walk(t, walkthrough.S3NBD, "aws", gather)
+	store := s3pod.Store{
+		Namespace: storeNamespace, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text(),
+		NodeSelector: map[string]string{"node-role.kubernetes.io/control-plane": ""}, OnNode: true,
+	}
+	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storeNamespace}})
+	create(t, store.Objects()...)
+	reader := walkthrough.Reader(t, "NODE="+nodeName, "ENDPOINT="+address(t), "ADMIN_KEY_ID="+store.AccessKey, "ADMIN_SECRET="+store.SecretKey,
+		"ZEROFS_IMAGE="+os.Getenv("PGSTORAGE_ZEROFS_IMAGE"), "DEBUG_IMAGE="+driverImage(t))
+	reader.Walk(t, walkthrough.S3NBD, "own-store", gather)
+	reader.Walk(t, walkthrough.S3NBD, "s3nbd", gather)
+}
+
+// amazon starts a stand-in for Amazon's APIs, and returns the environment by which the AWS CLI
+// finds it.
+func amazon(t *testing.T) []string {
+	t.Helper()
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := socket.Addr().String()
+	if err := socket.Close(); err != nil {
+		t.Fatal(err)
+	}
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), "moto_server", "-H", host, "-p", port)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + at
+	eventually(t, "the stand-in for Amazon to answer", func(ctx context.Context) error {
+		_, err := command(ctx, "curl", "-fsS", url)
+		return err
+	})
+	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=stand-in", "AWS_SECRET_ACCESS_KEY=stand-in"}
+}
+
+// address of the store, once it runs.
+func address(t *testing.T) (url string) {
+	t.Helper()
+	eventually(t, "the store to run", func(ctx context.Context) error {
+		list := &corev1.PodList{}
+		if err := c.List(ctx, list, client.InNamespace(storeNamespace)); err != nil {
+			return err
+		}
+		if len(list.Items) != 1 || list.Items[0].Status.Phase != corev1.PodRunning {
+			return fmt.Errorf("%d pods, or it is not running", len(list.Items))
+		}
+		url = s3pod.Address(&list.Items[0])
+		_, err := command(ctx, "curl", "-sS", "-o", "/dev/null", url)
+		return err
+	})
+	return url
 }
 
 // migrations writes what a reader with an application has: a migration, and a test that reads what

@@ -30,7 +30,13 @@ type Store struct {
 	AccessKey, SecretKey string
 	// NodeSelector of the pod, for clusters with more than one node.
 	NodeSelector map[string]string
+	// OnNode makes the store answer on the address of its node, as one outside of the cluster. It
+	// begins without a bucket, and takes users.
+	OnNode bool
 }
+
+// Address of the store of a pod OnNode.
+func Address(pod *corev1.Pod) string { return fmt.Sprintf("http://%s:%d", pod.Status.HostIP, port) }
 
 // Endpoint by which the cluster's pods reach the store.
 func (s Store) Endpoint() string { return fmt.Sprintf("http://%s.%s.svc:%d", name, s.Namespace, port) }
@@ -76,15 +82,24 @@ func (s Store) Objects() []client.Object {
 }
 
 func (s Store) pod() corev1.PodSpec {
-	return corev1.PodSpec{
-		NodeSelector: s.NodeSelector,
+	var users []string
+	// A bucket is a folder, and a mount is one.
+	folders := map[string]string{"data": "/data/" + Bucket}
+	if s.OnNode {
+		users = []string{"--iam-dir", "/iam"}
+		folders = map[string]string{"data": "/data", "iam": "/iam"}
+	}
+	spec := corev1.PodSpec{
+		NodeSelector: s.NodeSelector, HostNetwork: s.OnNode,
 		Containers: []corev1.Container{{
 			Name: name, Image: s.Image,
-			Args:    []string{"--quiet", "--region", Region, "--port", fmt.Sprintf(":%d", port), "posix", "/data"},
+			Args:    append(users, "--quiet", "--region", Region, "--port", fmt.Sprintf(":%d", port), "posix", "/data"),
 			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}},
-			// A bucket is a folder, and a mount is one.
-			VolumeMounts: []corev1.VolumeMount{{Name: Bucket, MountPath: "/data/" + Bucket}},
 		}},
-		Volumes: []corev1.Volume{{Name: Bucket, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
 	}
+	for folder, path := range folders {
+		spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: folder, MountPath: path})
+		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: folder, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+	}
+	return spec
 }

@@ -18,6 +18,8 @@ const (
 	Branches = "docs/tutorial-branches.md"
 	// ZFS needs one with blank disks.
 	ZFS = "docs/tutorial-zfs.md"
+	// S3NBD needs one with nbd, and an S3 store.
+	S3NBD = "docs/tutorial-s3nbd.md"
 )
 
 // Need is what the tests on kind lack for a block of commands.
@@ -30,12 +32,12 @@ type Need struct {
 
 // Needs has each marker of a block.
 var Needs = map[string]Need{
-	"aws":       {What: "an account at Amazon, whose resources are billed"},
+	"aws":       {What: "an account at Amazon, whose resources are billed, or a stand-in for its APIs", RunBy: "test/e2ezfs TestTutorialOfS3NBD"},
 	"branches":  {What: "a database on a node with OpenZFS, and psql", RunBy: "test/e2ezfs TestTutorialOfBranches"},
 	"ceph":      {What: "three nodes with ZFS and Rook; make test-e2e-ceph takes the steps of Rook through the API, on other disks"},
-	"minio":     {What: "a MinIO server of the reader; its client is not a dependency of the tests"},
 	"offline":   {What: "no cluster", RunBy: "test/install TestOfflineCommandsOfTutorialsRun"},
-	"s3nbd":     {What: "a node with OpenZFS and nbd, and a bucket; make test-e2e-s3nbd takes the same steps through the API"},
+	"own-store": {What: "an S3 store of the reader, and its administrator's keys", RunBy: "test/e2ezfs TestTutorialOfS3NBD"},
+	"s3nbd":     {What: "a node with OpenZFS and nbd, and a bucket", RunBy: "test/e2ezfs TestTutorialOfS3NBD"},
 	"registry":  {What: "public registries; a release is installed by make test-install from local ones"},
 	"snapshots": {What: "a driver with VolumeSnapshots; make test-e2e-snapshot-backups takes the same steps through the API"},
 	"zfs-node":  {What: "a node with OpenZFS and blank disks", RunBy: "test/e2ezfs TestTutorialOfZFS"},
