@@ -280,13 +280,19 @@ func (a *ahead) NewTicker(time.Duration) clock.Ticker {
 	return a.RealClock.NewTicker(20 * time.Millisecond)
 }
 
-// A ZeroFS that leaves a request undone for too long is started again.
-func TestRealSilent(t *testing.T) {
-	r := newReal(t)
+// runAhead runs a server by a clock that can be put forward.
+func (r *parts) runAhead() (*ahead, *running) {
 	now := &ahead{}
 	r.clock = now
 	run := r.run()
 	r.up()
+	return now, run
+}
+
+// A ZeroFS that leaves a request undone for too long is started again.
+func TestRealSilent(t *testing.T) {
+	r := newReal(t)
+	now, run := r.runAhead()
 	d := r.disk()
 	r.fill(d, 10)
 	r.signal(syscall.SIGSTOP)
@@ -314,10 +320,7 @@ func TestRealSilent(t *testing.T) {
 // A ZeroFS that has flushed everything and does not exit is killed, and the server ends cleanly.
 func TestRealDoesNotExit(t *testing.T) {
 	r := newReal(t)
-	now := &ahead{}
-	r.clock = now
-	run := r.run()
-	r.up()
+	now, run := r.runAhead()
 	r.fill(r.disk(), 10)
 	r.signal(syscall.SIGSTOP)
 	run.signals <- syscall.SIGTERM
@@ -341,10 +344,7 @@ func TestRealDoesNotExit(t *testing.T) {
 // A store that accepts connections and answers nothing is reported, although ZeroFS runs.
 func TestRealStoreSilent(t *testing.T) {
 	r, store, _ := newFaulty(t)
-	now := &ahead{}
-	r.clock = now
-	run := r.run()
-	r.up()
+	now, run := r.runAhead()
 	d := r.disk()
 	r.fill(d, 10)
 	if err := store.Freeze(); err != nil {
