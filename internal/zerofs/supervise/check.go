@@ -13,8 +13,8 @@ const (
 	// holdLimit is how long it may do so until the server reports that it holds requests. A store
 	// that is silent breaks no connection and gives no error.
 	holdLimit = 30 * time.Second
-	// closeLimit is how long ZeroFS may take to exit once everything is flushed. ZeroFS 0.19.1 sometimes
-	// waits indefinitely then, and another server of the prefix would wait with it.
+	// closeLimit is how long ZeroFS may take to exit once everything is flushed. ZeroFS 0.19.1 once took
+	// 170 s with all threads idle, and another server of the prefix waited with it.
 	closeLimit = time.Minute
 )
 
@@ -66,28 +66,27 @@ func (l *life) longest() (export string, waited time.Duration) {
 
 // show writes the status.
 func (l *life) show() {
-	phase, why := l.phase(), l.last
-	if _, waited := l.longest(); phase == zerofs.PhaseServing && waited > holdLimit {
-		phase = zerofs.PhaseHolding
-		why = l.complete(&zerofs.Failure{Reason: zerofs.ReasonStoreLost, Message: fmt.Sprintf(
-			"ZeroFS runs, and has not answered a request for more than %s; the store may be silent", holdLimit)})
-	}
+	phase, why := l.phase()
 	l.board.enter(phase, why, l.Clock.Now())
 	if err := l.board.show(l.Dir, l.Clock.Now()); err != nil {
 		l.Log.Warn("cannot write the status", "error", err)
 	}
 }
 
-func (l *life) phase() zerofs.Phase {
-	switch {
+// phase is that of the server, and why, if it failed.
+func (l *life) phase() (zerofs.Phase, *zerofs.Failure) {
+	switch _, waited := l.longest(); {
 	case l.fenced:
-		return zerofs.PhaseFenced
+		return zerofs.PhaseFenced, l.last
 	case !l.stopping.IsZero():
-		return zerofs.PhaseStopping
+		return zerofs.PhaseStopping, l.last
+	case waited > holdLimit:
+		return zerofs.PhaseHolding, l.complete(&zerofs.Failure{Reason: zerofs.ReasonStoreLost, Message: fmt.Sprintf(
+			"ZeroFS runs, and has not answered a request for more than %s; the store may be silent", holdLimit)})
 	case !l.up.IsZero():
-		return zerofs.PhaseServing
+		return zerofs.PhaseServing, l.last
 	case l.listening:
-		return zerofs.PhaseHolding
+		return zerofs.PhaseHolding, l.last
 	}
-	return zerofs.PhaseStarting
+	return zerofs.PhaseStarting, l.last
 }
