@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
@@ -67,6 +69,8 @@ func TestTutorialOfS3NBD(t *testing.T) {
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: storeNamespace}})
 	create(t, store.Objects()...)
+	// The page labels a node that no other profile has.
+	must(t)(command(t.Context(), "kubectl", "label", "node", nodeName, "pgstorage.dev/pool-"))
 	reader := walkthrough.Reader(t, "NODE="+nodeName, "ENDPOINT="+address(t), "ADMIN_KEY_ID="+store.AccessKey, "ADMIN_SECRET="+store.SecretKey,
 		"ZEROFS_IMAGE="+os.Getenv("PGSTORAGE_ZEROFS_IMAGE"), "DEBUG_IMAGE="+driverImage(t))
 	reader.Walk(t, walkthrough.S3NBD, "own-store", gather)
@@ -77,27 +81,23 @@ func TestTutorialOfS3NBD(t *testing.T) {
 // finds it.
 func amazon(t *testing.T) []string {
 	t.Helper()
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := socket.Addr().String()
-	if err := socket.Close(); err != nil {
-		t.Fatal(err)
-	}
+	at := must(t)(process.Address(t.Context()))
 	host, port, err := net.SplitHostPort(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := exec.CommandContext(t.Context(), "moto_server", "-H", host, "-p", port)
-	if err := server.Start(); err != nil {
+	server, err := process.Start(exec.Command("moto_server", "-H", host, "-p", port))
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = server.Kill() })
 	url := "http://" + at
-	eventually(t, "the stand-in for Amazon to answer", func(ctx context.Context) error {
+	if err := server.UntilReady(t.Context(), time.Minute, func(ctx context.Context) error {
 		_, err := command(ctx, "curl", "-fsS", url)
 		return err
-	})
+	}); err != nil {
+		t.Fatal(err)
+	}
 	return []string{"AWS_ENDPOINT_URL=" + url, "AWS_ACCESS_KEY_ID=stand-in", "AWS_SECRET_ACCESS_KEY=stand-in"}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -51,7 +50,10 @@ func Start(t *testing.T, program, config string) *Server {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address := free(t)
+	address, err := process.Address(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -86,17 +88,6 @@ func command(program string, log *os.File, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...) //nolint:gosec,noctx // a program of the tests; it ends with the test
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd
-}
-
-// free address of this machine; nothing else takes it in the moment until it is used.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // Query evaluates an expression now.

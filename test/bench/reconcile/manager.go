@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/pgstorage/pgstorage/internal/testing/process"
 	"github.com/pgstorage/pgstorage/internal/testing/repository"
 )
 
@@ -63,7 +63,7 @@ func startManager(ctx context.Context, config *rest.Config, server string, died 
 	if err := writeKubeconfig(kubeconfig, server); err != nil {
 		return nil, err
 	}
-	metrics, err := freePort()
+	metrics, err := process.Address(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -188,15 +188,6 @@ func (m *manager) end() {
 			<-m.ended
 		}
 	}
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("free port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
 }
 
 func writeKubeconfig(path, server string) error {
