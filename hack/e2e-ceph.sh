@@ -3,7 +3,9 @@
 # the real Ceph on loop devices, and the operator as the chart installs it. A virtual machine
 # joins as a node whose kernel maps images. Needs root and 16 GB of memory. Usage: hack/e2e-ceph.sh NAME
 # KEEP=1 keeps the cluster; PGSTORAGE_CEPH_REPORT=docs/faults/cephrbd.md adds the runs to
-# that page.
+# that page. PGSTORAGE_CEPH_CSI names images of ceph-csi as Rook's settings
+# (ROOK_CSI_CEPH_IMAGE=... ROOK_CSI_PROVISIONER_IMAGE=...), where the published ones cannot be
+# had. Without any the test of ceph-csi is skipped.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 NAME=${1:?usage: hack/e2e-ceph.sh NAME}
 # Rook's image and Ceph's come from this machine's Docker, and so do all others.
@@ -27,14 +29,18 @@ eval "$("$REPO/hack/cluster.sh" env "$NAME")"
 PGSTORAGE_IMAGE=$("$REPO/hack/images.sh" operator)
 postgres=$("$REPO/hack/images.sh" postgres)
 PGSTORAGE_POSTGRES_REPOSITORY=${postgres%:*}
-PGSTORAGE_MACHINE_IMAGES="$postgres $("$REPO/hack/images.sh" cnpg)"
+PGSTORAGE_CEPH_CSI=${PGSTORAGE_CEPH_CSI-$("$REPO/hack/images.sh" ceph-csi)}
+# shellcheck disable=SC2086 # a setting is a word
+csi_images=$(printf '%s\n' $PGSTORAGE_CEPH_CSI | sed 's/^[^=]*=//' | tr '\n' ' ')
+PGSTORAGE_MACHINE_IMAGES="$postgres $("$REPO/hack/images.sh" cnpg) $csi_images"
 PGSTORAGE_ZFS_NODE_MEMORY=3072
 images=$("$REPO/hack/rook.sh" images)
 PGSTORAGE_CEPH_IMAGE=${images% *}
 PGSTORAGE_CEPH_CLUSTER=$NAME
 HELM=$("$REPO/hack/tools.sh" helm)
-export PGSTORAGE_MACHINE_IMAGES PGSTORAGE_ZFS_NODE_MEMORY PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_CEPH_IMAGE PGSTORAGE_CEPH_CLUSTER HELM
-"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_CEPH_IMAGE" "${images#* }" "$PGSTORAGE_IMAGE"
+export PGSTORAGE_CEPH_CSI PGSTORAGE_MACHINE_IMAGES PGSTORAGE_ZFS_NODE_MEMORY PGSTORAGE_IMAGE PGSTORAGE_POSTGRES_REPOSITORY PGSTORAGE_CEPH_IMAGE PGSTORAGE_CEPH_CLUSTER HELM
+# shellcheck disable=SC2086 # names of images are words
+"$REPO/hack/cluster.sh" load "$NAME" "$PGSTORAGE_CEPH_IMAGE" "${images#* }" "$PGSTORAGE_IMAGE" $csi_images
 kubectl taint nodes --all node-role.kubernetes.io/control-plane- >/dev/null 2>&1 || true
 "$REPO/hack/ceph-nodes.sh" up "$NAME"
 "$REPO/hack/rook.sh" apply

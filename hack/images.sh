@@ -6,6 +6,8 @@
 #   postgres   PostgreSQL for CloudNativePG
 #   local-path, helper   the StorageClass
 #   zerofs, s3   ZeroFS, and the S3 server that it is tested with
+#   ceph-csi   as Rook's settings, KEY=IMAGE for each: the driver and its sidecars, of which
+#              no registry of packages has the source. Nothing where they cannot be had
 # A published image is only named: the nodes pull it themselves.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 packages curl ca-certificates
@@ -115,8 +117,26 @@ s3() {
 	echo "$image"
 }
 
+# ceph_csi pulls the images that Rook's manifest names.
+ceph_csi() {
+	local image key settings=() list
+	list=$(module_dir github.com/rook/rook "$ROOK_VERSION")/deploy/examples/images.txt
+	while read -r image; do
+		case $image in
+		*/cephcsi:*) key=CEPH ;;
+		*/csi-node-driver-registrar:*) key=REGISTRAR ;;
+		*) key=${image##*/csi-} key=${key%:*} key=${key^^} ;;
+		esac
+		obtainable "$image" || return 0
+		timeout 900 docker pull -q "$image" </dev/null >/dev/null
+		settings+=("ROOK_CSI_${key}_IMAGE=$image")
+	done < <(grep -oE '[^ ]+/(cephcsi|csi-(attacher|node-driver-registrar|provisioner|resizer|snapshotter)):[^ ]+' "$list")
+	echo "${settings[@]}"
+}
+
 case ${1:-} in
+ceph-csi) ceph_csi ;;
 operator | cnpg | postgres | helper | zerofs | s3) "$1" ;;
 local-path) local_path ;;
-*) die "usage: hack/images.sh operator|cnpg|postgres|local-path|helper|zerofs|s3" ;;
+*) die "usage: hack/images.sh operator|cnpg|postgres|local-path|helper|zerofs|s3|ceph-csi" ;;
 esac

@@ -43,7 +43,10 @@ func TestCephRBD(t *testing.T) {
 		{"metrics", j.metrics},
 		{"a database on an image", j.databaseOnImage},
 		{"faults", j.faults},
+		{"a machine joins", j.machineJoins},
 		{"a database on an image that a kernel has mapped", j.kernel},
+		{"a database on a volume that ceph-csi provides", j.provisioned},
+		{"the machine leaves", j.machineLeaves},
 		{"deletion out of order is refused", j.deletionOutOfOrder},
 		{"deletion in order", j.deletionInOrder},
 	} {

@@ -37,11 +37,23 @@ func machineVerb(t *testing.T, verb string, args ...string) {
 	}
 }
 
+// machineJoins adds the node, and lets Ceph create keys that its kernel knows.
+func (j *journey) machineJoins(t *testing.T) {
+	machineVerb(t, "up", strings.Fields(os.Getenv("PGSTORAGE_MACHINE_IMAGES"))...)
+	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes,aes256k")
+}
+
+// machineLeaves restores what machineJoins changed.
+func (j *journey) machineLeaves(t *testing.T) {
+	kubectl(t, "delete", "node", machineNode)
+	machineVerb(t, "down")
+	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes256k")
+}
+
 // kernel puts a database on an image that a kernel has mapped. Its flushes go to the OSDs, so
 // here is said what a power cut loses. An administrator maps the image, in place of ceph-csi.
 func (j *journey) kernel(t *testing.T) {
-	machineVerb(t, "up", strings.Fields(os.Getenv("PGSTORAGE_MACHINE_IMAGES"))...)
-	oldKeys(t)
+	mapperKey(t)
 	mustCeph(t, "rbd", "create", profileName+"/"+mappedImage, "--size", "2G")
 	cr := database()
 	cr.Name = "vault"
@@ -51,15 +63,22 @@ func (j *journey) kernel(t *testing.T) {
 	ready(t, cr)
 	t.Logf("the database was Ready %s after it was created", time.Since(begin).Round(time.Second))
 	psql(t, cr, "CREATE EXTENSION IF NOT EXISTS amcheck")
+	j.machineFaults(t, cr, "a mapped image")
+	j.unmap(t, cr)
+}
+
+// machineFaults strikes Ceph below a database on the machine, and then the machine.
+func (j *journey) machineFaults(t *testing.T, cr *v1alpha1.PgStorageCluster, volume string) {
+	t.Helper()
 	for _, f := range []struct {
 		name   string
 		strike func(*testing.T)
 	}{
-		{"an OSD's pod is deleted below a mapped image", func(t *testing.T) {
+		{"an OSD's pod is deleted below " + volume, func(t *testing.T) {
 			killed(t, rookNamespace, "app=rook-ceph-osd,topology-location-host="+victim)
 			podsReady(t, "rook-ceph-osd", 3)
 		}},
-		{"the power of a database's machine is cut above a mapped image", func(t *testing.T) {
+		{"the power of a database's machine is cut above " + volume, func(t *testing.T) {
 			boot, err := live.BootID(t.Context(), c, machineNode)
 			if err != nil {
 				t.Fatal(err)
@@ -74,14 +93,12 @@ func (j *journey) kernel(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) { j.belowTheKernel(t, cr, f.name, f.strike) })
 	}
 	kubectl(t, "-n", namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "-d", "app")
-	j.unmap(t, cr)
 }
 
-// oldKeys gives the kernel a key that it knows. Ceph 20.2.4 makes keys of the type aes256k, and
+// mapperKey gives the kernel a key that it knows. Ceph 20.2.4 makes keys of the type aes256k, and
 // Linux 6.1 says of them: "libceph: secret too big". Tickets keep the new type.
-func oldKeys(t *testing.T) {
+func mapperKey(t *testing.T) {
 	t.Helper()
-	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes,aes256k")
 	eventually(t, "the mon to create a key of the older type", func(ctx context.Context) error {
 		_, err := ceph(ctx, "ceph", "auth", "get-or-create", "client."+mapperName, "mon", "profile rbd", "osd", "profile rbd", "--key_type", "aes")
 		return err
@@ -107,7 +124,7 @@ func (j *journey) belowTheKernel(t *testing.T, cr *v1alpha1.PgStorageCluster, na
 	j.report.Ended(name, len(rows), lost, pause)
 }
 
-// unmap leaves nothing of the machine, so that the profile can be deleted.
+// unmap deletes the database and its image.
 func (j *journey) unmap(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	t.Helper()
 	if err := c.Delete(t.Context(), cr); err != nil {
@@ -117,11 +134,8 @@ func (j *journey) unmap(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	kubectl(t, "delete", "pv", mapped().Name)
 	kubectl(t, "-n", rookNamespace, "exec", mapperName, "--", "chroot", "/host", "sh", "-c", "echo 0 >/sys/bus/rbd/remove_single_major")
 	kubectl(t, "-n", rookNamespace, "delete", "pod,secret", mapperName)
-	kubectl(t, "delete", "node", machineNode)
-	machineVerb(t, "down")
 	mustCeph(t, "rbd", "rm", profileName+"/"+mappedImage)
 	mustCeph(t, "ceph", "auth", "rm", "client."+mapperName)
-	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes256k")
 }
 
 // mapImage asks the kernel for the device, as rbd map does

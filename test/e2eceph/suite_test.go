@@ -118,6 +118,7 @@ func gather(t *testing.T) {
 		"osds":        {"-n", rookNamespace, "logs", "-l", "app=rook-ceph-osd", "--all-containers", "--tail=300", "--prefix"},
 		"probe":       {"-n", rookNamespace, "logs", "-l", "app=pgstorage-probe", "--all-containers", "--tail=300", "--prefix"},
 		"health":      {"-n", rookNamespace, "exec", toolsName, "--", "timeout", "20", "ceph", "health", "detail"},
+		"csi":         {"-n", rookNamespace, "logs", "-l", "app in (csi-rbdplugin,csi-rbdplugin-provisioner)", "--all-containers", "--tail=300", "--prefix"},
 		"postgres":    {"-n", namespace, "logs", "-l", "cnpg.io/cluster", "--all-containers", "--tail=300", "--prefix"},
 	}))
 }
