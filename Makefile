@@ -242,6 +242,11 @@ test-e2e-ceph: ## Test a database on a real Rook and Ceph on three nodes, with f
 	@echo "== e2e-ceph"
 	@hack/e2e-ceph.sh $(E2E_CEPH_CLUSTER)
 
+.PHONY: test-e2e-ceph-zvols
+test-e2e-ceph-zvols: ## Test a database on a real Rook and Ceph on zvols of a node with real ZFS; not in test; KEEP=1 keeps them
+	@echo "== e2e-ceph-zvols"
+	@hack/e2e-ceph.sh $(E2E_CEPH_CLUSTER) TestZvols
+
 .PHONY: test-release
 test-release: ## Make a whole release for a stand-in of the Internet, and verify each part
 	@echo "== release"

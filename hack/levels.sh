@@ -44,6 +44,7 @@ levels() {
 		e2e-s3nbd      test-e2e-s3nbd      8  -        -       one
 		e2e-s3nbd-tutorial test-e2e-s3nbd-tutorial 8 - -   one
 		e2e-ceph       test-e2e-ceph      16  -        -       one
+		e2e-ceph-zvols test-e2e-ceph-zvols 16 -        -       one
 	LEVELS
 }
 

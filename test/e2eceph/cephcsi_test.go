@@ -56,7 +56,7 @@ func (j *journey) provisioned(t *testing.T) {
 	}
 	grows(t, cr, image)
 	psql(t, cr, "CREATE EXTENSION IF NOT EXISTS amcheck")
-	j.machineFaults(t, cr, "a volume of ceph-csi")
+	j.machineFaults(t, cr, "a volume of ceph-csi", victim, 3)
 	kubectl(t, "uncordon", control, home, victim)
 	if err := c.Delete(t.Context(), cr); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,7 @@ func (j *journey) faults(t *testing.T) {
 			t.Fatal("the next fault would begin with the remains of this one")
 		}
 	}
-	kubectl(t, "-n", namespace, "exec", j.ledger.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "-d", "app")
+	checked(t, j.ledger)
 }
 
 // run a fault under load.

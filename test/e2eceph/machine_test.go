@@ -53,6 +53,13 @@ func (j *journey) machineLeaves(t *testing.T) {
 // kernel puts a database on an image that a kernel has mapped. Its flushes go to the OSDs, so
 // here is said what a power cut loses. An administrator maps the image, in place of ceph-csi.
 func (j *journey) kernel(t *testing.T) {
+	cr := j.databaseOnMappedImage(t)
+	j.machineFaults(t, cr, "a mapped image", victim, 3)
+	j.unmap(t, cr)
+}
+
+func (j *journey) databaseOnMappedImage(t *testing.T) *v1alpha1.PgStorageCluster {
+	t.Helper()
 	mapperKey(t)
 	mustCeph(t, "rbd", "create", profileName+"/"+mappedImage, "--size", "2G")
 	cr := database()
@@ -63,35 +70,43 @@ func (j *journey) kernel(t *testing.T) {
 	ready(t, cr)
 	t.Logf("the database was Ready %s after it was created", time.Since(begin).Round(time.Second))
 	psql(t, cr, "CREATE EXTENSION IF NOT EXISTS amcheck")
-	j.machineFaults(t, cr, "a mapped image")
-	j.unmap(t, cr)
+	return cr
 }
 
-// machineFaults strikes Ceph below a database on the machine, and then the machine.
-func (j *journey) machineFaults(t *testing.T, cr *v1alpha1.PgStorageCluster, volume string) {
+// machineFaults strikes Ceph below a database on the machine, and then the machine. One of the
+// node's OSDs or more are deleted, of so many in all.
+func (j *journey) machineFaults(t *testing.T, cr *v1alpha1.PgStorageCluster, volume, node string, osds int) {
 	t.Helper()
 	for _, f := range []struct {
 		name   string
 		strike func(*testing.T)
 	}{
 		{"an OSD's pod is deleted below " + volume, func(t *testing.T) {
-			killed(t, rookNamespace, "app=rook-ceph-osd,topology-location-host="+victim)
-			podsReady(t, "rook-ceph-osd", 3)
+			killed(t, rookNamespace, "app=rook-ceph-osd,topology-location-host="+node)
+			podsReady(t, "rook-ceph-osd", osds)
 		}},
-		{"the power of a database's machine is cut above " + volume, func(t *testing.T) {
-			boot, err := live.BootID(t.Context(), c, machineNode)
-			if err != nil {
-				t.Fatal(err)
-			}
-			machineVerb(t, "cut")
-			machineVerb(t, "boot")
-			eventually(t, "the machine to have booted", func(ctx context.Context) error {
-				return live.Rebooted(ctx, c, machineNode, boot)
-			})
-		}},
+		{"the power of a database's machine is cut above " + volume, machinePowerCut},
 	} {
 		t.Run(f.name, func(t *testing.T) { j.belowTheKernel(t, cr, f.name, f.strike) })
 	}
+	checked(t, cr)
+}
+
+func machinePowerCut(t *testing.T) {
+	boot, err := live.BootID(t.Context(), c, machineNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machineVerb(t, "cut")
+	machineVerb(t, "boot")
+	eventually(t, "the machine to have booted", func(ctx context.Context) error {
+		return live.Rebooted(ctx, c, machineNode, boot)
+	})
+}
+
+// checked compares every index with its table.
+func checked(t *testing.T, cr *v1alpha1.PgStorageCluster) {
+	t.Helper()
 	kubectl(t, "-n", namespace, "exec", cr.Status.Database.Primary, "-c", "postgres", "--", "pg_amcheck", "--heapallindexed", "-d", "app")
 }
 

@@ -55,7 +55,13 @@ func setUp() (err error) {
 	if err != nil {
 		return err
 	}
-	return live.Helm(5*time.Minute, `nodeSelector.node-role\.kubernetes\.io/control-plane=`, "extraArgs={--feature-gates=CephRBD=true}")
+	return helm()
+}
+
+func helm(values ...string) error {
+	return live.Helm(5*time.Minute, append([]string{
+		`nodeSelector.node-role\.kubernetes\.io/control-plane=`, "extraArgs={--feature-gates=CephRBD=true}",
+	}, values...)...)
 }
 
 func command(ctx context.Context, name string, args ...string) (string, error) {
