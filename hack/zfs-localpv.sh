@@ -5,9 +5,13 @@
 #   hack/zfs-localpv.sh image   makes the image that holds all of them, prints its name
 #   hack/zfs-localpv.sh apply   installs CRDs, controllers and node plugin on the
 #                               cluster that kubectl reaches; the image must be there
+# ZFS_LOCALPV_SOURCE names a checkout of zfs-localpv 2.0.0 or newer, of which module proxies
+# have none. Its driver and CRDs are used then, and its capacity is tracked.
 source "$(dirname "${BASH_SOURCE[0]}")/lib/steps.sh"
 
 ZFS_LOCALPV_VERSION=v1.9.3
+SOURCE=${ZFS_LOCALPV_SOURCE:-}
+[ -z "$SOURCE" ] || ZFS_LOCALPV_VERSION=v2-$(find "$SOURCE"/{cmd,pkg,go.mod} -type f | sort | xargs cat | sha256sum | cut -c1-8)
 PROVISIONER_VERSION=v5.3.0
 # v8.7.0 uses the libraries of Kubernetes 1.37, newer than our cluster.
 SNAPSHOTTER_VERSION=v8.6.0
@@ -27,10 +31,15 @@ source_of() {
 	cp -r --no-preserve=mode "$(module_dir "$1" "$2")" "$3"
 }
 
+# zfs_localpv prints the folder of its source.
+zfs_localpv() {
+	if [ -n "$SOURCE" ]; then echo "$SOURCE"; else module_dir github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION"; fi
+}
+
 driver() {
 	local work v=github.com/openebs/zfs-localpv/pkg/version
 	work=$(mktemp -d)
-	source_of github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION" "$work/source"
+	cp -r --no-preserve=mode "$(zfs_localpv)" "$work/source"
 	mkdir -p "$1"
 	# Without its version the driver answers "missing driver version".
 	go build -C "$work/source" -mod=mod -buildvcs=false \
@@ -96,9 +105,15 @@ image() {
 	echo "$IMAGE"
 }
 
+manifest() {
+	local capacity=()
+	[ -z "$SOURCE" ] || capacity=(-e 's#storageCapacity: false#storageCapacity: true#' -e 's#^( *)- --feature-gates=Topology=true#&\n\1- --enable-capacity#')
+	sed -E -e "s#ZFS_LOCALPV_IMAGE#$IMAGE#" "${capacity[@]}" "$HERE/driver.yaml"
+}
+
 apply() {
 	local crd yamls snapshots
-	yamls=$(module_dir github.com/openebs/zfs-localpv "$ZFS_LOCALPV_VERSION")/deploy/yamls
+	yamls=$(zfs_localpv)/deploy/yamls
 	for crd in zfsvolume zfssnapshot zfsbackup zfsrestore zfsnode; do
 		kubectl apply --server-side --force-conflicts -f "$yamls/$crd-crd.yaml" >/dev/null
 	done
@@ -107,7 +122,7 @@ apply() {
 	for crd in volumesnapshotclasses volumesnapshotcontents volumesnapshots; do
 		kubectl apply --server-side --force-conflicts -f "$snapshots/snapshot.storage.k8s.io_$crd.yaml" >/dev/null
 	done
-	sed "s#ZFS_LOCALPV_IMAGE#$IMAGE#" "$HERE/driver.yaml" | kubectl apply --server-side --force-conflicts -f - >/dev/null
+	manifest | kubectl apply --server-side --force-conflicts -f - >/dev/null
 }
 
 case ${1:-} in
