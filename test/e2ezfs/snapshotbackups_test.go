@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
+	"github.com/pgstorage/pgstorage/internal/testing/walkthrough"
 )
 
 const (
@@ -72,13 +74,13 @@ func TestSnapshotBackups(t *testing.T) {
 	step("a time after the VolumeSnapshots is restored", v.aTime)
 	step("older backups are deleted with their VolumeSnapshots", v.keeps)
 	step("the backups outlive the database, and nothing else does", v.outlive)
+	step("the page", v.page)
 }
 
-// classes are made by the profile of the pool.
-func (v *snapshotVault) classes(t *testing.T) {
-	declare(t, profile())
-	declare(t, &v1alpha1.PgStorageProfile{
-		ObjectMeta: metav1.ObjectMeta{Name: vaultNamespace},
+// selecting is a profile that selects the classes of the profile of the pool.
+func selecting(name string) *v1alpha1.PgStorageProfile {
+	return &v1alpha1.PgStorageProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha1.PgStorageProfileSpec{
 			Type: v1alpha1.ProfileTypeExternal,
 			External: &v1alpha1.ExternalProfile{
@@ -86,7 +88,13 @@ func (v *snapshotVault) classes(t *testing.T) {
 			},
 			AllowedOverrides: []string{"bootstrap.recovery", "externalClusters"},
 		},
-	})
+	}
+}
+
+// classes are made by the profile of the pool.
+func (v *snapshotVault) classes(t *testing.T) {
+	declare(t, profile())
+	declare(t, selecting(vaultNamespace))
 	for _, name := range []string{profileName, vaultNamespace} {
 		eventually(t, "profile "+name+" to be Ready", func(ctx context.Context) error {
 			p := &v1alpha1.PgStorageProfile{}
@@ -228,4 +236,28 @@ func (v *snapshotVault) outlive(t *testing.T) {
 		}
 	}
 	nothingLeft(t, &v1alpha1.PgStorageCluster{})
+}
+
+// page types what the tutorial says of snapshots, about a database like that of its earlier steps.
+func (v *snapshotVault) page(t *testing.T) {
+	const lake = "lake"
+	page := v.store
+	page.Namespace = metav1.NamespaceDefault
+	objectStore := v.store.ObjectStore(lake)
+	objectStore.SetNamespace(page.Namespace)
+	ledger := database()
+	ledger.Namespace, ledger.Name, ledger.Spec.Profile = page.Namespace, "ledger", "restores"
+	ledger.Spec.Storage = v1alpha1.ClusterStorage{Size: resource.MustParse("1Gi")}
+	ledger.Spec.Backup = &v1alpha1.BackupSpec{
+		ObjectStore: v1alpha1.BackupObjectStore{Name: lake},
+		Schedules:   []v1alpha1.BackupSchedule{{Name: "nightly", Schedule: "30 2 * * *"}},
+	}
+	declare(t, selecting(ledger.Spec.Profile))
+	create(t, page.Keys(lake), objectStore, ledger)
+	allTrue(t, ledger, v1alpha1.ConditionReady, v1alpha1.ConditionBackedUp)
+	walkthrough.Reader(t).Walk(t, walkthrough.Backup, "snapshots", gather)
+	past := ledger.DeepCopy()
+	past.Name = "past"
+	v.removed(t, past)
+	v.removed(t, ledger)
 }
