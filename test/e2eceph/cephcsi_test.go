@@ -41,7 +41,7 @@ func (j *journey) provisioned(t *testing.T) {
 		t.Skip("PGSTORAGE_CEPH_CSI is empty: the registries of ceph-csi's images do not answer")
 	}
 	driverRuns(t, images)
-	// Only the machine has a kernel that maps images.
+	// Only the machine has a kernel that maps images, and only there the driver runs.
 	kubectl(t, "cordon", control, home, victim)
 	cr := database()
 	cr.Name = "archive"
@@ -56,8 +56,8 @@ func (j *journey) provisioned(t *testing.T) {
 	}
 	grows(t, cr, image)
 	psql(t, cr, "CREATE EXTENSION IF NOT EXISTS amcheck")
-	j.machineFaults(t, cr, "a volume of ceph-csi", victim, 3)
 	kubectl(t, "uncordon", control, home, victim)
+	j.machineFaults(t, cr, "a volume of ceph-csi", victim, 3)
 	if err := c.Delete(t.Context(), cr); err != nil {
 		t.Fatal(err)
 	}
