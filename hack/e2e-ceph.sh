@@ -39,8 +39,9 @@ PGSTORAGE_MACHINE_IMAGES="$postgres $("$REPO/hack/images.sh" cnpg) $csi_images"
 PGSTORAGE_ZFS_NODE_MEMORY=3072
 zvols=()
 if [ "$TEST" = TestZvols ]; then
-	# OSDs, ZFS and Postgres on one machine.
+	# OSDs, ZFS and Postgres on one machine. Ceph's erasure codes need SSSE3.
 	PGSTORAGE_ZFS_NODE_MEMORY=8192
+	export PGSTORAGE_ZFS_NODE_CPU=Nehalem
 	zvols=("$("$REPO/hack/zfs-localpv.sh" image)")
 fi
 images=$("$REPO/hack/rook.sh" images)

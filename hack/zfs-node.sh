@@ -21,6 +21,8 @@ NUMBER=${NODE#zfs}
 TAP=pgstzfs$NUMBER
 SOCKET=$RUN/$CLUSTER.$NODE
 MEMORY=${PGSTORAGE_ZFS_NODE_MEMORY:-4096}
+# A processor that QEMU emulates, where its default lacks instructions.
+CPU=${PGSTORAGE_ZFS_NODE_CPU:-}
 POOL_SIZE=16G
 # Serials of disks of NVMe, with one letter each: A is blank, and X has a file system.
 NVME=${PGSTORAGE_ZFS_NODE_NVME:-}
@@ -158,6 +160,7 @@ power() {
 	local image acceleration=(-accel "tcg,thread=multi")
 	alive "$DIR/qemu.pid" && return 0
 	image=$("$REPO/hack/vm.sh" image)
+	[ -z "$CPU" ] || acceleration+=(-cpu "$CPU")
 	[ "$("$REPO/hack/vm.sh" probe)" != kvm ] || acceleration=(-accel kvm -cpu host)
 	rm -f "$SOCKET" "$DIR/nbdkit.pid"
 	# In the foreground it would end with this script.
