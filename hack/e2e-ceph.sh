@@ -39,7 +39,8 @@ PGSTORAGE_MACHINE_IMAGES="$postgres $("$REPO/hack/images.sh" cnpg) $csi_images"
 PGSTORAGE_ZFS_NODE_MEMORY=3072
 zvols=()
 if [ "$TEST" = TestZvols ]; then
-	# OSDs, ZFS and Postgres on one machine. Ceph's erasure codes need SSSE3.
+	# OSDs, ZFS and Postgres on one machine. Ceph's erasure codes end on
+	# QEMU's default processor, by an illegal instruction.
 	PGSTORAGE_ZFS_NODE_MEMORY=8192
 	export PGSTORAGE_ZFS_NODE_CPU=Nehalem
 	zvols=("$("$REPO/hack/zfs-localpv.sh" image)")

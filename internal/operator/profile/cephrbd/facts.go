@@ -86,6 +86,8 @@ type OSD struct {
 	DeviceClass string
 	// Up: its pod is ready.
 	Up bool
+	// Failure is how a container of its pod ended, or why it cannot start, while the OSD is not up.
+	Failure string
 }
 
 // Zvol is a volume as zfs-localpv has recorded what it made.

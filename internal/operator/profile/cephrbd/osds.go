@@ -1,7 +1,6 @@
 package cephrbd
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -35,11 +34,16 @@ func osds(p *v1alpha1.PgStorageProfile, objects profile.Objects) []OSD {
 			byHostname[hostname] = objects.Nodes[i].Name
 		}
 	}
-	nodes := osdNodes(objects, p.Spec.CephRBD.Rook.Namespace)
+	pods := osdPods(objects, p.Spec.CephRBD.Rook.Namespace)
 	var out []OSD
 	for _, d := range profile.List[*appsv1.Deployment](objects, deployments) {
 		if osd, ok := osdOf(d, p.Spec.CephRBD.FailureDomain, byHostname); ok {
-			osd.Host = cmp.Or(nodes[osd.ID], osd.Host)
+			if pod := pods[osd.ID]; pod != nil {
+				osd.Host = pod.Spec.NodeName
+				if !osd.Up {
+					osd.Failure = failure(pod)
+				}
+			}
 			out = append(out, osd)
 		}
 	}

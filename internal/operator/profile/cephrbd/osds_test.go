@@ -1,6 +1,7 @@
 package cephrbd
 
 import (
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
 func deployment(selector map[string]string, ready int32, labels map[string]string) *appsv1.Deployment {
@@ -47,6 +49,34 @@ func TestOSDs(t *testing.T) {
 				t.Errorf("%+v, %v", got, found)
 			}
 		})
+	}
+}
+
+// TestFailuresOfOSDs: one that runs has none, however its container ended before.
+func TestFailuresOfOSDs(t *testing.T) {
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 132, Reason: "Error"}}
+	waits := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	pod := func(name, id string, status corev1.ContainerStatus) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: name, Labels: map[string]string{"app": appOSD, labelOSD: id}}}
+		p.Spec.NodeName, p.Status.ContainerStatuses = "node-1", []corev1.ContainerStatus{status}
+		return p
+	}
+	var objects profile.Objects
+	objects.Add(deployments, deployment(nil, 0, map[string]string{labelOSD: "0"}), deployment(nil, 1, map[string]string{labelOSD: "1"}),
+		deployment(nil, 0, map[string]string{labelOSD: "2"}), deployment(nil, 0, map[string]string{labelOSD: "3"}))
+	objects.Add(
+		pods, pod("a", "0", corev1.ContainerStatus{State: waits, LastTerminationState: ended}), pod("b", "1", corev1.ContainerStatus{LastTerminationState: ended}),
+		pod("c", "2", corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}),
+		pod("d", "3", corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}),
+	)
+	p := &v1alpha1.PgStorageProfile{}
+	p.Spec.CephRBD = &v1alpha1.CephRBDProfile{Rook: v1alpha1.RookNames{Namespace: "rook-ceph"}}
+	var got []string
+	for _, o := range osds(p, objects) {
+		got = append(got, o.Failure)
+	}
+	if want := []string{"Error, exit code 132", "", "", "ImagePullBackOff"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

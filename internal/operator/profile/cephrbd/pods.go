@@ -39,15 +39,24 @@ func runs(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName != "" && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
-// osdNodes are the nodes that the pods of OSDs are on, by the ID of the OSD.
-func osdNodes(objects profile.Objects, namespace string) map[int]string {
-	out := map[int]string{}
+// osdPods are those of OSDs that are on a node and have not ended, by the ID of the OSD.
+func osdPods(objects profile.Objects, namespace string) map[int]*corev1.Pod {
+	out := map[int]*corev1.Pod{}
 	for _, pod := range podsOf(objects, namespace, appOSD) {
 		if id, err := strconv.Atoi(pod.Labels[labelOSD]); err == nil && runs(pod) {
-			out[id] = pod.Spec.NodeName
+			out[id] = pod
 		}
 	}
 	return out
+}
+
+// failure says how a container of a pod ended, or why it cannot start; empty: it starts.
+func failure(pod *corev1.Pod) string {
+	a := attempt("", pod)
+	if !a.Failed && (a.Text == "PodInitializing" || a.Text == "ContainerCreating") {
+		return ""
+	}
+	return a.Text
 }
 
 // attempts are the last pods of the Jobs of an app, by Job.

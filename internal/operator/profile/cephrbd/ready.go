@@ -88,7 +88,30 @@ func progressing(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
 	if status.ObservedGeneration >= ceph.Cluster.Generation && servingPhase(status.Phase, clusterOf(p) == nil) {
 		return nil
 	}
-	return new(outcome.WaitFor(v1alpha1.ConditionCephReady, v1alpha1.ReasonCephProgressing, fmt.Sprintf("CephCluster %s is in phase %q: %s", clusterName(p), status.Phase, status.Message)))
+	return new(outcome.WaitFor(v1alpha1.ConditionCephReady, v1alpha1.ReasonCephProgressing, fmt.Sprintf("CephCluster %s is in phase %q: %s%s", clusterName(p), status.Phase, status.Message, failures(p, ceph.OSDs))))
+}
+
+// failures names the OSDs that start and fail, which Rook does not. It is empty if none does.
+func failures(p *v1alpha1.PgStorageProfile, osds []OSD) string {
+	const most = 5
+	var out []string
+	first := 0
+	for _, o := range osds {
+		if o.Failure == "" {
+			continue
+		}
+		if len(out) == 0 {
+			first = o.ID
+		}
+		out = append(out, fmt.Sprintf("osd.%d on node %s fails: %s", o.ID, o.Host, o.Failure))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	if n := len(out); n > most {
+		out = append(out[:most], fmt.Sprintf("%d more", n-most))
+	}
+	return fmt.Sprintf("; %s; see kubectl -n %s logs -l ceph-osd-id=%d -c osd --previous", strings.Join(out, "; "), p.Spec.CephRBD.Rook.Namespace, first)
 }
 
 // notFound says why there is no CephCluster.
@@ -132,7 +155,7 @@ func osdsOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
 	case len(strange) > 0:
 		o = outcome.InvalidBecause(c, v1alpha1.ReasonOSDsDiffer, fmt.Sprintf("spec.cephRBD.cluster.osds.deviceClass is %s, and Rook reports %s; see ceph osd tree", clusterOf(p).OSDs.DeviceClass, strings.Join(strange, ", ")))
 	case len(up) < want:
-		o = outcome.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare", len(up), want, p.Spec.CephRBD.Rook.Namespace))
+		o = outcome.WaitFor(c, v1alpha1.ReasonOSDsMissing, fmt.Sprintf("%d of %d OSDs run; see kubectl -n %s get pod -l app=rook-ceph-osd, and of those that were never made the jobs rook-ceph-osd-prepare%s", len(up), want, p.Spec.CephRBD.Rook.Namespace, failures(p, ceph.OSDs)))
 	case len(domains) < needed:
 		o = outcome.WaitFor(c, v1alpha1.ReasonTooFewDomains, fmt.Sprintf("OSDs run on %d failure domains (%s: %s) and a block needs %d. A pool would take no writes; add nodes, or create a profile with fewer copies", len(domains), p.Spec.CephRBD.FailureDomain, some(domains), needed))
 	case len(missing) > 0:

@@ -105,6 +105,14 @@ func TestStages(t *testing.T) {
 				own(*f).Cluster.Status.Phase, own(*f).Cluster.Status.Message = rook.PhaseProgressing, "Configuring Ceph Mons"
 			},
 		},
+		{
+			name: "OSDs that end and start again", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, open: toCeph,
+			message: `CephCluster rook-ceph/rook-ceph is in phase "Progressing": Processing OSD 0; osd.0 on node node-1 fails: Error, exit code 132; see kubectl -n rook-ceph logs -l ceph-osd-id=0 -c osd --previous`,
+			facts: func(f *observed.Profile) {
+				own(*f).Cluster.Status.Phase, own(*f).Cluster.Status.Message = rook.PhaseProgressing, "Processing OSD 0"
+				own(*f).OSDs = []OSD{{ID: 0, Host: "node-1", Failure: "Error, exit code 132"}}
+			},
+		},
 		{name: "an old generation", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Generation = 3 }, open: toCeph},
 		{name: "Connected is not enough", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: func(f *observed.Profile) { own(*f).Cluster.Status.Phase = rook.PhaseConnected }, open: toCeph},
 		{name: "no health yet", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephProgressing, kind: outcome.Wait, facts: raises("", "", "", ""), open: toCeph},
