@@ -35,13 +35,15 @@ var verdicts = map[string]Verdict{
 	"POOL_TOO_FEW_PGS": Accepted, "POOL_TOO_MANY_PGS": Accepted, "TOO_MANY_PGS": Accepted, "MANY_OBJECTS_PER_PG": Accepted,
 	"PG_NOT_SCRUBBED": Accepted, "PG_NOT_DEEP_SCRUBBED": Accepted, "PG_SLOW_SNAP_TRIMMING": Accepted,
 	"MON_DISK_BIG": Accepted, "BLUESTORE_FRAGMENTATION": Accepted, "MGR_MODULE_DEPENDENCY": Accepted,
+	// An operation was slow: Ceph repeats it for a day (bluestore_slow_ops_warn_lifetime).
+	"BLUESTORE_SLOW_OP_ALERT": Accepted, "BLOCK_DEVICE_STALLED_READ_ALERT": Accepted, "DB_DEVICE_STALLED_READ_ALERT": Accepted, "WAL_DEVICE_STALLED_READ_ALERT": Accepted,
 	// All copies are there, and on their way to where they belong.
 	"OBJECT_MISPLACED": Accepted,
 
 	// What is away or slow, and can return.
 	"OSD_DOWN": Waits, "PG_DEGRADED": Waits, "PG_AVAILABILITY": Waits, "MON_DOWN": Waits, "MGR_DOWN": Waits,
 	"SLOW_OPS": Waits, "OSD_SLOW_PING_TIME_BACK": Waits, "OSD_SLOW_PING_TIME_FRONT": Waits, "MON_CLOCK_SKEW": Waits,
-	"BLUESTORE_SLOW_OP_ALERT": Waits, "OSDMAP_FLAGS": Waits, "OSD_FLAGS": Waits,
+	"OSDMAP_FLAGS": Waits, "OSD_FLAGS": Waits,
 
 	// Space, damage, and copies that nowhere can be.
 	"OSD_NEARFULL": NeedsPerson, "OSD_BACKFILLFULL": NeedsPerson, "OSD_FULL": NeedsPerson, "PG_BACKFILL_FULL": NeedsPerson, "PG_RECOVERY_FULL": NeedsPerson,

@@ -121,6 +121,10 @@ func TestStages(t *testing.T) {
 			message: "HEALTH_WARN: OSD_DOWN. New databases wait until that is over; those that run are left alone. A warning that may stay is named in spec.cephRBD.acceptWarnings",
 		},
 		{
+			name: "a slow operation of the last day", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephReady, facts: raises("HEALTH_WARN", "BLUESTORE_SLOW_OP_ALERT", "HEALTH_WARN", "1 OSD(s) experiencing slow operations in BlueStore"), open: all,
+			message: "CephCluster rook-ceph/rook-ceph is ready: HEALTH_WARN",
+		},
+		{
 			name: "a warning for a person", condition: v1alpha1.ConditionCephReady, reason: v1alpha1.ReasonCephUnhealthy, kind: outcome.Invalid, facts: raises("HEALTH_WARN", "OSD_NEARFULL", "HEALTH_WARN", "1 nearfull osd(s)"), open: toCeph,
 			message: "HEALTH_WARN: OSD_NEARFULL. New databases wait until that is put right; those that run are left alone. See ceph health detail",
 		},
