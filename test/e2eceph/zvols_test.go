@@ -65,6 +65,7 @@ func (j *journey) blankDiskToZvols(t *testing.T) {
 	kubectl(t, "cordon", machineNode, home, victim)
 	begin := time.Now()
 	create(t, onZvols())
+	patientWithOSDs(t)
 	podsReady(t, "rook-ceph-mgr", 1)
 	kubectl(t, "uncordon", machineNode, home, victim)
 	podsReady(t, "rook-ceph-osd", 2)
@@ -82,6 +83,17 @@ func (j *journey) blankDiskToZvols(t *testing.T) {
 	create(t, driver(), tools())
 	podReady(t, toolsName)
 	j.profileReady(t)
+}
+
+// patientWithOSDs ends Rook's probes of OSDs, as an administrator may. Each starts a Python
+// program, which an emulated processor does not end in its five seconds, and the OSD is killed.
+func patientWithOSDs(t *testing.T) {
+	t.Helper()
+	const none = `{"spec":{"healthCheck":{"livenessProbe":{"osd":{"disabled":true}},"startupProbe":{"osd":{"disabled":true}}}}}`
+	eventually(t, "the CephCluster to exist", func(ctx context.Context) error {
+		_, err := command(ctx, "kubectl", "-n", rookNamespace, "patch", "cephcluster", "rook-ceph", "--type=merge", "--patch", none)
+		return err
+	})
 }
 
 // zvolsAsDeclared asks ZFS itself, and compares the status with it.
