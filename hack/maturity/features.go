@@ -100,7 +100,7 @@ var features = []feature{
 	},
 	{
 		Name: "Profile `CephRBD`: Ceph by Rook on zvols, disks or a class", Gate: "feature gate `CephRBD`",
-		EndToEnd: claim{Evidence: "test/e2eceph TestCephRBD", Where: "Rook 1.18 and Ceph 20 on kind, `make test-e2e-ceph`; with ceph-csi in one run, by images built by hand"},
+		EndToEnd: claim{Evidence: "test/e2eceph TestCephRBD", Where: "Rook 1.18 and Ceph 20 on kind, `make test-e2e-ceph`; with ceph-csi in one run, by images built by hand; on zvols of one node, `make test-e2e-ceph-zvols`"},
 		Faults:   claim{Evidence: "docs/faults/cephrbd.jsonl", Open: "no run lost a row, but only those on a virtual machine prove durability, see [the page](ROOTdocs/faults/cephrbd.md)"},
 		Tutorial: claim{Evidence: "docs/tutorial-cephrbd.md"},
 	},
