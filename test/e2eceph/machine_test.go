@@ -40,14 +40,20 @@ func machineVerb(t *testing.T, verb string, args ...string) {
 // machineJoins adds the node, and lets Ceph create keys that its kernel knows.
 func (j *journey) machineJoins(t *testing.T) {
 	machineVerb(t, "up", strings.Fields(os.Getenv("PGSTORAGE_MACHINE_IMAGES"))...)
-	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes,aes256k")
+	allowCiphers(t, "aes,aes256k")
 }
 
 // machineLeaves restores what machineJoins changed.
 func (j *journey) machineLeaves(t *testing.T) {
 	kubectl(t, "delete", "node", machineNode)
 	machineVerb(t, "down")
-	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", "aes256k")
+	allowCiphers(t, "aes256k")
+}
+
+// allowCiphers are the types of keys that Ceph creates and accepts.
+func allowCiphers(t *testing.T, types string) {
+	t.Helper()
+	mustCeph(t, "ceph", "mon", "set", "auth_allowed_ciphers", types)
 }
 
 // kernel puts a database on an image that a kernel has mapped. Its flushes go to the OSDs, so

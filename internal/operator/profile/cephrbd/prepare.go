@@ -19,20 +19,25 @@ func prepareOutcome(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome 
 	if clusterOf(p) == nil || len(ceph.OSDs) >= wantedOSDs(p, ceph) {
 		return nil
 	}
-	const most = 5
 	var failed []string
 	for _, a := range ceph.Prepares {
 		if a.Failed {
 			failed = append(failed, fmt.Sprintf("%s on node %s: %s", namedJob(a.Job), cmp.Or(a.Node, "(none)"), a.Text))
 		}
 	}
-	if n := len(failed); n > most {
-		failed = append(failed[:most], fmt.Sprintf("%d more", n-most))
-	}
 	if len(failed) > 0 {
-		return new(outcome.InvalidBecause(c, v1alpha1.ReasonOSDPrepareFailed, fmt.Sprintf("Rook cannot prepare OSDs: %s. Correct the device, and Rook tries again automatically; see kubectl -n %s logs JOB --all-containers", strings.Join(failed, "; "), p.Spec.CephRBD.Rook.Namespace)))
+		return new(outcome.InvalidBecause(c, v1alpha1.ReasonOSDPrepareFailed, fmt.Sprintf("Rook cannot prepare OSDs: %s. Correct the device, and Rook tries again automatically; see kubectl -n %s logs JOB --all-containers", firstFailures(failed), p.Spec.CephRBD.Rook.Namespace)))
 	}
 	return triedAgain(p, ceph)
+}
+
+// firstFailures joins failures for a message. It counts those beyond five.
+func firstFailures(all []string) string {
+	const most = 5
+	if n := len(all); n > most {
+		all = append(all[:most:most], fmt.Sprintf("%d more", n-most))
+	}
+	return strings.Join(all, "; ")
 }
 
 func namedJob(name string) string { return "job/" + name }

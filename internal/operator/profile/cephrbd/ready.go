@@ -93,25 +93,21 @@ func progressing(p *v1alpha1.PgStorageProfile, ceph *Facts) *outcome.Outcome {
 
 // failures names the OSDs that start and fail, which Rook does not. It is empty if none does.
 func failures(p *v1alpha1.PgStorageProfile, osds []OSD) string {
-	const most = 5
-	var out []string
+	var failed []string
 	first := 0
 	for _, o := range osds {
 		if o.Failure == "" {
 			continue
 		}
-		if len(out) == 0 {
+		if failed == nil {
 			first = o.ID
 		}
-		out = append(out, fmt.Sprintf("osd.%d on node %s fails: %s", o.ID, o.Host, o.Failure))
+		failed = append(failed, fmt.Sprintf("osd.%d on node %s fails: %s", o.ID, o.Host, o.Failure))
 	}
-	if len(out) == 0 {
+	if failed == nil {
 		return ""
 	}
-	if n := len(out); n > most {
-		out = append(out[:most], fmt.Sprintf("%d more", n-most))
-	}
-	return fmt.Sprintf("; %s; see kubectl -n %s logs -l ceph-osd-id=%d -c osd --previous", strings.Join(out, "; "), p.Spec.CephRBD.Rook.Namespace, first)
+	return fmt.Sprintf("; %s; see kubectl -n %s logs -l ceph-osd-id=%d -c osd --previous", firstFailures(failed), p.Spec.CephRBD.Rook.Namespace, first)
 }
 
 // notFound says why there is no CephCluster.
