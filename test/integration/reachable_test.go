@@ -221,11 +221,13 @@ func TestAgentAndManagerShareTheConditions(t *testing.T) {
 		before := map[string]int64{}
 		// A late write of the one wakes the other.
 		for range 3 {
+			agentPasses(t, 2)
 			for name, w := range of {
 				before[name] = settled(t, w)
 			}
 		}
-		for name, w := range of { // several passes of the agent go by meanwhile
+		agentPasses(t, 5)
+		for name, w := range of {
 			if n := settled(t, w) - before[name]; n != 0 {
 				t.Errorf("%s: %d writes at rest, the last is %v", name, n, w.last.Load())
 			}
