@@ -19,6 +19,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 )
 
 // TestAdopt takes over a running Cluster of three instances under load, releases it, and
@@ -45,13 +46,13 @@ func TestAdopt(t *testing.T) {
 	}
 	unsafeEditIsReverted(t, pg)
 	release(t, shop, pg)
-	atLeast(t, shop, len(acknowledged(logs(t, ns, "loader")))+50)
+	atLeast(t, shop, len(acks.Rows(logs(t, ns, "loader")))+50)
 	takeOver(t, shop, generation(t, pg))
 
 	psql(t, ns, primary, "CREATE TABLE stop ()")
 	clientEnded(t, ns, "loader")
 	log := logs(t, ns, "loader")
-	rows := len(acknowledged(log))
+	rows := len(acks.Rows(log))
 	if lost := lacking(t, log, ns, primary); len(lost) > 0 {
 		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 )
 
 // clientPod runs a shell beside psql that reaches the database as an application
@@ -103,27 +104,17 @@ while :; do
   case $out in *t) echo done; exit 0 ;; esac
 done`
 
-func acknowledged(log string) map[string]bool {
-	out := map[string]bool{}
-	for line := range strings.SplitSeq(log, "\n") {
-		if id, ok := strings.CutPrefix(line, "ack "); ok {
-			out[id] = true
-		}
-	}
-	return out
-}
-
 // rows counts those that were acknowledged to the client "loader".
 func rows(t *testing.T, shop *v1alpha1.PgStorageCluster) int {
 	t.Helper()
-	return len(acknowledged(logs(t, shop.Namespace, "loader")))
+	return len(acks.Rows(logs(t, shop.Namespace, "loader")))
 }
 
 // lacking are the rows that were acknowledged in a client's log and that an instance does not
 // have.
 func lacking(t *testing.T, log, namespace, instance string) map[string]bool {
 	t.Helper()
-	told := acknowledged(log)
+	told := acks.Rows(log)
 	for id := range strings.SplitSeq(psql(t, namespace, instance, "SELECT id FROM acked"), "\n") {
 		delete(told, id)
 	}
@@ -141,7 +132,7 @@ func killPrimary(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	if err := c.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: old}}, &client.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
-	killed, before := time.Now(), len(acknowledged(logs(t, shop.Namespace, "loader")))
+	killed, before := time.Now(), len(acks.Rows(logs(t, shop.Namespace, "loader")))
 	atLeast(t, shop, before+50)
 	t.Logf("50 more commits were acknowledged %s after the kill", time.Since(killed).Round(100*time.Millisecond))
 	ready(t, shop)
@@ -161,7 +152,7 @@ func atLeast(t *testing.T, shop *v1alpha1.PgStorageCluster, rows int) {
 		if err != nil {
 			return fmt.Errorf("the client has not started")
 		}
-		if len(acknowledged(out)) < rows {
+		if len(acks.Rows(out)) < rows {
 			return fmt.Errorf("not yet")
 		}
 		return nil

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
@@ -93,11 +94,11 @@ func (p *protection) siteLost(t *testing.T, run int) {
 	ready(t, cr)
 	missing := lacking(t, log, cr.Namespace, cr.Status.Database.Primary)
 	age := lastAck(log).Sub(lastKept(t, log, missing))
-	t.Logf("%d of %d acknowledged rows are lost, the commits of the last %s", len(missing), len(acknowledged(log)), age)
+	t.Logf("%d of %d acknowledged rows are lost, the commits of the last %s", len(missing), len(acks.Rows(log)), age)
 	if limit := 90 * time.Second; age > limit {
 		t.Errorf("the commits of %s are lost, want at most maxArchiveAge of 1m and the time of an upload", age)
 	}
-	p.report.Ended("the site is lost under load: age of the oldest commit that is lost", len(acknowledged(log))-before, len(missing), age)
+	p.report.Ended("the site is lost under load: age of the oldest commit that is lost", len(acks.Rows(log))-before, len(missing), age)
 	p.archiver(t, "CONT")
 	discard(t, cr)
 }
@@ -151,7 +152,7 @@ func (p *protection) recovers(t *testing.T, name string, began time.Time, before
 	if len(lost) > 0 {
 		t.Errorf("%d acknowledged rows are lost", len(lost))
 	}
-	p.report.Ended(name, len(acknowledged(log))-before, len(lost), time.Since(began))
+	p.report.Ended(name, len(acks.Rows(log))-before, len(lost), time.Since(began))
 }
 
 // keys sets the secret key that the plugin has.

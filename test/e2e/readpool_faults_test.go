@@ -34,15 +34,15 @@ func TestReadPoolFaults(t *testing.T) {
 	tr := &trial{writer: shop, follower: pool}
 	tr.begin(t, clientPod(shop, "loader", insertLoop))
 	for _, h := range []hardship{
-		{"the instance of a read pool is killed", func(t *testing.T) { killed(t, pool); tr.caughtUp(t) }, 5 * time.Second, faultRuns},
-		{"the primary of a read pool's cluster is killed", func(t *testing.T) { killed(t, shop); tr.caughtUp(t) }, 2 * time.Minute, faultRuns},
-		{"WAL that a read pool needs is removed", func(t *testing.T) {
+		{name: "the instance of a read pool is killed", strike: func(t *testing.T) { killed(t, pool); tr.caughtUp(t) }, most: 5 * time.Second, runs: faultRuns},
+		{name: "the primary of a read pool's cluster is killed", strike: func(t *testing.T) { killed(t, shop); tr.caughtUp(t) }, most: 2 * time.Minute, runs: faultRuns},
+		{name: "WAL that a read pool needs is removed", strike: func(t *testing.T) {
 			again := clonedAgain(t, pool)
 			starved(t, shop, pool)
 			again()
 			ready(t, pool)
-		}, 10 * time.Second, cloneRuns},
-		{"the operator is killed while a read pool is cloned again", func(t *testing.T) {
+		}, most: 10 * time.Second, runs: cloneRuns},
+		{name: "the operator is killed while a read pool is cloned again", strike: func(t *testing.T) {
 			again := clonedAgain(t, pool)
 			starved(t, shop, pool)
 			again()
@@ -50,7 +50,7 @@ func TestReadPoolFaults(t *testing.T) {
 				t.Fatal(out, err)
 			}
 			ready(t, pool)
-		}, 10 * time.Second, cloneRuns},
+		}, most: 10 * time.Second, runs: cloneRuns},
 	} {
 		t.Run(h.name, func(t *testing.T) { tr.suffers(t, h) })
 	}

@@ -4,13 +4,21 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // faultRuns is how often each fault happens.
@@ -26,15 +34,28 @@ func TestSiteFaults(t *testing.T) {
 	s := &sites{profile: "site-faults"}
 	s.declare(t)
 	s.north.Spec.Instances, s.north.Spec.Durability = new(int32(2)), v1alpha1.DurabilityQuorum
+	s.north.Spec.Postgres.Parameters = map[string]string{"wal_keep_size": "256MB"}
+	s.south.Spec.Postgres.Parameters = s.north.Spec.Postgres.Parameters
 	s.follows(t)
 	tr := &trial{writer: s.north, follower: s.south}
 	tr.begin(t, s.loader())
+	instances := func(n int32) func(t *testing.T) {
+		return func(t *testing.T) {
+			patch(t, s.south, func(spec *v1alpha1.PgStorageClusterSpec) { spec.Instances = new(n) })
+			ready(t, s.south)
+		}
+	}
 	for _, h := range []hardship{
-		{"the instance of the site that follows is killed", func(t *testing.T) { killed(t, s.south); tr.caughtUp(t) }, 5 * time.Second, faultRuns},
-		{"the site that follows is cut off while 100 MB are written", func(t *testing.T) { s.cutOff(t); tr.caughtUp(t) }, 10 * time.Second, faultRuns},
-		{"the standby of the quorum is stopped for 15 s", func(t *testing.T) { s.standbyStopped(t); tr.caughtUp(t) }, 60 * time.Second, faultRuns},
-		{"the primary of the site that writes is killed", func(t *testing.T) { killed(t, s.north); tr.caughtUp(t) }, 2 * time.Minute, faultRuns},
+		{name: "the instance of the site that follows is killed", strike: func(t *testing.T) { killed(t, s.south) }, most: 5 * time.Second, runs: faultRuns},
+		{name: "the site that follows is cut off while 100 MB are written", strike: s.cutOff, most: 10 * time.Second, runs: faultRuns},
+		{name: "the standby of the quorum is stopped for 15 s", strike: s.standbyStopped, most: 60 * time.Second, runs: faultRuns},
+		{name: "the primary of the site that writes is killed", strike: func(t *testing.T) { killed(t, s.north) }, most: 2 * time.Minute, runs: faultRuns},
+		{name: "the site that follows is cut off until WAL that it needs is removed", strike: s.walRemoved, most: 20 * time.Second, runs: cloneRuns},
+		{name: "the volume of an instance of the site that follows is lost", before: instances(2), strike: s.volumeLost, most: 10 * time.Second, runs: faultRuns},
+		{name: "the disk of the site that follows is full while 100 MB are written", before: func(t *testing.T) { instances(1)(t); s.limited(t) }, strike: s.diskFull, most: 10 * time.Second, runs: faultRuns},
 	} {
+		strike := h.strike
+		h.strike = func(t *testing.T) { strike(t); tr.caughtUp(t) }
 		t.Run(h.name, func(t *testing.T) { tr.suffers(t, h) })
 	}
 	tr.end(t)
@@ -43,10 +64,107 @@ func TestSiteFaults(t *testing.T) {
 // cutOff stops the site that follows, writes, and starts it again.
 func (s *sites) cutOff(t *testing.T) {
 	t.Helper()
+	s.stop(t)
+	s.bulk(t)
+	annotated(t, s.south, naming.AnnotationHibernation, "off")
+}
+
+// stop the site that follows.
+func (s *sites) stop(t *testing.T) {
+	t.Helper()
 	annotated(t, s.south, naming.AnnotationHibernation, "on")
 	eventually(t, "the site that follows to stop", func(ctx context.Context) error { return gonePod(ctx, s.south) })
+}
+
+// bulk writes 100 MB.
+func (s *sites) bulk(t *testing.T) {
+	t.Helper()
 	psql(t, s.north.Namespace, s.north.Status.Database.Primary, "CREATE TABLE bulk AS SELECT g, repeat('x', 1000) AS text FROM generate_series(1, 100000) g; DROP TABLE bulk")
+}
+
+// limited gives the site that follows a volume that can be full, which those of kind cannot: a tmpfs over its folder.
+func (s *sites) limited(t *testing.T) {
+	t.Helper()
+	s.stop(t)
+	s.onVolume(t, `mkdir -p /limited && mount -t tmpfs -o size=2g limited /limited && cp -a "$1/." /limited && mount --bind /limited "$1" && umount /limited`)
 	annotated(t, s.south, naming.AnnotationHibernation, "off")
+	ready(t, s.south)
+}
+
+// onVolume runs a script on the node. Its argument is the folder of the volume of the site that follows.
+func (s *sites) onVolume(t *testing.T, script string) string {
+	t.Helper()
+	volume := kubectl(t, "-n", s.south.Namespace, "get", "pvc", s.south.Status.Database.Primary, "-o", "jsonpath={.spec.volumeName}")
+	node := kubectl(t, "get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
+	folder := kubectl(t, "get", "pv", volume, "-o", "jsonpath={.spec.hostPath.path}{.spec.local.path}")
+	out, err := command(t.Context(), "docker", "exec", node, "sh", "-c", script, "sh", folder)
+	if err != nil {
+		t.Fatal(out, err)
+	}
+	return out
+}
+
+// diskFull leaves the site that follows no byte, and writes more than it has room for.
+func (s *sites) diskFull(t *testing.T) {
+	t.Helper()
+	ready(t, s.south)
+	s.onVolume(t, `fallocate -l "$(df -k --output=avail "$1" | tail -n 1)K" "$1/ballast"`)
+	s.bulk(t)
+	began := time.Now()
+	eventually(t, "the site that follows to say so", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(s.south), s.south); err != nil {
+			return err
+		}
+		if meta.IsStatusConditionTrue(s.south.Status.Conditions, v1alpha1.ConditionReady) {
+			return errors.New("it is Ready")
+		}
+		return nil
+	})
+	t.Logf("%s after the bulk load the site that follows says %s", time.Since(began).Round(time.Second), conditions(s.south))
+	s.onVolume(t, `rm "$1/ballast"`)
+}
+
+// conditions that are not True.
+func conditions(cr *v1alpha1.PgStorageCluster) string {
+	var all []string
+	for _, now := range cr.Status.Conditions {
+		if now.Status != metav1.ConditionTrue {
+			all = append(all, message(cr, now.Type))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// walRemoved writes more while the site that follows is away than the other one keeps, and gives it a new database.
+func (s *sites) walRemoved(t *testing.T) {
+	t.Helper()
+	ready(t, s.south)
+	s.stop(t)
+	for range 24 {
+		psql(t, s.north.Namespace, s.north.Status.Database.Primary, "SELECT pg_logical_emit_message(false, 'test', 'x'); SELECT pg_switch_wal()")
+	}
+	psql(t, s.north.Namespace, s.north.Status.Database.Primary, "CHECKPOINT")
+	annotated(t, s.south, naming.AnnotationHibernation, "off")
+	has(t, s.south, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, v1alpha1.ReasonNotStreaming)
+	t.Log(message(s.south, v1alpha1.ConditionFollowersCaughtUp))
+	s.recreated(t, s.south)
+}
+
+// volumeLost deletes the volume of the instance that receives WAL, and the instance.
+func (s *sites) volumeLost(t *testing.T) {
+	t.Helper()
+	ready(t, s.south)
+	lost := s.south.Status.Database.Primary
+	kubectl(t, "-n", s.south.Namespace, "delete", "pvc", lost, "--wait=false")
+	killed(t, s.south)
+	eventually(t, "another instance in place of "+lost, func(ctx context.Context) error {
+		pods, err := live.Instances(ctx, c, s.south.Namespace, s.south.Name)
+		if _, there := pods[lost]; there || err != nil || len(pods) != 2 {
+			return fmt.Errorf("there are %v: %w", pods, err)
+		}
+		return nil
+	})
+	ready(t, s.south)
 }
 
 // standbyStopped fences the only standby that can confirm a commit.
@@ -64,7 +182,7 @@ func (s *sites) standbyStopped(t *testing.T) {
 		}
 		return nil
 	})
-	stopped, began := len(acknowledged(logs(t, s.north.Namespace, "loader"))), time.Now()
+	stopped, began := len(acks.Rows(logs(t, s.north.Namespace, "loader"))), time.Now()
 	eventually(t, "15 s without the standby", func(context.Context) error {
 		if time.Since(began) < 15*time.Second {
 			return fmt.Errorf("%s", time.Since(began).Round(time.Second))
@@ -72,7 +190,7 @@ func (s *sites) standbyStopped(t *testing.T) {
 		return nil
 	})
 	// What was under way when the standby stopped may have been confirmed by it.
-	if more := len(acknowledged(logs(t, s.north.Namespace, "loader"))) - stopped; more > 1 {
+	if more := len(acks.Rows(logs(t, s.north.Namespace, "loader"))) - stopped; more > 1 {
 		t.Errorf("%d commits were acknowledged while no standby could confirm them", more)
 	}
 	annotated(t, s.north, clusters.AnnotationCNPGFenced, "[]")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
@@ -220,7 +221,7 @@ func (s *sites) switches(t *testing.T) {
 	psql(t, writer.Namespace, writer.Status.Database.Primary, "CREATE TABLE stop ()")
 	clientEnded(t, s.north.Namespace, "loader")
 	log := logs(t, s.north.Namespace, "loader")
-	rows := len(acknowledged(log))
+	rows := len(acks.Rows(log))
 	if lost := lacking(t, log, writer.Namespace, writer.Status.Database.Primary); len(lost) > 0 {
 		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
 	}
@@ -244,7 +245,7 @@ func (s *sites) switched(t *testing.T, plugged bool) {
 	ready(t, from)
 	s.writer = to
 	t.Logf("%s took over from %s in %s; the longest pause between two commits so far is %s",
-		site, from.Spec.Topology.Self, time.Since(began).Round(time.Second), pause(logs(t, s.north.Namespace, "loader")))
+		site, from.Spec.Topology.Self, time.Since(began).Round(time.Second), acks.Pause(logs(t, s.north.Namespace, "loader"), time.Time{}))
 }
 
 // byHand is a switch as the documentation of spec.topology describes it.
@@ -269,21 +270,6 @@ func message(cr *v1alpha1.PgStorageCluster, kind string) string {
 		return now.Reason + ": " + now.Message
 	}
 	return kind + " is not set"
-}
-
-// pause is the longest time between two rows that were acknowledged.
-func pause(log string) time.Duration {
-	last, longest := 0.0, 0.0
-	for line := range strings.SplitSeq(log, "\n") {
-		text, timed := strings.CutPrefix(line, "at ")
-		if now, err := strconv.ParseFloat(text, 64); timed && err == nil {
-			if last > 0 {
-				longest = max(longest, now-last)
-			}
-			last = now
-		}
-	}
-	return time.Duration(longest * float64(time.Second)).Round(100 * time.Millisecond)
 }
 
 // annotated sets an annotation of the CloudNativePG Cluster of a site.
@@ -351,10 +337,19 @@ func (s *sites) returns(t *testing.T) {
 	s.clonedAgain(t, old)
 }
 
-// clonedAgain gives a site whose data has diverged a new database, as the runbook has it.
+// clonedAgain gives a site whose data has diverged a new database.
 func (s *sites) clonedAgain(t *testing.T, old *v1alpha1.PgStorageCluster) {
 	t.Helper()
 	s.set(t, old, s.writer.Spec.Topology.Self, "")
+	s.recreated(t, old)
+	if got := psql(t, old.Namespace, old.Status.Database.Primary, "SELECT to_regclass('kept'), to_regclass('lost')"); got != "kept|" {
+		t.Errorf("the site that was cloned again has %q", got)
+	}
+}
+
+// recreated clones a site that follows again, as the runbook has it.
+func (s *sites) recreated(t *testing.T, old *v1alpha1.PgStorageCluster) {
+	t.Helper()
 	pg := &cnpgv1.Cluster{}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(old), pg); err != nil {
 		t.Fatal(err)
@@ -378,8 +373,5 @@ func (s *sites) clonedAgain(t *testing.T, old *v1alpha1.PgStorageCluster) {
 	introduced(t, old.Spec.Topology.Self, old, s.writer)
 	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
 		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
-	}
-	if got := psql(t, old.Namespace, old.Status.Database.Primary, "SELECT to_regclass('kept'), to_regclass('lost')"); got != "kept|" {
-		t.Errorf("the site that was cloned again has %q", got)
 	}
 }

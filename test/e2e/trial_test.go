@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,7 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/faults"
+	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // trial is a database under load and one that follows it, which suffer faults.
@@ -27,6 +28,8 @@ type trial struct {
 // hardship is a fault that happens several times under load.
 type hardship struct {
 	name string
+	// before prepares the databases; nil: they are as they should be.
+	before func(t *testing.T)
 	// strike makes it happen, and returns once it is over.
 	strike func(t *testing.T)
 	// most is how long no commit may be acknowledged.
@@ -40,11 +43,11 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 	client1(t, tr.writer, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
 	create(t, loader)
 	atLeast(t, tr.writer, 50)
-	image, err := command(t.Context(), "kubectl", "-n", "cnpg-system", "get", "deployment/cnpg-controller-manager", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	version, err := live.CNPGVersion(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.report.Versions = "CloudNativePG " + image[strings.LastIndex(image, ":")+1:] + ", PostgreSQL " + serverVersion(t, tr.writer)
+	tr.report.Versions = "CloudNativePG " + version + ", PostgreSQL " + serverVersion(t, tr.writer)
 	tr.report.Seconds = "s without a commit"
 	t.Cleanup(func() {
 		t.Log("\n" + tr.report.Table())
@@ -65,7 +68,7 @@ func (tr *trial) suffers(t *testing.T, h hardship) {
 		atLeast(t, tr.writer, before+20)
 		log := logs(t, tr.writer.Namespace, "loader")
 		tr.caughtUp(t)
-		rows, lost, longest := len(acknowledged(log))-before, tr.lost(t, log), pauseSince(log, began)
+		rows, lost, longest := len(acks.Rows(log))-before, tr.lost(t, log), acks.Pause(log, began)
 		t.Logf("%s, run %d: longest pause %s; over after %s; %d rows, %d lost", h.name, run+1, longest, took.Round(100*time.Millisecond), rows, lost)
 		if longest > h.most {
 			t.Errorf("%s, run %d: no commit for %s, want at most %s", h.name, run+1, longest, h.most)
@@ -132,16 +135,4 @@ func killed(t *testing.T, cr *v1alpha1.PgStorageCluster) {
 	if err := c.Delete(t.Context(), pod, &client.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// pauseSince is the longest time between two acknowledged rows, of those after a time.
-func pauseSince(log string, since time.Time) time.Duration {
-	var recent []string
-	for line := range strings.SplitSeq(log, "\n") {
-		var at float64
-		if _, err := fmt.Sscanf(line, "at %g", &at); err == nil && at >= float64(since.UnixMilli())/1000-1 {
-			recent = append(recent, line)
-		}
-	}
-	return pause(strings.Join(recent, "\n"))
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
@@ -202,7 +203,7 @@ func (z *zones) survived(t *testing.T, name string, began time.Time, before int)
 	if len(lost) > 0 {
 		t.Errorf("%d acknowledged rows are lost", len(lost))
 	}
-	z.report.Ended(name, len(acknowledged(log))-before, len(lost), pauseSince(log, began))
+	z.report.Ended(name, len(acks.Rows(log))-before, len(lost), acks.Pause(log, began))
 }
 
 // standbyLost: another standby confirms.

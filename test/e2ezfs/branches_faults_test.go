@@ -21,6 +21,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
@@ -69,7 +70,7 @@ func TestBranchFaults(t *testing.T) {
 func (f *branchFaults) cut(t *testing.T, shop *v1alpha1.PgStorageCluster, name string, reached func(ctx context.Context, b *v1alpha1.PgStorageBranch) error) {
 	t.Helper()
 	boot, writer := bootID(t), loaded(t, shop)
-	rows := acknowledged(must(t)(logs(t.Context(), writer)))
+	rows := acks.Rows(must(t)(logs(t.Context(), writer)))
 	b := branchOf(shop.Name, name)
 	create(t, b)
 	eventually(t, "the moment to cut", func(ctx context.Context) error { return reached(ctx, b) })
@@ -99,7 +100,7 @@ func (f *branchFaults) restart(t *testing.T, boot string) time.Time {
 func (f *branchFaults) manyBranches(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	for round := range rounds {
 		writer := loaded(t, shop)
-		rows := acknowledged(must(t)(logs(t.Context(), writer)))
+		rows := acks.Rows(must(t)(logs(t.Context(), writer)))
 		began := time.Now()
 		branches := createAtOnce(t, shop, round)
 		snapshotted(t, branches)

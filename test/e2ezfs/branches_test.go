@@ -20,6 +20,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
@@ -135,7 +136,7 @@ func branched(t *testing.T, b *v1alpha1.PgStorageBranch) *v1alpha1.PgStorageClus
 func branchUnderLoad(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	writer := loaded(t, shop)
 	create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "mask"}, Data: map[string]string{"mask.sql": "UPDATE people SET name = 'masked';"}})
-	before := acknowledged(must(t)(logs(t.Context(), writer)))
+	before := acks.Rows(must(t)(logs(t.Context(), writer)))
 	b := branchOf(shop.Name, "pr-1")
 	b.Spec.Masking = &v1alpha1.BranchMasking{ConfigMap: v1alpha1.MaskingConfigMap{Name: "mask", Key: "mask.sql"}}
 	began := time.Now()

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 )
 
 // failover kills the primary of two instances that run without full-page images.
@@ -27,7 +28,7 @@ func failover(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	before := claims(t, shop)
 	former := shop.Status.Database.Primary
 	writer := loaded(t, shop)
-	rows := len(acknowledged(must(t)(logs(t.Context(), writer))))
+	rows := len(acks.Rows(must(t)(logs(t.Context(), writer))))
 	begin = time.Now()
 	crash(t, shop, former)
 	eventually(t, "full_page_writes on, and another primary", func(ctx context.Context) error {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
@@ -251,8 +252,9 @@ func loaded(t *testing.T, shop *v1alpha1.PgStorageCluster) *corev1.Pod {
 	return writer
 }
 
-// nothingLost ends the client, and looks for each acknowledged row.
-func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod) {
+// nothingLost ends the client, and looks for each acknowledged row. It returns how many there
+// were, and how many are lost.
+func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod) (all, lost int) {
 	t.Helper()
 	mustPSQL(t, shop, "SET ROLE app; CREATE TABLE stop ()")
 	eventually(t, "the client to end", func(ctx context.Context) error {
@@ -264,16 +266,17 @@ func nothingLost(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.P
 		}
 		return nil
 	})
-	told := acknowledged(must(t)(logs(t.Context(), writer)))
-	all := len(told)
+	told := acks.Rows(must(t)(logs(t.Context(), writer)))
+	all = len(told)
 	for id := range strings.SplitSeq(mustPSQL(t, shop, "SELECT id FROM acked"), "\n") {
 		delete(told, id)
 	}
 	if len(told) > 0 {
 		t.Errorf("%d of %d acknowledged rows are lost: %v", len(told), all, told)
-		return
+		return all, len(told)
 	}
 	t.Logf("%d rows were acknowledged, none is lost", all)
+	return all, 0
 }
 
 // intact reads every page of an instance, with its checksum, and holds indexes
@@ -305,7 +308,7 @@ func powerCut(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		}
 		return err
 	})
-	before := len(acknowledged(must(t)(logs(t.Context(), writer))))
+	before := len(acks.Rows(must(t)(logs(t.Context(), writer))))
 	t.Logf("power was cut; %d commits had been acknowledged", before)
 	node(t, "boot", nodeName)
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
@@ -392,16 +395,6 @@ func gone(t *testing.T, obj client.Object) {
 	})
 }
 
-func acknowledged(log string) map[string]bool {
-	out := map[string]bool{}
-	for line := range strings.SplitSeq(log, "\n") {
-		if id, ok := strings.CutPrefix(line, "ack "); ok {
-			out[id] = true
-		}
-	}
-	return out
-}
-
 func acknowledgedAtLeast(t *testing.T, pod *corev1.Pod, rows int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d acknowledged rows", rows), func(ctx context.Context) error {
@@ -409,7 +402,7 @@ func acknowledgedAtLeast(t *testing.T, pod *corev1.Pod, rows int) {
 		if err != nil {
 			return errors.New("the client has not started")
 		}
-		if n := len(acknowledged(out)); n < rows {
+		if n := len(acks.Rows(out)); n < rows {
 			return fmt.Errorf("%d so far", n)
 		}
 		return nil

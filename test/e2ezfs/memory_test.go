@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,28 +20,45 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
 // onControlPlane keeps a database off the machine whose power is cut.
 const onControlPlane = `{"affinity": {"nodeSelector": {"node-role.kubernetes.io/control-plane": ""}}}`
 
+// memoryCuts is how often the power is cut.
+const memoryCuts = 3
+
 // memoryPool is a database on the control plane's disk, with a read pool in the memory of the
 // machine.
 type memoryPool struct {
 	shop, pool *v1alpha1.PgStorageCluster
+	// rows of the table sales.
+	rows   int
+	report faults.Report
 }
 
-// TestMemory has a machine with a read pool in its memory lose its power, and boot.
+// TestMemory has a machine with a read pool in its memory lose its power while a client commits,
+// and boot. It does so three times.
 func TestMemory(t *testing.T) {
 	if err := helm("readPools.enabled=true", "memory.enabled=true", "agent.dryRun=false"); err != nil {
 		t.Fatal(err)
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
-	m := &memoryPool{}
+	m := &memoryPool{rows: 100000, report: faults.Report{Accelerator: os.Getenv("PGSTORAGE_VM_ACCELERATOR"), Seconds: "s without a commit"}}
+	t.Cleanup(func() {
+		t.Log("\n" + m.report.Table())
+		if err := m.report.Write(os.Getenv("PGSTORAGE_FOLLOWERS_REPORT")); err != nil {
+			t.Error(err)
+		}
+	})
 	step := live.InTurn(t)
 	step("a read pool in the memory of the machine", m.made)
-	step("the power of the machine is cut: the pool is cloned again", m.powerCut)
+	for cut := range memoryCuts {
+		step(fmt.Sprintf("the power of the machine is cut: the pool is cloned again, run %d", cut+1), m.powerCut)
+	}
 	step("deletion unmounts the volume", m.deleted)
 }
 
@@ -64,8 +83,9 @@ func (m *memoryPool) made(t *testing.T) {
 	ready(t, m.shop)
 	m.pool = &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: naming.ReadPool(m.shop.Name, "cache")}}
 	ready(t, m.pool)
-	mustPSQL(t, m.shop, "CREATE TABLE sales AS SELECT g AS id, repeat('x', 900) AS text FROM generate_series(1, 100000) g")
-	m.replayed(t, "100000")
+	m.report.Versions = "CloudNativePG " + must(t)(live.CNPGVersion(t.Context())) + ", PostgreSQL " + strings.Fields(mustPSQL(t, m.shop, "SHOW server_version"))[0]
+	mustPSQL(t, m.shop, fmt.Sprintf("CREATE TABLE sales AS SELECT g AS id, repeat('x', 900) AS text FROM generate_series(1, %d) g", m.rows))
+	m.replayed(t)
 	if v := m.pool.Status.Volumes; len(v) != 1 || v[0].Node != nodeName {
 		t.Errorf("the volumes of the pool are %+v", v)
 	}
@@ -74,9 +94,10 @@ func (m *memoryPool) made(t *testing.T) {
 	}
 }
 
-// replayed waits until the pool has so many rows.
-func (m *memoryPool) replayed(t *testing.T, rows string) {
+// replayed waits until the pool has every row.
+func (m *memoryPool) replayed(t *testing.T) {
 	t.Helper()
+	rows := strconv.Itoa(m.rows)
 	eventually(t, rows+" rows in the pool", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(m.pool), m.pool); err != nil {
 			return err
@@ -93,16 +114,17 @@ func (m *memoryPool) replayed(t *testing.T, rows string) {
 }
 
 func (m *memoryPool) powerCut(t *testing.T) {
-	boot, uid := bootID(t), m.pool.UID
+	boot, uid, writer := bootID(t), m.pool.UID, loaded(t, m.shop)
 	node(t, "cut", nodeName)
 	cut := time.Now()
-	mustPSQL(t, m.shop, "INSERT INTO sales SELECT generate_series(100001, 100100)")
+	mustPSQL(t, m.shop, fmt.Sprintf("INSERT INTO sales SELECT generate_series(%d, %d)", m.rows+1, m.rows+100))
+	m.rows += 100
 	t.Logf("the cluster committed %s after the cut", time.Since(cut).Round(time.Millisecond))
 	node(t, "boot", nodeName)
 	eventually(t, "the node to have booted", func(ctx context.Context) error { return live.Rebooted(ctx, c, nodeName, boot) })
 	booted := time.Now()
 	eventually(t, "another PgStorageCluster of the pool", func(ctx context.Context) error {
-		if got, err := psql(ctx, m.shop, "SELECT count(*) FROM sales"); err != nil || got != "100100" {
+		if got, err := psql(ctx, m.shop, "SELECT count(*) FROM sales"); err != nil || got != strconv.Itoa(m.rows) {
 			t.Errorf("reads of the cluster while the pool was away: %q, %v", got, err)
 		}
 		if err := c.Get(ctx, client.ObjectKeyFromObject(m.pool), m.pool); err != nil || m.pool.UID == uid {
@@ -112,12 +134,15 @@ func (m *memoryPool) powerCut(t *testing.T) {
 	})
 	again := time.Now()
 	ready(t, m.pool)
-	m.replayed(t, "100100")
+	m.replayed(t)
 	t.Logf("%s from the cut until the node had booted, then %s until the pool was created again, then %s until it had every row",
 		booted.Sub(cut).Round(time.Second), again.Sub(booted).Round(time.Second), time.Since(again).Round(time.Second))
 	if got := m.pool.Status.Volumes; len(got) != 1 || got[0].Node != nodeName {
 		t.Errorf("the volumes of the pool are %+v", got)
 	}
+	log := must(t)(logs(t.Context(), writer))
+	all, lost := nothingLost(t, m.shop, writer)
+	m.report.Ended("the power of a node with a read pool in memory is cut", all, lost, acks.Pause(log, cut))
 }
 
 func (m *memoryPool) deleted(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 )
@@ -194,7 +195,7 @@ func zeroFSKilled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	before, server := pods(t, shop), mustServer(t)
 	writer := loaded(t, shop)
 	signal(t, nodeName, "KILL", "zerofs")
-	killed, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
+	killed, rows := time.Now(), len(acks.Rows(must(t)(logs(t.Context(), writer))))
 	acknowledgedAtLeast(t, writer, rows+afterFault)
 	t.Logf("%d more commits were acknowledged %s after ZeroFS was killed", afterFault, time.Since(killed).Round(time.Second))
 	nothingLost(t, shop, writer)
@@ -266,7 +267,7 @@ func podReplaced(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	t.Helper()
 	before, server, imports := pods(t, shop), mustServer(t), lakeImports(t)
 	writer := loaded(t, shop)
-	rows, begin := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	rows, begin := len(acks.Rows(must(t)(logs(t.Context(), writer)))), time.Now()
 	if err := c.Delete(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func continues(t *testing.T, shop *v1alpha1.PgStorageCluster, writer *corev1.Pod
 func operatorKilled(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 	before, server, imports := pods(t, shop), mustServer(t), lakeImports(t)
 	writer := loaded(t, shop)
-	rows, begin := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	rows, begin := len(acks.Rows(must(t)(logs(t.Context(), writer)))), time.Now()
 	must(t)(command(t.Context(), "kubectl", "-n", operatorNamespace, "delete", "pod", "--force", "--grace-period=0",
 		"-l", "app.kubernetes.io/name=pgstorage,app.kubernetes.io/component in (manager, agent)"))
 	for _, workload := range []string{"deployment/pgstorage-manager", "daemonset/pgstorage-agent"} {
@@ -369,7 +370,7 @@ func storeSilent(t *testing.T, shop *v1alpha1.PgStorageCluster) {
 		}
 		return nil
 	})
-	rows, back := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	rows, back := len(acks.Rows(must(t)(logs(t.Context(), writer)))), time.Now()
 	signal(t, control, "CONT", "versitygw")
 	continues(t, shop, writer, back, rows)
 	lakeReady(t)
@@ -403,7 +404,7 @@ func machineLost(t *testing.T, shop *v1alpha1.PgStorageCluster, another func()) 
 	t.Helper()
 	guid, boot, imports := storageOf(t, lake).Status.Pool.GUID, bootID(t), lakeImports(t)
 	writer := loaded(t, shop)
-	begin, rows := time.Now(), len(acknowledged(must(t)(logs(t.Context(), writer))))
+	begin, rows := time.Now(), len(acks.Rows(must(t)(logs(t.Context(), writer))))
 	another()
 	eventually(t, "the node to have booted", func(ctx context.Context) error {
 		return live.Rebooted(ctx, c, nodeName, boot)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
@@ -95,7 +96,7 @@ func (two *twoNodes) spread(t *testing.T) {
 func (two *twoNodes) nodeGone(t *testing.T) {
 	writer := loaded(t, two.shop)
 	former := two.shop.Status.Database.Primary
-	rows, begin := len(acknowledged(must(t)(logs(t.Context(), writer)))), time.Now()
+	rows, begin := len(acks.Rows(must(t)(logs(t.Context(), writer)))), time.Now()
 	node(t, "cut", two.lost)
 	eventually(t, "the standby to be the primary", func(ctx context.Context) error {
 		if err := c.Get(ctx, client.ObjectKeyFromObject(two.shop), two.shop); err != nil {

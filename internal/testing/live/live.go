@@ -118,3 +118,9 @@ func Instances(ctx context.Context, c client.Client, namespace, cluster string) 
 	}
 	return instances, nil
 }
+
+// CNPGVersion is the tag of the image that CloudNativePG's operator runs, as 1.30.0.
+func CNPGVersion(ctx context.Context) (string, error) {
+	image, err := Command(ctx, time.Minute, "kubectl", "-n", "cnpg-system", "get", "deployment/cnpg-controller-manager", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	return image[strings.LastIndex(image, ":")+1:], err
+}
