@@ -4,8 +4,10 @@ package e2e
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
+	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 )
 
 // faultRuns is how often each fault happens.
@@ -36,6 +39,7 @@ func TestSiteFaults(t *testing.T) {
 	s.north.Spec.Instances, s.north.Spec.Durability = new(int32(2)), v1alpha1.DurabilityQuorum
 	s.north.Spec.Postgres.Parameters = map[string]string{"wal_keep_size": "256MB"}
 	s.south.Spec.Postgres.Parameters = s.north.Spec.Postgres.Parameters
+	vault := s.archives(t)
 	s.follows(t)
 	tr := &trial{writer: s.north, follower: s.south}
 	tr.begin(t, s.loader())
@@ -50,6 +54,7 @@ func TestSiteFaults(t *testing.T) {
 		{name: "the site that follows is cut off while 100 MB are written", strike: s.cutOff, most: 10 * time.Second, runs: faultRuns},
 		{name: "the standby of the quorum is stopped for 15 s", strike: s.standbyStopped, most: 60 * time.Second, runs: faultRuns},
 		{name: "the primary of the site that writes is killed", strike: func(t *testing.T) { killed(t, s.north) }, most: 2 * time.Minute, runs: faultRuns},
+		{name: "the object store of the site that writes is away while 100 MB are written", strike: func(t *testing.T) { s.storeAway(t, vault) }, most: 10 * time.Second, runs: faultRuns},
 		{name: "the site that follows is cut off until WAL that it needs is removed", strike: s.walRemoved, most: 20 * time.Second, runs: cloneRuns},
 		{name: "the volume of an instance of the site that follows is lost", before: instances(2), strike: s.volumeLost, most: 10 * time.Second, runs: faultRuns},
 		{name: "the disk of the site that follows is full while 100 MB are written", before: func(t *testing.T) { instances(1)(t); s.limited(t) }, strike: s.diskFull, most: 10 * time.Second, runs: faultRuns},
@@ -59,6 +64,26 @@ func TestSiteFaults(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) { tr.suffers(t, h) })
 	}
 	tr.end(t)
+}
+
+// archives has the site that writes keep its WAL in an object store.
+func (s *sites) archives(t *testing.T) *vault {
+	t.Helper()
+	v := &vault{shop: s.north, store: s3pod.Store{Namespace: s.north.Namespace, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}}
+	create(t, v.store.Objects()...)
+	create(t, v.store.Keys("lake"), v.store.ObjectStore("lake"))
+	s.north.Spec.Backup = v.database("shop").Spec.Backup
+	return v
+}
+
+// storeAway has the site that writes archive nothing until it says so.
+func (s *sites) storeAway(t *testing.T, v *vault) {
+	t.Helper()
+	v.lead(t, "nowhere")
+	s.bulk(t)
+	has(t, s.north, v1alpha1.ConditionBackedUp, metav1.ConditionFalse, v1alpha1.ReasonArchivingFailing)
+	v.lead(t, "s3")
+	v.archived(t)
 }
 
 // cutOff stops the site that follows, writes, and starts it again.
