@@ -18,6 +18,21 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile"
 )
 
+// A user does not have to act on a probe that failed because Ceph is not ready.
+func TestFailedProbeWaitsForCeph(t *testing.T) {
+	for health, want := range map[string]outcome.Kind{"HEALTH_OK": outcome.Invalid, "HEALTH_ERR": outcome.Wait} {
+		p := onZFS(nil)
+		facts := healthy(p, "n1", "n2", "n3")
+		own(facts).Probes = map[string]Probe{probeName(p, facts): {Failed: "DeadlineExceeded"}}
+		own(facts).Cluster.Status.Ceph.Health = health
+		b := build(t, p, facts)
+		got := outcomeOf(b, v1alpha1.ConditionPoolVerified)
+		if got.Kind != want || got.Reason != v1alpha1.ReasonProbeFailed {
+			t.Errorf("%s: %+v", health, got)
+		}
+	}
+}
+
 func TestNoStorageClassBeforeAProbeVerifiedThePools(t *testing.T) {
 	failure := metav1.Condition{Type: v1alpha1.ConditionPoolVerified, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonProbeFailed, Message: "what it said"}
 	for _, tc := range []struct {

@@ -24,6 +24,10 @@ func addProbe(b *profile.Built, p *v1alpha1.PgStorageProfile, facts observed.Pro
 	}
 	job := probeJob(p, facts)
 	o := probeOutcome(p, *job.Name, own(facts))
+	if o.Kind == outcome.Invalid && cephOutcome(p, facts).Kind != outcome.Done {
+		// CephReady says what to do; nothing is wrong with the pools.
+		o.Kind = outcome.Wait
+	}
 	b.Outcomes = append(b.Outcomes, o)
 	hold(b, plan.StageStorage, o)
 	if proved(p, own(facts)) {
