@@ -163,9 +163,9 @@ test-e2e-memory: ## Test volumes in memory on two workers, one of which boots ag
 	@WORKERS=2 ARGS="-run $${RUN:-TestMemory|TestTwentyDatabases}" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
 
 .PHONY: test-e2e-sites
-test-e2e-sites: ## Switch the sites of a database ten times, and walk their tutorial; not in test; KEEP=1 keeps the cluster
+test-e2e-sites: ## Switch two sites ten times and three sites twice, and walk their tutorial; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-sites"
-	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
+	@PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} PGSTORAGE_SWITCHES=$${PGSTORAGE_SWITCHES:-10} ARGS="-run $${RUN:-^(TestSites|TestThreeSites|TestTutorialOfSites)$$}" hack/e2e.sh $(E2E_SITES_CLUSTER)
 
 .PHONY: test-e2e-followers
 test-e2e-followers: ## Have read pools and sites fail under load, each fault several times; not in test; KEEP=1 keeps the cluster

@@ -5,7 +5,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,12 +28,23 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/long"
 )
 
-// sites are two namespaces, each with one site of a database.
+// sites are namespaces, each with one site of a database.
 type sites struct {
 	profile      string
 	north, south *v1alpha1.PgStorageCluster
+	// west is nil where there are two sites.
+	west *v1alpha1.PgStorageCluster
 	// writer is the site that writes.
 	writer *v1alpha1.PgStorageCluster
+}
+
+// all sites by name.
+func (s *sites) all() map[string]*v1alpha1.PgStorageCluster {
+	out := map[string]*v1alpha1.PgStorageCluster{"north": s.north, "south": s.south}
+	if s.west != nil {
+		out["west"] = s.west
+	}
+	return out
 }
 
 // other than the site that writes.
@@ -75,27 +88,28 @@ func (s *sites) declare(t *testing.T) {
 		}
 	})
 	s.north, s.south = cluster(namespace(t), "shop"), cluster(namespace(t), "shop")
+	if s.west != nil {
+		s.west = cluster(namespace(t), "shop")
+	}
 	s.writer = s.north
 	service := naming.ReadWriteService("shop")
 	if delay := siteDelay(t); delay > 0 {
 		d := newDistance(t, delay)
-		for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+		for _, cr := range s.all() {
 			d.to(t, cr.Namespace)
 		}
 		service = farService
 	}
-	member := func(name, ns string) v1alpha1.SiteMember {
-		return v1alpha1.SiteMember{
-			Name: name, Host: service + "." + ns + ".svc",
+	var members []v1alpha1.SiteMember
+	for _, name := range slices.Sorted(maps.Keys(s.all())) {
+		members = append(members, v1alpha1.SiteMember{
+			Name: name, Host: service + "." + s.all()[name].Namespace + ".svc",
 			TLS: v1alpha1.SiteTLS{ClientCertificate: "shop-" + name + "-replication", CertificateAuthority: "shop-" + name + "-ca"},
-		}
+		})
 	}
-	for name, cr := range map[string]*v1alpha1.PgStorageCluster{"north": s.north, "south": s.south} {
+	for name, cr := range s.all() {
 		cr.Spec.Profile, cr.Spec.DeletionPolicy = s.profile, v1alpha1.DeletionDelete
-		cr.Spec.Topology = &v1alpha1.TopologySpec{
-			Self: name, Primary: "north",
-			Members: []v1alpha1.SiteMember{member("north", s.north.Namespace), member("south", s.south.Namespace)},
-		}
+		cr.Spec.Topology = &v1alpha1.TopologySpec{Self: name, Primary: "north", Members: members}
 	}
 }
 
@@ -136,26 +150,48 @@ func (s *sites) follows(t *testing.T) {
 	create(t, s.north)
 	ready(t, s.north)
 	has(t, s.north, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonWriting)
-	introduced(t, "north", s.north, s.south)
-	copied(t, s.north.Namespace, "shop-app", s.south.Namespace, "shop-app", "username", "password", "dbname", "host", "port", "user", "uri")
-	create(t, s.south)
-	ready(t, s.south)
-	introduced(t, "south", s.south, s.north)
-	has(t, s.south, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
-	has(t, s.south, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionTrue, v1alpha1.ReasonCaughtUp)
-	if e := s.south.Status.Endpoints; e == nil || e.ReadWrite != "" || e.Read == "" {
-		t.Errorf("endpoints of the site that follows: %+v", e)
+	followers := s.all()
+	delete(followers, "north")
+	for _, cr := range followers {
+		introduced(t, "north", s.north, cr)
+		copied(t, s.north.Namespace, "shop-app", cr.Namespace, "shop-app", "username", "password", "dbname", "host", "port", "user", "uri")
+		create(t, cr)
 	}
-	eventually(t, "north to name its follower", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(s.north), s.north); err != nil {
+	for name, cr := range followers {
+		ready(t, cr)
+		for other, to := range s.all() {
+			if other != name {
+				introduced(t, name, cr, to)
+			}
+		}
+		has(t, cr, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
+		has(t, cr, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionTrue, v1alpha1.ReasonCaughtUp)
+		if e := cr.Status.Endpoints; e == nil || e.ReadWrite != "" || e.Read == "" {
+			t.Errorf("endpoints of the site that follows: %+v", e)
+		}
+	}
+	s.names(t, s.north, slices.Sorted(maps.Keys(followers)))
+	s.agree(t)
+}
+
+// names waits until the site that writes names those that follow.
+func (s *sites) names(t *testing.T, writer *v1alpha1.PgStorageCluster, followers []string) {
+	t.Helper()
+	eventually(t, writer.Spec.Topology.Self+" to name its followers", func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(writer), writer); err != nil {
 			return err
 		}
-		if got := s.north.Status.Topology; got == nil || strings.Join(got.Followers, " ") != "south" {
+		if got := writer.Status.Topology; got == nil || !slices.Equal(slices.Sorted(slices.Values(got.Followers)), followers) {
 			return fmt.Errorf("%+v", got)
 		}
 		return nil
 	})
-	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+}
+
+// agree waits until each site knows that the others have the same members and the same primary.
+func (s *sites) agree(t *testing.T) {
+	t.Helper()
+	for _, cr := range s.all() {
 		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
 	}
 }
@@ -188,13 +224,17 @@ func (s *sites) set(t *testing.T, cr *v1alpha1.PgStorageCluster, primary, token 
 	})
 }
 
-// loader writes to whichever site does, as an application that knows both hosts.
+// loader writes to whichever site does, as an application that knows every host.
 func (s *sites) loader() *corev1.Pod {
 	pod := clientPod(s.north, "loader", insertLoop)
 	env := pod.Spec.Containers[0].Env
+	var hosts []string
+	for _, m := range s.north.Spec.Topology.Members {
+		hosts = append(hosts, m.Host)
+	}
 	for i := range env {
 		if env[i].Name == "PGHOST" {
-			env[i].Value = s.north.Spec.Topology.Members[0].Host + "," + s.north.Spec.Topology.Members[1].Host
+			env[i].Value = strings.Join(hosts, ",")
 		}
 	}
 	pod.Spec.Containers[0].Env = append(env, corev1.EnvVar{Name: "PGTARGETSESSIONATTRS", Value: "read-write"})
@@ -211,21 +251,32 @@ func (s *sites) switches(t *testing.T) {
 		}
 		rounds = n
 	}
-	client1(t, s.north, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
-	create(t, s.loader())
-	atLeast(t, s.north, 20)
+	s.load(t)
 	for round := range rounds {
 		s.switched(t, round == 0)
 	}
+	s.lostNothing(t)
+}
+
+// load the site that writes.
+func (s *sites) load(t *testing.T) {
+	t.Helper()
+	client1(t, s.north, "prepare", `psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE TABLE acked (id int PRIMARY KEY)"`)
+	create(t, s.loader())
+	atLeast(t, s.north, 20)
+}
+
+// lostNothing ends the load, and looks for each acknowledged row.
+func (s *sites) lostNothing(t *testing.T) {
+	t.Helper()
 	writer := s.writer
 	psql(t, writer.Namespace, writer.Status.Database.Primary, "CREATE TABLE stop ()")
 	clientEnded(t, s.north.Namespace, "loader")
 	log := logs(t, s.north.Namespace, "loader")
-	rows := len(acks.Rows(log))
 	if lost := lacking(t, log, writer.Namespace, writer.Status.Database.Primary); len(lost) > 0 {
 		t.Errorf("%d acknowledged rows are lost: %v", len(lost), lost)
 	}
-	t.Logf("%d rows were acknowledged in %d switches, and none is lost", rows, rounds)
+	t.Logf("%d rows were acknowledged; the longest pause was %s", len(acks.Rows(log)), acks.Pause(log, time.Time{}))
 }
 
 // switched moves the role of the site that writes, by the plugin or by hand, and waits until
@@ -371,7 +422,5 @@ func (s *sites) recreated(t *testing.T, old *v1alpha1.PgStorageCluster) {
 	ready(t, old)
 	has(t, old, v1alpha1.ConditionSiteInRole, metav1.ConditionTrue, v1alpha1.ReasonFollowing)
 	introduced(t, old.Spec.Topology.Self, old, s.writer)
-	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
-		has(t, cr, v1alpha1.ConditionSitesAgree, metav1.ConditionTrue, v1alpha1.ReasonAgreed)
-	}
+	s.agree(t)
 }
