@@ -80,9 +80,9 @@ func (m *memoryPool) made(t *testing.T) {
 	m.shop.Spec.CNPG = &v1alpha1.CNPGOverrides{Spec: &runtime.RawExtension{Raw: []byte(onControlPlane)}}
 	m.shop.Spec.ReadPools = []v1alpha1.ReadPool{{Name: "cache", Profile: memory.Name, Storage: &v1alpha1.ReadPoolStorage{Size: resource.MustParse("1Gi")}}}
 	create(t, m.shop)
-	ready(t, m.shop)
+	allTrue(t, m.shop, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
 	m.pool = &v1alpha1.PgStorageCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: naming.ReadPool(m.shop.Name, "cache")}}
-	ready(t, m.pool)
+	allTrue(t, m.pool, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
 	m.report.Versions = "CloudNativePG " + must(t)(live.CNPGVersion(t.Context())) + ", PostgreSQL " + strings.Fields(mustPSQL(t, m.shop, "SHOW server_version"))[0]
 	mustPSQL(t, m.shop, fmt.Sprintf("CREATE TABLE sales AS SELECT g AS id, repeat('x', 900) AS text FROM generate_series(1, %d) g", m.rows))
 	m.replayed(t)
@@ -133,7 +133,7 @@ func (m *memoryPool) powerCut(t *testing.T) {
 		return nil
 	})
 	again := time.Now()
-	ready(t, m.pool)
+	allTrue(t, m.pool, v1alpha1.ConditionReady, v1alpha1.ConditionParametersApplied)
 	m.replayed(t)
 	t.Logf("%s from the cut until the node had booted, then %s until the pool was created again, then %s until it had every row",
 		booted.Sub(cut).Round(time.Second), again.Sub(booted).Round(time.Second), time.Since(again).Round(time.Second))
