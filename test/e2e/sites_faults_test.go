@@ -55,7 +55,7 @@ func TestSiteFaults(t *testing.T) {
 		{name: "the standby of the quorum is stopped for 15 s", strike: s.standbyStopped, most: 60 * time.Second, runs: faultRuns},
 		{name: "the primary of the site that writes is killed", strike: func(t *testing.T) { killed(t, s.north) }, most: 2 * time.Minute, runs: faultRuns},
 		{name: "the object store of the site that writes is away while 100 MB are written", strike: func(t *testing.T) { s.storeAway(t, vault) }, most: 10 * time.Second, runs: faultRuns},
-		{name: "the site that follows is cut off until WAL that it needs is removed", strike: s.walRemoved, most: 20 * time.Second, runs: cloneRuns},
+		{name: "the site that follows is cut off until WAL that it needs is removed", strike: func(t *testing.T) { s.walRemoved(t, vault) }, most: 20 * time.Second, runs: cloneRuns},
 		{name: "the volume of an instance of the site that follows is lost", before: instances(2), strike: s.volumeLost, most: 10 * time.Second, runs: faultRuns},
 		{name: "the disk of the site that follows is full while 100 MB are written", before: func(t *testing.T) { instances(1)(t); s.limited(t) }, strike: s.diskFull, most: 10 * time.Second, runs: faultRuns},
 	} {
@@ -129,11 +129,12 @@ func (s *sites) onVolume(t *testing.T, script string) string {
 	return out
 }
 
-// diskFull leaves the site that follows no byte, and writes more than it has room for.
+// diskFull leaves the site that follows no byte, and writes more than it has room for. It fills
+// no other volume than one of limited.
 func (s *sites) diskFull(t *testing.T) {
 	t.Helper()
 	ready(t, s.south)
-	s.onVolume(t, `fallocate -l "$(df -k --output=avail "$1" | tail -n 1)K" "$1/ballast"`)
+	s.onVolume(t, `findmnt -n -o SOURCE "$1" | grep -x limited && fallocate -l "$(df -k --output=avail "$1" | tail -n 1)K" "$1/ballast"`)
 	s.bulk(t)
 	began := time.Now()
 	eventually(t, "the site that follows to say so", func(ctx context.Context) error {
@@ -161,15 +162,23 @@ func conditions(cr *v1alpha1.PgStorageCluster) string {
 }
 
 // walRemoved writes more while the site that follows is away than the other one keeps, and gives it a new database.
-func (s *sites) walRemoved(t *testing.T) {
+func (s *sites) walRemoved(t *testing.T, v *vault) {
 	t.Helper()
 	ready(t, s.south)
 	s.stop(t)
 	for range 24 {
 		psql(t, s.north.Namespace, s.north.Status.Database.Primary, "SELECT pg_logical_emit_message(false, 'test', 'x'); SELECT pg_switch_wal()")
 	}
+	v.archived(t) // a file that is not archived is not removed
 	psql(t, s.north.Namespace, s.north.Status.Database.Primary, "CHECKPOINT")
 	annotated(t, s.south, naming.AnnotationHibernation, "off")
+	eventually(t, "the site that follows to miss WAL", func(ctx context.Context) error {
+		out, err := command(ctx, "kubectl", "-n", s.south.Namespace, "logs", s.south.Status.Database.Primary, "-c", "postgres", "--tail=200")
+		if err == nil && !strings.Contains(out, "has already been removed") {
+			err = errors.New("its log does not say so")
+		}
+		return err
+	})
 	has(t, s.south, v1alpha1.ConditionFollowersCaughtUp, metav1.ConditionFalse, v1alpha1.ReasonNotStreaming)
 	t.Log(message(s.south, v1alpha1.ConditionFollowersCaughtUp))
 	s.recreated(t, s.south)

@@ -60,6 +60,9 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 // suffers a fault again and again. Each time both databases must have every row that was
 // acknowledged.
 func (tr *trial) suffers(t *testing.T, h hardship) {
+	if h.before != nil {
+		h.before(t)
+	}
 	for run := range h.runs {
 		before := rows(t, tr.writer)
 		began := time.Now()
