@@ -188,13 +188,17 @@ func (s *sites) walRemoved(t *testing.T, v *vault) {
 func (s *sites) volumeLost(t *testing.T) {
 	t.Helper()
 	ready(t, s.south)
-	lost := s.south.Status.Database.Primary
-	kubectl(t, "-n", s.south.Namespace, "delete", "pvc", lost, "--wait=false")
+	volume := func(claim string) string {
+		return kubectl(t, "-n", s.south.Namespace, "get", "pvc", claim, "--ignore-not-found", "-o", "jsonpath={.spec.volumeName}")
+	}
+	instance := s.south.Status.Database.Primary
+	lost := volume(instance)
+	kubectl(t, "-n", s.south.Namespace, "delete", "pvc", instance, "--wait=false")
 	killed(t, s.south)
-	eventually(t, "another instance in place of "+lost, func(ctx context.Context) error {
+	eventually(t, "two instances without the volume", func(ctx context.Context) error {
 		pods, err := live.Instances(ctx, c, s.south.Namespace, s.south.Name)
-		if _, there := pods[lost]; there || err != nil || len(pods) != 2 {
-			return fmt.Errorf("there are %v: %w", pods, err)
+		if now := volume(instance); err != nil || len(pods) != 2 || now == lost {
+			return errors.Join(err, fmt.Errorf("there are %v, and %s has volume %s", pods, instance, now))
 		}
 		return nil
 	})
