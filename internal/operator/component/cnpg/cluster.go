@@ -29,6 +29,8 @@ type Inputs struct {
 	Probes *v1alpha1.InstanceProbes
 	// Source is the Cluster that a follower replicates; nil of any other.
 	Source *Source
+	// Receiver is that of ReceiverOf.
+	Receiver string
 	// Site of a database that has several; nil of any other.
 	Site *Site
 	// Closed: only the owner of the database may connect.
@@ -46,7 +48,7 @@ func Cluster(in Inputs) *cnpgac.ClusterApplyConfiguration {
 	if r := resources(cr, in.Volumes); len(r.Requests)+len(r.Limits) > 0 {
 		spec.WithResources(r)
 	}
-	if c := configuration(cr, in.Parameters, in.Site.parameters()); c != nil {
+	if c := configuration(cr, in.Parameters, undeclared(in)); c != nil {
 		spec.WithPostgresConfiguration(c)
 	}
 	bootstrapped(spec, in)

@@ -1,0 +1,39 @@
+package cnpg
+
+import (
+	"maps"
+
+	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
+)
+
+// ParameterReceiver names the instance of a follower that receives WAL from the database
+// which it follows. Postgres does not use it: another value has every instance reload its settings.
+const ParameterReceiver = "pgstorage.receiver"
+
+// ReceiverOf a follower is the value of ParameterReceiver; empty while its first instance
+// receives, and of a Cluster that writes.
+//
+// When another instance takes over, CloudNativePG 1.30.0 writes its primary_conninfo, then
+// status.currentPrimary, and reloads. If the write of the status conflicts with another one, the pass ends there.
+// The next pass finds the file as it should be, and does not reload (Reconcile of
+// internal/management/controller/instance_controller.go). The instance then receives from its own Service, that is
+// from itself, and the follower stays behind.
+func ReceiverOf(live *cnpgv1.Cluster) string {
+	if live == nil || !live.IsReplica() || live.Status.CurrentPrimary == live.Name+"-1" {
+		return ""
+	}
+	return live.Status.CurrentPrimary
+}
+
+// undeclared parameters are those that the operator sets besides the ones it decides.
+func undeclared(in Inputs) map[string]string {
+	out := maps.Clone(in.Site.parameters())
+	if in.Receiver == "" {
+		return out
+	}
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[ParameterReceiver] = in.Receiver
+	return out
+}
