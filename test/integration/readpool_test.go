@@ -13,6 +13,7 @@ import (
 
 	"github.com/pgstorage/pgstorage/api/v1alpha1"
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
+	"github.com/pgstorage/pgstorage/internal/operator/component/cnpg"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 	"github.com/pgstorage/pgstorage/internal/testing/manager"
 )
@@ -205,6 +206,29 @@ func TestReadPoolAtRestIsNotWritten(t *testing.T) {
 	}
 	if n := settled(t, w) - rest; n != 0 {
 		t.Errorf("%d writes at rest, the last one %v", n, w.last.Load())
+	}
+	receives(t, c, w, pool)
+}
+
+// receives has another instance of a pool receive WAL. One write of its Cluster has the instances
+// reload, and no further one.
+func receives(t *testing.T, c client.Client, w *writes, pool *v1alpha1.PgStorageCluster) {
+	t.Helper()
+	key, before := client.ObjectKeyFromObject(pool), w.objects.Load()
+	simulatedStatus(t, c, key, func(s *cnpgv1.ClusterStatus) { s.CurrentPrimary, s.TargetPrimary = pool.Name+"-2", pool.Name+"-2" })
+	eventually(t, "the parameter that names the instance", func(ctx context.Context) error {
+		pg := &cnpgv1.Cluster{}
+		if err := c.Get(ctx, key, pg); err != nil {
+			return err
+		}
+		if got := pg.Spec.PostgresConfiguration.Parameters[cnpg.ParameterReceiver]; got != pool.Name+"-2" {
+			return fmt.Errorf("it is %q", got)
+		}
+		return nil
+	})
+	settled(t, w)
+	if n := w.objects.Load() - before; n != 1 {
+		t.Errorf("%d writes of objects for another instance, want one; the last one is %v", n, w.last.Load())
 	}
 }
 
