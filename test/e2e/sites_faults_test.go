@@ -147,7 +147,7 @@ func (s *sites) onVolume(t *testing.T, script string) string {
 func (s *sites) diskFull(t *testing.T) {
 	t.Helper()
 	ready(t, s.south)
-	s.onVolume(t, `mountpoint "$1" && fallocate -l "$(df -k --output=avail "$1" | tail -n 1)K" "$1/ballast"`)
+	s.onVolume(t, `mountpoint "$1" && ! dd if=/dev/zero of="$1/ballast" bs=1M`)
 	s.bulk(t)
 	began := time.Now()
 	eventually(t, "the site that follows to say so", func(ctx context.Context) error {
