@@ -64,10 +64,12 @@ func (r root) test(evidence string) (shows, open string, err error) {
 
 // faults counts the runs of a file, in which no commit may be lost.
 func (r root) faults(evidence string) (shows, open string, err error) {
-	runs, err := r.runs(evidence)
+	path, words, _ := strings.Cut(evidence, " ")
+	runs, err := r.runs(path)
 	if err != nil {
 		return "", "", err
 	}
+	runs = slices.DeleteFunc(slices.Clone(runs), func(run *faults.Run) bool { return !strings.Contains(run.Case, words) })
 	if len(runs) == 0 {
 		return "", "no run is recorded", nil
 	}
@@ -76,7 +78,7 @@ func (r root) faults(evidence string) (shows, open string, err error) {
 		acknowledged += run.Acknowledged
 		lost += run.Lost
 	}
-	page := fmt.Sprintf("[%d runs](ROOT%s), %d of %d acknowledged commits lost", len(runs), strings.TrimSuffix(evidence, "jsonl")+"md", lost, acknowledged)
+	page := fmt.Sprintf("[%d runs](ROOT%s), %d of %d acknowledged commits lost", len(runs), strings.TrimSuffix(path, "jsonl")+"md", lost, acknowledged)
 	if lost > 0 {
 		return "", page, nil
 	}
