@@ -123,8 +123,8 @@ func (s *sites) bulk(t *testing.T) {
 func (s *sites) limited(t *testing.T) {
 	t.Helper()
 	s.stop(t)
-	s.onVolume(t, `mkdir -p /limited && truncate -s 1500M /limited.img && mkfs.ext4 -q -m 0 /limited.img && mount -o loop /limited.img /limited &&
-		cp -a "$1/." /limited && umount /limited && mount -o loop /limited.img "$1"`)
+	s.onVolume(t, `mkdir -p /limited && truncate -s 1500M "$1.img" && mkfs.ext4 -q -m 0 "$1.img" && mount -o loop "$1.img" /limited &&
+		cp -a "$1/." /limited && umount /limited && mount -o loop "$1.img" "$1"`)
 	annotated(t, s.south, naming.AnnotationHibernation, "off")
 	ready(t, s.south)
 }
