@@ -161,6 +161,8 @@ const (
 	ReasonSnapshotPending = "SnapshotPending"
 	// ReasonVolumesPending means that claims of a database have no volumes yet.
 	ReasonVolumesPending = "VolumesPending"
+	// ReasonDiskFull means that Postgres does not run because its volume has no room for WAL.
+	ReasonDiskFull = "DiskFull"
 	// ReasonSnapshotClassNotFound means that the VolumeSnapshotClass does not exist.
 	ReasonSnapshotClassNotFound = "VolumeSnapshotClassNotFound"
 	// ReasonQuotaExceeded means that the namespace has as many branches, or as much space of

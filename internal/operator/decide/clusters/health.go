@@ -28,6 +28,10 @@ var stuck = []string{
 	cnpgv1.PhaseArchitectureBinaryMissing,
 }
 
+// phaseDiskFull is CloudNativePG's where Postgres ended because a volume has no room for WAL
+// (internal/controller/cluster_controller.go of 1.30.0, which has no constant for it).
+const phaseDiskFull = "Not enough disk space"
+
 func (c *Cluster) databaseOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Outcome {
 	const cond = v1alpha1.ConditionDatabaseReady
 	if o, held := ownership(cr, facts); held {
@@ -77,6 +81,9 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		words = msgNothingReported
 	}
 	ready := cluster.Status.ReadyInstances
+	if cluster.Status.Phase == phaseDiskFull {
+		return outcome.WaitFor(cond, v1alpha1.ReasonDiskFull, fmt.Sprintf(msgDiskFull, ready, wanted, words))
+	}
 	if claims := facts.PendingClaims; len(claims) > 0 {
 		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, excerpt.Names(claims, 5), cr.Namespace, words))
 	}

@@ -29,6 +29,9 @@ func TestVolumesPending(t *testing.T) {
 		"hibernated": {many, func(c *cnpgv1.Cluster) {
 			c.Annotations[naming.AnnotationHibernation] = "on"
 		}, v1alpha1.ReasonHibernated, ""},
+		"disk full": {nil, func(c *cnpgv1.Cluster) {
+			c.Status.Phase, c.Status.PhaseReason = "Not enough disk space", "Insufficient disk space"
+		}, v1alpha1.ReasonDiskFull, none + "Postgres has no room on a volume. Raise spec.storage.size, or spec.storage.walSize where WAL has a volume of its own; Postgres starts within 5 minutes of that; CloudNativePG: Not enough disk space: Insufficient disk space"},
 		"stuck":   {many, func(c *cnpgv1.Cluster) { c.Status.Phase = cnpgv1.PhaseUnrecoverable }, v1alpha1.ReasonClusterStuck, ""},
 		"healthy": {many, func(c *cnpgv1.Cluster) { c.Status = proved(t, shop(nil)).Cluster.Status }, v1alpha1.ReasonHealthy, ""},
 	} {

@@ -45,6 +45,7 @@ const (
 	msgNothingReported        = "nothing reported yet; is the CloudNativePG operator running?"
 	msgNotHealthy             = "%d of %d instances are ready; CloudNativePG: %s"
 	msgVolumesPending         = "%d of %d instances are ready; claims without a volume: %s (see kubectl -n %s describe pvc); CloudNativePG: %s"
+	msgDiskFull               = "%d of %d instances are ready; Postgres has no room on a volume. Raise spec.storage.size, or spec.storage.walSize where WAL has a volume of its own; Postgres starts within 5 minutes of that; CloudNativePG: %s"
 	msgReconciliationDisabled = "annotation %s is disabled: CloudNativePG neither replaces a lost primary nor applies changes; remove it to resume"
 	msgResume                 = "set it to off to start the instances"
 	msgHibernationRequested   = "annotation %s is on, and CloudNativePG has not acted on it yet; %s"
