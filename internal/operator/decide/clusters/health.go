@@ -68,7 +68,7 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		words += ": " + cluster.Status.PhaseReason
 	}
 	if slices.Contains(stuck, cluster.Status.Phase) {
-		return outcome.InvalidBecause(cond, v1alpha1.ReasonClusterStuck, fmt.Sprintf(msgClusterStuck, words, cr.Namespace, cr.Name))
+		return stuckOutcome(cr, facts, words)
 	}
 	wanted := int(Instances(cr))
 	if o, stopped := halted(cluster); stopped {
@@ -88,6 +88,16 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, excerpt.Names(claims, 5), cr.Namespace, words))
 	}
 	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, ready, wanted, words))
+}
+
+// stuckOutcome has CloudNativePG's words. It advises a restore where every volume is lost, which
+// a follower does not need.
+func stuckOutcome(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, words string) outcome.Outcome {
+	text := fmt.Sprintf(msgClusterStuck, words, cr.Namespace, cr.Name)
+	if facts.Cluster.Status.Phase == cnpgv1.PhaseUnrecoverable && (Follows(cr) || followsSite(cr, facts)) {
+		text += msgFollowerLost
+	}
+	return outcome.InvalidBecause(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterStuck, text)
 }
 
 func (c *Cluster) intent(name string) string {

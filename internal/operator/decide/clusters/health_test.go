@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	cnpgv1 "github.com/cloudnative-pg/cloudnative-pg/api/v1"
@@ -10,6 +11,30 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
+
+// CloudNativePG advises a restore from a backup where every volume is lost. A follower is cloned.
+func TestFollowerThatLostEveryVolume(t *testing.T) {
+	for name, tc := range map[string]struct {
+		phase    string
+		topology *v1alpha1.TopologySpec
+		says     bool
+	}{
+		"a database of its own":       {cnpgv1.PhaseUnrecoverable, nil, false},
+		"a site that follows":         {cnpgv1.PhaseUnrecoverable, &v1alpha1.TopologySpec{Self: "south", Primary: "north"}, true},
+		"a site that waits for users": {cnpgv1.PhaseWaitingForUser, &v1alpha1.TopologySpec{Self: "south", Primary: "north"}, false},
+	} {
+		cr, f := shop(nil), facts()
+		cr.Spec.Topology = tc.topology
+		f.Cluster = &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Phase: tc.phase}}
+		if tc.topology != nil {
+			f.Cluster.Spec.ReplicaCluster = &cnpgv1.ReplicaClusterConfiguration{Self: "south", Primary: "north"}
+		}
+		o := (&Cluster{}).health(cr, f)
+		if o.Reason != v1alpha1.ReasonClusterStuck || strings.Contains(o.Message, "clone this one again") != tc.says {
+			t.Errorf("%s: %s: %s", name, o.Reason, o.Message)
+		}
+	}
+}
 
 // Claims without a volume are named, unless the database is healthy or has another cause.
 func TestVolumesPending(t *testing.T) {

@@ -41,6 +41,7 @@ const (
 	msgNotUpdatedSuspended    = "spec.suspend is true: the database keeps running, and the operator does not apply this spec"
 	msgClusterUpdating        = "the CloudNativePG Cluster is being updated to this spec"
 	msgClusterStuck           = "CloudNativePG: %s; see kubectl -n %s describe clusters.postgresql.cnpg.io %s"
+	msgFollowerLost           = ". The database that it follows has the data: clone this one again instead of a restore; see the runbook ClusterNeedsAttention"
 	msgHealthy                = "%d of %d instances are ready, primary %s"
 	msgNothingReported        = "nothing reported yet; is the CloudNativePG operator running?"
 	msgNotHealthy             = "%d of %d instances are ready; CloudNativePG: %s"
