@@ -216,6 +216,11 @@ func (s *sites) volumeLost(t *testing.T) {
 		return nil
 	})
 	ready(t, s.south)
+	if now := s.south.Status.Database.Primary; now != "shop-1" {
+		eventually(t, "the settings to name "+now, func(ctx context.Context) error {
+			return answered(ctx, s.south, "SELECT current_setting('pgstorage.receiver', true)", now)
+		})
+	}
 }
 
 // standbyStopped fences the only standby that can confirm a commit.

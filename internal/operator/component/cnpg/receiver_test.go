@@ -9,28 +9,26 @@ import (
 )
 
 func TestReceiverOf(t *testing.T) {
-	pool := &cnpgv1.ReplicaClusterConfiguration{Enabled: new(true), Source: "shop"}
-	follows := &cnpgv1.ReplicaClusterConfiguration{Self: "south", Primary: "north", Source: "north"}
-	writes := &cnpgv1.ReplicaClusterConfiguration{Self: "south", Primary: "south", Source: "north"}
 	for name, tc := range map[string]struct {
-		replica       *cnpgv1.ReplicaClusterConfiguration
-		primary, want string
+		follows            bool
+		primary, has, want string
 	}{
-		"a database of its own":              {nil, "shop-2", ""},
-		"a pool that is new":                 {pool, "", ""},
-		"the first instance of a pool":       {pool, "shop-1", ""},
-		"the second instance of a pool":      {pool, "shop-2", "shop-2"},
-		"the second instance of a site":      {follows, "shop-2", "shop-2"},
-		"the second instance, which writes":  {writes, "shop-2", ""},
-		"an instance whose number has a one": {pool, "shop-11", "shop-11"},
+		"a database of its own":              {false, "shop-2", "", ""},
+		"a follower that is new":             {true, "", "", ""},
+		"the first instance":                 {true, "shop-1", "shop-2", ""},
+		"the second instance":                {true, "shop-2", "", "shop-2"},
+		"an instance whose number has a one": {true, "shop-11", "shop-2", "shop-11"},
+		"a site that is demoted":             {false, "shop-2", "", ""},
+		"a site that is promoted":            {false, "shop-3", "shop-2", "shop-2"},
 	} {
 		live := &cnpgv1.Cluster{}
-		live.Name, live.Spec.ReplicaCluster, live.Status.CurrentPrimary = "shop", tc.replica, tc.primary
-		if got := ReceiverOf(live); got != tc.want {
+		live.Name, live.Status.CurrentPrimary = "shop", tc.primary
+		live.Spec.PostgresConfiguration.Parameters = map[string]string{ParameterReceiver: tc.has}
+		if got := ReceiverOf(live, tc.follows); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
-	if got := ReceiverOf(nil); got != "" {
+	if got := ReceiverOf(nil, true); got != "" {
 		t.Errorf("no Cluster: %q", got)
 	}
 }

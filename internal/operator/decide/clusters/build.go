@@ -84,7 +84,7 @@ func Build(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, kinds profile.
 		CR: cr, Volumes: volumes, Image: image(cr, config), Parameters: parameters, Archive: toArchive(cr, facts),
 		BackupFromPrimary: fromPrimary(cr, in), SnapshotClass: snapshotClass(out.snapshots, volumes),
 		Probes: probes(facts.Profile), Source: sourceOf(cr, facts), Site: cnpg.SiteOf(cr, existing(facts), epoch(cr, facts)),
-		Receiver: cnpg.ReceiverOf(existing(facts)),
+		Receiver: cnpg.ReceiverOf(existing(facts), following(cr)),
 		Closed:   masking(facts),
 	}, consent(cr, facts.Profile), existing(facts))
 	if err != nil {

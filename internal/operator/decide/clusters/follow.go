@@ -202,6 +202,11 @@ func withheld(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, database ou
 	return outcome.WaitFor(database.Condition, lag.Reason, msgWithheld+lag.Message)
 }
 
+// following says that nothing is under way that changes what a database follows.
+func following(cr *v1alpha1.PgStorageCluster) bool {
+	return Follows(cr) || cr.Spec.Topology != nil && cr.Status.Topology != nil && cr.Status.Topology.Role == v1alpha1.SiteFollows
+}
+
 // followed is what a follower replicates, or a site that follows: cluster is the name of
 // either.
 func followed(cr *v1alpha1.PgStorageCluster) *v1alpha1.FollowSpec {
