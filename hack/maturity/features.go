@@ -54,7 +54,7 @@ var features = []feature{
 	},
 	{
 		Name: "Volumes in memory: profile `Memory`, durability `Ephemeral`", Gate: "chart value `memory.enabled`",
-		EndToEnd: onKind("TestMemory"), Faults: claim{Open: "no table of faults yet"}, Tutorial: claim{Evidence: "docs/tutorial-memory.md"},
+		EndToEnd: onKind("TestMemory"), Faults: claim{Evidence: "docs/faults/followers.jsonl in memory"}, Tutorial: claim{Evidence: "docs/tutorial-memory.md"},
 	},
 	{
 		Name: "Sites: `spec.topology`, a switch and a promotion by the plugin", Gate: "chart value `sites.enabled`",
