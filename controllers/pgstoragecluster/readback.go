@@ -59,7 +59,7 @@ func (r *Reconciler) recheck(p *pass, o outcome.Outcome) time.Duration {
 	switch o.Reason {
 	case v1alpha1.ReasonCNPGNotInstalled, v1alpha1.ReasonCNPGTooOld, v1alpha1.ReasonCRDNotInstalled,
 		v1alpha1.ReasonClusterNotOwned, v1alpha1.ReasonRejected, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDurabilityWeakened,
-		v1alpha1.ReasonVolumeDiffers, v1alpha1.ReasonClusterNotHealthy,
+		v1alpha1.ReasonVolumeDiffers, v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonDiskFull,
 		v1alpha1.ReasonPluginNotInstalled, v1alpha1.ReasonArchivingFailing, v1alpha1.ReasonArchiveLate,
 		v1alpha1.ReasonBackupFailed, v1alpha1.ReasonBackupOverdue:
 		return pollInterval

@@ -195,7 +195,8 @@ func caughtUp(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) outcome.Out
 // staleReads: Refuse has it; CloudNativePG only counts them.
 func withheld(cr *v1alpha1.PgStorageCluster, facts observed.Cluster, database outcome.Outcome) outcome.Outcome {
 	lag := caughtUp(cr, facts)
-	if database.Reason != v1alpha1.ReasonClusterNotHealthy || cr.Spec.Follow.StaleReads != v1alpha1.StaleReadsRefuse ||
+	notReady := database.Reason == v1alpha1.ReasonClusterNotHealthy || database.Reason == v1alpha1.ReasonDiskFull
+	if !notReady || cr.Spec.Follow.StaleReads != v1alpha1.StaleReadsRefuse ||
 		!slices.Contains([]string{v1alpha1.ReasonLagging, v1alpha1.ReasonNotStreaming, v1alpha1.ReasonWALRemoved, v1alpha1.ReasonVolumeFull}, lag.Reason) {
 		return database
 	}

@@ -82,12 +82,21 @@ func (c *Cluster) health(cr *v1alpha1.PgStorageCluster, facts observed.Cluster) 
 	}
 	ready := cluster.Status.ReadyInstances
 	if cluster.Status.Phase == phaseDiskFull {
-		return outcome.WaitFor(cond, v1alpha1.ReasonDiskFull, fmt.Sprintf(msgDiskFull, ready, wanted, words))
+		return outcome.WaitFor(cond, v1alpha1.ReasonDiskFull, fmt.Sprintf(msgDiskFull, ready, wanted, larger(cr), words))
 	}
 	if claims := facts.PendingClaims; len(claims) > 0 {
 		return outcome.WaitFor(cond, v1alpha1.ReasonVolumesPending, fmt.Sprintf(msgVolumesPending, ready, wanted, excerpt.Names(claims, 5), cr.Namespace, words))
 	}
 	return outcome.WaitFor(cond, v1alpha1.ReasonClusterNotHealthy, fmt.Sprintf(msgNotHealthy, ready, wanted, words))
+}
+
+// larger is the field that makes the volumes larger. The operator writes the spec of a read pool
+// from the entry of its cluster.
+func larger(cr *v1alpha1.PgStorageCluster) string {
+	if Follows(cr) {
+		return fmt.Sprintf(msgLargerPool, cr.Spec.Follow.Cluster)
+	}
+	return msgLargerVolumes
 }
 
 // stuckOutcome has CloudNativePG's words. It advises a restore where every volume is lost, which

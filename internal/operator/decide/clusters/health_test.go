@@ -12,6 +12,16 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/profile/catalog"
 )
 
+// The operator writes the spec of a read pool, so the field to raise is that of its cluster.
+func TestFullDiskOfAReadPoolNamesItsEntry(t *testing.T) {
+	cr, f := withPools(reports())
+	f.Cluster = &cnpgv1.Cluster{Status: cnpgv1.ClusterStatus{Phase: phaseDiskFull}}
+	o := (&Cluster{}).health(poolOf(cr, reports()), f)
+	if o.Reason != v1alpha1.ReasonDiskFull || !strings.Contains(o.Message, "Raise storage.size in the entry of spec.readPools of PgStorageCluster shop;") {
+		t.Errorf("%s: %s", o.Reason, o.Message)
+	}
+}
+
 // CloudNativePG advises a restore from a backup where every volume is lost. A follower is cloned.
 func TestFollowerThatLostEveryVolume(t *testing.T) {
 	for name, tc := range map[string]struct {

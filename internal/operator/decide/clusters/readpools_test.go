@@ -526,20 +526,23 @@ func TestPoolWithoutRoomSaysSo(t *testing.T) {
 
 func TestFollowerThatIsBehindSaysWhyItIsNotReady(t *testing.T) {
 	for _, tc := range []struct {
-		policy v1alpha1.StaleReadsPolicy
-		behind int64
-		reason string
+		policy   v1alpha1.StaleReadsPolicy
+		behind   int64
+		database string
+		reason   string
 	}{
-		{v1alpha1.StaleReadsRefuse, 1 << 30, v1alpha1.ReasonLagging},
-		{v1alpha1.StaleReadsRefuse, 0, v1alpha1.ReasonClusterNotHealthy},
-		{v1alpha1.StaleReadsServe, 1 << 30, v1alpha1.ReasonClusterNotHealthy},
+		{v1alpha1.StaleReadsRefuse, 1 << 30, v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonLagging},
+		{v1alpha1.StaleReadsRefuse, 1 << 30, v1alpha1.ReasonDiskFull, v1alpha1.ReasonLagging},
+		{v1alpha1.StaleReadsRefuse, 0, v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonClusterNotHealthy},
+		{v1alpha1.StaleReadsServe, 1 << 30, v1alpha1.ReasonClusterNotHealthy, v1alpha1.ReasonClusterNotHealthy},
+		{v1alpha1.StaleReadsServe, 1 << 30, v1alpha1.ReasonDiskFull, v1alpha1.ReasonDiskFull},
 	} {
 		cr, f := withPools(reports())
 		follower := poolOf(cr, reports())
 		follower.Spec.Follow.StaleReads = tc.policy
 		f.Cluster = running("shop-reports", 2)
 		f.ReadBack.Receivers = map[string]observed.Receiver{"shop-reports-1": {Streaming: true, Behind: tc.behind}, "shop-reports-2": {Streaming: true}}
-		o := withheld(follower, f, outcome.WaitFor(v1alpha1.ConditionDatabaseReady, v1alpha1.ReasonClusterNotHealthy, "0 of 2"))
+		o := withheld(follower, f, outcome.WaitFor(v1alpha1.ConditionDatabaseReady, tc.database, "0 of 2"))
 		if o.Reason != tc.reason || o.Condition != v1alpha1.ConditionDatabaseReady {
 			t.Errorf("%s, %d bytes behind: %+v, want %s", tc.policy, tc.behind, o, tc.reason)
 		}
