@@ -69,7 +69,7 @@ func (r root) faults(evidence string) (shows, open string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	runs = slices.DeleteFunc(slices.Clone(runs), func(run *faults.Run) bool { return !strings.Contains(run.Case, words) })
+	runs = slices.DeleteFunc(runs, func(run *faults.Run) bool { return !strings.Contains(run.Case, words) })
 	if len(runs) == 0 {
 		return "", "no run is recorded", nil
 	}

@@ -65,12 +65,18 @@ func vaultIn(t *testing.T) *vault {
 	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), allows)); err != nil {
 		t.Fatal(err)
 	}
-	ns := namespace(t)
-	v := &vault{store: s3pod.Store{Namespace: ns, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}}
-	create(t, v.store.Objects()...)
-	create(t, v.store.Keys("lake"))
+	v := &vault{store: storeIn(t, namespace(t))}
 	v.shop = v.database("shop")
 	return v
+}
+
+// storeIn a namespace, with the keys that ObjectStores use.
+func storeIn(t *testing.T, ns string) s3pod.Store {
+	t.Helper()
+	s := s3pod.Store{Namespace: ns, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}
+	create(t, s.Objects()...)
+	create(t, s.Keys("lake"))
+	return s
 }
 
 // database with a backup every night, that is not created yet.

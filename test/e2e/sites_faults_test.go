@@ -4,10 +4,8 @@ package e2e
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +19,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
 	"github.com/pgstorage/pgstorage/internal/testing/acks"
 	"github.com/pgstorage/pgstorage/internal/testing/live"
-	"github.com/pgstorage/pgstorage/internal/testing/s3pod"
 )
 
 // faultRuns is how often each fault happens.
@@ -80,9 +77,8 @@ func soon(t *testing.T, tr *trial) {
 // archives has the site that writes keep its WAL in an object store.
 func (s *sites) archives(t *testing.T) *vault {
 	t.Helper()
-	v := &vault{shop: s.north, store: s3pod.Store{Namespace: s.north.Namespace, Image: os.Getenv("PGSTORAGE_S3_IMAGE"), AccessKey: rand.Text(), SecretKey: rand.Text()}}
-	create(t, v.store.Objects()...)
-	create(t, v.store.Keys("lake"), v.store.ObjectStore("lake"))
+	v := &vault{shop: s.north, store: storeIn(t, s.north.Namespace)}
+	create(t, v.store.ObjectStore("lake"))
 	s.north.Spec.Backup = v.database("shop").Spec.Backup
 	return v
 }
@@ -130,16 +126,14 @@ func (s *sites) limited(t *testing.T) {
 }
 
 // onVolume runs a script on the node. Its argument is the folder of the volume of the site that follows.
-func (s *sites) onVolume(t *testing.T, script string) string {
+func (s *sites) onVolume(t *testing.T, script string) {
 	t.Helper()
 	volume := kubectl(t, "-n", s.south.Namespace, "get", "pvc", s.south.Status.Database.Primary, "-o", "jsonpath={.spec.volumeName}")
 	node := kubectl(t, "get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
 	folder := kubectl(t, "get", "pv", volume, "-o", "jsonpath={.spec.hostPath.path}{.spec.local.path}")
-	out, err := command(t.Context(), "docker", "exec", node, "sh", "-c", script, "sh", folder)
-	if err != nil {
+	if out, err := onNode(t, node, "set -- "+folder+"; "+script); err != nil {
 		t.Fatal(out, err)
 	}
-	return out
 }
 
 // diskFull leaves the site that follows no byte, and writes more than it has room for. It fills

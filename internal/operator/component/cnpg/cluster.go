@@ -132,18 +132,18 @@ func initDB(cr *v1alpha1.PgStorageCluster) *cnpgac.BootstrapInitDBApplyConfigura
 // defaultName is CloudNativePG's name of the first database and of its owner.
 const defaultName = "app"
 
-func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, site map[string]string) *cnpgac.PostgresConfigurationApplyConfiguration {
+func configuration(cr *v1alpha1.PgStorageCluster, parameters []postgres.Parameter, others map[string]string) *cnpgac.PostgresConfigurationApplyConfiguration {
 	quorum := cr.Spec.Durability == v1alpha1.DurabilityQuorum
-	if len(parameters)+len(site) == 0 && !quorum {
+	if len(parameters)+len(others) == 0 && !quorum {
 		return nil
 	}
 	c := cnpgac.PostgresConfiguration()
-	if len(parameters)+len(site) > 0 {
-		values := make(map[string]string, len(parameters)+len(site))
+	if len(parameters)+len(others) > 0 {
+		values := make(map[string]string, len(parameters)+len(others))
 		for _, p := range parameters {
 			values[p.Name] = p.Value
 		}
-		maps.Copy(values, site)
+		maps.Copy(values, others)
 		c.WithParameters(values)
 	}
 	if quorum {

@@ -34,13 +34,10 @@ func ReceiverOf(live *cnpgv1.Cluster, follows bool) string {
 
 // undeclared parameters are those that the operator sets besides the ones it decides.
 func undeclared(in Inputs) map[string]string {
-	out := maps.Clone(in.Site.parameters())
-	if in.Receiver == "" {
-		return out
+	out := map[string]string{}
+	maps.Copy(out, in.Site.parameters())
+	if in.Receiver != "" {
+		out[ParameterReceiver] = in.Receiver
 	}
-	if out == nil {
-		out = map[string]string{}
-	}
-	out[ParameterReceiver] = in.Receiver
 	return out
 }
