@@ -158,9 +158,9 @@ test-e2e: ## Test with real CloudNativePG and Postgres on kind; KEEP=1 keeps the
 	@BARMAN=1 hack/e2e.sh $(E2E_CLUSTER)
 
 .PHONY: test-e2e-memory
-test-e2e-memory: ## Test volumes in memory on two workers, one of which boots again; not in test; KEEP=1 keeps the cluster
+test-e2e-memory: ## Test volumes in memory on two workers, one of which boots again; writes docs/benchmarks; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-memory"
-	@WORKERS=2 ARGS="-run $${RUN:-TestMemory|TestTwentyDatabases}" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
+	@WORKERS=2 ARGS="-run $${RUN:-TestMemory|TestEphemeralFigures}" hack/e2e.sh $(E2E_MEMORY_CLUSTER)
 
 .PHONY: test-e2e-sites
 test-e2e-sites: ## Switch two sites ten times and three sites twice, and walk their tutorial; not in test; KEEP=1 keeps the cluster

@@ -109,18 +109,8 @@ func (m *inMemory) onMemory(ns, name string) *v1alpha1.PgStorageCluster {
 
 func (m *inMemory) ephemeral(t *testing.T) {
 	ns := m.namespace
-	bare := timedPod(t, ns)
 	m.tests = m.onMemory(ns, "tests")
-	began := time.Now()
-	create(t, m.tests)
-	eventually(t, "the first query", func(ctx context.Context) error {
-		out, err := command(ctx, "kubectl", "-n", ns, "exec", "tests-1", "-c", "postgres", "--", "psql", "-XAtqc", "SELECT 1")
-		if err != nil || out != "1" {
-			return errors.Join(err, fmt.Errorf("it answers %q", out))
-		}
-		return nil
-	})
-	t.Logf("the first query came %.1f s after the PgStorageCluster; a bare pod ran after %.1f s", time.Since(began).Seconds(), bare.Seconds())
+	timedQuery(t, m.tests)
 	ready(t, m.tests)
 	for name, want := range map[string]string{"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "data_checksums": "on"} {
 		if got := psql(t, ns, "tests-1", "SHOW "+name); got != want {
@@ -141,24 +131,6 @@ func (m *inMemory) ephemeral(t *testing.T) {
 	if got := pod.Spec.Containers[0].Resources.Limits.Memory().String(); got != "1536Mi" {
 		t.Errorf("the pod is limited to %s, want 512Mi for Postgres and 1Gi for its volume", got)
 	}
-}
-
-// timedPod is how long a pod of the Postgres image takes to run.
-func timedPod(t *testing.T, ns string) time.Duration {
-	t.Helper()
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "bare"},
-		Spec:       corev1.PodSpec{NodeSelector: map[string]string{memoryLabel: "yes"}, Containers: []corev1.Container{{Name: "bare", Image: postgres + ":17", Command: []string{"sleep", "600"}}}},
-	}
-	return timed(t, pod, func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
-			return err
-		}
-		if pod.Status.Phase != corev1.PodRunning {
-			return fmt.Errorf("it is %s", pod.Status.Phase)
-		}
-		return nil
-	})
 }
 
 // onTmpfs says that the data of an instance is on a tmpfs of a size.
@@ -348,62 +320,4 @@ func (m *inMemory) gone(t *testing.T) {
 		}
 		return errors.Join(err, fmt.Errorf("its conditions are %+v", m.profile.Status.Conditions))
 	})
-}
-
-// TestTwentyDatabases creates twenty ephemeral databases at once, over two workers: what
-// Kubernetes sees of the memory of one is too little. Only make test-e2e-memory runs it.
-func TestTwentyDatabases(t *testing.T) {
-	if err := helm("memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
-		t.Fatal(err)
-	}
-	nodes := &corev1.NodeList{}
-	if err := c.List(t.Context(), nodes); err != nil {
-		t.Fatal(err)
-	}
-	for i := range nodes.Items {
-		node := &nodes.Items[i]
-		if len(node.Spec.Taints) > 0 {
-			continue // no agent runs on a control plane beside workers
-		}
-		before := node.DeepCopy()
-		node.Labels[memoryLabel] = "yes"
-		if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m := &inMemory{namespace: namespace(t)}
-	m.declare(t, "12Gi")
-	const databases = 20
-	began := time.Now()
-	var all []*v1alpha1.PgStorageCluster
-	for i := range databases {
-		cr := m.onMemory(m.namespace, fmt.Sprintf("tests-%02d", i))
-		cr.Spec.Resources = v1alpha1.ClusterResources{Requests: amounts("50m", "256Mi"), Limits: map[corev1.ResourceName]resource.Quantity{corev1.ResourceMemory: resource.MustParse("256Mi")}}
-		create(t, cr)
-		all = append(all, cr)
-	}
-	for i, cr := range all {
-		ready(t, cr)
-		if i == 0 {
-			t.Logf("the first of %d databases was Ready after %s", databases, time.Since(began).Round(time.Second))
-		}
-		if got := psql(t, m.namespace, cr.Status.Database.Primary, "SHOW fsync"); got != "off" {
-			t.Errorf("fsync of %s is %s", cr.Name, got)
-		}
-	}
-	t.Logf("%d databases were Ready after %s", databases, time.Since(began).Round(time.Second))
-	for _, o := range append([]client.Object{m.profile}, objects(all)...) {
-		if err := c.Delete(t.Context(), o); err != nil {
-			t.Error(err)
-		}
-	}
-	m.gone(t)
-}
-
-func objects(all []*v1alpha1.PgStorageCluster) []client.Object {
-	var out []client.Object
-	for _, cr := range all {
-		out = append(out, cr)
-	}
-	return out
 }

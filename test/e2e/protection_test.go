@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,12 +31,7 @@ type protection struct {
 // TestProtection measures what a lost site costs, and has each fault of an archive named.
 func TestProtection(t *testing.T) {
 	p := &protection{vault: vaultIn(t), report: faults.Report{Seconds: "seconds"}}
-	t.Cleanup(func() {
-		t.Log("\n" + p.report.Table())
-		if err := p.report.Write(os.Getenv("PGSTORAGE_PROTECTION_REPORT")); err != nil {
-			t.Error(err)
-		}
-	})
+	p.report.WhenDone(t, "PGSTORAGE_PROTECTION_REPORT")
 	step := live.InTurn(t)
 	step("a database under load is recoverable", p.begin)
 	for run := range 5 {

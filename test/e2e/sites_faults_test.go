@@ -56,8 +56,6 @@ func TestSiteFaults(t *testing.T) {
 		{name: "the volume of an instance of the site that follows is lost", before: instances(2), strike: func(t *testing.T) { s.volumeLost(t); soon(t, tr) }, most: 10 * time.Second, runs: faultRuns},
 		{name: "the disk of the site that follows is full while 100 MB are written", before: func(t *testing.T) { instances(1)(t); s.limited(t) }, strike: s.diskFull, most: 10 * time.Second, runs: faultRuns},
 	} {
-		strike := h.strike
-		h.strike = func(t *testing.T) { strike(t); tr.caughtUp(t) }
 		t.Run(h.name, func(t *testing.T) { tr.suffers(t, h) })
 	}
 	tr.end(t)

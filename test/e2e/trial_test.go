@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -30,7 +29,7 @@ type hardship struct {
 	name string
 	// before prepares the databases; nil: they are as they should be.
 	before func(t *testing.T)
-	// strike makes it happen, and returns once it is over.
+	// strike makes it happen, and returns once only the follower has to catch up.
 	strike func(t *testing.T)
 	// most is how long no commit may be acknowledged.
 	most time.Duration
@@ -49,16 +48,11 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 	}
 	tr.report.Versions = "CloudNativePG " + version + ", PostgreSQL " + serverVersion(t, tr.writer)
 	tr.report.Seconds = "s without a commit"
-	t.Cleanup(func() {
-		t.Log("\n" + tr.report.Table())
-		if err := tr.report.Write(os.Getenv("PGSTORAGE_FOLLOWERS_REPORT")); err != nil {
-			t.Error(err)
-		}
-	})
+	tr.report.WhenDone(t, "PGSTORAGE_FOLLOWERS_REPORT")
 }
 
-// suffers a fault again and again. Each time both databases must have every row that was
-// acknowledged.
+// suffers a fault again and again. The follower catches up each time, and both databases must then
+// have every row that was acknowledged.
 func (tr *trial) suffers(t *testing.T, h hardship) {
 	if h.before != nil {
 		h.before(t)
@@ -67,9 +61,11 @@ func (tr *trial) suffers(t *testing.T, h hardship) {
 		before := rows(t, tr.writer)
 		began := time.Now()
 		h.strike(t)
+		tr.caughtUp(t)
 		took := time.Since(began)
 		atLeast(t, tr.writer, before+20)
 		log := logs(t, tr.writer.Namespace, "loader")
+		// The log may have rows that the follower has not yet.
 		tr.caughtUp(t)
 		rows, lost, longest := len(acks.Rows(log))-before, tr.lost(t, log), acks.Pause(log, began)
 		t.Logf("%s, run %d: longest pause %s; over after %s; %d rows, %d lost", h.name, run+1, longest, took.Round(100*time.Millisecond), rows, lost)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -41,12 +40,7 @@ type zones struct {
 func TestQuorumAcrossZones(t *testing.T) {
 	profile(t)
 	z := &zones{shop: cluster(namespace(t), "shop"), report: faults.Report{Seconds: "s without a commit"}}
-	t.Cleanup(func() {
-		t.Log("\n" + z.report.Table())
-		if err := z.report.Write(os.Getenv("PGSTORAGE_ZONES_REPORT")); err != nil {
-			t.Error(err)
-		}
-	})
+	z.report.WhenDone(t, "PGSTORAGE_ZONES_REPORT")
 	step := live.InTurn(t)
 	step("operators on the control plane", z.operators)
 	step("two zones do not carry three instances", z.tooFew)

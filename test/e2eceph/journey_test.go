@@ -32,7 +32,7 @@ type journey struct {
 func TestCephRBD(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	j := &journey{ledger: database(), profile: follow(t, profileConditions), database: follow(t, databaseConditions), report: &faults.Report{Seconds: stalls}}
-	t.Cleanup(func() { printed(t, j.report) })
+	j.report.WhenDone(t, "PGSTORAGE_CEPH_REPORT")
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)

@@ -28,7 +28,7 @@ const pool = "tank"
 func TestZvols(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	j := &journey{profile: follow(t, profileConditions), report: &faults.Report{Seconds: stalls}}
-	t.Cleanup(func() { printed(t, j.report) })
+	j.report.WhenDone(t, "PGSTORAGE_CEPH_REPORT")
 	step := live.InTurn(t)
 	step("from a blank disk to OSDs on zvols", j.blankDiskToZvols)
 	step("the zvols are what the profile says", zvolsAsDeclared)

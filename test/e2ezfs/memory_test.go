@@ -48,12 +48,7 @@ func TestMemory(t *testing.T) {
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	m := &memoryPool{rows: 100000, report: faults.Report{Accelerator: os.Getenv("PGSTORAGE_VM_ACCELERATOR"), Seconds: "s without a commit"}}
-	t.Cleanup(func() {
-		t.Log("\n" + m.report.Table())
-		if err := m.report.Write(os.Getenv("PGSTORAGE_FOLLOWERS_REPORT")); err != nil {
-			t.Error(err)
-		}
-	})
+	m.report.WhenDone(t, "PGSTORAGE_FOLLOWERS_REPORT")
 	step := live.InTurn(t)
 	step("a read pool in the memory of the machine", m.made)
 	for cut := range memoryCuts {

@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"os"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/pgstorage/pgstorage/internal/testing/document"
@@ -47,4 +49,16 @@ func (r *Report) Write(page string) error {
 		return err
 	}
 	return place.Write(page, Circumstances(all)+"\n\n"+Table(all, r.Seconds))
+}
+
+// WhenDone has the table logged when the test ends, and the runs added to the page that the
+// environment variable names.
+func (r *Report) WhenDone(t testing.TB, variable string) {
+	t.Helper()
+	t.Cleanup(func() {
+		t.Log("\n" + r.Table())
+		if err := r.Write(os.Getenv(variable)); err != nil {
+			t.Error(err)
+		}
+	})
 }
