@@ -170,7 +170,7 @@ test-e2e-sites: ## Switch two sites ten times and three sites twice, and walk th
 .PHONY: test-e2e-followers
 test-e2e-followers: ## Have read pools and sites fail under load, each fault several times; not in test; KEEP=1 keeps the cluster
 	@echo "== e2e-followers"
-	@BARMAN=1 PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-timeout 150m -run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
+	@BARMAN=1 PGSTORAGE_SITE_DELAY=$${PGSTORAGE_SITE_DELAY-10ms} ARGS="-timeout 150m -run $${RUN:-^(TestReadPoolFaults|TestDeadPoolInMemory|TestSiteDistance|TestSiteFaults)$$}" hack/e2e.sh $(E2E_FOLLOWERS_CLUSTER)
 
 .PHONY: test-e2e-zones
 test-e2e-zones: ## Lose zones of a database whose quorum is across them, on three workers of kind; not in test; KEEP=1 keeps the cluster

@@ -43,6 +43,9 @@ func siteDelay(t *testing.T) time.Duration {
 	return d
 }
 
+// streams of a proxy, each of which has half of the delay.
+var streams = []string{"upstream", "downstream"}
+
 // distance is a proxy of TCP that delays what goes to a site and what comes back. The kernels of
 // test machines may lack netem, with which tc delays packets.
 type distance struct {
@@ -154,10 +157,8 @@ func (d *distance) to(t *testing.T, ns string) {
 		Enabled  bool   `json:"enabled"`
 	}{ns, net.JoinHostPort(d.gateway, "0"), net.JoinHostPort(d.node, strconv.Itoa(int(near.Spec.Ports[0].NodePort))), true}
 	d.post(t, "/proxies", proxy, &proxy)
-	for _, stream := range []string{"upstream", "downstream"} {
-		d.post(t, "/proxies/"+ns+"/toxics", map[string]any{
-			"type": "latency", "stream": stream, "attributes": map[string]int64{"latency": (d.delay / 2).Milliseconds()},
-		}, &struct{}{})
+	for _, stream := range streams {
+		d.post(t, "/proxies/"+ns+"/toxics", map[string]any{"name": stream, "type": "latency", "stream": stream, "attributes": latency(d.delay)}, &struct{}{})
 	}
 	_, text, err := net.SplitHostPort(proxy.Listen)
 	port, portErr := strconv.Atoi(text)
@@ -177,4 +178,17 @@ func (d *distance) to(t *testing.T, ns string) {
 		},
 	)
 	t.Logf("%s.%s is %s away", farService, ns, fmt.Sprint(d.delay))
+}
+
+// change the time of a packet to the database of a namespace and back.
+func (d *distance) change(t *testing.T, ns string, delay time.Duration) {
+	t.Helper()
+	for _, stream := range streams {
+		d.post(t, "/proxies/"+ns+"/toxics/"+stream, map[string]any{"attributes": latency(delay)}, &struct{}{})
+	}
+}
+
+// latency that toxiproxy adds to one stream, in milliseconds.
+func latency(delay time.Duration) map[string]int64 {
+	return map[string]int64{"latency": (delay / 2).Milliseconds()}
 }

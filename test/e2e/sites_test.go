@@ -36,6 +36,8 @@ type sites struct {
 	west *v1alpha1.PgStorageCluster
 	// writer is the site that writes.
 	writer *v1alpha1.PgStorageCluster
+	// distance between the sites; nil where there is none.
+	distance *distance
 }
 
 // all sites by name.
@@ -94,9 +96,9 @@ func (s *sites) declare(t *testing.T) {
 	s.writer = s.north
 	service := naming.ReadWriteService("shop")
 	if delay := siteDelay(t); delay > 0 {
-		d := newDistance(t, delay)
+		s.distance = newDistance(t, delay)
 		for _, cr := range s.all() {
-			d.to(t, cr.Namespace)
+			s.distance.to(t, cr.Namespace)
 		}
 		service = farService
 	}
