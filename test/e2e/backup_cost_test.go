@@ -99,7 +99,7 @@ func (v *costly) rounds(t *testing.T) {
 		v.archived(t)
 	}
 	t.Logf("TPS without archive %.0f, with it %.0f, during a base backup %.0f", bare, archiving, during)
-	err := faults.WriteCost(os.Getenv("PGSTORAGE_PROTECTION_REPORT"), time.Now().UTC().Format(time.DateOnly),
+	err := faults.WriteCost(os.Getenv("PGSTORAGE_PROTECTION_REPORT"), "a backup", time.Now().UTC().Format(time.DateOnly),
 		faults.Way{Name: "without archive", TPS: bare},
 		faults.Way{Name: "WAL is archived", TPS: archiving},
 		faults.Way{Name: "WAL is archived, and a base backup runs", TPS: during, Mark: leastBackedUpTPS})

@@ -5,12 +5,15 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/pgstorage/pgstorage/internal/operator/decide/clusters"
+	"github.com/pgstorage/pgstorage/internal/testing/faults"
 )
 
 const (
@@ -31,10 +34,10 @@ func TestDeadPoolInMemory(t *testing.T) {
 	m.declare(t, "2Gi")
 	m.withPool(t, "1536Mi")
 	pgbench(t, m.shop, "-i", "-s", "5", "-q")
-	var beside, without []float64
+	beside, without := faults.Way{Name: "the pool follows"}, faults.Way{Name: "the pool has stopped", Mark: leastTPS}
 	for range deadRounds {
 		m.caughtUp(t)
-		beside = append(beside, tps(t, m.shop))
+		beside.TPS = append(beside.TPS, tps(t, m.shop))
 		annotated(t, m.pool, clusters.AnnotationCNPGFenced, fmt.Sprintf("[%q]", m.pool.Status.Database.Primary))
 		eventually(t, "the pool to stop", func(ctx context.Context) error {
 			if err := answered(ctx, m.pool, "SELECT 1", "1"); err == nil {
@@ -42,13 +45,16 @@ func TestDeadPoolInMemory(t *testing.T) {
 			}
 			return nil
 		})
-		without = append(without, tps(t, m.shop))
+		without.TPS = append(without.TPS, tps(t, m.shop))
 		m.keepsLittleWAL(t)
 		annotated(t, m.pool, clusters.AnnotationCNPGFenced, "[]")
 	}
 	m.caughtUp(t)
-	ratio := median(without) / median(beside)
-	t.Logf("TPS beside the pool %.0f, without it %.0f: %.3f times as many", beside, without, ratio)
+	ratio := median(without.TPS) / median(beside.TPS)
+	t.Logf("TPS beside the pool %.0f, without it %.0f: %.3f times as many", beside.TPS, without.TPS, ratio)
+	if err := faults.WriteCost(os.Getenv("PGSTORAGE_FOLLOWERS_REPORT"), "a pool that stopped", time.Now().UTC().Format(time.DateOnly), beside, without); err != nil {
+		t.Error(err)
+	}
 	if ratio < leastTPS {
 		t.Errorf("without its pool the cluster has %.3f times the TPS, want at least %.2f", ratio, leastTPS)
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/document"
 )
 
-// costs is the place of the table of Cost in a page.
-var costs = document.Place{Begin: "<!-- cost -->", End: "<!-- end of cost -->"}
-
 // Way of running a database whose transactions a test counted.
 type Way struct {
 	Name string
@@ -50,11 +47,13 @@ func verdict(mark, share float64) string {
 	return fmt.Sprintf("%.2f: %s", mark, word)
 }
 
-// WriteCost puts the comparison into a page in Markdown. Without a page, it does nothing.
-func WriteCost(page, date string, ways ...Way) error {
+// WriteCost puts the comparison of what something costs into its place in a page in Markdown.
+// Without a page, it does nothing.
+func WriteCost(page, something, date string, ways ...Way) error {
 	table, err := Cost(date, ways...)
 	if err != nil || page == "" {
 		return err
 	}
-	return costs.Write(page, table)
+	of := document.Place{Begin: "<!-- cost of " + something + " -->", End: "<!-- end of cost of " + something + " -->"}
+	return of.Write(page, table)
 }
