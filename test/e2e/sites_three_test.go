@@ -11,14 +11,17 @@ import (
 	"github.com/pgstorage/pgstorage/internal/testing/live"
 )
 
-// TestThreeSites switches the site that writes under load, while a third one follows. It is not in
-// make test.
+// TestThreeSites switches the site that writes under load, while a third one follows. Both sites
+// that write in turn have a quorum of their own. It is not in make test.
 func TestThreeSites(t *testing.T) {
 	if err := helm("sites.enabled=true"); err != nil {
 		t.Fatal(err)
 	}
 	s := &sites{profile: "three-sites", west: &v1alpha1.PgStorageCluster{}}
 	s.declare(t)
+	for _, cr := range []*v1alpha1.PgStorageCluster{s.north, s.south} {
+		cr.Spec.Instances, cr.Spec.Durability = new(int32(2)), v1alpha1.DurabilityQuorum
+	}
 	step := live.InTurn(t)
 	step("two sites follow the one that writes", s.follows)
 	step("a switch takes the third site along", s.takesAlong)
