@@ -43,7 +43,7 @@ type costly struct {
 // verification of 1 GB takes.
 func TestBackupCost(t *testing.T) {
 	v := &costly{vault: vaultIn(t), report: faults.Report{Seconds: "seconds"}}
-	v.report.WhenDone(t, "PGSTORAGE_PROTECTION_REPORT")
+	v.report.WhenDone(t, os.Getenv("PGSTORAGE_PROTECTION_REPORT"))
 	step := live.InTurn(t)
 	step("a database of 1 GB", v.begin)
 	step("transactions without archive, with it, and during a base backup", v.rounds)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ type protection struct {
 // TestProtection measures what a lost site costs, and has each fault of an archive named.
 func TestProtection(t *testing.T) {
 	p := &protection{vault: vaultIn(t), report: faults.Report{Seconds: "seconds"}}
-	p.report.WhenDone(t, "PGSTORAGE_PROTECTION_REPORT")
+	p.report.WhenDone(t, os.Getenv("PGSTORAGE_PROTECTION_REPORT"))
 	step := live.InTurn(t)
 	step("a database under load is recoverable", p.begin)
 	for run := range 5 {

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func (tr *trial) begin(t *testing.T, loader *corev1.Pod) {
 	}
 	tr.report.Versions = "CloudNativePG " + version + ", PostgreSQL " + serverVersion(t, tr.writer)
 	tr.report.Seconds = "s without a commit"
-	tr.report.WhenDone(t, "PGSTORAGE_FOLLOWERS_REPORT")
+	tr.report.WhenDone(t, os.Getenv("PGSTORAGE_FOLLOWERS_REPORT"))
 }
 
 // suffers a fault again and again. The follower catches up each time, and both databases must then

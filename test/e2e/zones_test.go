@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ type zones struct {
 func TestQuorumAcrossZones(t *testing.T) {
 	profile(t)
 	z := &zones{shop: cluster(namespace(t), "shop"), report: faults.Report{Seconds: "s without a commit"}}
-	z.report.WhenDone(t, "PGSTORAGE_ZONES_REPORT")
+	z.report.WhenDone(t, os.Getenv("PGSTORAGE_ZONES_REPORT"))
 	step := live.InTurn(t)
 	step("operators on the control plane", z.operators)
 	step("two zones do not carry three instances", z.tooFew)

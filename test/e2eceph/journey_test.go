@@ -5,6 +5,7 @@ package e2eceph
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ type journey struct {
 func TestCephRBD(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	j := &journey{ledger: database(), profile: follow(t, profileConditions), database: follow(t, databaseConditions), report: &faults.Report{Seconds: stalls}}
-	j.report.WhenDone(t, "PGSTORAGE_CEPH_REPORT")
+	j.report.WhenDone(t, os.Getenv("PGSTORAGE_CEPH_REPORT"))
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)

@@ -5,6 +5,7 @@ package e2eceph
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ const pool = "tank"
 func TestZvols(t *testing.T) {
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	j := &journey{profile: follow(t, profileConditions), report: &faults.Report{Seconds: stalls}}
-	j.report.WhenDone(t, "PGSTORAGE_CEPH_REPORT")
+	j.report.WhenDone(t, os.Getenv("PGSTORAGE_CEPH_REPORT"))
 	step := live.InTurn(t)
 	step("from a blank disk to OSDs on zvols", j.blankDiskToZvols)
 	step("the zvols are what the profile says", zvolsAsDeclared)

@@ -45,7 +45,7 @@ func TestBranchFaults(t *testing.T) {
 	shop := branchable()
 	shop.Spec.BranchPolicy = v1alpha1.BranchAny
 	f := &branchFaults{report: faults.Report{Accelerator: os.Getenv("PGSTORAGE_VM_ACCELERATOR"), Seconds: "s until the branch is as declared"}}
-	f.report.WhenDone(t, "PGSTORAGE_BRANCHES_REPORT")
+	f.report.WhenDone(t, os.Getenv("PGSTORAGE_BRANCHES_REPORT"))
 	confirmClones(t)
 	step := live.InTurnOn(t, shop)
 	step("from a blank disk to Ready", func(t *testing.T, shop *v1alpha1.PgStorageCluster) {

@@ -48,7 +48,7 @@ func TestMemory(t *testing.T) {
 	}
 	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	m := &memoryPool{rows: 100000, report: faults.Report{Accelerator: os.Getenv("PGSTORAGE_VM_ACCELERATOR"), Seconds: "s without a commit"}}
-	m.report.WhenDone(t, "PGSTORAGE_FOLLOWERS_REPORT")
+	m.report.WhenDone(t, os.Getenv("PGSTORAGE_FOLLOWERS_REPORT"))
 	step := live.InTurn(t)
 	step("a read pool in the memory of the machine", m.made)
 	for cut := range memoryCuts {

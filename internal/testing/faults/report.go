@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -51,13 +50,13 @@ func (r *Report) Write(page string) error {
 	return place.Write(page, Circumstances(all)+"\n\n"+Table(all, r.Seconds))
 }
 
-// WhenDone has the table logged when the test ends, and the runs added to the page that the
-// environment variable names.
-func (r *Report) WhenDone(t testing.TB, variable string) {
+// WhenDone has the table logged when the test ends, and the runs added to the page, as
+// Write does.
+func (r *Report) WhenDone(t testing.TB, page string) {
 	t.Helper()
 	t.Cleanup(func() {
 		t.Log("\n" + r.Table())
-		if err := r.Write(os.Getenv(variable)); err != nil {
+		if err := r.Write(page); err != nil {
 			t.Error(err)
 		}
 	})
