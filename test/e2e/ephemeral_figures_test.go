@@ -79,8 +79,9 @@ func (f *ephemeralFigures) workers(t *testing.T) {
 
 // first compares a database with a bare pod of the same image, in turn.
 func (f *ephemeralFigures) first(t *testing.T) {
-	for range starts {
-		pod, tests := timedPod(t, f.namespace), f.onMemory(f.namespace, "tests")
+	for i := range starts {
+		// Each has a name of its own: a pod that ends still answers for a while.
+		pod, tests := timedPod(t, f.namespace), f.onMemory(f.namespace, fmt.Sprintf("first-%d", i))
 		f.pods = append(f.pods, pod.Seconds())
 		f.queries = append(f.queries, timedQuery(t, tests).Seconds())
 		ready(t, tests)
