@@ -46,19 +46,22 @@ type ephemeralFigures struct {
 // docs/benchmarks. It needs two workers: what Kubernetes sees of the memory of one is too little.
 // Only make test-e2e-memory runs it.
 func TestEphemeralFigures(t *testing.T) {
+	if err := helm("memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
+		t.Fatal(err)
+	}
+	everyWorker(t)
 	f := &ephemeralFigures{inMemory: &inMemory{namespace: namespace(t)}}
+	f.declare(t, "12Gi")
 	step := live.InTurn(t)
-	step("a profile in the memory of each worker", f.workers)
 	step("a database is queried seconds after a pod would run", f.first)
 	step("twenty databases at once", f.together)
 	step("the figures", f.publish)
 }
 
-// workers have the profile. No agent runs on a control plane beside workers.
-func (f *ephemeralFigures) workers(t *testing.T) {
-	if err := helm("memory.enabled=true", "agent.enabled=true", "agent.dryRun=false"); err != nil {
-		t.Fatal(err)
-	}
+// everyWorker gives each worker the label of the profile until the test ends. No agent runs on a
+// control plane beside workers.
+func everyWorker(t *testing.T) {
+	t.Helper()
 	nodes := &corev1.NodeList{}
 	if err := c.List(t.Context(), nodes); err != nil {
 		t.Fatal(err)
@@ -73,8 +76,14 @@ func (f *ephemeralFigures) workers(t *testing.T) {
 		if err := c.Patch(t.Context(), node, client.MergeFrom(before)); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() {
+			labelled := node.DeepCopy()
+			delete(node.Labels, memoryLabel)
+			if err := c.Patch(context.Background(), node, client.MergeFrom(labelled)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
-	f.declare(t, "12Gi")
 }
 
 // first compares a database with a bare pod of the same image, in turn.
