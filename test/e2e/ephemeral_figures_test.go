@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,8 +106,8 @@ func (f *ephemeralFigures) first(t *testing.T) {
 			return errors.Join(err, errors.New(tests.Name+" is there"))
 		})
 	}
-	if more := median(f.queries) - median(f.pods); more > mostStart.Seconds() {
-		t.Errorf("the first query came %.1f s after a bare pod would run, want at most %s", more, mostStart)
+	if more := slices.Max(f.queries) - median(f.pods); more > mostStart.Seconds() {
+		t.Errorf("the first query came up to %.1f s after a bare pod would run, want at most %s", more, mostStart)
 	}
 }
 
@@ -192,7 +193,7 @@ func (f *ephemeralFigures) publish(t *testing.T) {
 		t.Fatal(err)
 	}
 	verdict := "PASS"
-	if query.Median-pod.Median > mostStart.Seconds() {
+	if query.Max-pod.Median > mostStart.Seconds() {
 		verdict = "MISS"
 	}
 	var text strings.Builder
@@ -200,7 +201,7 @@ func (f *ephemeralFigures) publish(t *testing.T) {
 	for _, row := range []struct{ what, figure, mark, verdict string }{
 		{"a bare pod of the image runs", seconds(pod), "", ""},
 		{"a database answers its first query", seconds(query), "", ""},
-		{"a database takes longer than the pod", fmt.Sprintf("%.1f s", query.Median-pod.Median), fmt.Sprintf("at most %.0f s", mostStart.Seconds()), verdict},
+		{"a database takes longer than the pod", fmt.Sprintf("%.1f s (at most %.1f s)", query.Median-pod.Median, query.Max-pod.Median), fmt.Sprintf("at most %.0f s", mostStart.Seconds()), verdict},
 		{fmt.Sprintf("%d databases at once are Ready", atOnce), fmt.Sprintf("%.0f s", f.all.Seconds()), "", ""},
 	} {
 		_, _ = fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", row.what, row.figure, row.mark, row.verdict)

@@ -3,10 +3,13 @@ package integration
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -22,6 +25,7 @@ import (
 	"github.com/pgstorage/pgstorage/internal/kube/naming"
 	"github.com/pgstorage/pgstorage/internal/node/agent"
 	"github.com/pgstorage/pgstorage/internal/node/host"
+	"github.com/pgstorage/pgstorage/internal/node/tmpfs"
 	"github.com/pgstorage/pgstorage/internal/testing/apiserver"
 )
 
@@ -30,6 +34,12 @@ import (
 // machine.
 func startAgent(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
+	runner := host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) })
+	startAgentOn(t, config, name, agent.New("", runner))
+}
+
+func startAgentOn(t *testing.T, config *rest.Config, name string, node *agent.Node) {
+	t.Helper()
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: pgnodestorage.Scheme(), Cache: pgnodestorage.CacheOptions(name), NewClient: apply.NewClient,
 		Metrics: metricsserver.Options{BindAddress: "0"},
@@ -37,9 +47,8 @@ func startAgent(t *testing.T, config *rest.Config, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) })
 	r := &pgnodestorage.Reconciler{
-		Client: mgr.GetClient(), Node: agent.New("", runner), NodeName: name, Resync: 200 * time.Millisecond, Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Node: node, NodeName: name, Resync: 200 * time.Millisecond, Clock: clock.RealClock{},
 		Events: mgr.GetEventRecorder("pgstorage-agent"), Observe: func(*v1alpha1.PgNodeStorage, agent.PassResult) {}, Forget: func(string) {},
 	}
 	if err := r.SetupWithManager(mgr, controller.Options{SkipNameValidation: new(true)}); err != nil {
@@ -102,4 +111,88 @@ func TestAgentAnswersForItsNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, c, client.ObjectKeyFromObject(mine), mine)
+}
+
+// fakeTmpfs is the memory of a node that mounts nothing.
+type fakeTmpfs struct {
+	mu     sync.Mutex
+	mounts map[tmpfs.Place]tmpfs.Mount
+}
+
+func (f *fakeTmpfs) List(_ context.Context, profile string) (tmpfs.Seen, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen := tmpfs.Seen{}
+	for at, m := range f.mounts {
+		if at.Profile == profile {
+			seen.Mounts = append(seen.Mounts, m)
+		}
+	}
+	return seen, nil
+}
+
+func (f *fakeTmpfs) Mount(_ context.Context, volumes ...tmpfs.Volume) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, v := range volumes {
+		f.mounts[v.Place] = tmpfs.Mount{Place: v.Place, Incarnation: "0123456789abcdef", Empty: true, Size: v.Bytes, NoSwap: true}
+	}
+	return nil
+}
+
+func (f *fakeTmpfs) Unmount(_ context.Context, places ...tmpfs.Place) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, at := range places {
+		delete(f.mounts, at)
+	}
+	return nil
+}
+
+// The last volume of a node leaves its status too. The API server refuses the status otherwise,
+// and the agent would mount no other volume until it tries again.
+func TestAgentReportsThatNoVolumeIsInMemory(t *testing.T) {
+	c := apiserver.Client(t, config)
+	s := &v1alpha1.PgNodeStorage{
+		ObjectMeta: metav1.ObjectMeta{Name: "memory.alone"},
+		Spec:       v1alpha1.PgNodeStorageSpec{NodeName: "alone", Profile: "memory", Memory: &v1alpha1.NodeMemory{}},
+	}
+	create(t, c, s)
+	w := &writes{}
+	node := agent.New("", host.DryRun(&host.Exec{}, func(argv []string) { t.Errorf("the agent would change this machine: %v", argv) }))
+	node.Memory = &fakeTmpfs{mounts: map[tmpfs.Place]tmpfs.Mount{}}
+	startAgentOn(t, w.into(config), "alone", node)
+	for _, names := range [][]string{{"first"}, {}, {"second"}, {"second", "third"}, {}} {
+		eventually(t, fmt.Sprintf("volumes %v to be declared", names), func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+				return err
+			}
+			s.Spec.Memory = &v1alpha1.NodeMemory{}
+			for _, name := range names {
+				s.Spec.Memory.Volumes = append(s.Spec.Memory.Volumes, v1alpha1.NodeMemoryVolume{Name: name, Size: resource.MustParse("1Gi")})
+			}
+			return c.Update(ctx, s)
+		})
+		eventually(t, fmt.Sprintf("volumes %v to be reported", names), func(ctx context.Context) error {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(s), s); err != nil {
+				return err
+			}
+			got := []string{}
+			if s.Status.Memory != nil {
+				for _, v := range s.Status.Memory.Volumes {
+					got = append(got, v.Name)
+				}
+			}
+			if s.Status.ObservedGeneration != s.Generation || !slices.Equal(got, names) {
+				return fmt.Errorf("observed generation %d of %d, volumes %v, conditions %+v", s.Status.ObservedGeneration, s.Generation, got, s.Status.Conditions)
+			}
+			return nil
+		})
+	}
+	agentPasses(t, 2)
+	rest := settled(t, w)
+	agentPasses(t, 5)
+	if n := settled(t, w) - rest; n != 0 {
+		t.Errorf("%d writes at rest", n)
+	}
 }

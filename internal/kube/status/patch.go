@@ -33,13 +33,9 @@ func write[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj cl
 	if equality.Semantic.DeepEqual(have, want) {
 		return false, nil
 	}
-	raw, err := json.Marshal(want)
-	if err != nil {
-		return false, fmt.Errorf("marshal status: %w", err)
-	}
-	content := map[string]any{}
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return false, fmt.Errorf("unmarshal status: %w", err)
+	content, same, err := sent(have, want)
+	if err != nil || same {
+		return false, err
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{"status": content}}
 	u.SetGroupVersionKind(gvk)
@@ -56,4 +52,51 @@ func write[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj cl
 		return false, fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(obj), err)
 	}
 	return true, nil
+}
+
+// sent is the content of a write, and whether the API server has it already. It has no object
+// without fields: once the last field of an object goes that had some, server-side apply makes
+// null of it, and the schema refuses that.
+func sent[T any](have, want T) (content map[string]any, same bool, err error) {
+	raw, err := json.Marshal(want)
+	if err != nil {
+		return nil, false, fmt.Errorf("marshal status: %w", err)
+	}
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return nil, false, fmt.Errorf("unmarshal status: %w", err)
+	}
+	if !withoutEmpty(content) {
+		return content, false, nil
+	}
+	var stored T
+	if raw, err = json.Marshal(content); err == nil {
+		err = json.Unmarshal(raw, &stored)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read status without empty objects: %w", err)
+	}
+	return content, equality.Semantic.DeepEqual(have, stored), nil
+}
+
+// withoutEmpty removes fields whose value is an object without fields. It says whether there was
+// one.
+func withoutEmpty(content map[string]any) bool {
+	found := false
+	for key, value := range content {
+		switch v := value.(type) {
+		case map[string]any:
+			found = withoutEmpty(v) || found
+			if len(v) == 0 {
+				delete(content, key)
+				found = true
+			}
+		case []any:
+			for _, item := range v {
+				if m, is := item.(map[string]any); is {
+					found = withoutEmpty(m) || found
+				}
+			}
+		}
+	}
+	return found
 }
