@@ -55,8 +55,8 @@ func write[T any](ctx context.Context, w Writer, owner client.FieldOwner, obj cl
 }
 
 // sent is the content of a write, and whether the API server has it already. It has no object
-// without fields: once the last field of an object goes that had some, server-side apply makes
-// null of it, and the schema refuses that.
+// without fields: where an object loses its last field, server-side apply makes null of it. The
+// schema refuses that.
 func sent[T any](have, want T) (content map[string]any, same bool, err error) {
 	raw, err := json.Marshal(want)
 	if err != nil {
