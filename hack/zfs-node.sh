@@ -204,9 +204,12 @@ is_ready() { kubectl get node "$NODE" -o jsonpath='{.status.conditions[?(@.type=
 
 has_network() { [ -n "$(kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}' 2>/dev/null)" ]; }
 
-# routes to the machine's pods, for the containers that are nodes.
+# routes to the machine's pods, for the containers that are nodes. A machine that ran before this one
+# sends to its pods by the control plane, and has the answers directly. Connection tracking there sees
+# half of each connection, so kube-proxy would drop it as invalid.
 routes() {
-	local other cidr
+	local other cidr between=(FORWARD -s "$PODS" -d "$PODS" -j ACCEPT)
+	control iptables -C "${between[@]}" 2>/dev/null || control iptables -I "${between[@]}"
 	cidr=$(kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}')
 	for other in $(kind get nodes --name "$CLUSTER" 2>/dev/null); do
 		docker exec "$other" ip route replace "$cidr" via "$NODE_IP" </dev/null
