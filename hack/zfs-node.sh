@@ -156,7 +156,7 @@ nvme_disks() {
 
 # power starts the pool's disk, whose unflushed writes live in nbdkit alone, and
 # the machine. Both outlive this script. The machine computes its checksums (csum=off): another one
-# dropped its packets, whose checksums were those that a network card completes.
+# dropped packets whose checksum a network card was to complete.
 power() {
 	local image acceleration=(-accel "tcg,thread=multi")
 	alive "$DIR/qemu.pid" && return 0
